@@ -1,0 +1,41 @@
+# Everything a fresh machine needs: Python 3.11 with its venv module, and make.
+.DEFAULT_GOAL := help
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+STAMP := $(VENV)/.installed
+RUN ?= runs/bench
+
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+install: $(STAMP)  ## .venv with the pinned set of requirements.lock
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if v == (3, 11) else "xebench needs Python 3.11 (numba-dpex 0.23.0 has no wheels for %d.%d): install it and run make PYTHON=/path/to/python3.11" % v)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+bench: install  ## the main job: every family, naive against optimized, on the best device here
+	$(BIN)/xebench run --preset default --output $(RUN) --overwrite
+
+test: install  ## the tests
+	$(BIN)/python -m pytest
+
+lint: install  ## ruff, ruff format, mypy, codespell
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/codespell
+
+lock:  ## requirements.lock again, from pyproject.toml (needs uv)
+	uv lock --quiet
+	uv export --quiet --all-groups --no-emit-project --no-emit-index-url --no-header --no-annotate --output-file requirements.lock >/dev/null
+	rm -f uv.lock
+
+clean:  ## remove the environment and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+.PHONY: help install bench test lint lock clean
