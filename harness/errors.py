@@ -1,0 +1,33 @@
+"""Errors a user can cause: one line that names the cause and the next step, and an exit status."""
+
+from __future__ import annotations
+
+
+class XebenchError(Exception):
+    """The root of every error that ends a command with one line; ``exit_code`` is its exit status."""
+
+    exit_code = 2
+
+
+class BrokenEnvironment(XebenchError):
+    """The packages or the SYCL runtime of this environment cannot work together."""
+
+    exit_code = 3
+
+
+class NoDevice(XebenchError):
+    """No SYCL device here fits what was asked for."""
+
+    exit_code = 3
+
+
+class RunFolderError(XebenchError):
+    """A run folder is missing, damaged, or of a newer schema."""
+
+
+class PatternError(XebenchError):
+    """A pattern file breaks a rule of the declarative API."""
+
+
+class Unsupported(XebenchError):
+    """The device lacks what a case needs; the case is recorded as skipped with this reason."""
