@@ -1,1 +1,24 @@
-"""xebench: does the advice of the oneAPI GPU Optimization Guide hold on this device, and by how much?"""
+"""xebench: does the advice of the oneAPI GPU Optimization Guide hold on this device, and by how much?
+
+A benchmark file needs only what is listed here. Importing this package loads neither the SYCL runtime nor pandas.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from harness.patterns import Pattern, Problem, inout, output
+
+if TYPE_CHECKING:
+    from harness.records import load_run
+
+__version__ = "0.1.0"
+__all__ = ["Pattern", "Problem", "inout", "load_run", "output"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "load_run":
+        from harness.records import load_run
+
+        return load_run
+    raise AttributeError(f"module 'harness' has no attribute {name!r}")

@@ -1,0 +1,266 @@
+"""Sum an array: what limits a reduction is how often its work-items must meet."""
+
+import dpnp
+import numba_dpex as dpex
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from harness import Pattern, Problem, output
+
+pattern = Pattern(
+    name="reduction_sum",
+    catalogue=("E48",),
+    guide="Kernels / Reduction",
+    lesson="Let every work-item add up many elements, every group meet in shared local memory, and the host add the rest.",
+    claim="faster",
+    presets={
+        "smoke": {"n": 1 << 14},
+        "default": {"n": 1 << 20},
+        "guide": {"n": 10 << 20},
+    },
+    axes={"work_group_size": (256,)},
+)
+
+PER_ITEM = 32  # elements that a work-item of a blocked kernel adds up
+
+
+@dpex.kernel(error_model="numpy")
+def clear(item: kapi.Item, total):
+    total[item.get_id(0)] = np.int32(0)
+
+
+@dpex.kernel(error_model="numpy")
+def add_atomically(item: kapi.NdItem, x, total):
+    i = item.get_global_id(0)
+    if i < x.shape[0]:
+        kapi.AtomicRef(total, index=0).fetch_add(x[i])
+
+
+@dpex.kernel(error_model="numpy")
+def sum_chunk(item: kapi.Item, x, partials, chunk):
+    i = item.get_id(0)
+    total = np.int32(0)
+    for k in range(i * chunk, min((i + 1) * chunk, x.shape[0])):
+        total = np.int32(total + x[k])
+    partials[i] = total
+
+
+@dpex.kernel(error_model="numpy")
+def sum_strided(item: kapi.Item, x, partials):
+    i = item.get_id(0)
+    total = np.int32(0)
+    for k in range(i, x.shape[0], item.get_range(0)):
+        total = np.int32(total + x[k])
+    partials[i] = total
+
+
+@dpex.device_func
+def tree(item, scratch):
+    """The sum of ``scratch`` comes to stand in its first element; every item of the group must call this."""
+    lane = item.get_local_id(0)
+    active = item.get_local_range(0)
+    while active > 1:
+        half = (active + 1) // 2
+        kapi.group_barrier(item.get_group())
+        if lane + half < active:
+            scratch[lane] += scratch[lane + half]
+        active = half
+
+
+@dpex.kernel(error_model="numpy")
+def sum_group(item: kapi.NdItem, x, partials, scratch):
+    i = item.get_global_id(0)
+    lane = item.get_local_id(0)
+    scratch[lane] = x[i] if i < x.shape[0] else np.int32(0)
+    tree(item, scratch)
+    if lane == 0:
+        partials[item.get_group().get_group_id(0)] = scratch[0]
+
+
+@dpex.device_func
+def sum_own(item, x):
+    """What this work-item has of its group's block: every ``work_group_size``-th of the block's elements."""
+    size = item.get_local_range(0)
+    first = item.get_group().get_group_id(0) * size * PER_ITEM + item.get_local_id(0)
+    total = np.int32(0)
+    for k in range(first, min(first + size * PER_ITEM, x.shape[0]), size):
+        total = np.int32(total + x[k])
+    return total
+
+
+@dpex.kernel(error_model="numpy")
+def sum_block_serially(item: kapi.NdItem, x, partials, scratch):
+    lane = item.get_local_id(0)
+    scratch[lane] = sum_own(item, x)
+    kapi.group_barrier(item.get_group())
+    if lane == 0:
+        total = np.int32(0)
+        for k in range(item.get_local_range(0)):
+            total = np.int32(total + scratch[k])
+        partials[item.get_group().get_group_id(0)] = total
+
+
+@dpex.kernel(error_model="numpy")
+def sum_block_by_tree(item: kapi.NdItem, x, partials, scratch):
+    lane = item.get_local_id(0)
+    scratch[lane] = sum_own(item, x)
+    tree(item, scratch)
+    if lane == 0:
+        partials[item.get_group().get_group_id(0)] = scratch[0]
+
+
+@pattern.problem
+def numbers(rng, n):
+    return Problem(
+        x=rng.integers(0, 100, n, dtype=np.int32),
+        total=output(1, np.int32, host=True),
+        bytes_moved=4 * n,
+        operations=n,
+        operation_kind="int32",
+    )
+
+
+@pattern.reference
+def expected(p):
+    return {"total": [p.x.sum()]}
+
+
+def groups_for(count, size):
+    return -(-count // size)
+
+
+def lanes(session):
+    """Work-items that fill every vector lane of the device once."""
+    return session.device.max_compute_units * max(1, session.device.native_vector_width_int)
+
+
+def partial_sums(session, count):
+    return session.alloc(count, np.int32), np.empty(count, np.int32)
+
+
+def add_on_host(session, p, partials, host):
+    session.copy(host, partials)
+    session.wait()
+    p.total[0] = host.sum(dtype=np.int32)
+
+
+@pattern.naive
+def atomic_per_element(session, p, work_group_size):
+    """Every work-item adds its element to one number in global memory."""
+    total = session.alloc(1, np.int32)
+    space = kapi.NdRange((groups_for(p.n, work_group_size) * work_group_size,), (work_group_size,))
+
+    def timed():
+        session.launch(clear, kapi.Range(1), total)
+        session.launch(add_atomically, space, p.x, total)
+        session.copy(p.total, total)
+
+    return timed
+
+
+@pattern.intermediate
+def chunk_per_compute_unit(session, p):
+    """One work-item a compute unit, each with a contiguous chunk."""
+    units = session.device.max_compute_units
+    partials, host = partial_sums(session, units)
+
+    def timed():
+        session.launch(sum_chunk, kapi.Range(units), p.x, partials, groups_for(p.n, units))
+        add_on_host(session, p, partials, host)
+
+    return timed
+
+
+@pattern.intermediate
+def strided_few_items(session, p):
+    """One work-item a vector lane; neighbours read neighbouring elements."""
+    partials, host = partial_sums(session, lanes(session))
+
+    def timed():
+        session.launch(sum_strided, kapi.Range(lanes(session)), p.x, partials)
+        add_on_host(session, p, partials, host)
+
+    return timed
+
+
+@pattern.intermediate
+def strided_enough_items(session, p, work_group_size):
+    """A work-group for every vector lane, so that each thread of the device has work."""
+    items = min(p.n, lanes(session) * work_group_size)
+    partials, host = partial_sums(session, items)
+
+    def timed():
+        session.launch(sum_strided, kapi.Range(items), p.x, partials)
+        add_on_host(session, p, partials, host)
+
+    return timed
+
+
+@pattern.intermediate
+def tree_one_stage(session, p, work_group_size):
+    """One element a work-item, a tree in each group; the host adds a partial sum of every group."""
+    groups = groups_for(p.n, work_group_size)
+    partials, host = partial_sums(session, groups)
+    space = kapi.NdRange((groups * work_group_size,), (work_group_size,))
+    scratch = kapi.LocalAccessor(work_group_size, np.int32)
+
+    def timed():
+        session.launch(sum_group, space, p.x, partials, scratch)
+        add_on_host(session, p, partials, host)
+
+    return timed
+
+
+@pattern.optimized
+def tree_two_stages(session, p, work_group_size):
+    """The partial sums of the first tree go through a second one before the host sees them."""
+    groups = groups_for(p.n, work_group_size)
+    second_groups = groups_for(groups, work_group_size)
+    first = session.alloc(groups, np.int32)
+    partials, host = partial_sums(session, second_groups)
+    scratch = kapi.LocalAccessor(work_group_size, np.int32)
+    stage_1 = kapi.NdRange((groups * work_group_size,), (work_group_size,))
+    stage_2 = kapi.NdRange((second_groups * work_group_size,), (work_group_size,))
+
+    def timed():
+        session.launch(sum_group, stage_1, p.x, first, scratch)
+        session.launch(sum_group, stage_2, first, partials, scratch)
+        add_on_host(session, p, partials, host)
+
+    return timed
+
+
+def blocked(session, p, kernel, work_group_size):
+    groups = groups_for(p.n, work_group_size * PER_ITEM)
+    partials, host = partial_sums(session, groups)
+    space = kapi.NdRange((groups * work_group_size,), (work_group_size,))
+    scratch = kapi.LocalAccessor(work_group_size, np.int32)
+
+    def timed():
+        session.launch(kernel, space, p.x, partials, scratch)
+        add_on_host(session, p, partials, host)
+
+    return timed
+
+
+@pattern.optimized
+def blocked_then_serial(session, p, work_group_size):
+    """Each work-item adds up 32 elements of its group's block, one work-item adds up the group's sums."""
+    return blocked(session, p, sum_block_serially, work_group_size)
+
+
+@pattern.optimized
+def blocked_then_tree(session, p, work_group_size):
+    """Each work-item adds up 32 elements of its group's block, a tree adds up the group's sums."""
+    return blocked(session, p, sum_block_by_tree, work_group_size)
+
+
+@pattern.baseline
+def library_sum(session, p):
+    """dpnp.sum; bracketed by barriers, so what the library does on the host counts as well."""
+
+    def timed():
+        total = session.call(dpnp.sum, p.x, dtype=np.int32)
+        session.copy(p.total, total.reshape(1))
+
+    return timed

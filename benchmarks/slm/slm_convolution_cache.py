@@ -1,0 +1,109 @@
+"""Cache the input window of a 1-D convolution in shared local memory."""
+
+import numba_dpex as dpex
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from harness import Pattern, Problem, output
+
+pattern = Pattern(
+    name="slm_convolution_cache",
+    catalogue=("E34",),
+    guide="Shared Local Memory / Using SLM as Cache",
+    lesson="Work-items of a group read overlapping windows of the input: fetch the group's part into SLM once.",
+    claim={"gpu": "faster"},
+    presets={
+        "smoke": {"n": 1 << 13},
+        "default": {"n": 1 << 19},
+        "guide": {"n": 8192 * 8192},
+    },
+    axes={"work_group_size": (256,)},
+)
+
+M = 257  # taps, as in the guide
+HALO = M // 2  # elements that a group needs on each side of its own
+
+
+@dpex.kernel(error_model="numpy")
+def read_global(item: kapi.NdItem, x, weights, y):
+    i = item.get_global_id(0)
+    total = np.int32(0)
+    for k in range(M):
+        total = np.int32(total + np.int32(x[i + k] * weights[k]))
+    y[i] = total
+
+
+@dpex.kernel(error_model="numpy")
+def read_slm_serial(item: kapi.NdItem, x, weights, y, window):
+    i = item.get_global_id(0)
+    lane = item.get_local_id(0)
+    size = item.get_local_range(0)
+    first = item.get_group().get_group_id(0) * size
+    window[lane + HALO] = x[i + HALO]
+    # while the first and the last item fetch the neighbours on their sides, the others wait at the barrier
+    if lane == 0:
+        for k in range(HALO):
+            window[k] = x[first + k]
+    if lane == size - 1:
+        for k in range(HALO):
+            window[size + HALO + k] = x[first + size + HALO + k]
+    kapi.group_barrier(item.get_group())
+    total = np.int32(0)
+    for k in range(M):
+        total = np.int32(total + np.int32(window[lane + k] * weights[k]))
+    y[i] = total
+
+
+@dpex.kernel(error_model="numpy")
+def read_slm(item: kapi.NdItem, x, weights, y, window):
+    i = item.get_global_id(0)
+    lane = item.get_local_id(0)
+    size = item.get_local_range(0)
+    first = item.get_group().get_group_id(0) * size
+    # every item of the group helps to fetch the group's part and the M - 1 elements behind it
+    k = i
+    while k < first + size + 2 * HALO:
+        window[k - first] = x[k]
+        k += size
+    kapi.group_barrier(item.get_group())
+    total = np.int32(0)
+    for k in range(M):
+        total = np.int32(total + np.int32(window[lane + k] * weights[k]))
+    y[i] = total
+
+
+@pattern.problem
+def convolution(rng, n):
+    return Problem(
+        x=rng.integers(0, 100, n + M - 1, dtype=np.int32),
+        weights=rng.integers(0, 10, M, dtype=np.int32),
+        y=output(n, np.int32),
+        bytes_moved=4 * (n + M - 1 + M + n),
+        operations=2 * M * n,
+        operation_kind="int32",
+    )
+
+
+@pattern.reference
+def expected(p):
+    return {"y": np.convolve(p.x, p.weights[::-1], "valid")}
+
+
+@pattern.naive
+def global_memory(session, p, work_group_size):
+    """Every work-item reads its whole window from global memory."""
+    session.launch(read_global, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.weights, p.y)
+
+
+@pattern.intermediate
+def serial_halo(session, p, work_group_size):
+    """Each item fetches one element into SLM, the group's first and last item the 128 on their side, one by one."""
+    window = kapi.LocalAccessor(work_group_size + 2 * HALO, np.int32)
+    session.launch(read_slm_serial, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.weights, p.y, window)
+
+
+@pattern.optimized
+def cooperative_halo(session, p, work_group_size):
+    """All items of the group fetch its part of the input and both sides into SLM together."""
+    window = kapi.LocalAccessor(work_group_size + 2 * HALO, np.int32)
+    session.launch(read_slm, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.weights, p.y, window)

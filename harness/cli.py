@@ -1,0 +1,147 @@
+"""The command line: each command is a few lines that call the rooms below.
+
+Heavy rooms are imported inside the commands, so that ``--help`` and ``list`` stay instant.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from harness import __version__
+from harness.errors import XebenchError
+
+PATHS = click.option(
+    "--path",
+    "paths",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A pattern file of your own, beside the built-in ones. May be given more than once.",
+)
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="xebench")
+def commands() -> None:
+    """Does the advice of Intel's oneAPI GPU Optimization Guide hold on this device, and by how much?"""
+
+
+@commands.command()
+@JSON
+def doctor(as_json: bool) -> None:
+    """What runs here, what is missing, and which package brings it. Exit status 3 when no device is usable."""
+    from harness.report import doctor as view
+    from harness.runtime import examine
+
+    report = examine()
+    click.echo(view.as_json(report) if as_json else view.as_text(report))
+    sys.exit(0 if report.usable else 3)
+
+
+@commands.command()
+@JSON
+def devices(as_json: bool) -> None:
+    """The SYCL devices here."""
+    from harness import runtime
+    from harness.report import devices as view
+
+    runtime.load()
+    rows = [device.to_row() for device in runtime.list_devices()]
+    click.echo(view.as_json(rows) if as_json else view.as_text(rows))
+    sys.exit(0 if rows else 3)
+
+
+@commands.command("list")
+@click.argument("names", nargs=-1)
+@PATHS
+@JSON
+def list_patterns(names: tuple[str, ...], paths: tuple[Path, ...], as_json: bool) -> None:
+    """The patterns; NAMES are names, families or catalogue ids, with * and ?."""
+    from harness.patterns.registry import discover, select
+    from harness.report import patterns as view
+
+    infos = select(discover(paths), names)
+    click.echo(view.as_json(infos) if as_json else view.as_text(infos))
+
+
+@commands.command()
+@click.argument("names", nargs=-1)
+@click.option("--preset", default="default", show_default=True, help="Problem sizes: smoke, default or guide.")
+@click.option(
+    "--device", default="auto", show_default=True, help="auto, gpu, cpu, or a SYCL filter string such as level_zero:gpu:0."
+)
+@click.option("--require-gpu", is_flag=True, help="Fail rather than fall back to the CPU device.")
+@click.option("--set", "overrides", multiple=True, metavar="NAME=VALUES", help="Values of an axis or a size: work_group_size=64,256.")
+@click.option("--output", type=click.Path(path_type=Path), help="Run folder.  [default: runs/<UTC time>]")
+@click.option("--overwrite", is_flag=True, help="Replace an earlier run in the same folder.")
+@click.option("--precision", type=click.FloatRange(0, min_open=True), help="Wanted half-width of the log speed-up's interval.  [default: 0.01]")
+@click.option("--budget", type=click.FloatRange(0, min_open=True), help="Seconds of sampling per pattern.  [default: by preset]")
+@click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds of silence after which a worker counts as hung.  [default: by preset]")
+@click.option("--seed", type=int, default=20240517, show_default=True, help="Seed of the data and of the order of samples.")
+@PATHS
+@JSON
+def run(names: tuple[str, ...], preset: str, as_json: bool, paths: tuple[Path, ...], **given: Any) -> None:
+    """Measure patterns, naive against optimized; NAMES as in 'list', all when there are none.
+
+    Exit status 1 when a variant was wrong, crashed or hung; 3 when no device is usable.
+    """
+    from harness.patterns.plan import build_plan, parse_override
+    from harness.patterns.registry import discover, select
+
+    overrides = dict(parse_override(text) for text in given["overrides"])
+    plan = build_plan(select(discover(paths), names), preset, overrides)
+
+    from harness.report import run as view
+    from harness.report.progress import progress_for
+    from harness.runner.run import TIMEOUTS_S, Options, exit_status, run_plan, sampling_for
+
+    options = Options(
+        output=given["output"] or Path("runs") / view.timestamp(),
+        device=given["device"],
+        require_gpu=given["require_gpu"],
+        overwrite=given["overwrite"],
+        sampling=sampling_for(preset, precision=given["precision"], budget_s=given["budget"]),
+        timeout_s=given["timeout"] or TIMEOUTS_S.get(preset, TIMEOUTS_S["default"]),
+        seed=given["seed"],
+        command_line=tuple(sys.argv[1:]),
+    )
+    with progress_for(sys.stderr) as progress:
+        done = run_plan(plan, options, progress)
+    click.echo(view.as_json(done) if as_json else view.as_text(done))
+    sys.exit(exit_status(done))
+
+
+@commands.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--format", "form", type=click.Choice(["text", "html", "markdown", "csv", "json"]), default="text", show_default=True)
+@click.option("--output", type=click.Path(path_type=Path), help="File to write; standard output otherwise.")
+def report(folder: Path, form: str, output: Path | None) -> None:
+    """Show the run in FOLDER again."""
+    from harness.records import load_run
+    from harness.report import render
+
+    text = render(load_run(folder), form)
+    if output is None:
+        click.echo(text)
+    else:
+        output.write_text(text, encoding="utf-8")
+        click.echo(f"wrote {output}")
+
+
+def main() -> None:
+    """Run a command; an error that a user can cause ends in one line and its exit status."""
+    try:
+        commands(prog_name="xebench")
+    except XebenchError as error:
+        click.echo(f"xebench: {error}", err=True)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""Code generators of ``sub_group.block_read*`` and ``block_write*`` (SPV_INTEL_subgroups)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.typing import signature
+from numba_dpex.kernel_api.memory_enums import AddressSpace
+
+from harness.dpex import sub_group
+from harness.dpex._intrinsics import checks, memory, spirv
+from harness.dpex._intrinsics.function_type import Typer, implement
+
+# The instructions move unsigned integers; other types of the same width are reinterpreted.
+_CODES = {8: "h", 16: "t", 32: "j", 64: "m"}
+_DTYPES = (*checks.INTEGERS, *checks.FLOATS)
+
+
+def block_read(width: int) -> Typer:
+    """``OpSubgroupBlockReadINTEL`` of *width* elements a lane: a scalar, or a tuple of *width* elements."""
+
+    def typer(array: Any, index: Any) -> Any:
+        checks.array(array, _DTYPES, (AddressSpace.GLOBAL,), contiguous=True)
+        parts, index_type = memory.index_signature(array, index)
+        returns = array.dtype if width == 1 else types.UniTuple(array.dtype, width)
+
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            unsigned, code = _unsigned(array.dtype)
+            pointer = memory.element_pointer(context, builder, array, args[0], args[1], parts)
+            source = spirv.pointer(memory.cast_pointer(builder, pointer, unsigned), code, const=True)
+            # The result's type is no part of a mangled name: DPC++ appends it as _R<type>.
+            suffix, result = (
+                (f"_R{code}", unsigned)
+                if width == 1
+                else (f"_RDv{width}_{code}", ir.VectorType(unsigned, width))
+            )
+            loaded = spirv.call(builder, f"SubgroupBlockReadINTEL{suffix}", result, [source])
+            element = context.get_value_type(array.dtype)
+            if width == 1:
+                return builder.bitcast(loaded, element)
+            elements = memory.elements_of(builder, builder.bitcast(loaded, ir.VectorType(element, width)))
+            return cgutils.pack_array(builder, elements)
+
+        return signature(returns, array, index_type), generate
+
+    return typer
+
+
+def block_write(width: int) -> Typer:
+    """``OpSubgroupBlockWriteINTEL`` of *width* elements a lane, given as arguments or as one tuple."""
+
+    def typer(array: Any, index: Any, values: Any) -> Any:
+        checks.array(array, _DTYPES, (AddressSpace.GLOBAL,), contiguous=True, writable=True)
+        parts, index_type = memory.index_signature(array, index)
+        stored = memory.StoredValues(array, values, width)
+
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            unsigned, code = _unsigned(array.dtype)
+            pointer = memory.element_pointer(context, builder, array, args[0], args[1], parts)
+            target = spirv.pointer(memory.cast_pointer(builder, pointer, unsigned), code)
+            elements = stored.unpack(context, builder, args[2])
+            if width == 1:
+                data = builder.bitcast(elements[0], unsigned), code
+            else:
+                vector = memory.vector_of(builder, elements)
+                data = spirv.vector(builder.bitcast(vector, ir.VectorType(unsigned, width)), code)
+            spirv.call(builder, "SubgroupBlockWriteINTEL", ir.VoidType(), [target, data])
+            return context.get_dummy_value()
+
+        return signature(types.none, array, index_type, stored.signature), generate
+
+    return typer
+
+
+def _unsigned(dtype: Any) -> tuple[Any, str]:
+    return ir.IntType(dtype.bitwidth), _CODES[dtype.bitwidth]
+
+
+for _function, _width in (
+    (sub_group.block_read, 1),
+    (sub_group.block_read2, 2),
+    (sub_group.block_read4, 4),
+    (sub_group.block_read8, 8),
+):
+    implement(_function, block_read(_width))
+for _function, _width in (
+    (sub_group.block_write, 1),
+    (sub_group.block_write2, 2),
+    (sub_group.block_write4, 4),
+    (sub_group.block_write8, 8),
+):
+    implement(_function, block_write(_width))

@@ -1,0 +1,193 @@
+"""Code generators of ``sub_group`` and ``work_group``, except for block access."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import IntEnum
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.typing import signature
+
+from harness.dpex import sub_group, work_group
+from harness.dpex._intrinsics import checks, spirv
+from harness.dpex._intrinsics.function_type import Typer, implement
+from harness.dpex._intrinsics.spirv import Scope, Semantics
+
+
+class GroupOperation(IntEnum):
+    """SPIR-V's kinds of group operations (SPIR-V specification, 3.28)."""
+
+    REDUCE = 0
+    INCLUSIVE_SCAN = 1
+    EXCLUSIVE_SCAN = 2
+
+
+def sub_group_variable(name: str) -> Typer:
+    """A read of a built-in variable, as int32."""
+
+    def typer() -> Any:
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            return spirv.built_in(builder, name)
+
+        return signature(types.int32), generate
+
+    return typer
+
+
+def sub_group_barrier() -> Any:
+    """``OpControlBarrier`` among the lanes, which also orders their memory accesses."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        scope = spirv.constant(Scope.SUB_GROUP)
+        semantics = spirv.constant(Semantics.SEQUENTIALLY_CONSISTENT | Semantics.ALL_MEMORY)
+        spirv.call(builder, "ControlBarrier", ir.VoidType(), [scope, scope, semantics])
+        return context.get_dummy_value()
+
+    return signature(types.none), generate
+
+
+def shuffle(instruction: str, operand: str) -> Typer:
+    """An exchange of values between the lanes of a sub-group; *operand* names the second parameter."""
+
+    def typer(value: Any, lane: Any) -> Any:
+        value_type = checks.one_of("value", value, checks.NUMBERS)
+        lane_type = checks.integer(operand, lane)
+
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            lane_value = spirv.resize(builder, args[1], lane_type, 32)
+            operands = [spirv.constant(Scope.SUB_GROUP), spirv.typed(args[0], value_type), (lane_value, "j")]
+            return spirv.call(builder, instruction, args[0].type, operands)
+
+        return signature(value_type, value_type, lane_type), generate
+
+    return typer
+
+
+def sub_group_broadcast(value: Any, lane: Any) -> Any:
+    """``OpGroupBroadcast`` from a lane."""
+    value_type = checks.one_of("value", value, checks.NUMBERS)
+    lane_type = checks.integer("lane", lane)
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        source = spirv.resize(builder, args[1], lane_type, 32), "j"
+        operands = [spirv.constant(Scope.SUB_GROUP), spirv.typed(args[0], value_type), source]
+        return spirv.call(builder, "GroupBroadcast", args[0].type, operands)
+
+    return signature(value_type, value_type, lane_type), generate
+
+
+def work_group_broadcast(value: Any, local_id: Any) -> Any:
+    """``OpGroupBroadcast`` from a work-item, whose local id is an integer or a tuple of two or three."""
+    value_type = checks.one_of("value", value, checks.WIDE_NUMBERS)
+    is_tuple = isinstance(local_id, types.BaseTuple)
+    parts = tuple(local_id.types) if is_tuple else (local_id,)
+    if len(parts) not in (1, 2, 3):
+        raise checks.Misuse(f"local_id has {len(parts)} parts, but a work-group has one to three dimensions")
+    id_types = [checks.integer("local_id", part) for part in parts]
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        ids = cgutils.unpack_tuple(builder, args[1]) if is_tuple else [args[1]]
+        ids = [spirv.resize(builder, part, ty, 64) for part, ty in zip(ids, id_types, strict=True)]
+        source = (ids[0], "m")
+        if len(ids) > 1:
+            packed = ir.Constant(ir.VectorType(spirv.INT64, len(ids)), ir.Undefined)
+            for position, part in enumerate(ids):
+                packed = builder.insert_element(packed, part, spirv.INT32(position))
+            source = spirv.vector(packed, "m")
+        operands = [spirv.constant(Scope.WORK_GROUP), spirv.typed(args[0], value_type), source]
+        return spirv.call(builder, "GroupBroadcast", args[0].type, operands)
+
+    return signature(value_type, value_type, types.unliteral(local_id)), generate
+
+
+def arithmetic(operator: str, scope: Scope, kind: GroupOperation, allowed: Iterable[Any]) -> Typer:
+    """A reduction or scan with the operator Add, Min or Max: ``OpGroup{I,F,S,U}<operator>``."""
+
+    def typer(value: Any) -> Any:
+        value_type = checks.one_of("value", value, allowed)
+
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            operands = [spirv.constant(scope), spirv.constant(kind), spirv.typed(args[0], value_type)]
+            instruction = f"Group{_operand_kind(operator, value_type)}{operator}"
+            return spirv.call(builder, instruction, args[0].type, operands)
+
+        return signature(value_type, value_type), generate
+
+    return typer
+
+
+def _operand_kind(operator: str, value_type: Any) -> str:
+    if isinstance(value_type, types.Float):
+        return "F"
+    if operator == "Add":
+        return "I"
+    return "S" if value_type.signed else "U"
+
+
+def vote(instruction: str, scope: Scope) -> Typer:
+    """``OpGroupAny`` or ``OpGroupAll``."""
+
+    def typer(predicate: Any) -> Any:
+        predicate_type = checks.predicate("predicate", predicate)
+
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            condition = spirv.as_condition(builder, args[0]), "b"
+            return spirv.call(builder, instruction, spirv.INT1, [spirv.constant(scope), condition])
+
+        return signature(types.boolean, predicate_type), generate
+
+    return typer
+
+
+def sub_group_ballot(predicate: Any) -> Any:
+    """``OpGroupNonUniformBallot``; the first two of its four words hold every lane that a device has."""
+    predicate_type = checks.predicate("predicate", predicate)
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        condition = spirv.as_condition(builder, args[0]), "b"
+        words = spirv.call(
+            builder,
+            "GroupNonUniformBallot",
+            ir.VectorType(spirv.INT32, 4),
+            [spirv.constant(Scope.SUB_GROUP), condition],
+        )
+        low, high = (
+            builder.zext(builder.extract_element(words, spirv.INT32(word)), spirv.INT64) for word in (0, 1)
+        )
+        return builder.or_(low, builder.shl(high, spirv.INT64(32)))
+
+    return signature(types.uint64, predicate_type), generate
+
+
+def _implement_sub_group() -> None:
+    implement(sub_group.local_id, sub_group_variable("SubgroupLocalInvocationId"))
+    implement(sub_group.group_id, sub_group_variable("SubgroupId"))
+    implement(sub_group.size, sub_group_variable("SubgroupSize"))
+    implement(sub_group.max_size, sub_group_variable("SubgroupMaxSize"))
+    implement(sub_group.num_groups, sub_group_variable("NumSubgroups"))
+    implement(sub_group.barrier, sub_group_barrier)
+    implement(sub_group.shuffle, shuffle("GroupNonUniformShuffle", "lane"))
+    implement(sub_group.shuffle_xor, shuffle("GroupNonUniformShuffleXor", "mask"))
+    implement(sub_group.shuffle_up, shuffle("GroupNonUniformShuffleUp", "delta"))
+    implement(sub_group.shuffle_down, shuffle("GroupNonUniformShuffleDown", "delta"))
+    implement(sub_group.broadcast, sub_group_broadcast)
+    implement(sub_group.ballot, sub_group_ballot)
+
+
+def _implement_group_functions(module: Any, scope: Scope, allowed: Iterable[Any]) -> None:
+    kinds = GroupOperation
+    implement(module.reduce_add, arithmetic("Add", scope, kinds.REDUCE, allowed))
+    implement(module.reduce_min, arithmetic("Min", scope, kinds.REDUCE, allowed))
+    implement(module.reduce_max, arithmetic("Max", scope, kinds.REDUCE, allowed))
+    implement(module.inclusive_scan_add, arithmetic("Add", scope, kinds.INCLUSIVE_SCAN, allowed))
+    implement(module.exclusive_scan_add, arithmetic("Add", scope, kinds.EXCLUSIVE_SCAN, allowed))
+    implement(module.any, vote("GroupAny", scope))
+    implement(module.all, vote("GroupAll", scope))
+
+
+_implement_sub_group()
+_implement_group_functions(sub_group, Scope.SUB_GROUP, checks.NUMBERS)
+_implement_group_functions(work_group, Scope.WORK_GROUP, checks.WIDE_NUMBERS)
+implement(work_group.broadcast, work_group_broadcast)

@@ -1,0 +1,127 @@
+"""Calls that llvm-spirv turns into SPIR-V instructions: ``__spirv_<Instruction>``, mangled as C++ does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba_dpex.kernel_api_impl.spirv.target import CC_SPIR_FUNC
+
+INT1, INT32, INT64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
+
+#: A value and the code of its type in a mangled name.
+Argument = tuple[Any, str]
+
+
+class Scope(IntEnum):
+    """SPIR-V's scope ids (SPIR-V specification, 3.27)."""
+
+    CROSS_DEVICE = 0
+    DEVICE = 1
+    WORK_GROUP = 2
+    SUB_GROUP = 3
+    INVOCATION = 4
+
+
+class Semantics(IntEnum):
+    """SPIR-V's memory semantics bits (SPIR-V specification, 3.25)."""
+
+    RELAXED = 0
+    ACQUIRE = 0x2
+    RELEASE = 0x4
+    ACQUIRE_RELEASE = 0x8
+    SEQUENTIALLY_CONSISTENT = 0x10
+    ALL_MEMORY = 0x80 | 0x100 | 0x200  # sub-group, work-group and cross-work-group memory, as DPC++ asks
+
+
+_CODES = {
+    types.boolean: "b",
+    types.int8: "c",
+    types.uint8: "h",
+    types.int16: "s",
+    types.uint16: "t",
+    types.int32: "i",
+    types.uint32: "j",
+    types.int64: "l",
+    types.uint64: "m",
+    types.float16: "Dh",
+    types.float32: "f",
+    types.float64: "d",
+}
+
+
+def typed(value: Any, numba_type: Any) -> Argument:
+    """An argument of a scalar numba type."""
+    return value, _CODES[numba_type]
+
+
+def constant(value: int) -> Argument:
+    """A 32-bit unsigned constant: a scope, a kind of group operation, memory semantics."""
+    return INT32(value), "j"
+
+
+def vector(value: Any, code: str) -> Argument:
+    """A vector whose elements have the type code *code*."""
+    return value, f"Dv{value.type.count}_{code}"
+
+
+def pointer(value: Any, code: str, *, const: bool = False) -> Argument:
+    """A pointer in a numbered address space to what has the type code *code*."""
+    return value, f"PU3AS{value.type.addrspace}{'K' if const else ''}{code}"
+
+
+def call(
+    builder: Any, instruction: str, returns: Any, arguments: Sequence[Argument], *, convergent: bool = True
+) -> Any:
+    """Emit one SPIR-V instruction.
+
+    Args:
+        builder: the llvmlite builder.
+        instruction: the name after ``__spirv_``.
+        returns: the LLVM type of the result.
+        arguments: the operands.
+        convergent: whether lanes exchange data, so that LLVM may not move the call into or out of branches.
+    """
+    name = f"__spirv_{instruction}"
+    mangled = f"_Z{len(name)}{name}" + "".join(code for _, code in arguments)
+    values = [value for value, _ in arguments]
+    function = cgutils.get_or_insert_function(
+        builder.module, ir.FunctionType(returns, [value.type for value in values]), mangled
+    )
+    function.calling_convention = CC_SPIR_FUNC
+    result = builder.call(function, values)
+    for attributes in (function.attributes, result.attributes):
+        attributes.add("nounwind")
+        if convergent:
+            attributes.add("convergent")
+    return result
+
+
+def built_in(builder: Any, name: str) -> Any:
+    """Read one of SPIR-V's 32-bit built-in variables, such as ``SubgroupSize``."""
+    symbol = f"__spirv_BuiltIn{name}"
+    variable = builder.module.globals.get(symbol)
+    if variable is None:
+        variable = ir.GlobalVariable(builder.module, INT32, symbol, addrspace=1)
+        variable.linkage = "external"
+        variable.global_constant = True
+        variable.align = 4
+    return builder.load(variable)
+
+
+def resize(builder: Any, value: Any, numba_type: Any, width: int) -> Any:
+    """Widen or narrow an integer to *width* bits, keeping its sign."""
+    target = ir.IntType(width)
+    if value.type.width > width:
+        return builder.trunc(value, target)
+    if value.type.width < width:
+        return builder.sext(value, target) if numba_type.signed else builder.zext(value, target)
+    return value
+
+
+def as_condition(builder: Any, value: Any) -> Any:
+    """A predicate as the one-bit integer that SPIR-V's booleans are."""
+    return value if value.type == INT1 else builder.icmp_unsigned("!=", value, value.type(0))

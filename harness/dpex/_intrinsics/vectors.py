@@ -1,0 +1,78 @@
+"""Code generators of ``vector``: LLVM vector loads and stores with a stated alignment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.typing import signature
+
+from harness.dpex import vector
+from harness.dpex._intrinsics import checks, memory
+from harness.dpex._intrinsics.function_type import Typer, implement
+
+
+def load(width: int, aligned: bool) -> Typer:
+    """``OpLoad`` of a vector, as a tuple."""
+
+    def typer(array: Any, index: Any) -> Any:
+        checks.array(array, checks.NUMBERS, contiguous=True)
+        parts, index_type = _index(array, index, width, aligned)
+
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            pointer = _vector_pointer(context, builder, array, args, parts, width)
+            loaded = builder.load(pointer, align=_alignment(array.dtype, width, aligned))
+            return cgutils.pack_array(builder, memory.elements_of(builder, loaded))
+
+        return signature(types.UniTuple(array.dtype, width), array, index_type), generate
+
+    return typer
+
+
+def store(width: int, aligned: bool) -> Typer:
+    """``OpStore`` of a vector, from arguments or from one tuple."""
+
+    def typer(array: Any, index: Any, values: Any) -> Any:
+        checks.array(array, checks.NUMBERS, contiguous=True, writable=True)
+        parts, index_type = _index(array, index, width, aligned)
+        stored = memory.StoredValues(array, values, width)
+
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            pointer = _vector_pointer(context, builder, array, args, parts, width)
+            data = memory.vector_of(builder, stored.unpack(context, builder, args[2]))
+            builder.store(data, pointer, align=_alignment(array.dtype, width, aligned))
+            return context.get_dummy_value()
+
+        return signature(types.none, array, index_type, stored.signature), generate
+
+    return typer
+
+
+def _index(array: Any, index: Any, width: int, aligned: bool) -> tuple[Any, Any]:
+    """The index types; a last index that is a constant is checked here."""
+    parts, index_type = memory.index_signature(array, index)
+    last = index.types[-1] if isinstance(index, types.BaseTuple) else index
+    value = checks.known_value(last)
+    if value is not None and value < 0:
+        raise checks.Misuse(f"index is {value}, but must not be negative")
+    if value is not None and aligned and value % width:
+        raise checks.Misuse(f"index is {value}, but must be a multiple of {width}, or use the unaligned form")
+    return parts, index_type
+
+
+def _vector_pointer(context: Any, builder: Any, array: Any, args: Any, parts: Any, width: int) -> Any:
+    pointer = memory.element_pointer(context, builder, array, args[0], args[1], parts)
+    return memory.cast_pointer(builder, pointer, ir.VectorType(context.get_value_type(array.dtype), width))
+
+
+def _alignment(dtype: Any, width: int, aligned: bool) -> int:
+    itemsize = dtype.bitwidth // 8
+    return vector.alignment(itemsize, width) if aligned else itemsize
+
+
+for _width in vector.WIDTHS:
+    implement(getattr(vector, f"load{_width}"), load(_width, aligned=True))
+    implement(getattr(vector, f"store{_width}"), store(_width, aligned=True))
+    implement(getattr(vector, f"load{_width}_unaligned"), load(_width, aligned=False))
+    implement(getattr(vector, f"store{_width}_unaligned"), store(_width, aligned=False))

@@ -1,0 +1,101 @@
+"""Events of commands on the device, with their times and an explicit lifetime."""
+
+from __future__ import annotations
+
+import atexit
+from typing import Any
+
+from harness.dpex import interface
+from harness.dpex.errors import ProfilingUnavailable
+
+# References to unfinished commands whose DeviceEvent was dropped, with the memory that they still use.
+_orphans: list[tuple[int, Any]] = []
+
+
+def _release_finished_orphans(wait: bool = False) -> None:
+    unfinished = []
+    while _orphans:
+        reference, keep = _orphans.pop()
+        if wait:
+            interface.event_wait(reference)
+        if wait or interface.event_status(reference) == interface.STATUS_COMPLETE:
+            interface.event_delete(reference)
+        else:
+            unfinished.append((reference, keep))
+    _orphans.extend(unfinished)
+
+
+atexit.register(_release_finished_orphans, wait=True)
+
+
+class DeviceEvent:
+    """The event of one command.
+
+    It keeps the command's arguments alive until the command has finished, also when the event itself is dropped
+    earlier. Anything with ``addressof_ref`` (this, ``dpctl.SyclEvent``) can be a dependency of a launch.
+    """
+
+    __slots__ = ("_done", "_keep", "_reference")
+
+    def __init__(self, sycl_event: Any) -> None:
+        """The same event as a ``dpctl.SyclEvent``."""
+        self._reference: int = interface.event_copy(sycl_event.addressof_ref())
+        self._keep: Any = None
+        self._done = False
+
+    @classmethod
+    def own(cls, reference: int, keep: Any = None) -> DeviceEvent:
+        """Take over a ``DPCTLSyclEventRef`` and keep ``keep`` alive until the command has finished."""
+        event = cls.__new__(cls)
+        event._reference = reference
+        event._keep = keep
+        event._done = False
+        return event
+
+    def wait(self) -> None:
+        """Block until the command has finished; other Python threads run meanwhile."""
+        interface.event_wait(self._reference)
+        self._done = True
+        self._keep = None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the command has finished, without blocking."""
+        if not self._done and interface.event_status(self._reference) == interface.STATUS_COMPLETE:
+            self._done = True
+            self._keep = None
+        return self._done
+
+    def times(self) -> tuple[int, int, int]:
+        """Wait, then the times of submission, start and end in ns of the device's clock.
+
+        Raises:
+            ProfilingUnavailable: the queue was made without ``enable_profiling``; dpctl answers 0 then.
+        """
+        if not self._done:
+            self.wait()
+        reference = self._reference
+        end = interface.event_end_ns(reference)
+        if end == 0:
+            raise ProfilingUnavailable("the event has no times: make its queue with enable_profiling")
+        return interface.event_submit_ns(reference), interface.event_start_ns(reference), end
+
+    @property
+    def sycl_event(self) -> Any:
+        """This event as a ``dpctl.SyclEvent``, for dpctl's own calls (``memcpy_async(dEvents=[...])``)."""
+        return interface.sycl_event_of(self._reference)
+
+    def addressof_ref(self) -> int:
+        """Address of the ``DPCTLSyclEventRef``, as dpctl's objects give theirs."""
+        return self._reference
+
+    def __del__(self) -> None:
+        reference = getattr(self, "_reference", None)
+        if reference is None:
+            return
+        if self._keep is None or self.is_complete:
+            interface.event_delete(reference)
+        else:
+            _orphans.append((reference, self._keep))
+        if _orphans:
+            _release_finished_orphans()

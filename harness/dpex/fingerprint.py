@@ -1,0 +1,219 @@
+"""The identity of a compilation: a hash of everything that the SPIR-V of a kernel depends on.
+
+A wrong match would run the wrong kernel, so this is conservative: the function's source, bytecode and constants,
+the values that its closure and its globals hold, the device functions that it calls, all of these recursively,
+the argument types, the options and the versions of the compilers. Where a kernel refers to something whose
+identity cannot be told, there is no fingerprint and the kernel is compiled anew.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import enum
+import hashlib
+import inspect
+import sys
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from importlib import metadata
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+from numba.core import types
+from numba.core.dispatcher import Dispatcher
+from numba_dpex.core import config
+from numba_dpex.kernel_api_impl.spirv.dispatcher import SPIRVKernelDispatcher
+
+from harness.dpex.options import options_of
+from harness.dpex.signature import Signature
+
+_PACKAGES = ("numba", "numba-dpex", "llvmlite", "dpcpp-llvm-spirv", "numpy", "dpnp", "dpctl")
+# What these modules publish is known by its name and the versions above.
+_TRUSTED = ("builtins", "math", "cmath", "operator", "numpy", "numba", "numba_dpex", "dpnp", "harness.dpex")
+_CODE_FIELDS = (
+    "co_name",
+    "co_code",
+    "co_exceptiontable",
+    "co_names",
+    "co_varnames",
+    "co_freevars",
+    "co_cellvars",
+    "co_argcount",
+    "co_kwonlyargcount",
+    "co_flags",
+)
+
+
+class _UnknownIdentityError(Exception):
+    """A kernel refers to a value of which nobody can tell whether it is the same next time."""
+
+
+def _trusted(module: str | None) -> bool:
+    return module is not None and any(module == name or module.startswith(f"{name}.") for name in _TRUSTED)
+
+
+@lru_cache(maxsize=1)
+def toolchain() -> str:
+    """Versions of Python and the compilers, and a hash of this package's own source."""
+    own = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        own.update(path.read_bytes())
+    versions = [f"{name} {metadata.version(name)}" for name in _PACKAGES]
+    return "; ".join([f"python {sys.version}", *versions, f"harness.dpex {own.hexdigest()}"])
+
+
+def fingerprint(kernel: Any, signature: Signature) -> str | None:
+    """The identity of compiling ``kernel`` for ``signature``, or None when it cannot be told."""
+    identity = _Identity()
+    try:
+        identity.add(toolchain())
+        identity.add((config.DPEX_OPT, config.INLINE_THRESHOLD, str(config.DEBUGINFO_DEFAULT)))
+        identity.add(repr(signature))
+        identity.add(kernel)
+    except _UnknownIdentityError:
+        return None
+    return identity.hexdigest()
+
+
+def _global_names(code: CodeType) -> Iterator[str]:
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            yield str(instruction.argval)
+
+
+def _with_nested(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _with_nested(constant)
+
+
+class _Identity:
+    """A hash that values are added to, each with its type and length, so that no two sequences look alike."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+        self._order: dict[int, int] = {}
+        self._alive: list[Any] = []
+
+    def hexdigest(self) -> str:
+        return self._hash.hexdigest()
+
+    def _token(self, tag: str, payload: bytes | str = b"") -> None:
+        data = payload.encode() if isinstance(payload, str) else payload
+        self._hash.update(f"{tag}:{len(data)}:".encode())
+        self._hash.update(data)
+
+    def add(self, value: Any, attributes: Iterable[str] = ()) -> None:
+        """Add a value; ``attributes`` are the names that the code looks up on modules."""
+        if value is None or isinstance(value, (bool, int, float, complex, str)) and not isinstance(value, enum.Enum):
+            self._token(type(value).__name__, repr(value))
+        elif isinstance(value, bytes):
+            self._token("bytes", value)
+        elif isinstance(value, np.generic | np.ndarray):
+            self._add_numpy(np.asarray(value), type(value).__name__)
+        elif isinstance(value, tuple | list):
+            self._token(type(value).__name__, str(len(value)))
+            for item in value:
+                self.add(item, attributes)
+        elif isinstance(value, frozenset):
+            self.add(sorted(value, key=repr))
+        elif isinstance(value, enum.Enum):
+            self._token("enum", f"{type(value).__module__}.{type(value).__qualname__}.{value.name}")
+            self.add(value.value)
+        elif isinstance(value, np.dtype | types.Type):
+            self._token("type", str(value))
+        elif isinstance(value, CodeType | Dispatcher | FunctionType | ModuleType):
+            self._add_once(value, attributes)
+        else:
+            self._add_published(value)
+
+    def _add_numpy(self, array: np.ndarray[Any, Any], kind: str) -> None:
+        if array.dtype.hasobject:
+            raise _UnknownIdentityError
+        self._token(kind, f"{array.dtype.str} {array.shape} {array.flags.c_contiguous} {array.flags.f_contiguous}")
+        self._token("data", array.tobytes())
+
+    def _add_once(self, value: Any, attributes: Iterable[str]) -> None:
+        attributes = frozenset(attributes)
+        known = self._order.get(id(value))
+        if known is not None and not isinstance(value, ModuleType):
+            self._token("again", str(known))
+            return
+        self._order[id(value)] = len(self._order)
+        self._alive.append(value)
+        if isinstance(value, CodeType):
+            self._add_code(value)
+        elif isinstance(value, Dispatcher):
+            self._add_dispatcher(value)
+        elif isinstance(value, FunctionType):
+            self._add_function(value)
+        else:
+            self._add_module(value, attributes)
+
+    def _add_code(self, code: CodeType) -> None:
+        for field in _CODE_FIELDS:
+            self.add(getattr(code, field))
+        self.add(code.co_consts)
+
+    def _add_dispatcher(self, dispatcher: Any) -> None:
+        self._token("dispatcher", type(dispatcher).__name__)
+        for name, option in sorted(dispatcher.targetoptions.items()):
+            self.add(name)
+            self.add(option)
+        if isinstance(dispatcher, SPIRVKernelDispatcher):
+            self.add(options_of(dispatcher).text())
+            self.add(repr(dispatcher._compiler.locals))
+        self.add(dispatcher.py_func)
+
+    def _add_function(self, function: FunctionType) -> None:
+        self._token("function", function.__name__)
+        try:
+            self.add(inspect.getsource(function))
+        except (OSError, TypeError):
+            self._token("no source")
+        self.add(function.__code__)
+        self.add(function.__defaults__)
+        self.add(sorted((function.__kwdefaults__ or {}).items()))
+        codes = list(_with_nested(function.__code__))
+        attributes = {name for code in codes for name in code.co_names}
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            self._token("captured", name)
+            self._add_cell(cell, attributes)
+        for name in sorted({name for code in codes for name in _global_names(code)}):
+            self._token("global", name)
+            if name in function.__globals__:
+                self.add(function.__globals__[name], attributes)
+            else:
+                self.add(getattr(builtins, name, None))
+
+    def _add_cell(self, cell: Any, attributes: Iterable[str]) -> None:
+        try:
+            self.add(cell.cell_contents, attributes)
+        except ValueError:
+            self._token("empty cell")
+
+    def _add_module(self, module: ModuleType, attributes: frozenset[str]) -> None:
+        self._token("module", module.__name__)
+        if _trusted(module.__name__):
+            return
+        for name in sorted(attributes):
+            if hasattr(module, name) and getattr(module, name) is not module:
+                self._token("attribute", name)
+                self.add(getattr(module, name), attributes)
+
+    def _add_published(self, value: Any) -> None:
+        """An object that a trusted module publishes under the object's own name."""
+        if isinstance(value, np.ufunc):
+            module, name = "numpy", value.__name__
+        else:
+            module, name = getattr(value, "__module__", None) or "", getattr(value, "__qualname__", "")
+        published: Any = sys.modules.get(module)
+        for part in name.split("."):
+            published = getattr(published, part, None)
+        if not _trusted(module) or published is not value:
+            raise _UnknownIdentityError
+        self._token("published", f"{module}.{name}")

@@ -1,0 +1,134 @@
+"""Rewriting the text of a kernel's LLVM IR (LLVM 14, typed pointers), pure string work.
+
+numba-dpex builds its module with llvmlite, which cannot set what is needed here (argument attributes,
+function metadata, loop metadata) on a finished module; the text can.
+"""
+
+from __future__ import annotations
+
+import re
+
+_ENVIRONMENT = re.compile(r"^@([\w.$-]*NumbaEnv[\w.$-]*) = .*\n", re.MULTILINE)
+_BUILTIN_POINTER = r"(?P<space>(?: addrspace\(\d+\))?)\*"
+_BUILTIN_LOAD = re.compile(
+    r"^(?P<indent>\s*)(?P<result>%[\w.$-]+) = load i64, i64" + _BUILTIN_POINTER + r" "
+    r"(?:getelementptr (?:inbounds )?\(<3 x i64>, <3 x i64>(?: addrspace\(\d+\))?\* "
+    r"(?P<name>@__spirv_BuiltIn\w+), i(?:32|64) 0, i(?:32|64) (?P<element>[012])\)"
+    r"|bitcast \(<3 x i64>(?: addrspace\(\d+\))?\* (?P<first>@__spirv_BuiltIn\w+) "
+    r"to i64(?: addrspace\(\d+\))?\*\))"
+    r"(?:, align \d+)?(?P<rest>.*)$",
+    re.MULTILINE,
+)
+_ARITHMETIC = re.compile(
+    r"= (fadd|fsub|fmul|fdiv|frem|fneg|fcmp)((?: (?:nnan|ninf|nsz|arcp|contract|afn|reassoc|fast))*) "
+)
+_LABEL = re.compile(r'^(?:"([^"]+)"|([\w.$-]+)):')
+_TARGET = re.compile(r'label %(?:"([^"]+)"|([\w.$-]+))')
+_METADATA_NUMBER = re.compile(r"^!(\d+) = ", re.MULTILINE)
+
+
+def drop_environments(text: str) -> str:
+    """Remove numba's environment globals that nothing refers to.
+
+    They are host pointers without meaning on a device, and old Intel graphics compilers stumble on them.
+    """
+
+    def keep_if_used(match: re.Match[str]) -> str:
+        name = re.escape(match.group(1))
+        uses = re.findall(rf"@{name}(?![\w.$-])", text)
+        return match.group(0) if len(uses) > 1 else ""
+
+    return _ENVIRONMENT.sub(keep_if_used, text)
+
+
+def load_whole_builtins(text: str) -> str:
+    """Load a built-in variable as the vector that it is, then extract the element.
+
+    LLVM folds the access to ``load i64, getelementptr(@__spirv_BuiltIn..., 0, n)``, on which Intel's graphics
+    compiler IGC 1.0.12504 (Debian 12) crashes; it wants OpLoad of the vector and OpCompositeExtract.
+    """
+
+    def rewrite(match: re.Match[str]) -> str:
+        name = match["name"] or match["first"]
+        element = match["element"] or "0"
+        whole = match["result"] + ".whole"
+        return (
+            f"{match['indent']}{whole} = load <3 x i64>, <3 x i64>{match['space']}* {name}, align 32\n"
+            f"{match['indent']}{match['result']} = extractelement <3 x i64> {whole}, i32 {element}{match['rest']}"
+        )
+
+    return _BUILTIN_LOAD.sub(rewrite, text)
+
+
+def rename_function(text: str, old: str, new: str) -> str:
+    """Rename a function everywhere."""
+    return re.sub(rf'@(?:"{re.escape(old)}"|{re.escape(old)}(?![\w.$-]))', f'@"{new}"', text)
+
+
+def add_fast_flags(text: str) -> str:
+    """Mark floating-point arithmetic and comparisons ``fast``."""
+    return _ARITHMETIC.sub(r"= \1 fast ", text)
+
+
+def _definition(text: str, function: str) -> re.Match[str]:
+    match = re.search(rf'^define [^\n]*@"?{re.escape(function)}"?\((?P<parameters>[^\n]*)$', text, re.MULTILINE)
+    if match is None:
+        raise ValueError(f"no function {function} in the module")
+    return match
+
+
+def add_noalias(text: str, function: str) -> str:
+    """Mark every pointer parameter of ``function`` as not overlapping any other."""
+    match = _definition(text, function)
+    parameters = re.sub(r"\* (?!noalias)", "* noalias ", match["parameters"])
+    return text[: match.start("parameters")] + parameters + text[match.end("parameters") :]
+
+
+def _next_number(text: str) -> int:
+    return max((int(number) for number in _METADATA_NUMBER.findall(text)), default=-1) + 1
+
+
+def add_kernel_metadata(text: str, function: str, values: dict[str, tuple[int, ...]]) -> str:
+    """Attach integer metadata (``intel_reqd_sub_group_size``, ``reqd_work_group_size``) to a definition."""
+    number = _next_number(text)
+    match = _definition(text, function)
+    line = text[match.start() : match.end()]
+    attachments, nodes = "", ""
+    for offset, (name, integers) in enumerate(values.items()):
+        attachments += f"!{name} !{number + offset} "
+        nodes += f"!{number + offset} = !{{{', '.join(f'i32 {value}' for value in integers)}}}\n"
+    line = re.sub(r"\{\s*$", attachments + "{", line)
+    return text[: match.start()] + line + text[match.end() :].rstrip("\n") + "\n\n" + nodes
+
+
+def _loop_property(unroll: int | str) -> str:
+    if isinstance(unroll, int):
+        return f'!{{!"llvm.loop.unroll.count", i32 {unroll}}}'
+    return f'!{{!"llvm.loop.unroll.{unroll}"}}'
+
+
+def add_loop_metadata(text: str, unroll: int | str) -> str:
+    """Mark every loop: a branch to a block that appears no later in its function closes one.
+
+    Args:
+        text: the module.
+        unroll: a factor, "full" or "disable".
+    """
+    number = _next_number(text)
+    lines, nodes = [], []
+    seen: set[str] = set()
+    for line in text.splitlines():
+        if line.startswith("define "):
+            seen = set()
+        label = _LABEL.match(line)
+        if label:
+            seen.add(label[1] or label[2])
+        targets = {quoted or plain for quoted, plain in _TARGET.findall(line)}
+        if line.startswith("  br ") and targets & seen and "!llvm.loop" not in line:
+            lines.append(f"{line}, !llvm.loop !{number}")
+            nodes.append(f"!{number} = distinct !{{!{number}, !{number + 1}}}")
+            nodes.append(f"!{number + 1} = {_loop_property(unroll)}")
+            number += 2
+        else:
+            lines.append(line)
+    return "\n".join([*lines, "", *nodes]) + "\n"

@@ -1,0 +1,116 @@
+"""A prepared launch: compile and flatten once, then submit at about the cost of dpctl's own submit."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+from harness.dpex import interface
+from harness.dpex.arguments import ArgumentBlock
+from harness.dpex.compiler import DeviceKernel
+from harness.dpex.errors import ArgumentError, LaunchError
+from harness.dpex.events import DeviceEvent
+from harness.dpex.limits import check_index_space, check_local_memory
+from harness.dpex.signature import as_usm_array, index_space_extents
+
+_NO_EVENTS = (ctypes.c_void_p(None), ctypes.c_size_t(0))
+
+
+def _extents(values: Sequence[int]) -> Any:
+    # dpctl takes SYCL's order, the fastest dimension last; numba-dpex's dimension 0 is the fastest.
+    return (ctypes.c_size_t * 3)(*reversed(values))
+
+
+class PreparedLaunch:
+    """A kernel, a queue, an index space and arguments, ready to submit any number of times.
+
+    Not for several threads at once. The arguments of every submission stay alive until it has finished.
+    """
+
+    __slots__ = ("_block", "_call", "_function", "_known_queues", "_ranges", "device_kernel", "queue")
+
+    def __init__(self, device_kernel: DeviceKernel, queue: Any, index_space: Any, args: Sequence[Any]) -> None:
+        """Flatten ``args`` and check everything that can be checked before submission.
+
+        Args:
+            device_kernel: built for a queue of the same context.
+            queue: where to submit.
+            index_space: ``kernel_api.Range`` or ``NdRange``.
+            args: the kernel's arguments after the item.
+
+        Raises:
+            IndexSpaceError: dimensions, divisibility, required work-group size.
+            UnsupportedByDevice: work-group or local memory larger than the device allows.
+            ArgumentError: count, kind, dtype, layout, or memory of another context.
+            LaunchError: the kernel was built for another context than the queue's.
+        """
+        if queue.sycl_context != device_kernel.context:
+            raise LaunchError(f"kernel {device_kernel.compiled.name} was built for another context: build it for this queue")
+        check_index_space(device_kernel, index_space)
+        self.device_kernel = device_kernel
+        self.queue = queue
+        self._known_queues: dict[int, Any] = {id(queue): queue}
+        self._block = ArgumentBlock(device_kernel.compiled.signature.arguments)
+        extents, local = index_space_extents(index_space)
+        self._ranges = [_extents(extents)] + ([_extents(local)] if local else [])
+        self._function = interface.submit_nd_range if local else interface.submit_range
+        self._call = (
+            ctypes.c_void_p(device_kernel.kernel.addressof_ref()),
+            ctypes.c_void_p(queue.addressof_ref()),
+            self._block.table,
+            self._block.codes,
+            ctypes.c_size_t(self._block.count),
+            *self._ranges,
+            ctypes.c_size_t(len(extents)),
+        )
+        self.rebind(args)
+        if self._block.count != device_kernel.kernel.num_args:
+            raise LaunchError(
+                f"kernel {device_kernel.compiled.name} was built with {device_kernel.kernel.num_args} flattened "
+                f"arguments, its signature has {self._block.count}"
+            )
+
+    def rebind(self, args: Sequence[Any]) -> None:
+        """Take other arguments of the same types for the submissions from now on; a few microseconds.
+
+        Raises:
+            ArgumentError: count, kind, dtype, layout, or memory of another context.
+            UnsupportedByDevice: more local memory than the device has.
+        """
+        for position, value in enumerate(args):
+            array = as_usm_array(value)
+            if array is not None:
+                self._check_context(position, array.sycl_queue)
+        self._block.fill(args)
+        if self._block.local_bytes:
+            check_local_memory(self.device_kernel, self._block.local_bytes)
+
+    def _check_context(self, position: int, array_queue: Any) -> None:
+        if id(array_queue) in self._known_queues:
+            return
+        if array_queue.sycl_context != self.queue.sycl_context:
+            raise ArgumentError(
+                f"argument {position} lives in another SYCL context than the queue: allocate it on this queue"
+            )
+        self._known_queues[id(array_queue)] = array_queue
+
+    def submit(self, depends: Sequence[Any] = ()) -> DeviceEvent:
+        """Submit the kernel.
+
+        Args:
+            depends: events to wait for, ``DeviceEvent`` or ``dpctl.SyclEvent``.
+
+        Raises:
+            LaunchError: the runtime refused it.
+        """
+        if depends:
+            references = (ctypes.c_void_p * len(depends))(*[event.addressof_ref() for event in depends])
+            reference = self._function(*self._call, references, ctypes.c_size_t(len(depends)))
+        else:
+            reference = self._function(*self._call, *_NO_EVENTS)
+        if not reference:
+            raise LaunchError(
+                f"kernel {self.device_kernel.compiled.name} was not submitted; DPCTL_VERBOSITY=error prints why"
+            )
+        return DeviceEvent.own(reference, self._block.keep)

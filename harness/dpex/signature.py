@@ -1,0 +1,188 @@
+"""What a kernel is compiled for: the index space and the types of its arguments, without any queue.
+
+numba-dpex compiles a kernel again for every queue and kind of USM, because both are part of its types. The
+code does not depend on them (but for 64-bit atomics, which are checked), so a ``Signature`` leaves them out and
+one compilation serves all queues.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from dpctl.tensor import usm_ndarray
+from numba.core import types
+from numba.np import numpy_support
+from numba_dpex import kernel_api
+from numba_dpex.core.types import USMNdArray
+from numba_dpex.core.types.dpctl_types import DpctlSyclQueue
+from numba_dpex.core.types.kernel_api.index_space_ids import ItemType, NdItemType
+from numba_dpex.core.types.kernel_api.local_accessor import LocalAccessorType
+
+from harness.dpex.errors import ArgumentError, IndexSpaceError
+
+_PYTHON_SCALARS: dict[type, str] = {bool: "bool", float: "float64", complex: "complex128"}
+
+
+@dataclass(frozen=True)
+class ArrayType:
+    """A USM array: dtype name, number of dimensions, layout C, F or A (any strides)."""
+
+    dtype: str
+    ndim: int
+    layout: str
+
+    def __str__(self) -> str:
+        return f"{self.dtype}[{','.join([':'] * self.ndim)}]{self.layout}"
+
+
+@dataclass(frozen=True)
+class LocalType:
+    """A LocalAccessor: dtype name and number of dimensions."""
+
+    dtype: str
+    ndim: int
+
+    def __str__(self) -> str:
+        return f"local {self.dtype}[{','.join([':'] * self.ndim)}]"
+
+
+@dataclass(frozen=True)
+class ScalarType:
+    """A scalar passed by value: dtype name."""
+
+    dtype: str
+
+    def __str__(self) -> str:
+        return self.dtype
+
+
+ArgumentType = ArrayType | LocalType | ScalarType
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The index space and the arguments of one compilation.
+
+    Attributes:
+        item: "Item" for a ``Range``, "NdItem" for an ``NdRange``.
+        ndim: dimensions of the index space, 1 to 3.
+        arguments: the arguments after the item.
+        atomic64: whether the device of the arrays has 64-bit atomics.
+    """
+
+    item: str
+    ndim: int
+    arguments: tuple[ArgumentType, ...]
+    atomic64: bool = True
+
+    def __str__(self) -> str:
+        return f"({', '.join([f'{self.item}<{self.ndim}>', *map(str, self.arguments)])})"
+
+
+def as_usm_array(value: Any) -> Any:
+    """The ``usm_ndarray`` of a dpctl or dpnp array, or None for anything else."""
+    if isinstance(value, usm_ndarray):
+        return value
+    get_array = getattr(value, "get_array", None)
+    return get_array() if get_array is not None else None
+
+
+def _layout(array: Any) -> str:
+    flags = array.flags
+    return "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+
+
+def _scalar_dtype(value: Any) -> str | None:
+    if isinstance(value, np.generic):
+        return str(value.dtype.name)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return "int64" if -(1 << 63) <= value < 1 << 63 else "uint64"
+    return _PYTHON_SCALARS.get(type(value))
+
+
+def argument_type(position: int, value: Any) -> ArgumentType:
+    """The type of one kernel argument.
+
+    Raises:
+        ArgumentError: the value cannot be an argument; the message says what to do instead.
+    """
+    array = as_usm_array(value)
+    if array is not None:
+        return ArrayType(array.dtype.name, array.ndim, _layout(array))
+    if isinstance(value, kernel_api.LocalAccessor):
+        return LocalType(np.dtype(value._dtype).name, len(value._shape))
+    if isinstance(value, np.ndarray):
+        raise ArgumentError(
+            f"argument {position} is a numpy array in host memory: copy it to the device (dpctl.tensor.asarray)"
+        )
+    dtype = _scalar_dtype(value)
+    if dtype is None or dtype in ("float16", "object"):
+        raise ArgumentError(
+            f"argument {position} is a {type(value).__name__}: a kernel takes USM arrays, numbers and LocalAccessors"
+        )
+    return ScalarType(dtype)
+
+
+def index_space_extents(index_space: Any) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
+    """Global and local extents (None for a Range), dimension 0 first."""
+    if isinstance(index_space, kernel_api.NdRange):
+        return tuple(index_space.global_range), tuple(index_space.local_range)
+    if isinstance(index_space, kernel_api.Range):
+        return tuple(index_space), None
+    raise IndexSpaceError(f"a {type(index_space).__name__} is no index space: use kernel_api.Range or NdRange")
+
+
+def parameter_count(dispatcher: Any) -> int:
+    """How many arguments the kernel takes after its item."""
+    return len(inspect.signature(dispatcher.py_func).parameters) - 1
+
+
+def signature_of(dispatcher: Any, index_space: Any, args: Sequence[Any]) -> Signature:
+    """The signature of a launch.
+
+    Raises:
+        ArgumentError: wrong number of arguments, or one of a kind that kernels do not take.
+        IndexSpaceError: not an index space, or local memory asked for without work-groups.
+    """
+    name = dispatcher.py_func.__name__
+    extents, local = index_space_extents(index_space)
+    expected = parameter_count(dispatcher)
+    if len(args) != expected:
+        raise ArgumentError(f"kernel {name} takes {expected} arguments after its item, {len(args)} given")
+    arguments = tuple(argument_type(position, value) for position, value in enumerate(args))
+    if local is None and any(isinstance(argument, LocalType) for argument in arguments):
+        raise IndexSpaceError(f"kernel {name} has a LocalAccessor, which needs an NdRange with a work-group size")
+    arrays = (as_usm_array(value) for value in args)
+    first = next((array for array in arrays if array is not None), None)
+    atomic64 = True if first is None else bool(first.sycl_device.has_aspect_atomic64)
+    return Signature("Item" if local is None else "NdItem", len(extents), arguments, atomic64)
+
+
+class _AnyQueue(DpctlSyclQueue):  # type: ignore[misc]
+    """The queue of every array type that is compiled here: none in particular."""
+
+    def __init__(self, atomic64: bool) -> None:
+        self._device = "any:device"
+        self._device_has_aspect_atomic64 = atomic64
+        self._unique_id = f"any queue, 64-bit atomics {atomic64}"
+        types.Type.__init__(self, name=self._unique_id)
+
+
+def _numba_type(argument: ArgumentType, queue: _AnyQueue) -> Any:
+    dtype = numpy_support.from_dtype(np.dtype(argument.dtype))
+    if isinstance(argument, ScalarType):
+        return dtype
+    if isinstance(argument, LocalType):
+        return LocalAccessorType(argument.ndim, dtype)
+    return USMNdArray(ndim=argument.ndim, layout=argument.layout, dtype=dtype, queue=queue)
+
+
+def numba_types(signature: Signature) -> tuple[Any, ...]:
+    """The numba types of the item and the arguments."""
+    item = (NdItemType if signature.item == "NdItem" else ItemType)(signature.ndim)
+    queue = _AnyQueue(signature.atomic64)
+    return (item, *(_numba_type(argument, queue) for argument in signature.arguments))

@@ -1,0 +1,197 @@
+"""Vector access: several neighbouring elements of an array with one wide memory instruction.
+
+``a, b, c, d = vector.load4(x, i)`` reads ``x[i]`` to ``x[i + 3]``; ``vector.store4(y, i, a, b, c, d)`` (or one tuple
+of four) writes them. numba-dpex 0.23 has nothing of the kind. A load becomes ``OpLoad`` of a SPIR-V vector, a store
+``OpStore``, each with an ``Aligned`` operand. None of them is collective.
+
+Arrays: contiguous (layout C), in global memory or a LocalAccessor, of int8 to int64, uint8 to uint64, float32, or
+float64 where the device has it. The index is that of the first element, in elements: an integer, or for an array of
+several dimensions a tuple, whose last part runs along the row. It must not be negative and the last element must exist.
+
+**Alignment.** ``loadN`` and ``storeN`` promise the compiler that the first element's address is a multiple of
+``min(N * itemsize, 64)`` bytes. Breaking the promise is undefined behaviour, from a wrong result to a crash. It holds
+if the array starts at such an address and the (last) index is a multiple of N; in more than one dimension, rows
+must also be a multiple of N long. dpnp and dpctl allocate at multiples of 64 bytes, but a view such as ``x[1:]`` starts
+elsewhere. What is checked: a constant index, when the kernel is compiled; an array before a launch, by
+:func:`check_alignment`; everything in simulation except for addresses. ``loadN_unaligned`` and ``storeN_unaligned``
+promise only what every element has, and take any index; on Intel GPUs they are one instruction too
+unless the elements are narrower than 4 bytes.
+
+Misuse (another type, layout, number of values) is a typing error when the kernel is compiled. In numba-dpex's
+pure-Python simulation all functions work.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.dpex import _simulation
+from harness.dpex._intrinsics import device_function
+from harness.dpex.errors import ArgumentError
+
+__all__ = [
+    "WIDTHS",
+    "alignment",
+    "check_alignment",
+    "load2",
+    "load2_unaligned",
+    "load4",
+    "load4_unaligned",
+    "load8",
+    "load8_unaligned",
+    "load16",
+    "load16_unaligned",
+    "store2",
+    "store2_unaligned",
+    "store4",
+    "store4_unaligned",
+    "store8",
+    "store8_unaligned",
+    "store16",
+    "store16_unaligned",
+]
+
+#: The numbers of elements that a vector may have.
+WIDTHS = (2, 4, 8, 16)
+
+_ALLOCATION_ALIGNMENT = 64
+
+
+def alignment(itemsize: int, width: int) -> int:
+    """The multiple, in bytes, that an aligned access of *width* elements of *itemsize* bytes promises."""
+    return min(itemsize * width, _ALLOCATION_ALIGNMENT)
+
+
+def check_alignment(array: Any, width: int) -> None:
+    """Check before a launch that aligned access of *width* elements is allowed to an array (called on the host).
+
+    Args:
+        array: a dpnp array, ``dpctl.tensor.usm_ndarray`` or numpy array.
+        width: 2, 4, 8 or 16.
+
+    Raises:
+        harness.dpex.errors.ArgumentError: the array's first element or one of its rows does not start at a
+            multiple of ``min(width * itemsize, 64)`` bytes, or it is not contiguous.
+    """
+    if width not in WIDTHS:
+        raise ArgumentError(f"width is {width}, but a vector has 2, 4, 8 or 16 elements")
+    if not array.flags.c_contiguous:
+        raise ArgumentError("vector access needs a contiguous array: copy the view first")
+    step = alignment(array.itemsize, width)
+    address = _address(array)
+    if address % step:
+        raise ArgumentError(
+            f"vector access of {width} elements needs an array that starts at a multiple of {step} bytes, and this one "
+            f"is {address % step} bytes beyond one: copy the view, or use the unaligned form"
+        )
+    if array.ndim > 1 and array.shape[-1] % width:
+        raise ArgumentError(
+            f"vector access of {width} elements needs rows of a multiple of {width} elements, and these have "
+            f"{array.shape[-1]}: pad them, or use the unaligned form"
+        )
+
+
+def _address(array: Any) -> int:
+    """The address of an array's first element."""
+    if hasattr(array, "get_array"):  # dpnp wraps a usm_ndarray
+        array = array.get_array()
+    if hasattr(array, "__sycl_usm_array_interface__"):
+        interface = array.__sycl_usm_array_interface__
+        return int(interface["data"][0]) + int(interface.get("offset", 0)) * int(array.itemsize)
+    return int(array.__array_interface__["data"][0])
+
+
+@device_function
+def load2(array: Any, index: int) -> tuple[Any, ...]:
+    """A tuple of ``array[index]`` and ``array[index + 1]``; *index* is a multiple of 2 (``OpLoad``)."""
+    return _simulation.load(array, index, 2, multiple=2)
+
+
+@device_function
+def load4(array: Any, index: int) -> tuple[Any, ...]:
+    """A tuple of the four elements from ``array[index]`` on; *index* is a multiple of 4 (``OpLoad``)."""
+    return _simulation.load(array, index, 4, multiple=4)
+
+
+@device_function
+def load8(array: Any, index: int) -> tuple[Any, ...]:
+    """A tuple of the eight elements from ``array[index]`` on; *index* is a multiple of 8 (``OpLoad``)."""
+    return _simulation.load(array, index, 8, multiple=8)
+
+
+@device_function
+def load16(array: Any, index: int) -> tuple[Any, ...]:
+    """A tuple of the sixteen elements from ``array[index]`` on; *index* is a multiple of 16 (``OpLoad``)."""
+    return _simulation.load(array, index, 16, multiple=16)
+
+
+@device_function
+def load2_unaligned(array: Any, index: int) -> tuple[Any, ...]:
+    """A tuple of the two elements from ``array[index]`` on, at any index (``OpLoad``)."""
+    return _simulation.load(array, index, 2)
+
+
+@device_function
+def load4_unaligned(array: Any, index: int) -> tuple[Any, ...]:
+    """A tuple of the four elements from ``array[index]`` on, at any index (``OpLoad``)."""
+    return _simulation.load(array, index, 4)
+
+
+@device_function
+def load8_unaligned(array: Any, index: int) -> tuple[Any, ...]:
+    """A tuple of the eight elements from ``array[index]`` on, at any index (``OpLoad``)."""
+    return _simulation.load(array, index, 8)
+
+
+@device_function
+def load16_unaligned(array: Any, index: int) -> tuple[Any, ...]:
+    """A tuple of the sixteen elements from ``array[index]`` on, at any index (``OpLoad``)."""
+    return _simulation.load(array, index, 16)
+
+
+@device_function
+def store2(array: Any, index: int, *values: Any) -> None:
+    """Store two values, or one tuple of two, from ``array[index]`` on; *index* is a multiple of 2 (``OpStore``)."""
+    _simulation.store(array, index, values, 2, multiple=2)
+
+
+@device_function
+def store4(array: Any, index: int, *values: Any) -> None:
+    """Store four values, or one tuple of four, from ``array[index]`` on; *index* is a multiple of 4 (``OpStore``)."""
+    _simulation.store(array, index, values, 4, multiple=4)
+
+
+@device_function
+def store8(array: Any, index: int, *values: Any) -> None:
+    """Store eight values, or one tuple of eight, from ``array[index]`` on; *index* is a multiple of 8 (``OpStore``)."""
+    _simulation.store(array, index, values, 8, multiple=8)
+
+
+@device_function
+def store16(array: Any, index: int, *values: Any) -> None:
+    """Store sixteen values, or one tuple of sixteen, from ``array[index]`` on; *index* is a multiple of 16 (``OpStore``)."""
+    _simulation.store(array, index, values, 16, multiple=16)
+
+
+@device_function
+def store2_unaligned(array: Any, index: int, *values: Any) -> None:
+    """Store two values, or one tuple of two, from ``array[index]`` on, at any index (``OpStore``)."""
+    _simulation.store(array, index, values, 2)
+
+
+@device_function
+def store4_unaligned(array: Any, index: int, *values: Any) -> None:
+    """Store four values, or one tuple of four, from ``array[index]`` on, at any index (``OpStore``)."""
+    _simulation.store(array, index, values, 4)
+
+
+@device_function
+def store8_unaligned(array: Any, index: int, *values: Any) -> None:
+    """Store eight values, or one tuple of eight, from ``array[index]`` on, at any index (``OpStore``)."""
+    _simulation.store(array, index, values, 8)
+
+
+@device_function
+def store16_unaligned(array: Any, index: int, *values: Any) -> None:
+    """Store sixteen values, or one tuple of sixteen, from ``array[index]`` on, at any index (``OpStore``)."""
+    _simulation.store(array, index, values, 16)

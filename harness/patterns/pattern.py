@@ -1,0 +1,220 @@
+"""Pattern: one lesson of the guide, its variants, and the data they are compared on.
+
+The decorators only record what the author said; nothing is compiled, allocated or imported until a worker
+runs the pattern.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, overload
+
+from harness.errors import PatternError
+
+ROLES = ("naive", "intermediate", "optimized", "baseline", "antipattern")
+METRICS = ("device", "span", "wall")
+CLAIMS = ("faster", "slower", "same")
+DEVICE_CLASSES = ("gpu", "cpu")
+
+Claim = str | Mapping[str, str] | None
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One program of a pattern.
+
+    Attributes:
+        name: the function's name.
+        role: one of ``ROLES``.
+        function: ``(session, problem, **axes)``. What it does is measured; if it returns a function, its own body
+            was preparation and the returned function is what is measured.
+        claim: what the guide says of this variant against the naive one, by device class.
+        requires: names of device capabilities without which the variant is skipped.
+        summary: first line of the function's docstring.
+    """
+
+    name: str
+    role: str
+    function: Callable[..., Any]
+    claim: Mapping[str, str]
+    requires: tuple[str, ...]
+    summary: str
+
+
+class Pattern:
+    """One lesson of the guide.
+
+    Args:
+        name: identifier; unique among all patterns.
+        guide: place in the guide, ``Chapter / Section``.
+        lesson: one or two sentences in the author's own words.
+        catalogue: ids of the catalogue's entries that this pattern covers, such as ``E34`` or ``collapse_loops``.
+        claim: what the guide promises for the optimized variants against the naive one: ``faster``, ``slower`` or
+            ``same``; or a mapping from device class (``gpu``, ``cpu``) to one of these. A class that is left out is
+            reported, never judged. ``None``: nothing is promised.
+        presets: sizes by preset name; ``smoke`` and ``default`` are required, ``guide`` has the guide's own sizes.
+        axes: swept parameters, name to values; the first value is the default.
+        metric: ``device`` (union of the device commands' intervals), ``span`` (first submit to last end), or
+            ``wall`` (host time).
+        requires: capabilities that every variant needs (``fp64``, ``atomic64``, ``usm_shared``, ``sub_groups``, ...).
+        rtol: relative tolerance of the check against the reference; 0 means equal.
+        atol: absolute tolerance of that check.
+
+    Raises:
+        PatternError: the declaration breaks one of these rules; the message names the pattern and the field.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        guide: str,
+        lesson: str,
+        presets: Mapping[str, Mapping[str, Any]],
+        catalogue: Sequence[str] = (),
+        claim: Claim = None,
+        axes: Mapping[str, Sequence[Any]] | None = None,
+        metric: str = "device",
+        requires: Sequence[str] = (),
+        rtol: float = 0.0,
+        atol: float = 0.0,
+    ) -> None:
+        self.name = name
+        self.guide = guide
+        self.lesson = lesson
+        self.catalogue = tuple(catalogue)
+        self.presets = {key: dict(value) for key, value in presets.items()}
+        self.axes = {key: tuple(values) for key, values in (axes or {}).items()}
+        self.metric = metric
+        self.requires = tuple(requires)
+        self.rtol = rtol
+        self.atol = atol
+        self.variants: dict[str, Variant] = {}
+        self.make_problem: Callable[..., Any] | None = None
+        self.make_reference: Callable[..., Any] | None = None
+        self.source = Path(inspect.stack()[1].filename)
+        self.claim = self._by_class(claim)
+        self._check()
+
+    # ---- what the author says -------------------------------------------------------------------------------
+
+    def problem(self, function: F) -> F:
+        """Register ``(rng, **sizes) -> Problem``; it receives the preset's numbers and the axes that it names."""
+        self.make_problem = function
+        return function
+
+    def reference(self, function: F) -> F:
+        """Register ``(problem) -> {output name: expected array}``, computed on the host from the inputs."""
+        self.make_reference = function
+        return function
+
+    @overload
+    def naive(self, function: F) -> F: ...
+    @overload
+    def naive(self, *, claim: Claim = ..., requires: Sequence[str] = ...) -> Callable[[F], F]: ...
+    def naive(self, function: Any = None, **options: Any) -> Any:
+        """Register what a competent newcomer writes: the side that speed-ups are counted from."""
+        return self._register("naive", function, options)
+
+    @overload
+    def intermediate(self, function: F) -> F: ...
+    @overload
+    def intermediate(self, *, claim: Claim = ..., requires: Sequence[str] = ...) -> Callable[[F], F]: ...
+    def intermediate(self, function: Any = None, **options: Any) -> Any:
+        """Register a step between naive and optimized; it has no claim unless one is given."""
+        return self._register("intermediate", function, options)
+
+    @overload
+    def optimized(self, function: F) -> F: ...
+    @overload
+    def optimized(self, *, claim: Claim = ..., requires: Sequence[str] = ...) -> Callable[[F], F]: ...
+    def optimized(self, function: Any = None, **options: Any) -> Any:
+        """Register what the guide advises; judged by the pattern's claim unless one is given."""
+        return self._register("optimized", function, options)
+
+    @overload
+    def baseline(self, function: F) -> F: ...
+    @overload
+    def baseline(self, *, claim: Claim = ..., requires: Sequence[str] = ...) -> Callable[[F], F]: ...
+    def baseline(self, function: Any = None, **options: Any) -> Any:
+        """Register a yardstick outside the lesson (a host loop, a library call)."""
+        return self._register("baseline", function, options)
+
+    @overload
+    def antipattern(self, function: F) -> F: ...
+    @overload
+    def antipattern(self, *, claim: Claim = ..., requires: Sequence[str] = ...) -> Callable[[F], F]: ...
+    def antipattern(self, function: Any = None, **options: Any) -> Any:
+        """Register what the guide warns of, where that is not the naive variant."""
+        return self._register("antipattern", function, options)
+
+    # ---- checks ---------------------------------------------------------------------------------------------
+
+    def _register(self, role: str, function: Any, options: Mapping[str, Any]) -> Any:
+        if function is None:
+            return lambda later: self._register(role, later, options)
+        name = function.__name__
+        if name in self.variants:
+            self._fail("variants", f"two variants are named {name!r}")
+        if "claim" in options:
+            claim = self._by_class(options["claim"])
+        else:
+            claim = self.claim if role == "optimized" else {}
+        summary = (inspect.getdoc(function) or "").partition("\n")[0]
+        requires = tuple(options.get("requires", ()))
+        self.variants[name] = Variant(name, role, function, claim, requires, summary)
+        return function
+
+    def _by_class(self, claim: Claim) -> dict[str, str]:
+        by_class = (
+            dict.fromkeys(DEVICE_CLASSES, claim) if isinstance(claim, str) else dict(claim or {})
+        )
+        for device_class, word in by_class.items():
+            if device_class not in DEVICE_CLASSES or word not in CLAIMS:
+                self._fail("claim", f"{device_class}: {word!r} is none of {', '.join(CLAIMS)} for gpu or cpu")
+        return by_class
+
+    def _check(self) -> None:
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", self.name):
+            self._fail("name", "use lower case letters, digits and underscores")
+        if self.metric not in METRICS:
+            self._fail("metric", f"{self.metric!r} is none of {', '.join(METRICS)}")
+        for preset in ("smoke", "default"):
+            if preset not in self.presets:
+                self._fail("presets", f"{preset!r} is missing")
+        for axis, values in self.axes.items():
+            if not values or not all(isinstance(value, int | float | str) for value in values):
+                self._fail("axes", f"{axis}: give plain numbers or strings, at least one")
+            if any(axis in sizes for sizes in self.presets.values()):
+                self._fail("axes", f"{axis} is a number of a preset as well")
+
+    def complete(self) -> None:
+        """Check what only the whole file can tell.
+
+        Raises:
+            PatternError: no problem, no reference, no naive side or nothing to compare it with.
+        """
+        if self.make_problem is None or self.make_reference is None:
+            self._fail("problem", "declare both @pattern.problem and @pattern.reference")
+        roles = [variant.role for variant in self.variants.values()]
+        if roles.count("naive") > 1:
+            self._fail("variants", "more than one naive variant")
+        if not {"naive", "baseline"} & set(roles):
+            self._fail("variants", "declare a naive variant, the side that speed-ups are counted from")
+
+    def _fail(self, field: str, why: str) -> None:
+        raise PatternError(f"pattern {self.name!r} ({self.source.name}): {field}: {why}")
+
+    @property
+    def baseline_variant(self) -> Variant:
+        """The variant that speed-ups are counted from: the naive one, else the first baseline."""
+        by_role = sorted(
+            (v for v in self.variants.values() if v.role in ("naive", "baseline")),
+            key=lambda v: v.role != "naive",
+        )
+        return by_role[0]

@@ -1,0 +1,82 @@
+"""The data of one pattern at one size: inputs, outputs, and the least work that the lesson needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Output:
+    """An array that every variant must write; poisoned before a variant is checked.
+
+    Attributes:
+        shape: elements in each dimension.
+        dtype: numpy dtype of the elements.
+        host: the result lies in host memory (a numpy array), not on the device.
+    """
+
+    shape: tuple[int, ...]
+    dtype: Any
+    host: bool = False
+
+
+@dataclass(frozen=True)
+class InOut:
+    """An array that variants read and write; set back to ``initial`` before every sample, untimed."""
+
+    initial: Any
+
+
+def output(shape: int | tuple[int, ...], dtype: Any, *, host: bool = False) -> Output:
+    """Declare an array that a variant writes in full.
+
+    Args:
+        shape: elements, or elements in each dimension.
+        dtype: numpy dtype.
+        host: True for a result that must arrive in host memory.
+    """
+    return Output((shape,) if isinstance(shape, int) else tuple(shape), dtype, host)
+
+
+def inout(initial: Any) -> InOut:
+    """Declare an array that a variant updates in place (an accumulator, a state).
+
+    Args:
+        initial: numpy array; its contents are put back before every sample, outside the measured time.
+    """
+    return InOut(initial)
+
+
+class Problem:
+    """What every variant of a pattern works on.
+
+    Keyword arguments are the fields of the problem: numpy arrays become device arrays of the same name,
+    :func:`output` and :func:`inout` declare what is written, anything else (numbers, strings, tuples) stays as it is.
+    The preset's numbers and the axes' values are attributes as well, unless a field has the same name.
+
+    Args:
+        bytes_moved: the least bytes that must cross the device's memory for this problem, for the bandwidth roof.
+        operations: the least arithmetic operations that the problem needs, for the arithmetic roof.
+        operation_kind: ``fp32``, ``fp64`` or ``int32``: which arithmetic roof applies.
+        fields: see above.
+    """
+
+    def __init__(
+        self,
+        *,
+        bytes_moved: int | None = None,
+        operations: int | None = None,
+        operation_kind: str = "fp32",
+        **fields: Any,
+    ) -> None:
+        self.bytes_moved = bytes_moved
+        self.operations = operations
+        self.operation_kind = operation_kind
+        self.fields = fields
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["fields"][name]
+        except KeyError:
+            raise AttributeError(f"the problem has no field {name!r}") from None

@@ -1,0 +1,112 @@
+"""Single files of a run folder, written all or nothing, read with errors that name file and place."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import pandas as pd
+
+from harness.errors import RunFolderError
+from harness.records import schema
+
+MANIFEST: Final = "manifest.json"
+
+STATES: Final = ("running", "complete", "interrupted")
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write ``content`` as indented JSON in place of ``path``.
+
+    Raises:
+        RunFolderError: The disk is full or unwritable; the earlier file is untouched.
+    """
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    _replace(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+
+
+def write_csv(path: Path, data: pd.DataFrame) -> None:
+    """Write ``data`` as CSV in place of ``path``; raises as `write_json` does."""
+    _replace(path, lambda temporary: data.to_csv(temporary, index=False))
+
+
+def write_parquet(path: Path, data: pd.DataFrame) -> None:
+    """Write ``data`` as Parquet in place of ``path``; raises as `write_json` does."""
+    _replace(path, lambda temporary: data.to_parquet(temporary, engine="pyarrow", index=False))
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of the run in ``folder``.
+
+    Raises:
+        RunFolderError: There is no such folder, it holds no run, or the manifest is damaged or too new.
+    """
+    path = folder / MANIFEST
+    try:
+        content = json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        if not folder.exists():
+            raise RunFolderError(f"there is no run folder {folder}: check the path") from None
+        raise RunFolderError(f"{folder} holds no run (no {MANIFEST} in it): check the path") from None
+    except OSError as error:
+        raise RunFolderError(f"{path} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise RunFolderError(f"{path} is damaged ({error}): restore it from a copy of the run") from error
+    version = content.get("schema_version") if isinstance(content, dict) else None
+    if not isinstance(version, int) or content.get("state") not in STATES:
+        raise RunFolderError(f"{path} is not a run's manifest: schema_version or state is missing or wrong")
+    if version > schema.SCHEMA_VERSION:
+        raise RunFolderError(
+            f"{path} has schema version {version} and this xebench reads up to {schema.SCHEMA_VERSION}: "
+            "upgrade xebench"
+        )
+    return dict(content)
+
+
+def read_parquet(path: Path, table: str) -> pd.DataFrame:
+    """The frame of ``table`` in ``path``.
+
+    Raises:
+        RunFolderError: The file is missing or damaged, or a column of it is wrong.
+    """
+    # pyarrow is imported by pandas as well, but only here is its own error needed
+    from pyarrow import ArrowException
+
+    try:
+        return schema.typed(table, pd.read_parquet(path, engine="pyarrow"))
+    except FileNotFoundError:
+        raise RunFolderError(f"{path} is missing: restore it from a copy of the run") from None
+    except schema.SchemaError as error:
+        raise RunFolderError(f"{path} is damaged: {error}") from error
+    except (OSError, ArrowException, ValueError) as error:
+        first_line = str(error).partition("\n")[0]
+        raise RunFolderError(
+            f"{path} is damaged ({first_line}): restore it from a copy of the run"
+        ) from error
+
+
+def _replace(path: Path, write: Callable[[Path], object]) -> None:
+    temporary = path.with_name(f".{path.name}.part")
+    try:
+        write(temporary)
+        with temporary.open("rb") as file:
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        _remove(temporary)
+        cause = error.strerror or error
+        raise RunFolderError(
+            f"cannot write {path} ({cause}): free space or name another folder with --output"
+        ) from error
+    except BaseException:
+        _remove(temporary)
+        raise
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()

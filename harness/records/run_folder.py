@@ -1,0 +1,272 @@
+"""The run folder: a manifest, the journal while a run goes on, and Parquet tables when it is over.
+
+    manifest.json                 what ran, where, with which versions; running, complete or interrupted
+    journal/*.jsonl               rows as they were measured, until the tables below are all there
+    devices.parquet ... pairs.parquet
+    summaries.csv  pairs.csv      the same two tables for a spreadsheet
+
+While the journal is there it is the truth; it goes only after every table is in place, so that a run which is
+killed at any moment leaves a folder that `load_run` reads.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Literal, Self
+
+import pandas as pd
+
+from harness.errors import RunFolderError
+from harness.records import files, journal, schema
+from harness.records.files import MANIFEST
+from harness.records.lock import NAME as LOCK_FILE
+from harness.records.lock import FolderLock
+from harness.records.provenance import now
+
+CSV_TABLES: Final = ("summaries", "pairs")
+
+_DISCARDED: Final = ".journal-discarded"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run read from its folder; the frames have the columns of `harness.records.TABLES`.
+
+    Attributes:
+        path: The folder.
+        manifest: Provenance and state, as in manifest.json.
+        devices, cases, samples, events: What was measured.
+        summaries, pairs: What analysis makes of it.
+    """
+
+    path: Path
+    manifest: Mapping[str, Any]
+    devices: pd.DataFrame
+    cases: pd.DataFrame
+    samples: pd.DataFrame
+    events: pd.DataFrame
+    summaries: pd.DataFrame
+    pairs: pd.DataFrame
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run came to its end; False for one that was interrupted, killed, or still goes on."""
+        return bool(self.manifest["state"] == "complete")
+
+
+class RunWriter:
+    """The one writer of a run folder. `create` or `resume` makes it, `finish` ends it."""
+
+    def __init__(self, path: Path, manifest: dict[str, Any], lock: FolderLock) -> None:
+        """Use `create` or `resume`."""
+        self.path = path
+        self.manifest = manifest
+        self._lock = lock
+        self._journal = journal.Journal(path / journal.FOLDER)
+
+    @classmethod
+    def create(cls, path: Path | str, manifest: Mapping[str, Any], *, overwrite: bool = False) -> Self:
+        """Begin a run in a new or empty folder, or with ``overwrite`` in place of an earlier run.
+
+        Args:
+            path: The folder; parents are made.
+            manifest: Provenance (`harness.records.provenance.manifest`).
+            overwrite: Whether the tables of a run that is there may be thrown away. Files that are not a
+                run's are left alone, and a folder that holds no run is refused.
+
+        Raises:
+            RunFolderError: The folder holds something else or an earlier run, another process writes it, or
+                it cannot be written.
+        """
+        folder = Path(path)
+        _refuse(folder, overwrite)
+        lock = FolderLock(folder)
+        try:
+            _refuse(folder, overwrite)  # again: another run may have come and gone before the lock was ours
+            _discard_run(folder)
+            begun = {**manifest, "schema_version": schema.SCHEMA_VERSION, "state": "running"}
+            begun.setdefault("created", now())
+            files.write_json(folder / MANIFEST, begun)
+            return cls(folder, begun, lock)
+        except BaseException:
+            lock.release()
+            raise
+
+    @classmethod
+    def resume(cls, path: Path | str, manifest: Mapping[str, Any]) -> Self:
+        """Go on with a run that was interrupted or killed; rows measured so far are kept.
+
+        Args:
+            path: Folder of the run.
+            manifest: Provenance of this session, kept in the list ``resumed`` of the run's manifest.
+
+        Raises:
+            RunFolderError: There is no run, it is complete or damaged, or another process writes it.
+        """
+        folder = Path(path)
+        if files.read_manifest(folder)["state"] == "complete":
+            raise RunFolderError(f"{folder} holds a complete run: there is nothing to resume")
+        lock = FolderLock(folder)
+        try:
+            begun = files.read_manifest(folder)
+            _restore_journal(folder)
+            begun["resumed"] = [*begun.get("resumed", []), {"created": now(), **manifest}]
+            begun["state"] = "running"
+            files.write_json(folder / MANIFEST, begun)
+            return cls(folder, begun, lock)
+        except BaseException:
+            lock.release()
+            raise
+
+    def append(self, table: str, rows: Iterable[schema.Row]) -> None:
+        """Put rows of a measured table (devices, cases, samples, events) on the disk before returning.
+
+        A device or a case may be written again: its last row counts.
+
+        Raises:
+            SchemaError: A row does not fit its table.
+            RunFolderError: The disk is full or unwritable; earlier rows are untouched.
+        """
+        self._journal.append(table, rows)
+
+    def sync(self) -> None:
+        """Ask the operating system to put everything on the disk now, against a power loss."""
+        self._journal.sync()
+
+    def next_numbers(self) -> tuple[int, int]:
+        """The first sample and block numbers that no row of the folder has, for a session to begin with.
+
+        Blocks of two sessions must not be joined, so blocks go on counting as well as samples.
+        """
+        samples = journal.read(self._journal.folder, "samples")
+        return _after(samples["sample"]), _after(samples["block"])
+
+    def finish(self, state: Literal["complete", "interrupted"] = "complete") -> Run:
+        """Compute summaries and pairs, write every table, then drop the journal and the lock.
+
+        Returns:
+            The finished run.
+
+        Raises:
+            RunFolderError: The disk is full or unwritable; the journal is still there and readable.
+        """
+        self._journal.sync()
+        tables = _complete_tables(_read_journal(self.path))
+        for name, data in tables.items():
+            files.write_parquet(self.path / f"{name}.parquet", data)
+        for name in CSV_TABLES:
+            files.write_csv(self.path / f"{name}.csv", tables[name])
+        self.manifest = {**self.manifest, "state": state, "finished": now()}
+        files.write_json(self.path / MANIFEST, self.manifest)
+        self._journal.close()
+        with suppress(OSError):  # a journal that stays says the same as the tables
+            _discard_journal(self.path)
+        self.close()
+        return Run(path=self.path, manifest=self.manifest, **tables)
+
+    def close(self) -> None:
+        """Let go of the folder without finishing; it stays readable and can be resumed."""
+        self._journal.close()
+        self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def load_run(path: Path | str) -> Run:
+    """Read a run folder, finished or not; of an unfinished one, everything that was measured so far.
+
+    Raises:
+        RunFolderError: The folder is missing, holds no run, was written by a newer xebench, or a file in it
+            is damaged; the message names the file and the place.
+    """
+    folder = Path(path)
+    manifest = files.read_manifest(folder)
+    if (folder / journal.FOLDER).is_dir() or manifest["state"] == "running":
+        return Run(path=folder, manifest=manifest, **_complete_tables(_read_journal(folder)))
+    return Run(
+        path=folder,
+        manifest=manifest,
+        **{name: files.read_parquet(folder / f"{name}.parquet", name) for name in schema.RUN_TABLES},
+    )
+
+
+def _read_journal(folder: Path) -> dict[str, pd.DataFrame]:
+    return {table: journal.read(folder / journal.FOLDER, table) for table in schema.MEASURED}
+
+
+def _complete_tables(measured: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    # imported here because analysis makes its frames with the schema of this package
+    from harness.analysis.pairs import pairs
+    from harness.analysis.summaries import summaries
+
+    devices, cases, samples = measured["devices"], measured["cases"], measured["samples"]
+    summary = summaries(cases, samples, devices)
+    return {**measured, "summaries": summary, "pairs": pairs(cases, samples, devices, summary)}
+
+
+def _restore_journal(folder: Path) -> None:
+    """Make the journal of a finished folder again from its tables, complete before it counts."""
+    target = folder / journal.FOLDER
+    if target.is_dir():
+        return
+    partial = folder / f".{journal.FOLDER}-restored"
+    shutil.rmtree(partial, ignore_errors=True)
+    with journal.Journal(partial) as restored:
+        for table in schema.MEASURED:
+            data = files.read_parquet(folder / f"{table}.parquet", table)
+            restored.append(table, data.astype(object).to_dict("records"))
+        restored.sync()
+    partial.replace(target)
+
+
+def _discard_journal(folder: Path) -> None:
+    # renamed first: a journal that is half removed must not be taken for the truth
+    source, discarded = folder / journal.FOLDER, folder / _DISCARDED
+    shutil.rmtree(discarded, ignore_errors=True)
+    if source.is_dir():
+        source.rename(discarded)
+        shutil.rmtree(discarded, ignore_errors=True)
+
+
+def _discard_run(folder: Path) -> None:
+    names = [f"{table}.parquet" for table in schema.RUN_TABLES] + [f"{table}.csv" for table in CSV_TABLES]
+    try:
+        _discard_journal(folder)
+        for name in [*names, MANIFEST]:  # the manifest last: until then the folder is known as a run
+            (folder / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise RunFolderError(
+            f"cannot clear {folder} ({error.strerror}): remove it or name another folder with --output"
+        ) from error
+
+
+def _refuse(folder: Path, overwrite: bool) -> None:
+    if (folder / MANIFEST).is_file():
+        if not overwrite:
+            raise RunFolderError(
+                f"{folder} holds a run already: add --overwrite or --resume, or name another folder"
+            )
+        return
+    try:
+        occupied = folder.is_dir() and any(entry.name != LOCK_FILE for entry in folder.iterdir())
+    except OSError as error:
+        raise RunFolderError(
+            f"{folder} cannot be read ({error.strerror}): name another folder with --output"
+        ) from error
+    if occupied:
+        raise RunFolderError(f"{folder} is not empty and holds no run: name another folder with --output")
+
+
+def _after(values: pd.Series[Any]) -> int:
+    return int(values.max()) + 1 if values.notna().any() else 0

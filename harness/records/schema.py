@@ -1,0 +1,181 @@
+"""The columns of every table in one place, and the only function that makes frames of rows.
+
+A run folder holds the six tables of `RUN_TABLES`; `comparisons` is what `harness.analysis.compare` makes of
+two runs. A frame made here has the columns, the order and the dtypes that `harness.records.tables` declares.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+import pandas as pd
+
+from harness.errors import XebenchError
+from harness.records import tables
+from harness.records.tables import Column
+
+SCHEMA_VERSION: Final = 1
+
+#: Tables whose rows are measured and journalled.
+MEASURED: Final = ("devices", "cases", "samples", "events")
+
+#: Tables that analysis computes from the measured ones.
+DERIVED: Final = ("summaries", "pairs")
+
+RUN_TABLES: Final = (*MEASURED, *DERIVED)
+
+#: Tables whose rows may be written again while a run goes on, with their key: the last row wins.
+REWRITABLE: Final[Mapping[str, str]] = {"devices": "device", "cases": "case_id"}
+
+TABLES: Final[Mapping[str, Mapping[str, Column]]] = {
+    name: {column.name: column for column in columns}
+    for name, columns in {
+        "devices": tables.DEVICES,
+        "cases": tables.CASES,
+        "samples": tables.SAMPLES,
+        "events": tables.EVENTS,
+        "summaries": tables.SUMMARIES,
+        "pairs": tables.PAIRS,
+        "comparisons": tables.COMPARISONS,
+    }.items()
+}
+
+Row = Mapping[str, Any]
+
+
+class SchemaError(XebenchError):
+    """A row or a frame does not fit its table; the message names the table, the column and the row."""
+
+
+def columns(table: str) -> Mapping[str, Column]:
+    """The columns of ``table`` by name, in order.
+
+    Raises:
+        SchemaError: There is no such table.
+    """
+    try:
+        return TABLES[table]
+    except KeyError:
+        raise SchemaError(f"there is no table {table!r}: the tables are {', '.join(TABLES)}") from None
+
+
+def frame(table: str, rows: Iterable[Row]) -> pd.DataFrame:
+    """A frame of ``rows`` with the columns and dtypes of ``table``; no rows give an empty typed frame.
+
+    Raises:
+        SchemaError: A row lacks a column, has an unknown one, or a value is not of the column's type.
+    """
+    plain = [plain_row(table, row, number) for number, row in enumerate(rows)]
+    return pd.DataFrame(
+        {
+            column.name: pd.Series([row[column.name] for row in plain], dtype=column.dtype)
+            for column in columns(table).values()
+        }
+    )
+
+
+def typed(table: str, data: pd.DataFrame) -> pd.DataFrame:
+    """``data`` in the order and the dtypes of ``table``, after a check of columns and nulls.
+
+    Raises:
+        SchemaError: A column is missing or unknown, has another type, or has nulls where none may be.
+    """
+    declared = columns(table)
+    _check_names(table, data.columns, "the frame")
+    converted = {}
+    for name, column in declared.items():
+        values = data[name]
+        if column.required and values.isna().any():
+            raise SchemaError(f"{table}.{name} is null in row {int(values.isna().to_numpy().argmax())}")
+        try:
+            converted[name] = values.astype(column.dtype)
+        except (TypeError, ValueError) as error:
+            raise SchemaError(f"{table}.{name} holds {values.dtype}, not {column.dtype}: {error}") from error
+    return pd.DataFrame(converted)
+
+
+def plain_row(table: str, row: Row, number: int = 0) -> dict[str, Any]:
+    """``row`` checked against ``table`` as plain Python values, in column order; NaN becomes None.
+
+    Args:
+        table: Name of the table.
+        row: Values by column name; every column must be there, None for null.
+        number: Position of the row, for the message.
+
+    Raises:
+        SchemaError: See `frame`.
+    """
+    declared = columns(table)
+    if row.keys() != declared.keys():
+        _check_names(table, row, f"row {number}")
+    return {name: _plain(table, column, row[name], number) for name, column in declared.items()}
+
+
+def _check_names(table: str, names: Iterable[str], where: str) -> None:
+    present, declared = set(names), columns(table)
+    missing = [name for name in declared if name not in present]
+    if missing:
+        raise SchemaError(f"{where} of table {table} lacks the column {', '.join(missing)}")
+    unknown = sorted(present - declared.keys())
+    if unknown:
+        raise SchemaError(f"{where} of table {table} has the unknown column {', '.join(map(str, unknown))}")
+
+
+def _plain(table: str, column: Column, value: Any, number: int) -> Any:
+    try:
+        plain = None if value is None or value is pd.NA else _CONVERT[column.dtype](value)
+    except (TypeError, ValueError, OverflowError):
+        raise SchemaError(
+            f"{table}.{column.name} in row {number} must be {column.dtype}, not {value!r}"
+        ) from None
+    if plain is None and column.required:
+        raise SchemaError(f"{table}.{column.name} in row {number} must not be null")
+    return plain
+
+
+def _to_text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return str(value)
+
+
+def _to_integer(value: Any) -> int | None:
+    # a float is taken when it is a whole number: frames of a mixed origin hold integers that way
+    if isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral):
+        number = float(value)
+        if math.isnan(number):
+            return None
+        if not number.is_integer():
+            raise ValueError
+        return int(number)
+    whole = operator.index(value)
+    if not -(2**63) <= whole < 2**63:
+        raise OverflowError
+    return whole
+
+
+def _to_number(value: Any) -> float | None:
+    if isinstance(value, str):
+        raise TypeError
+    number = float(value)
+    if math.isinf(number):
+        raise ValueError
+    return None if math.isnan(number) else number
+
+
+def _to_boolean(value: Any) -> bool:
+    if value not in (0, 1):
+        raise ValueError
+    return bool(value)
+
+
+_CONVERT: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "string": _to_text,
+    "Int64": _to_integer,
+    "Float64": _to_number,
+    "boolean": _to_boolean,
+}

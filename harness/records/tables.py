@@ -1,0 +1,253 @@
+"""Every table's columns as data: what a row is, and name, dtype, unit and meaning of each column.
+
+Read these through `harness.records.schema`, which makes frames of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Dtype = Literal["string", "Int64", "Float64", "boolean"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    Attributes:
+        name: Column name; it ends in its unit where it has one (`_ns`, `_bytes`, `_gbps`, ...).
+        dtype: A pandas nullable dtype.
+        meaning: One sentence for the documentation.
+        unit: Unit of the values, or "" for a number without one and for text.
+        required: Whether a null is an error.
+    """
+
+    name: str
+    dtype: Dtype
+    meaning: str
+    unit: str = ""
+    required: bool = False
+
+
+def _text(name: str, meaning: str, *, required: bool = False) -> Column:
+    return Column(name, "string", meaning, required=required)
+
+
+def _count(name: str, meaning: str, unit: str = "", *, required: bool = False) -> Column:
+    return Column(name, "Int64", meaning, unit, required)
+
+
+def _number(name: str, meaning: str, unit: str = "") -> Column:
+    return Column(name, "Float64", meaning, unit)
+
+
+ROWS: Final = {
+    "devices": "a device that was used",
+    "cases": "a case: pattern x variant x preset x axis values x device",
+    "samples": "one execution of a case, or one stage of its compilation, in the order in which it happened",
+    "events": "one command that a sample submitted to a device",
+    "summaries": "a case in one state (hot or cold)",
+    "pairs": "a variant against the naive variant of its family, in one state",
+    "comparisons": "a case in one state that two runs may share",
+}
+
+_PATTERN = _text("pattern", "Name of the pattern.", required=True)
+_FAMILY = _text("family", "Folder of the benchmark, one for each chapter of the guide.")
+_GUIDE = _text("guide", "Place of the lesson in the guide.")
+_CATALOGUE = _text("catalogue", "Catalogue entries of the lesson, with commas between them.")
+_VARIANT = _text("variant", "Name of the variant.", required=True)
+_ROLE = _text("role", "naive, intermediate, optimized, baseline or antipattern.", required=True)
+_PRESET = _text("preset", "Named problem size: smoke, default or guide.", required=True)
+_AXES = _text("axes", "Axis values as a JSON object.", required=True)
+_DEVICE = _text("device", "Filter string of the device, such as level_zero:gpu:0.", required=True)
+_DEVICE_CLASS = _text("device_class", "gpu or cpu.", required=True)
+_METRIC = _text(
+    "metric",
+    "Which time counts: device (union of the events), span (first submit to last end) or wall (host).",
+    required=True,
+)
+_CLAIM = _text(
+    "claim", "What the guide claims on this device class: faster, slower or same; null if nothing."
+)
+_STATUS = _text(
+    "status", "ok, wrong, crashed, timeout, error, skipped, refused or interrupted.", required=True
+)
+_REASON = _text("reason", "Why the status is not ok, in one line.")
+_STATE = _text("state", "hot or cold; null when nothing was sampled.")
+_CASE_ID = _text(
+    "case_id", "Readable key: pattern/variant/preset/axis=value;.../device_class.", required=True
+)
+_SAMPLE = _count("sample", "Number of the sample, unique and increasing in a run.", required=True)
+_ROOF_FRACTION = _number(
+    "roof_fraction",
+    "Largest part of a measured roof that the case reaches; above 1 when its data comes from a cache.",
+)
+
+DEVICES: Final = (
+    _DEVICE,
+    _text("name", "Name that the driver gives."),
+    _text("vendor", "Vendor that the driver gives."),
+    _text("backend", "level_zero or opencl."),
+    _text("driver_version", "Version of the driver."),
+    _DEVICE_CLASS,
+    _count("compute_units", "Compute units (vector engines, cores)."),
+    _text("sub_group_sizes", "Sub-group sizes on offer, with commas between them."),
+    _count("local_memory_bytes", "Shared local memory of a work-group.", "bytes"),
+    _count("global_memory_bytes", "Global memory.", "bytes"),
+    _count("global_cache_bytes", "Last-level cache.", "bytes"),
+    _count("max_work_group_size", "Largest work-group.", "work-items"),
+    _count("max_alloc_bytes", "Largest single allocation.", "bytes"),
+    _count("max_clock_mhz", "Highest clock.", "MHz"),
+    _number("timer_resolution_ns", "Quantum of the profiling timer.", "ns"),
+    _text("aspects", "Capabilities (fp64, usm_shared_allocations, ...), with commas between them."),
+    _text("selftest", "ok, or what the device computes wrong."),
+    _number("bandwidth_roof_gbps", "Memory bandwidth measured in this run.", "GB/s"),
+    _number("fp32_roof_gflops", "Single-precision rate measured in this run.", "GFLOP/s"),
+    _number("int32_roof_gops", "32-bit integer rate measured in this run.", "Gop/s"),
+)
+
+CASES: Final = (
+    _CASE_ID,
+    _PATTERN,
+    _FAMILY,
+    _GUIDE,
+    _CATALOGUE,
+    _VARIANT,
+    _ROLE,
+    _PRESET,
+    _AXES,
+    _DEVICE,
+    _DEVICE_CLASS,
+    _METRIC,
+    _CLAIM,
+    _STATUS,
+    _REASON,
+    _text("stopped_by", "Which rule ended the sampling: precision, budget or max blocks."),
+    _count("seed", "Seed of the problem's data."),
+    _count("bytes_moved", "Least traffic to memory that the lesson needs.", "bytes"),
+    _count("operations", "Least number of operations that the lesson needs."),
+    _text("operation_kind", "What an operation is: fp32, fp64, int32, ..."),
+    _text(
+        "kernels",
+        "JSON list of the kernels: name, spirv_sha256, build_options, sub_group_size (as compiled).",
+    ),
+    _text("source", "Where the variant is defined: file and line."),
+)
+
+SAMPLES: Final = (
+    _CASE_ID,
+    _SAMPLE,
+    _count("block", "Block of the sampling plan; the variants of a family are compared within a block."),
+    _count("order", "Position in its block."),
+    _text("state", "compile, warmup, hot or cold.", required=True),
+    _text("stage", "Stage of a compile row: typing, translate, build or launch."),
+    Column("cached", "boolean", "Whether a compile row was answered by a cache."),
+    _number("host_ns", "Wall time on the host.", "ns"),
+    _number("device_ns", "Union of the intervals of the sample's events.", "ns"),
+    _number("span_ns", "First submit to last end of the sample's events.", "ns"),
+    _number("queue_ns", "First submit to first start.", "ns"),
+    Column("valid", "boolean", "Whether the timestamps can be trusted.", required=True),
+    _text(
+        "flags", "What was noticed about the sample, with commas between; empty if nothing.", required=True
+    ),
+)
+
+EVENTS: Final = (
+    _CASE_ID,
+    _SAMPLE,
+    _count("sequence", "Order of submission in its sample.", required=True),
+    _text("kind", "kernel, copy, fill, barrier or library.", required=True),
+    _text("name", "Name of the kernel or of the call."),
+    _text("queue", "Which queue of the sample took the command."),
+    _count("submit_ns", "Submission, on the device's clock.", "ns"),
+    _count("start_ns", "Start, on the device's clock.", "ns"),
+    _count("end_ns", "End, on the device's clock.", "ns"),
+)
+
+SUMMARIES: Final = (
+    _CASE_ID,
+    _PATTERN,
+    _VARIANT,
+    _ROLE,
+    _PRESET,
+    _AXES,
+    _DEVICE,
+    _DEVICE_CLASS,
+    _METRIC,
+    _STATE,
+    _count("n", "Valid samples in this state.", required=True),
+    _number("median_ns", "Median.", "ns"),
+    _number(
+        "low_ns", "Lower end of the 95 % interval of the median; null with fewer than six samples.", "ns"
+    ),
+    _number("high_ns", "Upper end of the 95 % interval of the median.", "ns"),
+    _number("mad_ns", "Median absolute deviation from the median.", "ns"),
+    _number("min_ns", "Smallest sample.", "ns"),
+    _number("q25_ns", "Lower quartile.", "ns"),
+    _number("q75_ns", "Upper quartile.", "ns"),
+    _count("outliers", "Samples with a modified z-score above 3.5; counted, never dropped."),
+    _number(
+        "drift", "Median of the second half of the samples against the first half, as a relative change."
+    ),
+    _number("compile_ns", "Sum of the case's compile rows.", "ns"),
+    _number("bandwidth_gbps", "bytes_moved / median_ns.", "GB/s"),
+    _number("rate_gops", "operations / median_ns.", "Gop/s"),
+    _ROOF_FRACTION,
+    _text("bound_by", "memory or compute: the roof that is nearer; cache when faster than the memory roof."),
+    _STATUS,
+    _REASON,
+)
+
+PAIRS: Final = (
+    _PATTERN,
+    _FAMILY,
+    _GUIDE,
+    _CATALOGUE,
+    _PRESET,
+    _AXES,
+    _DEVICE,
+    _DEVICE_CLASS,
+    _METRIC,
+    _STATE,
+    _text("baseline", "Name of the variant that the others are compared with.", required=True),
+    _VARIANT,
+    _ROLE,
+    _number("baseline_ns", "Median over the shared blocks of the baseline's median in the block.", "ns"),
+    _number("variant_ns", "Median over the shared blocks of the variant's median in the block.", "ns"),
+    _number(
+        "speedup",
+        "Median over blocks of the ratio of medians in the block, baseline over variant; load that hits "
+        "both sides of a block cancels, so it may differ a little from baseline_ns / variant_ns.",
+    ),
+    _number("speedup_low", "Lower end of the 95 % interval of the speed-up over blocks."),
+    _number("speedup_high", "Upper end of the 95 % interval of the speed-up over blocks."),
+    _count("blocks", "Blocks in which both sides have a valid sample.", required=True),
+    _text("outcome", "faster, slower, same (within 2 %), inconclusive, or none.", required=True),
+    _CLAIM,
+    _text("verdict", "confirmed, refuted, inconclusive or not applicable.", required=True),
+    _text("reason", "What the verdict rests on, in one line.", required=True),
+    _ROOF_FRACTION,
+)
+
+COMPARISONS: Final = (
+    _PATTERN,
+    _VARIANT,
+    _ROLE,
+    _PRESET,
+    _AXES,
+    _DEVICE_CLASS,
+    _STATE,
+    _METRIC,
+    _text("before_device", "Name and driver version of the device in the first run."),
+    _text("after_device", "Name and driver version of the device in the second run."),
+    _count("before_n", "Valid samples in the first run.", required=True),
+    _count("after_n", "Valid samples in the second run.", required=True),
+    _number("before_ns", "Median in the first run.", "ns"),
+    _number("after_ns", "Median in the second run.", "ns"),
+    _number("speedup", "before_ns / after_ns: above 1 the second run is faster."),
+    _number("speedup_low", "Lower end of the 95 % interval of the speed-up."),
+    _number("speedup_high", "Upper end of the 95 % interval of the speed-up."),
+    _text("outcome", "faster, slower, same (within the threshold), inconclusive, or none.", required=True),
+    _text("reason", "What the outcome rests on, in one line.", required=True),
+)

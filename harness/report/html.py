@@ -1,0 +1,74 @@
+"""A run as one HTML file that needs nothing else: verdicts, speed-ups with their intervals, provenance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from importlib import resources
+from itertools import groupby
+from typing import Any
+
+import jinja2
+
+from harness.records import Run
+from harness.report.rows import device_line, failures, number, result_rows, verdict_counts
+
+# The plot spans speed-ups from 1/16 to 16 on a log axis; what lies outside is drawn at its edge.
+SPAN_LOG2 = 4.0
+PLOT_WIDTH = 220
+
+
+def as_html(run: Run) -> str:
+    """The whole page."""
+    text = resources.files("harness.report").joinpath("run.html.j2").read_text(encoding="utf-8")
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    pairs = run.pairs.sort_values(["family", "pattern", "axes"], kind="stable").to_dict("records")
+    rows = [
+        {"row": row, "mark": interval_mark(pair), "key": row.verdict.replace(" ", "-")}
+        for row, pair in zip(result_rows(run), pairs, strict=True)
+    ]
+    families = [(name, list(items)) for name, items in groupby(rows, key=lambda item: item["row"].family)]  # type: ignore[attr-defined]
+    return environment.from_string(text).render(
+        run=run,
+        device=device_line(run),
+        families=families,
+        failures=failures(run),
+        counts=verdict_counts(run),
+        facts=_facts(run.manifest),
+        width=PLOT_WIDTH,
+    )
+
+
+def interval_mark(pair: Mapping[Any, Any]) -> dict[str, float] | None:
+    """Where the speed-up and its interval lie in the plot, in pixels; None when there is none."""
+    values = {key: number(pair[key]) for key in ("speedup", "speedup_low", "speedup_high")}
+    if values["speedup"] is None:
+        return None
+    middle = position(values["speedup"])
+    low, high = values["speedup_low"], values["speedup_high"]
+    return {
+        "middle": middle,
+        "low": middle if low is None else position(low),
+        "high": middle if high is None else position(high),
+    }
+
+
+def position(speedup: float) -> float:
+    """Pixels from the left edge of the plot; 1 is in the middle."""
+    if speedup <= 0:
+        return 0.0
+    clipped = max(-SPAN_LOG2, min(SPAN_LOG2, math.log2(speedup)))
+    return round(PLOT_WIDTH * (clipped + SPAN_LOG2) / (2 * SPAN_LOG2), 1)
+
+
+def _facts(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The manifest as rows of name and value, nested names joined by dots."""
+    rows: list[tuple[str, str]] = []
+    for name, value in manifest.items():
+        if isinstance(value, Mapping):
+            rows += [(f"{name}.{inner}", text) for inner, text in _facts(value)]
+        elif isinstance(value, list | tuple):
+            rows.append((name, " ".join(map(str, value))))
+        else:
+            rows.append((name, str(value)))
+    return rows

@@ -1,0 +1,32 @@
+"""A run as Markdown tables, for a README or an issue."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from harness.records import Run
+from harness.report.rows import ResultRow, device_line, failures, result_rows
+
+HEADINGS = ("pattern", "variant", "naive", "time", "speed-up", "95 % interval", "roof", "verdict")
+
+
+def as_markdown(run: Run) -> str:
+    """A heading and a table a family, then what has no result."""
+    lines = [device_line(run), ""]
+    for family, rows in groupby(result_rows(run), key=lambda row: row.family):
+        lines += [f"### {family}", "", *_table(list(rows)), ""]
+    bad = failures(run)
+    if bad:
+        lines += ["### without a result", "", *(f"- `{key}`: {status}: {reason}" for key, status, reason in bad), ""]
+    return "\n".join(lines).rstrip("\n")
+
+
+def _table(rows: list[ResultRow]) -> list[str]:
+    lines = ["| " + " | ".join(HEADINGS) + " |", "|" + "---|" * len(HEADINGS)]
+    for row in rows:
+        role = "" if row.role == "optimized" else f" ({row.role})"
+        name = f"{row.pattern} {row.axes}".strip()
+        verdict = row.verdict if row.verdict == "confirmed" or not row.reason else f"{row.verdict}: {row.reason}"
+        cells = (name, row.variant + role, row.naive_time, row.time, row.speedup, row.interval, row.roof, verdict)
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return lines

@@ -1,0 +1,92 @@
+"""The result table that every format shows: one row a pair, and the cases that have none."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from harness.records import Run
+from harness.report import units
+
+
+@dataclass(frozen=True)
+class ResultRow:
+    """One line of the result table, as text; ``verdict`` is the bare word, for colour."""
+
+    family: str
+    pattern: str
+    axes: str
+    variant: str
+    role: str
+    naive_time: str
+    time: str
+    speedup: str
+    interval: str
+    roof: str
+    verdict: str
+    reason: str
+
+
+def result_rows(run: Run) -> list[ResultRow]:
+    """The rows of a run in the order of its families and patterns."""
+    pairs = run.pairs.sort_values(["family", "pattern", "axes"], kind="stable")
+    return [_row(pair) for pair in pairs.to_dict("records")]
+
+
+def _row(pair: dict[Any, Any]) -> ResultRow:
+    return ResultRow(
+        family=pair["family"],
+        pattern=pair["pattern"],
+        axes=axes_text(pair["axes"]),
+        variant=pair["variant"],
+        role=pair["role"],
+        naive_time=units.duration(number(pair["baseline_ns"])),
+        time=units.duration(number(pair["variant_ns"])),
+        speedup=units.ratio(number(pair["speedup"])),
+        interval=units.interval(number(pair["speedup_low"]), number(pair["speedup_high"])),
+        roof=units.percent(number(pair["roof_fraction"])),
+        verdict=pair["verdict"],
+        reason=pair["reason"],
+    )
+
+
+def axes_text(text: str) -> str:
+    """Axes from JSON to ``stride=16, work_group_size=32``."""
+    return ", ".join(f"{name}={value}" for name, value in sorted(json.loads(text).items()))
+
+
+def number(value: Any) -> float | None:
+    """A float, or None for a missing value."""
+    return None if pd.isna(value) else float(value)
+
+
+def failures(run: Run) -> list[tuple[str, str, str]]:
+    """Cases that have no result: key, status and reason."""
+    bad = run.cases[run.cases["status"] != "ok"]
+    return [(row["case_id"], row["status"], row["reason"]) for row in bad.to_dict("records")]
+
+
+def verdict_counts(run: Run) -> dict[str, int]:
+    """How many pairs got each verdict."""
+    return {str(k): int(v) for k, v in run.pairs["verdict"].value_counts().items()}
+
+
+def device_line(run: Run) -> str:
+    """The device and its roofs in one line."""
+    if run.devices.empty:
+        return "no device was recorded"
+    device = run.devices.iloc[0]
+    roofs = [
+        f"{number(device[column]) or 0:.3g} {unit}"
+        for column, unit in (
+            ("bandwidth_roof_gbps", "GB/s"),
+            ("fp32_roof_gflops", "GFLOP/s fp32"),
+            ("int32_roof_gops", "Gop/s int32"),
+        )
+        if number(device[column])
+    ]
+    roof = f"; measured roofs {', '.join(roofs)}" if roofs else ""
+    return f"{device['name']} ({device['device']}, class {device['device_class']}, driver {device['driver_version']}){roof}"

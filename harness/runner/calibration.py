@@ -1,0 +1,91 @@
+"""The device's roofs, measured with the same session that the patterns use: memory bandwidth and arithmetic rates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba_dpex
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from harness.analysis import hygiene
+from harness.runner.memory import DeviceMemory
+from harness.runner.session import Session
+
+GROUP = 256
+REPEATS = 12
+CHAINS = 8  # independent multiply-adds in flight, enough to hide the latency of one
+STEPS = 512
+
+
+@numba_dpex.kernel(error_model="numpy")
+def _triad(item: kapi.NdItem, a: Any, b: Any, c: Any) -> None:
+    i = item.get_global_id(0)
+    a[i] = b[i] + np.float32(3) * c[i]
+
+
+def _multiply_add(cast: Any) -> Any:
+    """A kernel of multiply-add chains; ``cast`` keeps the type, since numba promotes int32 products to int64."""
+
+    @numba_dpex.kernel(error_model="numpy")
+    def chains(item: kapi.NdItem, x: Any, factor: Any, steps: Any) -> None:
+        # each chain depends on itself only, so the compiler cannot shorten it
+        i = item.get_global_id(0)
+        a = start = x[i]
+        b, c = cast(start + factor), cast(start - factor)
+        d, e = cast(b + c), cast(b - c)
+        f, g, h = cast(d + a), cast(d + b), cast(d + c)
+        for _ in range(steps):
+            a = cast(a * factor + start)
+            b = cast(b * factor + start)
+            c = cast(c * factor + start)
+            d = cast(d * factor + start)
+            e = cast(e * factor + start)
+            f = cast(f * factor + start)
+            g = cast(g * factor + start)
+            h = cast(h * factor + start)
+        x[i] = cast(a + b + c + d + e + f + g + h)
+
+    return chains
+
+
+def measure_roofs(session: Session) -> dict[str, float]:
+    """Best of a dozen runs of a triad over several times the cache, and of multiply-add chains.
+
+    Returns:
+        The columns ``bandwidth_roof_gbps``, ``fp32_roof_gflops`` and ``int32_roof_gops`` of the table ``devices``.
+    """
+    return {
+        "bandwidth_roof_gbps": _bandwidth(session),
+        "fp32_roof_gflops": _rate(session, np.float32),
+        "int32_roof_gops": _rate(session, np.int32),
+    }
+
+
+def _bandwidth(session: Session) -> float:
+    # Each array is larger than the last-level cache (virtual machines report a part of it), yet small in memory.
+    cache, memory = session.device.global_mem_cache_size, session.device.global_mem_size
+    size = min(max(64 << 20, 4 * cache), memory // 16)
+    n = size // 4 // GROUP * GROUP
+    upload = DeviceMemory(session.queue).upload
+    a, b, c = (upload(np.full(n, value, np.float32)) for value in (0, 1, 2))
+    return 3 * 4 * n / _best_ns(session, lambda: session.launch(_triad, kapi.NdRange((n,), (GROUP,)), a, b, c))
+
+
+def _rate(session: Session, dtype: Any) -> float:
+    n = GROUP * 64 * max(1, session.device.max_compute_units)
+    x = DeviceMemory(session.queue).upload(np.full(n, 1, dtype))
+    kernel, space, factor, steps = _multiply_add(dtype), kapi.NdRange((n,), (GROUP,)), dtype(1), np.int32(STEPS)
+    operations = 2 * CHAINS * STEPS * n
+    return operations / _best_ns(session, lambda: session.launch(kernel, space, x, factor, steps))
+
+
+def _best_ns(session: Session, submit: Callable[[], Any]) -> float:
+    """The shortest device time; a roof is what the device can reach, not what it does on average."""
+    times = []
+    for _ in range(REPEATS):
+        _, commands = session.measure(submit)
+        times.append(hygiene.union_ns([(c.submit_ns, c.start_ns, c.end_ns) for c in commands]))
+    session.take_compilations()
+    return float(min(time for time in times[1:] if time))

@@ -1,0 +1,93 @@
+"""Device memory: arrays, and copies between host and device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dpctl
+import dpctl.memory
+import dpctl.tensor
+import numpy as np
+import numpy.typing as npt
+
+from harness.errors import Unsupported
+
+Array = npt.NDArray[Any]
+
+
+def allocate(shape: int | tuple[int, ...], dtype: Any, queue: dpctl.SyclQueue, usm: str = "device") -> Any:
+    """An uninitialised array.
+
+    Args:
+        shape: elements in each dimension.
+        dtype: numpy dtype.
+        queue: the queue whose context and device the memory belongs to.
+        usm: kind of USM: ``device``, ``shared`` or ``host``.
+
+    Raises:
+        Unsupported: the device lacks this kind of USM, or the memory.
+    """
+    if not getattr(queue.sycl_device, f"has_aspect_usm_{usm}_allocations"):
+        raise Unsupported(f"the device has no {usm} USM")
+    try:
+        return dpctl.tensor.empty(shape, dtype=dtype, usm_type=usm, sycl_queue=queue)
+    except (MemoryError, dpctl.memory.USMAllocationError) as error:
+        size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+        raise Unsupported(f"the device could not allocate {size} bytes of {usm} USM") from error
+
+
+def copy_async(queue: dpctl.SyclQueue, destination: Any, source: Any, depends: list[Any]) -> dpctl.SyclEvent:
+    """Submit a copy between contiguous arrays of the same size in bytes; either side may be a numpy array.
+
+    Raises:
+        ValueError: the sizes differ or a side is not contiguous.
+    """
+    target, count = _bytes_of(destination)
+    origin, origin_count = _bytes_of(source)
+    if count != origin_count:
+        raise ValueError(f"copy: the destination has {count} bytes, the source {origin_count}")
+    return queue.memcpy_async(target, origin, count, depends)
+
+
+def _bytes_of(array: Any) -> tuple[Any, int]:
+    """What dpctl copies from or to, and its size in bytes."""
+    if isinstance(array, np.ndarray):
+        if not array.flags.c_contiguous:
+            raise ValueError("copy: the host array is not contiguous")
+        return array.reshape(-1).view(np.uint8), array.nbytes
+    array = array.get_array() if hasattr(array, "get_array") else array
+    if isinstance(array, dpctl.tensor.usm_ndarray):
+        if not array.flags.c_contiguous:
+            raise ValueError("copy: the device array is not contiguous")
+        # as_usm_memory honours a slice's offset; usm_data is the whole allocation.
+        return dpctl.memory.as_usm_memory(array), array.nbytes
+    return array, array.nbytes
+
+
+class DeviceMemory:
+    """Untimed transfers for setting a problem up and reading its results."""
+
+    def __init__(self, queue: dpctl.SyclQueue) -> None:
+        self._queue = queue
+
+    def upload(self, array: Array) -> Any:
+        """A device array with the contents of a host array.
+
+        Raises:
+            Unsupported: the device lacks the memory.
+        """
+        device_array = allocate(array.shape, array.dtype, self._queue)
+        self.write(device_array, array)
+        return device_array
+
+    def write(self, destination: Any, source: Array) -> None:
+        """Overwrite a device array, and wait."""
+        if source.nbytes:
+            copy_async(self._queue, destination, np.ascontiguousarray(source), []).wait()
+
+    def read(self, source: Any) -> Array:
+        """A host copy of a device array."""
+        found = np.empty(source.shape, source.dtype)
+        if found.nbytes:
+            copy_async(self._queue, found, source, []).wait()
+        return found

@@ -1,0 +1,77 @@
+"""Collect the device commands of one sample, and read their profiling times when it is over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class TimedEvent(Protocol):
+    """A device command that can be waited for and asked for its profiling times."""
+
+    def wait(self) -> None:
+        """Return when the command has finished."""
+
+    def times(self) -> tuple[int, int, int]:
+        """Submit, start and end, in ns of the device's clock."""
+
+
+@dataclass(frozen=True)
+class CommandTimes:
+    """One device command of a sample; times in ns of the device's clock.
+
+    ``kind`` is kernel, copy, fill, barrier or library; ``queue`` numbers the session's queues from 0.
+    ``submit_ns`` is None where the driver gives none (seen: copies into pageable host memory on OpenCL).
+    """
+
+    kind: str
+    name: str
+    queue: int
+    submit_ns: int | None
+    start_ns: int
+    end_ns: int
+
+
+@dataclass(frozen=True)
+class _Pending:
+    kind: str
+    name: str
+    queue: int
+    first: TimedEvent
+    last: TimedEvent
+
+
+class Recorder:
+    """Remembers what was submitted since :meth:`begin`."""
+
+    def __init__(self) -> None:
+        self._pending: list[_Pending] = []
+
+    def begin(self) -> None:
+        """Forget everything."""
+        self._pending = []
+
+    def add(self, kind: str, name: str, queue: int, event: TimedEvent) -> None:
+        """Remember one command."""
+        self._pending.append(_Pending(kind, name, queue, event, event))
+
+    def add_bracket(self, name: str, queue: int, first: TimedEvent, last: TimedEvent) -> None:
+        """Remember library work between two barriers: it lies between the first's end and the last's start."""
+        self._pending.append(_Pending("library", name, queue, first, last))
+
+    def wait(self) -> None:
+        """Wait for every command."""
+        for command in self._pending:
+            command.last.wait()
+
+    def collect(self) -> list[CommandTimes]:
+        """The times of all commands in the order of their submission; waits for them first."""
+        self.wait()
+        return [self._read(command) for command in self._pending]
+
+    @staticmethod
+    def _read(command: _Pending) -> CommandTimes:
+        submit, start, end = command.first.times()
+        if command.kind == "library":
+            submit, start, end = submit, end, command.last.times()[1]
+        return CommandTimes(command.kind, command.name, command.queue, submit or None, start, end)

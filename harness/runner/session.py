@@ -1,0 +1,182 @@
+"""The session: all that a variant sees of the harness. It records the event of every command."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import dpctl
+import dpnp
+
+from harness.dpex import DeviceEvent
+from harness.runner import memory
+from harness.runner.kernels import Compilation, KernelStore
+from harness.runner.recorder import CommandTimes, Recorder
+
+
+class Session:
+    """One device, its queues, and a record of what was submitted to them.
+
+    Args:
+        device: SYCL filter string.
+
+    Attributes:
+        device: the ``dpctl.SyclDevice``: its properties are the device's limits.
+        queue: the session's own queue: in order, with profiling.
+    """
+
+    def __init__(self, device: str) -> None:
+        self.device = dpctl.SyclDevice(device)
+        self.queue = dpctl.SyclQueue(self.device, property=["in_order", "enable_profiling"])
+        self._queues = [self.queue]
+        self._recorder = Recorder()
+        self._kernels = KernelStore()
+
+    # ---- what variants call -------------------------------------------------------------------------------------
+
+    def launch(
+        self,
+        kernel: Any,
+        index_space: Any,
+        *arguments: Any,
+        depends: Sequence[Any] = (),
+        queue: dpctl.SyclQueue | None = None,
+    ) -> DeviceEvent:
+        """Submit a kernel; returns at once.
+
+        Args:
+            kernel: a numba-dpex kernel.
+            index_space: ``kernel_api.Range`` or ``kernel_api.NdRange``.
+            arguments: device arrays, numbers, ``LocalAccessor``.
+            depends: events that must be over before it starts.
+            queue: a queue of :meth:`new_queue`; the session's own otherwise.
+
+        Raises:
+            Unsupported: the device's limits do not allow this launch.
+        """
+        queue = queue or self.queue
+        event = self._kernels.submit(kernel, queue, index_space, arguments, depends)
+        self._recorder.add("kernel", kernel.py_func.__name__, self._number(queue), event)
+        return event
+
+    def copy(
+        self,
+        destination: Any,
+        source: Any,
+        *,
+        depends: Sequence[Any] = (),
+        queue: dpctl.SyclQueue | None = None,
+    ) -> DeviceEvent:
+        """Submit a copy between contiguous arrays of equal size; either may be a numpy array; returns at once."""
+        queue = queue or self.queue
+        waits = [_as_sycl(event) for event in depends]
+        event = DeviceEvent(memory.copy_async(queue, destination, source, waits))
+        self._recorder.add("copy", "memcpy", self._number(queue), event)
+        return event
+
+    def call(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """Call library code (dpnp) on the session's queue, between two barriers that time it.
+
+        Device arrays become dpnp arrays on the way in, without a copy. The library's commands cannot be seen one
+        by one: the row's kind is ``library``.
+        """
+        first = DeviceEvent(self.queue.submit_barrier())
+        result = function(*map(_for_dpnp, arguments), **{k: _for_dpnp(v) for k, v in options.items()})
+        last = DeviceEvent(self.queue.submit_barrier())
+        self._recorder.add_bracket(getattr(function, "__name__", "library"), 0, first, last)
+        return result
+
+    def alloc(
+        self, shape: int | tuple[int, ...], dtype: Any, *, usm: str = "device", queue: dpctl.SyclQueue | None = None
+    ) -> Any:
+        """An uninitialised array in ``device``, ``shared`` or ``host`` USM.
+
+        Raises:
+            Unsupported: the device lacks this kind of USM, or the memory.
+        """
+        return memory.allocate(shape, dtype, queue or self.queue, usm)
+
+    def new_queue(self, *, in_order: bool = True, context: str = "shared") -> dpctl.SyclQueue:
+        """A further queue with profiling.
+
+        Args:
+            in_order: False for SYCL's default, where only dependences order commands.
+            context: ``shared``: the session's; ``separate``: a context of its own, which shares neither memory nor
+                built kernels.
+        """
+        properties = ["enable_profiling", *(["in_order"] if in_order else [])]
+        # SyclContext(device) would give the cached default context; the list makes a new one.
+        place = dpctl.SyclContext([self.device]) if context == "separate" else self.queue.sycl_context
+        queue = dpctl.SyclQueue(place, self.device, property=properties)
+        self._queues.append(queue)
+        return queue
+
+    def barrier(self, *, queue: dpctl.SyclQueue | None = None, depends: Sequence[Any] = ()) -> DeviceEvent:
+        """Submit a barrier: what comes later on the queue starts after what came before."""
+        queue = queue or self.queue
+        waits = [_as_sycl(event) for event in depends]
+        event = DeviceEvent(queue.submit_barrier(waits))
+        self._recorder.add("barrier", "barrier", self._number(queue), event)
+        return event
+
+    def wait(self) -> None:
+        """Return when every command of the sample is over."""
+        self._recorder.wait()
+
+    # ---- what the harness calls ---------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Start a new sample."""
+        self._recorder.begin()
+
+    def measure(self, timed: Callable[[], Any]) -> tuple[int, list[CommandTimes]]:
+        """Run one sample: host ns until everything it submitted is over, and its commands' times."""
+        self.begin()
+        begin = time.perf_counter_ns()
+        timed()
+        self._recorder.wait()
+        host_ns = time.perf_counter_ns() - begin
+        commands = self._recorder.collect()
+        self._recorder.begin()
+        return host_ns, commands
+
+    def forget_queues(self, keep: int) -> None:
+        """Drop queues that a sample made, and what was built for them; the first ``keep`` stay."""
+        if len(self._queues) > keep:
+            self._kernels.forget(self._queues[keep:])
+            del self._queues[keep:]
+
+    @property
+    def queue_count(self) -> int:
+        """How many queues the session knows."""
+        return len(self._queues)
+
+    def take_compilations(self) -> list[Compilation]:
+        """What was compiled since the last call."""
+        return self._kernels.take_compilations()
+
+    def take_kernels(self) -> list[dict[str, Any]]:
+        """Identity of the kernels launched for the first time since the last call."""
+        return self._kernels.take_used()
+
+    def release(self) -> None:
+        """Forget kernels and queues of the family that is over."""
+        self._kernels.clear()
+        self.forget_queues(1)
+        self._recorder.begin()
+
+    def _number(self, queue: dpctl.SyclQueue) -> int:
+        for number, known in enumerate(self._queues):
+            if known is queue:
+                return number
+        self._queues.append(queue)
+        return len(self._queues) - 1
+
+
+def _as_sycl(event: Any) -> Any:
+    return event.sycl_event if isinstance(event, DeviceEvent) else event
+
+
+def _for_dpnp(value: Any) -> Any:
+    return dpnp.asarray(value) if isinstance(value, dpctl.tensor.usm_ndarray) else value

@@ -1,0 +1,115 @@
+"""What a device lacks for a case, in one line. Pure: it looks at a :class:`DeviceInfo`, never at a device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harness.runtime.devices import DeviceInfo
+
+# Requirement to the SYCL aspect that grants it, as dpctl names it (``has_aspect_...``).
+_ASPECTS = {
+    "fp64": "fp64",
+    "fp16": "fp16",
+    "atomic64": "atomic64",
+    "usm_device": "usm_device_allocations",
+    "usm_shared": "usm_shared_allocations",
+    "usm_host": "usm_host_allocations",
+}
+
+_LACKS = {
+    "fp64": "no double precision (fp64)",
+    "fp16": "no half precision (fp16)",
+    "atomic64": "no 64-bit atomics (atomic64)",
+    "usm_device": "no USM device allocations (usm_device)",
+    "usm_shared": "no USM shared allocations (usm_shared)",
+    "usm_host": "no USM host allocations (usm_host)",
+}
+
+
+def missing(device: DeviceInfo, names: Sequence[str] = (), **numbers: int) -> str | None:
+    """Why ``device`` cannot run something that needs all of these, or None if it can.
+
+    Args:
+        device: the device.
+        names: capabilities (:func:`known_requirements`), or numbers written as ``work_group_size=512``.
+        numbers: ``work_group_size``, ``local_memory_bytes`` and ``global_memory_bytes`` are least amounts;
+            ``sub_group_size`` is one that the device must offer.
+
+    Raises:
+        ValueError: a name that is not known, or a number that is none.
+    """
+    for name in names:
+        key, equals, value = (part.strip() for part in name.partition("="))
+        reason = _lacks_number(device, key, value) if equals else _lacks_name(device, key)
+        if reason:
+            return reason
+    reasons = (_lacks_number(device, key, value) for key, value in numbers.items())
+    return next((reason for reason in reasons if reason), None)
+
+
+def known_requirements() -> tuple[str, ...]:
+    """Every requirement that :func:`missing` understands; those that take a number end in ``=``."""
+    return (*_ASPECTS, "sub_groups", "gpu", "cpu", "level_zero", "opencl", *(f"{name}=" for name in _NUMBERS))
+
+
+def _lacks_name(device: DeviceInfo, name: str) -> str | None:
+    if name in _ASPECTS:
+        fits, reason = _ASPECTS[name] in device.aspects, f"the device has {_LACKS[name]}"
+    elif name == "sub_groups":
+        fits, reason = bool(device.sub_group_sizes), "the device offers no sub-groups"
+    elif name in ("gpu", "cpu"):
+        here = device.device_class
+        fits, reason = here == name, f"needs a {name.upper()}, the device is a {here.upper()}"
+    elif name in ("level_zero", "opencl"):
+        fits, reason = device.backend == name, f"needs the {name} backend, the device is on {device.backend}"
+    else:
+        raise ValueError(f"unknown requirement {name!r}; known are {', '.join(known_requirements())}")
+    return None if fits else reason
+
+
+def _lacks_number(device: DeviceInfo, name: str, value: int | str) -> str | None:
+    if name not in _NUMBERS:
+        raise ValueError(f"unknown requirement {name!r}; known are {', '.join(known_requirements())}")
+    try:
+        wanted = int(value)
+    except ValueError:
+        raise ValueError(f"requirement {name}={value} is no whole number") from None
+    return _NUMBERS[name](device, wanted)
+
+
+def _lacks_work_group(device: DeviceInfo, wanted: int) -> str | None:
+    most = device.max_work_group_size
+    return None if wanted <= most else f"needs work-groups of {wanted}, the device allows {most}"
+
+
+def _lacks_sub_group(device: DeviceInfo, wanted: int) -> str | None:
+    if wanted in device.sub_group_sizes:
+        return None
+    offered = ", ".join(map(str, device.sub_group_sizes)) or "none"
+    return f"needs sub-groups of {wanted}, the device offers {offered}"
+
+
+def _lacks_local_memory(device: DeviceInfo, wanted: int) -> str | None:
+    most = device.local_memory_bytes
+    return (
+        None if wanted <= most else f"needs {wanted} B of local memory a work-group, the device has {most} B"
+    )
+
+
+def _lacks_global_memory(device: DeviceInfo, wanted: int) -> str | None:
+    most = device.global_memory_bytes
+    return None if wanted <= most else f"needs {_gib(wanted)} of device memory, the device has {_gib(most)}"
+
+
+def _gib(count: int) -> str:
+    return f"{count / 2**30:.2f} GiB"
+
+
+_NUMBERS: Mapping[str, Callable[[DeviceInfo, int], str | None]] = {
+    "work_group_size": _lacks_work_group,
+    "sub_group_size": _lacks_sub_group,
+    "local_memory_bytes": _lacks_local_memory,
+    "global_memory_bytes": _lacks_global_memory,
+}

@@ -1,0 +1,108 @@
+"""Make dpctl, dpnp and numba_dpex importable from a clean shell, or say in one line why they are not."""
+
+from __future__ import annotations
+
+import functools
+import os
+from pathlib import Path
+
+from harness.errors import BrokenEnvironment
+from harness.runtime import libraries, opencl, packages, pins
+from harness.runtime.findings import Finding
+
+
+@functools.cache
+def load() -> None:
+    """Load the SYCL runtime of this environment, which needs no environment variable; again is free.
+
+    Sets ``OCL_ICD_FILENAMES`` (and, for an old CPU driver, ``CL_CONFIG_CPU_TARGET_ARCH``) for this process
+    and its children, unless the user has set them.
+
+    Raises:
+        BrokenEnvironment: packages or libraries are missing, or do not fit together.
+    """
+    check_environment()
+    cpu_driver = libraries.find_library(libraries.CPU_DRIVER_LIBRARY)
+    os.environ.update(opencl.driver_settings(os.environ, cpu_driver, read_cpuinfo()))
+    reason = libraries.load_libraries()
+    if reason is None:
+        reason = _import_failure()
+    if reason is not None:
+        raise BrokenEnvironment(f"the SYCL runtime cannot be loaded ({reason}): run xebench doctor")
+
+
+def check_environment() -> None:
+    """Check versions and files without importing or running anything of SYCL.
+
+    Raises:
+        BrokenEnvironment: one line that names what is wrong and the command that mends it.
+    """
+    python = packages.python_finding()
+    if python.status == "error":
+        raise BrokenEnvironment(python.as_line())
+    wrong = [finding for finding in packages.package_findings() if finding.status == "error"]
+    if wrong:
+        found = ", ".join(f"{finding.title} {finding.detail}" for finding in wrong)
+        raise BrokenEnvironment(f"{found}: {pins.mend_command(finding.title for finding in wrong)}")
+    for finding in (runtime_finding(), cpu_driver_finding()):
+        if finding.status == "error":
+            raise BrokenEnvironment(finding.as_line())
+
+
+def runtime_finding() -> Finding:
+    """Whether every shared library of the runtime is there."""
+    absent = libraries.missing_libraries()
+    if not absent:
+        where = libraries.find_library(libraries.SYCL_LIBRARY)
+        return Finding("runtime", "ok", "SYCL runtime", f"all libraries found ({where or 'of the system'})")
+    owners = list(dict.fromkeys(absent.values()))
+    detail = f"{_shortened(list(absent))} missing (package {', '.join(owners)})"
+    return Finding("runtime", "error", "SYCL runtime", detail, pins.mend_command(owners))
+
+
+def cpu_driver_finding() -> Finding:
+    """Whether the CPU device has a driver, and one that computes right.
+
+    Its absence is an error only on a machine where no other device can be.
+    """
+    driver = libraries.find_library(libraries.CPU_DRIVER_LIBRARY)
+    step = pins.mend_command([packages.CPU_DRIVER])
+    if driver is None:
+        registered = opencl.registered_drivers(opencl.vendor_folders(os.environ))
+        if opencl.cpu_driver_registered(registered):
+            return Finding("opencl", "ok", "CPU driver", "the system's own")
+        detail = (
+            f"{libraries.CPU_DRIVER_LIBRARY} is missing (package {packages.CPU_DRIVER}), so no CPU device"
+        )
+        others = "OCL_ICD_FILENAMES" in os.environ or bool(opencl.gpu_nodes())
+        return Finding("opencl", "warning" if others else "error", "CPU driver", detail, step)
+    series = opencl.cpu_driver_series(driver)
+    if series is not None and series < packages.FIRST_GOOD_DRIVER:
+        detail = f"series {series} computes wrong results on newer processors ({driver})"
+        return Finding("opencl", "warning", "CPU driver", detail, step)
+    return Finding("opencl", "ok", "CPU driver", str(driver.resolve()))
+
+
+def read_cpuinfo() -> str:
+    """Text of ``/proc/cpuinfo``, empty if it cannot be read."""
+    try:
+        return Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _import_failure() -> str | None:
+    try:
+        import dpctl  # noqa: F401
+    except ImportError as error:
+        return str(error).partition("\n")[0]
+    return None
+
+
+def _shortened(names: list[str]) -> str:
+    more = len(names) - 3
+    return (
+        ", ".join(names[:3])
+        + (f" and {more} more" if more > 0 else "")
+        + (" is" if len(names) == 1 else " are")
+    )

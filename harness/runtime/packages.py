@@ -1,0 +1,98 @@
+"""Do the installed Python and packages fit together? Answered from metadata, without importing any."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Mapping
+
+from harness.runtime import pins
+from harness.runtime.findings import Finding, Status
+
+# Packages that are imported, and their modules: they must be there. The others bring shared libraries, which
+# are looked for one by one (libraries.py), since conda installs those without Python metadata.
+IMPORTED = {
+    "numba-dpex": "numba_dpex",
+    "numba": "numba",
+    "llvmlite": "llvmlite",
+    "dpctl": "dpctl",
+    "dpnp": "dpnp",
+    "numpy": "numpy",
+    "dpcpp-llvm-spirv": "dpcpp_llvm_spirv",
+}
+
+# How many leading numbers of the version must agree: numba-dpex is built against the binary interface of one
+# release series of these. Another version of what is not listed is worth a warning.
+BINDING = {"numba-dpex": 2, "numba": 2, "llvmlite": 2, "dpctl": 2, "dpnp": 2, "numpy": 1, "intel-sycl-rt": 2}
+
+CPU_DRIVER = "intel-opencl-rt"
+# First release series of the CPU driver that computes right on every processor.
+FIRST_GOOD_DRIVER = 2025
+
+
+def python_finding(version: tuple[int, int] | None = None) -> Finding:
+    """Whether this Python can have the pinned packages."""
+    version = version or (sys.version_info.major, sys.version_info.minor)
+    first, beyond = pins.python_bounds()
+    found = f"{version[0]}.{version[1]}"
+    if first <= version < beyond:
+        return Finding("python", "ok", "Python", f"{found} ({sys.executable})")
+    wanted = f"{first[0]}.{first[1]}"
+    dpex = pins.pinned_versions().get("numba-dpex", "")
+    if pins.in_conda():
+        step = f"make an environment with Python {wanted}: conda env create -f conda-env.yml"
+    else:
+        step = f"make the environment with Python {wanted}: make clean install PYTHON=/path/to/python{wanted}"
+    return Finding("python", "error", "Python", f"{found} has no numba-dpex {dpex}: {wanted} is needed", step)
+
+
+def package_findings(
+    pinned: Mapping[str, str] | None = None,
+    version_of: Callable[[str], str | None] = pins.installed_version,
+    importable: Callable[[str], bool] | None = None,
+) -> list[Finding]:
+    """One finding for each pinned package that is installed, or that is imported and missing.
+
+    Args:
+        pinned: package to expected version; the distribution's own pins by default.
+        version_of: the installed version of a package, or None.
+        importable: whether a module can be found; asked when a package has no metadata.
+    """
+    pinned = pins.pinned_versions() if pinned is None else pinned
+    importable = importable or _importable
+    findings = []
+    for package, expected in pinned.items():
+        installed = version_of(package)
+        if installed is not None:
+            findings.append(_compare(package, installed, expected))
+        elif package in IMPORTED and not importable(IMPORTED[package]):
+            step = pins.mend_command([package], pinned)
+            detail = f"is not installed ({expected} is needed)"
+            findings.append(Finding("packages", "error", package, detail, step))
+    return findings
+
+
+def _compare(package: str, installed: str, expected: str) -> Finding:
+    if installed == expected:
+        return Finding("packages", "ok", package, installed)
+    detail = f"{installed} is installed, {expected} is needed"
+    status: Status = "error" if not _compatible(package, installed, expected) else "warning"
+    if package == CPU_DRIVER and _numbers(installed, 1) < (FIRST_GOOD_DRIVER,):
+        detail += "; this series computes wrong results on newer processors"
+    return Finding("packages", status, package, detail, pins.mend_command([package]))
+
+
+def _compatible(package: str, installed: str, expected: str) -> bool:
+    count = BINDING.get(package, 0)
+    return _numbers(installed, count) == _numbers(expected, count)
+
+
+def _numbers(version: str, count: int) -> tuple[int, ...]:
+    return tuple(int(part) if part.isdigit() else -1 for part in version.split(".")[:count])
+
+
+def _importable(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False

@@ -1,0 +1,93 @@
+"""The versions that work together, as this distribution's metadata pins them, and the command that mends."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import shlex
+import sys
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+DISTRIBUTION = "xebench"
+
+_PINNED = re.compile(r"^([A-Za-z0-9._-]+)\s*\(?==\s*([0-9][0-9A-Za-z.*]*)\)?")
+_BOUND = re.compile(r"(>=|<)\s*(\d+)\.(\d+)")
+
+# Packages that our own metadata leaves to these, which pin them.
+_PINNED_BY = ("intel-opencl-rt", "mkl-dpcpp")
+
+
+def pinned_versions() -> dict[str, str]:
+    """Package name to the exact version that :data:`DISTRIBUTION` asks for; ranges are not pins."""
+    return parse_pins(_requirements())
+
+
+def parse_pins(requirements: Iterable[str]) -> dict[str, str]:
+    """The ``name==version`` among requirement strings."""
+    found = (_PINNED.match(requirement.strip()) for requirement in requirements)
+    return {match[1].lower(): match[2] for match in found if match}
+
+
+def python_bounds() -> tuple[tuple[int, int], tuple[int, int]]:
+    """First Python version (major, minor) that fits, and the first that no longer does."""
+    try:
+        text = str(importlib.metadata.metadata(DISTRIBUTION)["Requires-Python"])
+    except importlib.metadata.PackageNotFoundError:
+        text = str(_project_table().get("requires-python", ""))
+    bounds = {operator: (int(major), int(minor)) for operator, major, minor in _BOUND.findall(text)}
+    return bounds.get(">=", (0, 0)), bounds.get("<", (sys.maxsize, 0))
+
+
+def installed_version(package: str) -> str | None:
+    """Version by the package's metadata, without importing it; None if there is none."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def mend_command(packages: Iterable[str], pins: Mapping[str, str] | None = None) -> str:
+    """The command that installs ``packages`` in the versions that this project needs.
+
+    ``--no-deps``, since no resolver accepts the set: the CPU driver is newer than its SYCL runtime asks for.
+    """
+    if in_conda():
+        return "run conda env update --file conda-env.yml"
+    pins = pinned_versions() if pins is None else pins
+    wanted = [(package, pins.get(package) or _pinned_elsewhere(package)) for package in packages]
+    specs = " ".join(shlex.quote(f"{name}=={version}" if version else name) for name, version in wanted)
+    return f"run {shlex.quote(sys.executable)} -m pip install --no-deps --force-reinstall {specs}"
+
+
+def in_conda() -> bool:
+    """Whether this Python belongs to a conda environment."""
+    return (Path(sys.prefix) / "conda-meta").is_dir()
+
+
+def _requirements() -> list[str]:
+    try:
+        return list(importlib.metadata.requires(DISTRIBUTION) or ())
+    except importlib.metadata.PackageNotFoundError:
+        return [str(requirement) for requirement in _project_table().get("dependencies", ())]
+
+
+def _project_table() -> dict[str, list[str] | str]:
+    """``[project]`` of a source tree that is used without having been installed."""
+    source = Path(__file__).parents[2] / "pyproject.toml"
+    if not source.is_file():
+        return {}
+    table = tomllib.loads(source.read_text(encoding="utf-8")).get("project", {})
+    return dict(table) if table.get("name") == DISTRIBUTION else {}
+
+
+def _pinned_elsewhere(package: str) -> str | None:
+    for owner in _PINNED_BY:
+        try:
+            version = parse_pins(importlib.metadata.requires(owner) or ()).get(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        if version:
+            return version
+    return None

@@ -1,0 +1,105 @@
+"""The declarative API: what is recorded, and which mistakes are named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness import Pattern
+from harness.errors import PatternError
+
+
+def declare(**changes: Any) -> Pattern:
+    settings: dict[str, Any] = {
+        "name": "sample",
+        "guide": "Chapter / Section",
+        "lesson": "A lesson.",
+        "presets": {"smoke": {"n": 1}, "default": {"n": 2}},
+    }
+    return Pattern(**{**settings, **changes})
+
+
+def test_variants_keep_role_claim_and_summary() -> None:
+    pattern = declare(claim={"gpu": "faster"})
+
+    @pattern.naive
+    def plain(session: Any, p: Any) -> None:
+        """The plain way."""
+
+    @pattern.optimized(claim="same", requires=("fp64",))
+    def clever(session: Any, p: Any) -> None: ...
+
+    @pattern.intermediate
+    def between(session: Any, p: Any) -> None: ...
+
+    assert [(v.name, v.role) for v in pattern.variants.values()] == [
+        ("plain", "naive"),
+        ("clever", "optimized"),
+        ("between", "intermediate"),
+    ]
+    assert pattern.variants["plain"].summary == "The plain way."
+    assert pattern.variants["clever"].claim == {"gpu": "same", "cpu": "same"}
+    assert pattern.variants["clever"].requires == ("fp64",)
+    assert pattern.variants["between"].claim == {}
+
+
+def test_an_optimized_variant_takes_the_patterns_claim() -> None:
+    pattern = declare(claim={"gpu": "faster"})
+
+    @pattern.optimized
+    def clever(session: Any, p: Any) -> None: ...
+
+    assert pattern.variants["clever"].claim == {"gpu": "faster"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"name": "Bad Name"}, "name"),
+        ({"metric": "cycles"}, "metric"),
+        ({"presets": {"smoke": {"n": 1}}}, "presets"),
+        ({"claim": "better"}, "claim"),
+        ({"claim": {"fpga": "faster"}}, "claim"),
+        ({"axes": {"stride": ()}}, "axes"),
+        ({"axes": {"n": (1, 2)}}, "axes"),
+        ({"axes": {"dtype": (object(),)}}, "axes"),
+    ],
+)
+def test_a_wrong_declaration_names_the_pattern_and_the_field(changes: dict[str, Any], field: str) -> None:
+    with pytest.raises(PatternError, match=f"test_pattern.py\\): {field}: "):
+        declare(**changes)
+
+
+def test_two_variants_of_one_name_are_refused() -> None:
+    pattern = declare()
+
+    def plain(session: Any, p: Any) -> None: ...
+
+    pattern.naive(plain)
+    with pytest.raises(PatternError, match="two variants"):
+        pattern.optimized(plain)
+
+
+def test_an_incomplete_pattern_is_refused() -> None:
+    pattern = declare()
+    with pytest.raises(PatternError, match="problem"):
+        pattern.complete()
+    pattern.problem(lambda rng, n: None)
+    pattern.reference(lambda p: {})
+    with pytest.raises(PatternError, match="naive"):
+        pattern.complete()
+
+
+def test_speed_ups_are_counted_from_the_naive_variant_then_from_a_baseline() -> None:
+    pattern = declare()
+
+    @pattern.baseline
+    def library(session: Any, p: Any) -> None: ...
+
+    assert pattern.baseline_variant.name == "library"
+
+    @pattern.naive
+    def plain(session: Any, p: Any) -> None: ...
+
+    assert pattern.baseline_variant.name == "plain"

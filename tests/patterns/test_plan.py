@@ -1,0 +1,68 @@
+"""From declarations to families of cases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.errors import PatternError
+from harness.patterns.info import PatternInfo
+from harness.patterns.plan import build_plan, parse_override
+
+
+def info(name: str = "one", **changes: Any) -> PatternInfo:
+    fields: dict[str, Any] = {
+        "name": name,
+        "family": "f",
+        "guide": "g",
+        "lesson": "l",
+        "catalogue": (),
+        "metric": "device",
+        "claim": {},
+        "presets": {"smoke": {"n": 4}, "default": {"n": 8}},
+        "axes": {"stride": (1, 2)},
+        "variants": (),
+        "source": "s.py",
+    }
+    return PatternInfo(**{**fields, **changes})
+
+
+def test_each_point_of_the_axes_is_a_family() -> None:
+    plan = build_plan([info()], "default")
+    assert [(f.sizes, f.axes) for f in plan] == [({"n": 8}, {"stride": 1}), ({"n": 8}, {"stride": 2})]
+    assert plan[1].case_id("naive", "cpu") == "one/naive/default/stride=2/cpu"
+
+
+def test_overrides_replace_axis_values_and_sweep_sizes() -> None:
+    plan = build_plan([info()], "smoke", {"stride": (16,), "n": (1, 2)})
+    assert [(f.sizes, f.axes) for f in plan] == [
+        ({"n": 1}, {"stride": 16, "n": 1}),
+        ({"n": 2}, {"stride": 16, "n": 2}),
+    ]
+
+
+def test_an_override_need_only_fit_one_of_the_patterns() -> None:
+    plan = build_plan([info(), info("two", axes={})], "smoke", {"stride": (3,)})
+    assert [f.pattern.name for f in plan] == ["one", "two"]
+
+
+def test_an_unknown_override_or_preset_is_named() -> None:
+    with pytest.raises(PatternError, match="--set width"):
+        build_plan([info()], "smoke", {"width": (1,)})
+    with pytest.raises(PatternError, match="'huge'.*default, smoke"):
+        build_plan([info()], "huge")
+
+
+@pytest.mark.parametrize(
+    ("text", "parsed"),
+    [("a=1", ("a", (1,))), ("a=1,2.5,x", ("a", (1, 2.5, "x"))), ("a = 64, 256", ("a", (64, 256)))],
+)
+def test_overrides_are_parsed(text: str, parsed: Any) -> None:
+    assert parse_override(text) == parsed
+
+
+@pytest.mark.parametrize("text", ["a", "=1", "a="])
+def test_a_malformed_override_is_refused(text: str) -> None:
+    with pytest.raises(PatternError, match="NAME=VALUE"):
+        parse_override(text)
