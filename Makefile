@@ -24,6 +24,9 @@ bench: install  ## the main job: every family, naive against optimized, on the b
 test: install  ## the tests
 	$(BIN)/python -m pytest
 
+docs: install  ## pages that are generated from the code
+	$(BIN)/python -m harness.report.coverage > docs/coverage.md
+
 lint: install  ## ruff, ruff format, mypy, codespell
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -38,4 +41,4 @@ lock:  ## requirements.lock again, from pyproject.toml (needs uv)
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help install bench test lint lock clean
+.PHONY: help install bench test docs lint lock clean

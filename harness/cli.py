@@ -72,16 +72,43 @@ def list_patterns(names: tuple[str, ...], paths: tuple[Path, ...], as_json: bool
 @click.argument("names", nargs=-1)
 @click.option("--preset", default="default", show_default=True, help="Problem sizes: smoke, default or guide.")
 @click.option(
-    "--device", default="auto", show_default=True, help="auto, gpu, cpu, or a SYCL filter string such as level_zero:gpu:0."
+    "--device",
+    default="auto",
+    show_default=True,
+    help="auto, gpu, cpu, or a SYCL filter string such as level_zero:gpu:0.",
 )
 @click.option("--require-gpu", is_flag=True, help="Fail rather than fall back to the CPU device.")
-@click.option("--set", "overrides", multiple=True, metavar="NAME=VALUES", help="Values of an axis or a size: work_group_size=64,256.")
+@click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="NAME=VALUES",
+    help="Values of an axis or a size: work_group_size=64,256.",
+)
 @click.option("--output", type=click.Path(path_type=Path), help="Run folder.  [default: runs/<UTC time>]")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier run in the same folder.")
-@click.option("--precision", type=click.FloatRange(0, min_open=True), help="Wanted half-width of the log speed-up's interval.  [default: 0.01]")
-@click.option("--budget", type=click.FloatRange(0, min_open=True), help="Seconds of sampling per pattern.  [default: by preset]")
-@click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds of silence after which a worker counts as hung.  [default: by preset]")
-@click.option("--seed", type=int, default=20240517, show_default=True, help="Seed of the data and of the order of samples.")
+@click.option(
+    "--precision",
+    type=click.FloatRange(0, min_open=True),
+    help="Wanted half-width of the log speed-up's interval.  [default: 0.01]",
+)
+@click.option(
+    "--budget",
+    type=click.FloatRange(0, min_open=True),
+    help="Seconds of sampling per pattern.  [default: by preset]",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, min_open=True),
+    help="Seconds of silence after which a worker counts as hung.  [default: by preset]",
+)
+@click.option(
+    "--seed",
+    type=int,
+    default=20240517,
+    show_default=True,
+    help="Seed of the data and of the order of samples.",
+)
 @PATHS
 @JSON
 def run(names: tuple[str, ...], preset: str, as_json: bool, paths: tuple[Path, ...], **given: Any) -> None:
@@ -117,7 +144,13 @@ def run(names: tuple[str, ...], preset: str, as_json: bool, paths: tuple[Path, .
 
 @commands.command()
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--format", "form", type=click.Choice(["text", "html", "markdown", "csv", "json"]), default="text", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "html", "markdown", "csv", "json"]),
+    default="text",
+    show_default=True,
+)
 @click.option("--output", type=click.Path(path_type=Path), help="File to write; standard output otherwise.")
 def report(folder: Path, form: str, output: Path | None) -> None:
     """Show the run in FOLDER again."""

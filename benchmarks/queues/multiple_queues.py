@@ -4,7 +4,7 @@ import numba_dpex as dpex
 import numpy as np
 from numba_dpex import kernel_api as kapi
 
-from harness import Pattern, Problem, inout
+from harness import Pattern, Problem, output
 
 pattern = Pattern(
     name="multiple_queues",
@@ -13,10 +13,11 @@ pattern = Pattern(
     lesson="Queues that share a context share memory and built kernels; a context of its own repeats both.",
     claim="faster",
     presets={
-        "smoke": {"n": 1 << 12, "rounds": 2, "work": 1},
-        "default": {"n": 1 << 15, "rounds": 10, "work": 1},
-        "guide": {"n": 1 << 15, "rounds": 10, "work": 1000},
+        "smoke": {"n": 1 << 10, "rounds": 2},
+        "default": {"n": 1 << 13, "rounds": 3},
+        "guide": {"n": 1 << 15, "rounds": 10},
     },
+    axes={"work": (1, 1000)},  # the more a kernel computes, the less the copies and the builds weigh
     metric="wall",
 )
 
@@ -25,57 +26,65 @@ GROUP = 256  # one work-group a kernel: a single kernel cannot fill the device
 
 
 @dpex.kernel(error_model="numpy")
-def accumulate(item: kapi.NdItem, x, total, work):
-    i = item.get_global_id(0)
+def add_up(item: kapi.NdItem, a, b, totals, row, work):
+    lane = item.get_local_id(0)
+    totals[row, lane] = np.int32(0)
     for _ in range(work):
-        for k in range(i, x.shape[0], GROUP):
-            total[k] += x[k]
+        for k in range(lane, a.shape[0], GROUP):
+            totals[row, lane] += a[k] + b[k]
 
 
 @pattern.problem
-def three_sums(rng, n, rounds, work):
-    x = rng.integers(0, 100, n, dtype=np.int32)
-    zero = np.zeros(n, np.int32)
-    return Problem(x=x, a=inout(zero), b=inout(zero), c=inout(zero))
+def two_arrays(rng, n, rounds):
+    return Problem(
+        a=rng.integers(0, 3, n, dtype=np.int32),
+        b=rng.integers(0, 3, n, dtype=np.int32),
+        totals=output((QUEUES, rounds, GROUP), np.int32, host=True),
+    )
 
 
 @pattern.reference
 def expected(p):
-    total = p.x * np.int32(p.rounds * p.work)
-    return {"a": total, "b": total, "c": total}
+    row = [p.work * (p.a + p.b)[lane::GROUP].sum() for lane in range(GROUP)]
+    return {"totals": np.broadcast_to(row, (QUEUES, p.rounds, GROUP))}
 
 
-def rounds_on(session, p, queues, inputs, totals):
-    for _ in range(p.rounds):
-        for queue, x, total in zip(queues, inputs, totals, strict=True):
-            session.launch(accumulate, kapi.NdRange((GROUP,), (GROUP,)), x, total, p.work, queue=queue)
+def place_inputs(session, p, queue):
+    """Copy the inputs into the queue's context."""
+    arrays = [session.alloc(p.n, np.int32, queue=queue) for _ in range(2)]
+    copies = [session.copy(*pair, queue=queue) for pair in zip(arrays, (p.host.a, p.host.b), strict=True)]
+    return arrays, copies
+
+
+def run_rounds(session, p, work, queues, inputs):
+    """All kernels are independent of each other; their results come back at the end."""
+    space = kapi.NdRange((GROUP,), (GROUP,))
+    totals = [session.alloc((p.rounds, GROUP), np.int32, queue=queue) for queue in queues]
+    kernels = [[] for _ in queues]
+    for row in range(p.rounds):
+        for k, (queue, (arrays, copies)) in enumerate(zip(queues, inputs, strict=True)):
+            kernels[k].append(session.launch(add_up, space, *arrays, totals[k], row, work, depends=copies, queue=queue))
+    for k, queue in enumerate(queues):
+        session.copy(p.totals[k], totals[k], depends=kernels[k], queue=queue)
+    session.wait()
 
 
 @pattern.naive
-def separate_contexts(session, p):
-    """A context for each queue: kernels are built in each, and data copied to each and back."""
-    queues = [session.new_queue(context="separate") for _ in range(QUEUES)]
-    inputs = [session.alloc(p.n, np.int32, queue=queue) for queue in queues]
-    totals = [session.alloc(p.n, np.int32, queue=queue) for queue in queues]
-    host = np.empty(p.n, np.int32)
-    for queue, x, total in zip(queues, inputs, totals, strict=True):
-        session.copy(x, p.host.x, queue=queue)
-        session.copy(total, p.host.a, queue=queue)
-    rounds_on(session, p, queues, inputs, totals)
-    for queue, total, result in zip(queues, totals, (p.a, p.b, p.c), strict=True):
-        session.copy(host, total, queue=queue).wait()
-        session.copy(result, host)
-        session.wait()
-
-
-@pattern.intermediate
-def one_queue(session, p):
-    """One queue for everything."""
-    rounds_on(session, p, [session.queue] * QUEUES, [p.x] * QUEUES, (p.a, p.b, p.c))
+def separate_contexts(session, p, work):
+    """A context for each queue: every one needs its own copy of the inputs and its own build of the kernel."""
+    queues = [session.new_queue(in_order=False, context="separate") for _ in range(QUEUES)]
+    run_rounds(session, p, work, queues, [place_inputs(session, p, queue) for queue in queues])
 
 
 @pattern.optimized
-def shared_context(session, p):
-    """Three queues in the session's context."""
-    queues = [session.new_queue() for _ in range(QUEUES)]
-    rounds_on(session, p, queues, [p.x] * QUEUES, (p.a, p.b, p.c))
+def one_queue(session, p, work):
+    """One queue for everything."""
+    queue = session.new_queue(in_order=False)
+    run_rounds(session, p, work, [queue] * QUEUES, [place_inputs(session, p, queue)] * QUEUES)
+
+
+@pattern.optimized
+def shared_context(session, p, work):
+    """Three queues in one context."""
+    queues = [session.new_queue(in_order=False) for _ in range(QUEUES)]
+    run_rounds(session, p, work, queues, [place_inputs(session, p, queues[0])] * QUEUES)

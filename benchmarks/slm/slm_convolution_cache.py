@@ -10,7 +10,7 @@ pattern = Pattern(
     name="slm_convolution_cache",
     catalogue=("E34",),
     guide="Shared Local Memory / Using SLM as Cache",
-    lesson="Work-items of a group read overlapping windows of the input: fetch the group's part into SLM once.",
+    lesson="The work-items of a group read overlapping windows: fetch the group's part once, into SLM.",
     claim={"gpu": "faster"},
     presets={
         "smoke": {"n": 1 << 13},
@@ -97,7 +97,7 @@ def global_memory(session, p, work_group_size):
 
 @pattern.intermediate
 def serial_halo(session, p, work_group_size):
-    """Each item fetches one element into SLM, the group's first and last item the 128 on their side, one by one."""
+    """Each item fetches one element into SLM; the first and the last one also fetch 128 neighbours each."""
     window = kapi.LocalAccessor(work_group_size + 2 * HALO, np.int32)
     session.launch(read_slm_serial, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.weights, p.y, window)
 

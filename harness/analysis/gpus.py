@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cache
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +37,7 @@ def parse_size(text: str | int) -> int:
     """
     match = re.fullmatch(r"(\d+)\s*([KMG]?)(?:I?B)?", str(text).strip().upper(), re.ASCII)
     if match is None:
-        raise SizeError(
-            f"{str(text)!r} is not a size: write a whole number, or one with K, M or G (1K = 1024)"
-        )
+        raise SizeError(f"{str(text)!r} is not a size: write a whole number, or one with K, M or G (1K = 1024)")
     return int(match[1]) * _UNITS[match[2]]
 
 
@@ -156,9 +155,7 @@ class GpuParameters:
     @property
     def peak_memory_gbps(self) -> float | None:
         """Bandwidth of the memory; where only a tool measured it, its lower ceiling of DRAM and GTI."""
-        measured = [
-            self.product.ceilings_gbps[key] for key in ("dram", "gti") if key in self.product.ceilings_gbps
-        ]
+        measured = [self.product.ceilings_gbps[key] for key in ("dram", "gti") if key in self.product.ceilings_gbps]
         return self.product.memory_gbps or min(measured, default=None)
 
     def with_eu_count(self, eu_count: int) -> GpuParameters:
@@ -207,9 +204,7 @@ def _find_in_catalogue(name: str) -> GpuParameters:
             if wanted in map(_plain, product.aliases):
                 return gpu._meaning(product)
     known = ", ".join(gpu.code for gpu in gpus())
-    raise GpuError(
-        f"unknown GPU {name!r}: use one of {known}, or the path of a parameter file (.json, .toml)"
-    )
+    raise GpuError(f"unknown GPU {name!r}: use one of {known}, or the path of a parameter file (.json, .toml)")
 
 
 def gpu_of_device(name: str, compute_units: int | None = None) -> GpuParameters:
@@ -221,9 +216,7 @@ def gpu_of_device(name: str, compute_units: int | None = None) -> GpuParameters:
     for gpu in gpus():
         if any(re.search(pattern, name, re.IGNORECASE) for pattern in gpu.device_names):
             return gpu if compute_units is None else gpu.with_eu_count(compute_units)
-    raise GpuError(
-        f"no parameters are known for device {name!r}: name a GPU, or describe it in a parameter file"
-    )
+    raise GpuError(f"no parameters are known for device {name!r}: name a GPU, or describe it in a parameter file")
 
 
 def _plain(name: str) -> str:
@@ -258,9 +251,7 @@ def _read_gpu(where: str, entry: Any) -> GpuParameters:
     sizes = gpu.slm_sizes_bytes
     broken = {
         "eu_counts must be multiples of eus_per_xe_core": any(n % gpu.eus_per_xe_core for n in gpu.eu_counts),
-        "products must have an eu_count of eu_counts": any(
-            p.eu_count not in gpu.eu_counts for p in gpu.products
-        ),
+        "products must have an eu_count of eu_counts": any(p.eu_count not in gpu.eu_counts for p in gpu.products),
         "max_slm_per_work_group_bytes must not be above slm_per_xe_core_bytes": (
             gpu.max_slm_per_work_group_bytes > gpu.slm_per_xe_core_bytes
         ),
@@ -300,7 +291,7 @@ def _read_field(where: str, name: str, annotation: str, value: Any) -> Any:
 
 def _exactly(*types: type) -> Callable[[Any], Any]:
     def convert(value: Any) -> Any:
-        if type(value) not in types or (type(value) in (int, float) and value <= 0):
+        if type(value) not in types or (type(value) in (int, float) and not 0 < value < inf):
             raise ValueError
         return value
 

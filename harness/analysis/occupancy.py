@@ -210,21 +210,13 @@ def _limited_by(launch: Launch, gpu: GpuParameters, limits: dict[str, int]) -> s
         return "global size"
     # of equal limits the first: with all threads taken, more SLM or barriers would not help
     binding = next(name for name, work_groups in limits.items() if work_groups == per_core)
-    if binding == "threads" and launch.large_grf:
-        small = limits | {"threads": gpu.threads_per_xe_core // launch.threads_per_work_group}
-        return "large GRF" if min(small.values()) > per_core else binding
-    return binding
+    return "large GRF" if binding == "threads" and launch.large_grf else binding
 
 
 def _check(launch: Launch, gpu: GpuParameters) -> int:
     """The SLM that a work-group is given in bytes; a launch that cannot run ends here."""
     size, sub_group_size, global_size = launch.work_group_size, launch.sub_group_size, launch.global_size
-    if (
-        size < 1
-        or launch.slm_bytes < 0
-        or launch.barriers < 0
-        or (global_size is not None and global_size < 1)
-    ):
+    if size < 1 or launch.slm_bytes < 0 or launch.barriers < 0 or (global_size is not None and global_size < 1):
         raise LaunchError("sizes must be above 0, SLM and barriers not below it")
     if size > gpu.max_work_group_size:
         raise LaunchError(f"{gpu.code} has no work-groups of {size}: use at most {gpu.max_work_group_size}")
@@ -237,20 +229,14 @@ def _check(launch: Launch, gpu: GpuParameters) -> int:
     if launch.threads_per_work_group > contexts:
         needed = f"a work-group of {size} needs {launch.threads_per_work_group} threads"
         largest = contexts * sub_group_size
-        raise LaunchError(
-            f"{needed}, an Xe-core of {gpu.code} has {contexts}: use at most {largest} work-items"
-        )
+        raise LaunchError(f"{needed}, an Xe-core of {gpu.code} has {contexts}: use at most {largest} work-items")
     slm_bytes = gpu.allocated_slm_bytes(launch.slm_bytes)
     if slm_bytes is None:
         largest = gpu.max_slm_per_work_group_bytes
-        raise LaunchError(
-            f"{gpu.code} has no {launch.slm_bytes} bytes of SLM per work-group: use at most {largest}"
-        )
+        raise LaunchError(f"{gpu.code} has no {launch.slm_bytes} bytes of SLM per work-group: use at most {largest}")
     if launch.barriers > gpu.barrier_registers:
         registers = gpu.barrier_registers
-        raise LaunchError(
-            f"{gpu.code} has no {launch.barriers} barriers per work-group: use at most {registers}"
-        )
+        raise LaunchError(f"{gpu.code} has no {launch.barriers} barriers per work-group: use at most {registers}")
     if global_size is not None and global_size % size:
         raise LaunchError(f"global size {global_size} is no multiple of the work-group size {size}: pad it")
     return slm_bytes

@@ -33,19 +33,17 @@ def nearest_better(current: Occupancy, *, best: bool = False) -> Occupancy | Non
     if best and fuller:
         most = max(found.device_occupancy for _, found in fuller)
         fuller = [(cost, found) for cost, found in fuller if found.device_occupancy > most - _SAME]
-    # of equal changes the fuller one, then the smaller work-group: it leaves more room to the scheduler
+    # of equal changes the fuller one, then the easier: a work-group size before sub-group size and SLM
     nearest = min(fuller, key=_rank, default=None)
     return None if nearest is None else nearest[1]
 
 
-def _rank(found: tuple[float, Occupancy]) -> tuple[float, float, int]:
+def _rank(found: tuple[float, Occupancy]) -> tuple[float, float]:
     cost, there = found
-    return round(cost, 9), -there.device_occupancy, there.launch.work_group_size
+    return round(cost, 9), -round(there.device_occupancy, 9)
 
 
-def _fuller(
-    current: Occupancy, launches: Iterable[tuple[float, Launch]]
-) -> Iterator[tuple[float, Occupancy]]:
+def _fuller(current: Occupancy, launches: Iterable[tuple[float, Launch]]) -> Iterator[tuple[float, Occupancy]]:
     for cost, launch in launches:
         try:
             found = occupancy_of(launch, current.gpu)

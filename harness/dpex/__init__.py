@@ -20,10 +20,11 @@ from harness.runtime import load as _load_runtime
 
 _load_runtime()
 
-from harness.dpex import repairs, translate  # noqa: E402
+from harness.dpex import call_kernel, repairs, translate  # noqa: E402
 
 repairs.apply()
 translate.install()
+call_kernel.install()
 
 _HOMES = {
     "ArgumentError": "errors",

@@ -10,13 +10,23 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
+from numba_dpex import kernel_api
 
 from harness.dpex import interface
 from harness.dpex.errors import ArgumentError
-from harness.dpex.signature import ArgumentType, ArrayType, LocalType, ScalarType, argument_type, as_usm_array
+from harness.dpex.signature import (
+    ArgumentType,
+    ArrayType,
+    LocalType,
+    ScalarType,
+    argument_type,
+    as_usm_array,
+    scalar_dtype,
+)
 
 _FORMATS = {
     "int8": "b7x",
@@ -41,7 +51,7 @@ class _Slots:
         self.format = "="
         self.codes: list[int] = []
         self.pointers: list[int] = []
-        self.accessors: list[tuple[int, LocalType]] = []
+        self.accessors: list[int] = []
         for argument in signature:
             self._add(argument)
 
@@ -57,19 +67,12 @@ class _Slots:
             return
         self._value("int64")
         self._value("int64")
-        if isinstance(argument, ArrayType):
-            self.pointers.append(len(self.codes))
-            self.codes.append(interface.POINTER_CODE)
-        else:
-            self.accessors.append((len(self.codes), argument))
-            self.codes.append(interface.LOCAL_ACCESSOR_CODE)
+        is_array = isinstance(argument, ArrayType)
+        (self.pointers if is_array else self.accessors).append(len(self.codes))
+        self.codes.append(interface.POINTER_CODE if is_array else interface.LOCAL_ACCESSOR_CODE)
         self.format += "Q"
         for _ in range(2 * argument.ndim):
             self._value("int64")
-
-
-def _local_bytes(accessor: Any) -> int:
-    return int(np.prod(accessor._shape)) * np.dtype(accessor._dtype).itemsize
 
 
 class ArgumentBlock:
@@ -83,21 +86,27 @@ class ArgumentBlock:
         local_bytes: local memory that they ask for.
     """
 
-    __slots__ = ("_accessors", "_layouts", "_pointers", "_slots", "_struct", "_types", "codes", "count", "keep", "local_bytes", "table")
+    def __init__(self, types: Sequence[ArgumentType], queue: Any) -> None:
+        """Lay out the slots.
 
-    def __init__(self, types: Sequence[ArgumentType]) -> None:
+        Args:
+            types: of the kernel's arguments.
+            queue: arrays have to live in its context.
+        """
         slots = _Slots(types)
-        self._types = tuple(types)
+        self._plan = [(argument, np.dtype(argument.dtype)) for argument in types]
         self._struct = struct.Struct(slots.format)
-        self._slots = ctypes.create_string_buffer(max(self._struct.size, 8))
+        self._values = ctypes.create_string_buffer(max(self._struct.size, 8))
         self.count = len(slots.codes)
-        base = ctypes.addressof(self._slots)
-        self.table = (ctypes.c_void_p * max(self.count, 1))(*(base + 8 * i for i in range(self.count)))
+        base = ctypes.addressof(self._values)
+        self.table = (ctypes.c_void_p * max(self.count, 1))(*(base + 8 * slot for slot in range(self.count)))
         self.codes = (ctypes.c_int32 * max(self.count, 1))(*slots.codes)
         self._pointers = slots.pointers
-        self._layouts = [interface.LocalAccessorLayout() for _ in slots.accessors]
-        for (position, _), layout in zip(slots.accessors, self._layouts, strict=True):
-            self.table[position] = ctypes.addressof(layout)
+        self._accessors = [interface.LocalAccessorLayout() for _ in slots.accessors]
+        for slot, layout in zip(slots.accessors, self._accessors, strict=True):
+            self.table[slot] = ctypes.addressof(layout)
+        self._context = queue.sycl_context
+        self._known_queues: dict[int, Any] = {id(queue): queue}
         self.keep: tuple[Any, ...] = ()
         self.local_bytes = 0
 
@@ -105,70 +114,86 @@ class ArgumentBlock:
         """Put in the values of ``args``.
 
         Raises:
-            ArgumentError: an argument's count, kind, dtype or layout is not what the kernel was compiled for.
+            ArgumentError: an argument's count, kind, dtype or layout is not what the kernel was compiled for, or
+                its memory belongs to another context.
         """
-        if len(args) != len(self._types):
-            raise ArgumentError(f"the kernel takes {len(self._types)} arguments after its item, {len(args)} given")
+        if len(args) != len(self._plan):
+            raise ArgumentError(f"the kernel takes {len(self._plan)} arguments after its item, {len(args)} given")
         values: list[Any] = []
         pointers: list[int] = []
-        layouts = iter(self._layouts)
+        accessors = iter(self._accessors)
         self.local_bytes = 0
-        for position, (expected, value) in enumerate(zip(self._types, args, strict=True)):
+        for position, (expected, dtype) in enumerate(self._plan):
+            value = args[position]
             if isinstance(expected, ArrayType):
-                pointer = _flatten_array(values, position, expected, value)
-                pointers.append(pointer)
+                array = as_usm_array(value)
+                if array is None or array.dtype != dtype or not _fits(array, expected):
+                    raise _mismatch(position, expected, value)
+                self._check_context(position, array.sycl_queue)
+                pointers.append(_flatten_array(values, array))
             elif isinstance(expected, LocalType):
-                self.local_bytes += _flatten_local(values, position, expected, value, next(layouts))
+                if not isinstance(value, kernel_api.LocalAccessor) or argument_type(position, value) != expected:
+                    raise _mismatch(position, expected, value)
+                self.local_bytes += _flatten_local(values, value, dtype, next(accessors))
             else:
                 _flatten_scalar(values, position, expected, value)
         try:
-            self._struct.pack_into(self._slots, 0, *values)
+            self._struct.pack_into(self._values, 0, *values)
         except struct.error as error:
-            raise ArgumentError(f"a scalar does not fit the type that the kernel was compiled for: {error}") from error
+            raise ArgumentError(f"a number does not fit the type that the kernel was compiled for: {error}") from error
+        table = self.table
         for slot, pointer in zip(self._pointers, pointers, strict=True):
-            self.table[slot] = pointer
+            table[slot] = pointer
         self.keep = tuple(args)
+
+    def _check_context(self, position: int, queue: Any) -> None:
+        if id(queue) in self._known_queues:
+            return
+        if queue.sycl_context != self._context:
+            raise ArgumentError(
+                f"argument {position} lives in another SYCL context than the queue: allocate it on this queue"
+            )
+        self._known_queues[id(queue)] = queue
 
 
 def _mismatch(position: int, expected: ArgumentType, value: Any) -> ArgumentError:
     given = argument_type(position, value)
-    return ArgumentError(f"argument {position} is {given}, the kernel was compiled for {expected}: compile for both")
+    return ArgumentError(f"argument {position} is {given}; the kernel was compiled for {expected}")
 
 
-def _flatten_array(values: list[Any], position: int, expected: ArrayType, value: Any) -> int:
-    array = as_usm_array(value)
-    if array is None or array.dtype.name != expected.dtype or array.ndim != expected.ndim:
-        raise _mismatch(position, expected, value)
-    if expected.layout != "A":
-        flags = array.flags
-        if not (flags.c_contiguous if expected.layout == "C" else flags.f_contiguous):
-            raise _mismatch(position, expected, value)
+def _fits(array: Any, expected: ArrayType) -> bool:
+    if array.ndim != expected.ndim:
+        return False
+    if expected.layout == "C":
+        return bool(array.flags.c_contiguous)
+    return expected.layout == "A" or bool(array.flags.f_contiguous)
+
+
+def _flatten_array(values: list[Any], array: Any) -> int:
     itemsize = array.itemsize
     pointer: int = array._pointer
     values += (array.size, itemsize, pointer, *array.shape)
-    values += [stride * itemsize for stride in array.strides]
+    for stride in array.strides:
+        values.append(stride * itemsize)
     return pointer
 
 
-def _flatten_local(values: list[Any], position: int, expected: LocalType, value: Any, layout: Any) -> int:
-    if argument_type(position, value) != expected:
-        raise _mismatch(position, expected, value)
-    shape = tuple(int(extent) for extent in value._shape)
-    itemsize = np.dtype(expected.dtype).itemsize
-    strides = [itemsize]
+def _flatten_local(values: list[Any], accessor: Any, dtype: Any, layout: Any) -> int:
+    shape = tuple(int(extent) for extent in accessor._shape)
+    strides = [dtype.itemsize]
     for extent in shape[:0:-1]:
         strides.insert(0, strides[0] * extent)
     layout.ndim = len(shape)
-    layout.type_code = interface.ARGUMENT_CODES[expected.dtype]
+    layout.type_code = interface.ARGUMENT_CODES[dtype.name]
     layout.dim0, layout.dim1, layout.dim2 = (*shape, 1, 1)[:3]
-    values += (int(np.prod(shape)), itemsize, 0, *shape, *strides)
-    return _local_bytes(value)
+    values += (prod(shape), dtype.itemsize, 0, *shape, *strides)
+    return int(prod(shape) * dtype.itemsize)
 
 
 def _flatten_scalar(values: list[Any], position: int, expected: ScalarType, value: Any) -> None:
-    given = argument_type(position, value)
-    wide = {"int64", "uint64"}
-    if given != expected and not (type(value) is int and isinstance(given, ScalarType) and {given.dtype, expected.dtype} <= wide):
+    dtype = scalar_dtype(value)
+    any_integer = type(value) is int and expected.dtype in ("int64", "uint64")
+    if dtype != expected.dtype and not any_integer:
         raise _mismatch(position, expected, value)
     if expected.dtype in _COMPLEX_PARTS:
         values += (value.real, value.imag)

@@ -7,6 +7,7 @@ failing path only. Level Zero keeps its log; nothing is known there.
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,6 +16,7 @@ _DEVICE_NAME, _DRIVER_VERSION = 0x102B, 0x102D
 _DEVICE_TYPE_ALL = 0xFFFFFFFF
 _BUILD_LOG = 0x1183
 _MOST_CHARACTERS = 400
+_TELLING = re.compile(r"error|fail|not found|undefined|unrecogni|unsupported|invalid", re.IGNORECASE)
 
 _Handle = ctypes.c_void_p
 
@@ -86,7 +88,12 @@ def _opencl_log(spirv: bytes, name: str, driver_version: str, options: str) -> s
     with _program(library, device, spirv) as program:
         status = library.clBuildProgram(program, 1, (_Handle * 1)(device), options.encode(), None, None)
         log = _text(library.clGetProgramBuildInfo, program, device, _BUILD_LOG)
-    return " ".join(log.split()) or f"OpenCL error {status}"
+    return _summary(log) or f"OpenCL error {status}"
+
+
+def _summary(log: str) -> str:
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    return "; ".join([line for line in lines if _TELLING.search(line)] or lines)
 
 
 def driver_reason(spirv: bytes, device: Any, options: str) -> str:

@@ -10,14 +10,17 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import dpctl.program
+from numba.core import types
 from numba.core.compiler_lock import global_compiler_lock
+from numba_dpex.core.exceptions import KernelHasReturnValueError
 from numba_dpex.kernel_api_impl.spirv.dispatcher import SPIRVKernelDispatcher
 
 from harness.dpex.build_log import driver_reason
 from harness.dpex.cache import SpirvCache
 from harness.dpex.diagnosis import compile_error
-from harness.dpex.errors import ArgumentError, KernelBuildError, UnsupportedByDevice
+from harness.dpex.errors import ArgumentError, KernelBuildError
 from harness.dpex.fingerprint import fingerprint
+from harness.dpex.limits import check_required_sizes
 from harness.dpex.options import KernelOptions, options_of
 from harness.dpex.signature import Signature, numba_types, signature_of
 
@@ -139,6 +142,8 @@ def _compile(kernel: Any, signature: Signature) -> CompiledKernel:
     try:
         with global_compiler_lock:
             result = kernel._compiler.compile(numba_types(signature), None)
+            if result.signature.return_type not in (None, types.none, types.void):
+                raise KernelHasReturnValueError(kernel.py_func.__name__, result.signature.return_type)
     except Exception as error:
         raise compile_error(kernel.py_func, error) from error
     module = result.kernel_device_ir_module
@@ -156,7 +161,7 @@ def build(compiled: CompiledKernel, queue: Any) -> DeviceKernel:
         KernelBuildError: the driver refused it.
     """
     device = queue.sycl_device
-    _check_required_sizes(compiled, device)
+    check_required_sizes(compiled.name, compiled.options, device)
     flags, ignored = compiled.options.flags_for(device)
     text = " ".join(flags)
     started = time.perf_counter_ns()
@@ -170,23 +175,3 @@ def build(compiled: CompiledKernel, queue: Any) -> DeviceKernel:
     kernel = program.get_sycl_kernel(compiled.name)
     stages = {"build": time.perf_counter_ns() - started}
     return DeviceKernel(compiled, kernel, device, queue.sycl_context, stages, flags, ignored)
-
-
-def _check_required_sizes(compiled: CompiledKernel, device: Any) -> None:
-    size = compiled.options.sub_group_size
-    offered = list(device.sub_group_sizes)
-    if size is not None and size not in offered:
-        has = ", ".join(map(str, offered)) or "no sub-groups"
-        raise UnsupportedByDevice(
-            f"kernel {compiled.name} requires sub-groups of {size}; {device.name} offers {has}"
-        )
-    extents = compiled.options.work_group_size
-    if extents is not None:
-        items = 1
-        for extent in extents:
-            items *= extent
-        if items > device.max_work_group_size:
-            raise UnsupportedByDevice(
-                f"kernel {compiled.name} requires work-groups of {items}; "
-                f"{device.name} allows {device.max_work_group_size}"
-            )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 from typing import Any
 
 from harness.dpex import interface
@@ -10,22 +11,34 @@ from harness.dpex.errors import ProfilingUnavailable
 
 # References to unfinished commands whose DeviceEvent was dropped, with the memory that they still use.
 _orphans: list[tuple[int, Any]] = []
+_FEW_ORPHANS = 64
+_next_look = _FEW_ORPHANS
 
 
-def _release_finished_orphans(wait: bool = False) -> None:
+def _adopt(reference: int, keep: Any) -> None:
+    global _next_look  # noqa: PLW0603
+    _orphans.append((reference, keep))
+    if len(_orphans) >= _next_look:
+        _release_finished()
+        # Looking again only when there are twice as many keeps the cost of each constant.
+        _next_look = max(_FEW_ORPHANS, 2 * len(_orphans))
+
+
+def _release_finished(wait: bool = False) -> None:
     unfinished = []
-    while _orphans:
-        reference, keep = _orphans.pop()
-        if wait:
-            interface.event_wait(reference)
-        if wait or interface.event_status(reference) == interface.STATUS_COMPLETE:
-            interface.event_delete(reference)
-        else:
-            unfinished.append((reference, keep))
+    with contextlib.suppress(IndexError):
+        while True:
+            reference, keep = _orphans.pop()
+            if wait:
+                interface.event_wait(reference)
+            if interface.event_status(reference) == interface.STATUS_COMPLETE:
+                interface.event_delete(reference)
+            else:
+                unfinished.append((reference, keep))
     _orphans.extend(unfinished)
 
 
-atexit.register(_release_finished_orphans, wait=True)
+atexit.register(_release_finished, wait=True)
 
 
 class DeviceEvent:
@@ -96,6 +109,4 @@ class DeviceEvent:
         if self._keep is None or self.is_complete:
             interface.event_delete(reference)
         else:
-            _orphans.append((reference, self._keep))
-        if _orphans:
-            _release_finished_orphans()
+            _adopt(reference, self._keep)

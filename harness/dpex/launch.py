@@ -12,7 +12,7 @@ from harness.dpex.compiler import DeviceKernel
 from harness.dpex.errors import ArgumentError, LaunchError
 from harness.dpex.events import DeviceEvent
 from harness.dpex.limits import check_index_space, check_local_memory
-from harness.dpex.signature import as_usm_array, index_space_extents
+from harness.dpex.signature import index_space_extents
 
 _NO_EVENTS = (ctypes.c_void_p(None), ctypes.c_size_t(0))
 
@@ -28,7 +28,7 @@ class PreparedLaunch:
     Not for several threads at once. The arguments of every submission stay alive until it has finished.
     """
 
-    __slots__ = ("_block", "_call", "_function", "_known_queues", "_ranges", "device_kernel", "queue")
+    __slots__ = ("_block", "_call", "_function", "_ranges", "device_kernel", "queue")
 
     def __init__(self, device_kernel: DeviceKernel, queue: Any, index_space: Any, args: Sequence[Any]) -> None:
         """Flatten ``args`` and check everything that can be checked before submission.
@@ -50,8 +50,7 @@ class PreparedLaunch:
         check_index_space(device_kernel, index_space)
         self.device_kernel = device_kernel
         self.queue = queue
-        self._known_queues: dict[int, Any] = {id(queue): queue}
-        self._block = ArgumentBlock(device_kernel.compiled.signature.arguments)
+        self._block = ArgumentBlock(device_kernel.compiled.signature.arguments, queue)
         extents, local = index_space_extents(index_space)
         self._ranges = [_extents(extents)] + ([_extents(local)] if local else [])
         self._function = interface.submit_nd_range if local else interface.submit_range
@@ -78,22 +77,9 @@ class PreparedLaunch:
             ArgumentError: count, kind, dtype, layout, or memory of another context.
             UnsupportedByDevice: more local memory than the device has.
         """
-        for position, value in enumerate(args):
-            array = as_usm_array(value)
-            if array is not None:
-                self._check_context(position, array.sycl_queue)
         self._block.fill(args)
         if self._block.local_bytes:
             check_local_memory(self.device_kernel, self._block.local_bytes)
-
-    def _check_context(self, position: int, array_queue: Any) -> None:
-        if id(array_queue) in self._known_queues:
-            return
-        if array_queue.sycl_context != self.queue.sycl_context:
-            raise ArgumentError(
-                f"argument {position} lives in another SYCL context than the queue: allocate it on this queue"
-            )
-        self._known_queues[id(array_queue)] = array_queue
 
     def submit(self, depends: Sequence[Any] = ()) -> DeviceEvent:
         """Submit the kernel.

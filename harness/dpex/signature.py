@@ -24,7 +24,18 @@ from numba_dpex.core.types.kernel_api.local_accessor import LocalAccessorType
 
 from harness.dpex.errors import ArgumentError, IndexSpaceError
 
-_PYTHON_SCALARS: dict[type, str] = {bool: "bool", float: "float64", complex: "complex128"}
+_DTYPES = (
+    *("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
+    *("bool", "float16", "float32", "float64", "complex64", "complex128"),
+)
+# numpy computes a dtype's name anew at each look, which would be half the cost of a launch.
+_NAMES = {np.dtype(name): name for name in _DTYPES}
+_SCALARS: dict[type, str] = {
+    **{np.dtype(name).type: name for name in _DTYPES if name != "float16"},
+    bool: "bool",
+    float: "float64",
+    complex: "complex128",
+}
 
 
 @dataclass(frozen=True)
@@ -88,7 +99,7 @@ def as_usm_array(value: Any) -> Any:
     if isinstance(value, usm_ndarray):
         return value
     get_array = getattr(value, "get_array", None)
-    return get_array() if get_array is not None else None
+    return None if get_array is None else get_array()
 
 
 def _layout(array: Any) -> str:
@@ -96,12 +107,11 @@ def _layout(array: Any) -> str:
     return "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
 
 
-def _scalar_dtype(value: Any) -> str | None:
-    if isinstance(value, np.generic):
-        return str(value.dtype.name)
-    if isinstance(value, int) and not isinstance(value, bool):
+def scalar_dtype(value: Any) -> str | None:
+    """The dtype name of a scalar that a kernel can take, or None."""
+    if type(value) is int:
         return "int64" if -(1 << 63) <= value < 1 << 63 else "uint64"
-    return _PYTHON_SCALARS.get(type(value))
+    return _SCALARS.get(type(value))
 
 
 def argument_type(position: int, value: Any) -> ArgumentType:
@@ -112,15 +122,15 @@ def argument_type(position: int, value: Any) -> ArgumentType:
     """
     array = as_usm_array(value)
     if array is not None:
-        return ArrayType(array.dtype.name, array.ndim, _layout(array))
+        return ArrayType(_NAMES[array.dtype], array.ndim, _layout(array))
     if isinstance(value, kernel_api.LocalAccessor):
         return LocalType(np.dtype(value._dtype).name, len(value._shape))
     if isinstance(value, np.ndarray):
         raise ArgumentError(
             f"argument {position} is a numpy array in host memory: copy it to the device (dpctl.tensor.asarray)"
         )
-    dtype = _scalar_dtype(value)
-    if dtype is None or dtype in ("float16", "object"):
+    dtype = scalar_dtype(value)
+    if dtype is None:
         raise ArgumentError(
             f"argument {position} is a {type(value).__name__}: a kernel takes USM arrays, numbers and LocalAccessors"
         )

@@ -48,8 +48,7 @@ class PatternInfo:
             "presets": {name: dict(sizes) for name, sizes in self.presets.items()},
             "axes": {name: list(values) for name, values in self.axes.items()},
             "variants": [
-                {"name": v.name, "role": v.role, "claim": dict(v.claim), "summary": v.summary}
-                for v in self.variants
+                {"name": v.name, "role": v.role, "claim": dict(v.claim), "summary": v.summary} for v in self.variants
             ],
             "source": self.source,
         }
@@ -76,8 +75,6 @@ def describe(pattern: Pattern) -> PatternInfo:
         claim=pattern.claim,
         presets=pattern.presets,
         axes=pattern.axes,
-        variants=tuple(
-            VariantInfo(v.name, v.role, dict(v.claim), v.summary) for v in pattern.variants.values()
-        ),
+        variants=tuple(VariantInfo(v.name, v.role, dict(v.claim), v.summary) for v in pattern.variants.values()),
         source=str(pattern.source),
     )

@@ -36,6 +36,7 @@ class Variant:
         claim: what the guide says of this variant against the naive one, by device class.
         requires: names of device capabilities without which the variant is skipped.
         summary: first line of the function's docstring.
+
     """
 
     name: str
@@ -67,6 +68,7 @@ class Pattern:
 
     Raises:
         PatternError: the declaration breaks one of these rules; the message names the pattern and the field.
+
     """
 
     def __init__(
@@ -171,9 +173,7 @@ class Pattern:
         return function
 
     def _by_class(self, claim: Claim) -> dict[str, str]:
-        by_class = (
-            dict.fromkeys(DEVICE_CLASSES, claim) if isinstance(claim, str) else dict(claim or {})
-        )
+        by_class = dict.fromkeys(DEVICE_CLASSES, claim) if isinstance(claim, str) else dict(claim or {})
         for device_class, word in by_class.items():
             if device_class not in DEVICE_CLASSES or word not in CLAIMS:
                 self._fail("claim", f"{device_class}: {word!r} is none of {', '.join(CLAIMS)} for gpu or cpu")
@@ -198,6 +198,7 @@ class Pattern:
 
         Raises:
             PatternError: no problem, no reference, no naive side or nothing to compare it with.
+
         """
         if self.make_problem is None or self.make_reference is None:
             self._fail("problem", "declare both @pattern.problem and @pattern.reference")

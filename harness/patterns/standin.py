@@ -15,7 +15,17 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-HEAVY = ("numpy", "numba", "numba_dpex", "dpctl", "dpnp", "scipy", "pandas", "harness.dpex", "harness.runtime")
+HEAVY = (
+    "numpy",
+    "numba",
+    "numba_dpex",
+    "dpctl",
+    "dpnp",
+    "scipy",
+    "pandas",
+    "harness.dpex",
+    "harness.runtime",
+)
 _lock = threading.Lock()
 
 

@@ -1,8 +1,8 @@
 """Rows reach the disk as they are measured: one append-only file of JSON lines for each measured table.
 
-Each append is one `write` of whole lines: when the process is killed, the rows of every `append` that returned
-are there, and at most the last line is torn. A line counts when it ends in a newline: readers ignore a torn
-tail, and a writer that goes on cuts it off first.
+Each append is one `write` of whole lines: when the process is killed, the rows of every `append` that came
+back are there, and at most the last line is torn. A line counts when it ends in a newline: readers ignore a
+torn tail, and a writer that goes on cuts it off first.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The run folder: a manifest, the journal while a run goes on, and Parquet tables when it is over.
+"""Writing a run folder: a manifest, the journal while a run goes on, and Parquet tables when it is over.
 
     manifest.json                 what ran, where, with which versions; running, complete or interrupted
     journal/*.jsonl               rows as they were measured, until the tables below are all there
@@ -6,7 +6,7 @@
     summaries.csv  pairs.csv      the same two tables for a spreadsheet
 
 While the journal is there it is the truth; it goes only after every table is in place, so that a run which is
-killed at any moment leaves a folder that `load_run` reads.
+killed at any moment leaves a folder that `harness.records.load_run` reads.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Literal, Self
@@ -27,36 +26,11 @@ from harness.records.files import MANIFEST
 from harness.records.lock import NAME as LOCK_FILE
 from harness.records.lock import FolderLock
 from harness.records.provenance import now
+from harness.records.run import Run, measured, with_derived
 
 CSV_TABLES: Final = ("summaries", "pairs")
 
 _DISCARDED: Final = ".journal-discarded"
-
-
-@dataclass(frozen=True)
-class Run:
-    """A run read from its folder; the frames have the columns of `harness.records.TABLES`.
-
-    Attributes:
-        path: The folder.
-        manifest: Provenance and state, as in manifest.json.
-        devices, cases, samples, events: What was measured.
-        summaries, pairs: What analysis makes of it.
-    """
-
-    path: Path
-    manifest: Mapping[str, Any]
-    devices: pd.DataFrame
-    cases: pd.DataFrame
-    samples: pd.DataFrame
-    events: pd.DataFrame
-    summaries: pd.DataFrame
-    pairs: pd.DataFrame
-
-    @property
-    def complete(self) -> bool:
-        """Whether the run came to its end; False for one that was interrupted, killed, or still goes on."""
-        return bool(self.manifest["state"] == "complete")
 
 
 class RunWriter:
@@ -156,7 +130,7 @@ class RunWriter:
             RunFolderError: The disk is full or unwritable; the journal is still there and readable.
         """
         self._journal.sync()
-        tables = _complete_tables(_read_journal(self.path))
+        tables = with_derived(measured(self.path))
         for name, data in tables.items():
             files.write_parquet(self.path / f"{name}.parquet", data)
         for name in CSV_TABLES:
@@ -181,38 +155,6 @@ class RunWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def load_run(path: Path | str) -> Run:
-    """Read a run folder, finished or not; of an unfinished one, everything that was measured so far.
-
-    Raises:
-        RunFolderError: The folder is missing, holds no run, was written by a newer xebench, or a file in it
-            is damaged; the message names the file and the place.
-    """
-    folder = Path(path)
-    manifest = files.read_manifest(folder)
-    if (folder / journal.FOLDER).is_dir() or manifest["state"] == "running":
-        return Run(path=folder, manifest=manifest, **_complete_tables(_read_journal(folder)))
-    return Run(
-        path=folder,
-        manifest=manifest,
-        **{name: files.read_parquet(folder / f"{name}.parquet", name) for name in schema.RUN_TABLES},
-    )
-
-
-def _read_journal(folder: Path) -> dict[str, pd.DataFrame]:
-    return {table: journal.read(folder / journal.FOLDER, table) for table in schema.MEASURED}
-
-
-def _complete_tables(measured: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    # imported here because analysis makes its frames with the schema of this package
-    from harness.analysis.pairs import pairs
-    from harness.analysis.summaries import summaries
-
-    devices, cases, samples = measured["devices"], measured["cases"], measured["samples"]
-    summary = summaries(cases, samples, devices)
-    return {**measured, "summaries": summary, "pairs": pairs(cases, samples, devices, summary)}
 
 
 def _restore_journal(folder: Path) -> None:

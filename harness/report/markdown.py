@@ -17,7 +17,12 @@ def as_markdown(run: Run) -> str:
         lines += [f"### {family}", "", *_table(list(rows)), ""]
     bad = failures(run)
     if bad:
-        lines += ["### without a result", "", *(f"- `{key}`: {status}: {reason}" for key, status, reason in bad), ""]
+        lines += [
+            "### without a result",
+            "",
+            *(f"- `{key}`: {status}: {reason}" for key, status, reason in bad),
+            "",
+        ]
     return "\n".join(lines).rstrip("\n")
 
 
@@ -27,6 +32,15 @@ def _table(rows: list[ResultRow]) -> list[str]:
         role = "" if row.role == "optimized" else f" ({row.role})"
         name = f"{row.pattern} {row.axes}".strip()
         verdict = row.verdict if row.verdict == "confirmed" or not row.reason else f"{row.verdict}: {row.reason}"
-        cells = (name, row.variant + role, row.naive_time, row.time, row.speedup, row.interval, row.roof, verdict)
+        cells = (
+            name,
+            row.variant + role,
+            row.naive_time,
+            row.time,
+            row.speedup,
+            row.interval,
+            row.roof,
+            verdict,
+        )
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return lines

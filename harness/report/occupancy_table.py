@@ -68,9 +68,7 @@ def heat_table(cells: Sequence[HeatCell], gpu: GpuParameters, sub_group_size: in
     for slm_bytes in _columns(cells):
         table.add_column(_size(slm_bytes), justify="right")
     for work_group_size, row in _rows(cells).items():
-        shown = [
-            Text("-") if not _launches(cell) else Text(_figure(cell), style=_shade(cell)[0]) for cell in row
-        ]
+        shown = [Text("-") if not _launches(cell) else Text(_figure(cell), style=_shade(cell)[0]) for cell in row]
         table.add_row(str(work_group_size), *shown)
     return table
 

@@ -36,7 +36,8 @@ def as_text(infos: Sequence[PatternInfo], width: int | None = None) -> str:
 
 
 def _terminal_width() -> int:
-    """Columns of the terminal; 100 when the output is none. (shutil's function costs 5 ms to import.)"""
+    """Columns of the terminal; 100 when the output is none."""
+    # shutil has this function, but takes 5 ms to import
     try:
         return max(60, os.get_terminal_size(1).columns)
     except OSError:

@@ -89,4 +89,5 @@ def device_line(run: Run) -> str:
         if number(device[column])
     ]
     roof = f"; measured roofs {', '.join(roofs)}" if roofs else ""
-    return f"{device['name']} ({device['device']}, class {device['device_class']}, driver {device['driver_version']}){roof}"
+    what = f"{device['device']}, class {device['device_class']}, driver {device['driver_version']}"
+    return f"{device['name']} ({what}){roof}"

@@ -43,14 +43,13 @@ class Binding:
         problem: the problem on the host.
         numbers: the preset's numbers and the axes' values; they become attributes too.
         memory: the device's memory.
+
     """
 
     def __init__(self, problem: Problem, numbers: Mapping[str, Any], memory: Memory) -> None:
         self._memory = memory
         self._outputs = {n: f for n, f in problem.fields.items() if isinstance(f, Output)}
-        self._initial = {
-            n: np.ascontiguousarray(f.initial) for n, f in problem.fields.items() if isinstance(f, InOut)
-        }
+        self._initial = {n: np.ascontiguousarray(f.initial) for n, f in problem.fields.items() if isinstance(f, InOut)}
         self._reset: list[Callable[[], None]] = []
         host = SimpleNamespace()
         values: dict[str, Any] = dict(numbers)
@@ -120,6 +119,7 @@ def check_memory(problem: Problem, global_memory_bytes: int, max_alloc_bytes: in
 
     Raises:
         Unsupported: names what is needed and what there is.
+
     """
     sizes = [_nbytes(field) for field in problem.fields.values()]
     total, largest = sum(sizes), max(sizes, default=0)

@@ -9,7 +9,7 @@ import numba_dpex
 import numpy as np
 from numba_dpex import kernel_api as kapi
 
-from harness.analysis import hygiene
+from harness.analysis.hygiene import union_ns
 from harness.runner.memory import DeviceMemory
 from harness.runner.session import Session
 
@@ -55,6 +55,7 @@ def measure_roofs(session: Session) -> dict[str, float]:
 
     Returns:
         The columns ``bandwidth_roof_gbps``, ``fp32_roof_gflops`` and ``int32_roof_gops`` of the table ``devices``.
+
     """
     return {
         "bandwidth_roof_gbps": _bandwidth(session),
@@ -76,7 +77,12 @@ def _bandwidth(session: Session) -> float:
 def _rate(session: Session, dtype: Any) -> float:
     n = GROUP * 64 * max(1, session.device.max_compute_units)
     x = DeviceMemory(session.queue).upload(np.full(n, 1, dtype))
-    kernel, space, factor, steps = _multiply_add(dtype), kapi.NdRange((n,), (GROUP,)), dtype(1), np.int32(STEPS)
+    kernel, space, factor, steps = (
+        _multiply_add(dtype),
+        kapi.NdRange((n,), (GROUP,)),
+        dtype(1),
+        np.int32(STEPS),
+    )
     operations = 2 * CHAINS * STEPS * n
     return operations / _best_ns(session, lambda: session.launch(kernel, space, x, factor, steps))
 
@@ -86,6 +92,6 @@ def _best_ns(session: Session, submit: Callable[[], Any]) -> float:
     times = []
     for _ in range(REPEATS):
         _, commands = session.measure(submit)
-        times.append(hygiene.union_ns([(c.submit_ns, c.start_ns, c.end_ns) for c in commands]))
+        times.append(union_ns([command.hygienic() for command in commands]))
     session.take_compilations()
     return float(min(time for time in times[1:] if time))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from harness.analysis import hygiene, stopping
+from harness.analysis.intervals import log_ratios
 from harness.errors import Unsupported, XebenchError
 from harness.patterns.pattern import Pattern, Variant
 from harness.patterns.registry import load_file
@@ -24,7 +25,7 @@ from harness.runner.recorder import CommandTimes
 from harness.runner.rows import RowStream
 from harness.runner.sampler import Sampling, sample_family
 from harness.runner.session import Session
-from harness.runner.validation import ReferenceError_, check_reference, difference, poison_for
+from harness.runner.validation import UnusableReference, check_reference, difference, poison_for
 from harness.runtime import DeviceInfo, missing
 
 
@@ -66,6 +67,7 @@ def find_pattern(source: str, name: str) -> Pattern:
 
     Raises:
         PatternError: the file cannot be read.
+
     """
     if source not in _loaded:
         _loaded[source] = load_file(Path(source))
@@ -75,9 +77,7 @@ def find_pattern(source: str, name: str) -> Pattern:
 class FamilyRun:
     """One family on one session; see :func:`run_family`."""
 
-    def __init__(
-        self, request: Request, session: Session, device: DeviceInfo, sender: Sender, beacon: Beacon
-    ) -> None:
+    def __init__(self, request: Request, session: Session, device: DeviceInfo, sender: Sender, beacon: Beacon) -> None:
         self.request = request
         self.session = session
         self.device = device
@@ -88,7 +88,8 @@ class FamilyRun:
         self.rows = RowStream(sender, request.case_ids, request.first_sample)
         self.candidates = [_Candidate(self.pattern.variants[name]) for name in request.variants]
         self.work: dict[str, Any] = {}
-        self._starts_seen: set[int] = set()
+        self._earlier_starts: set[int] = set()
+        self._earlier_end_ns: int | None = None
 
     def run(self) -> None:
         """Measure, and send a row for every case, whatever happens to it."""
@@ -108,7 +109,7 @@ class FamilyRun:
             self._drop_all("refused", "the host has too little memory for this problem")
         except XebenchError as error:
             self._drop_all("error", str(error))
-        except ReferenceError_ as error:
+        except UnusableReference as error:
             self._drop_all("error", f"the pattern's reference: {error}")
         finally:
             self.rows.flush()
@@ -200,6 +201,7 @@ class FamilyRun:
         sampling = Sampling(**self.request.sampling)
         by_name = {candidate.variant.name: candidate for candidate in good}
         baseline = self.pattern.baseline_variant.name
+        limits = stopping.Limits(sampling.precision, sampling.budget_s, sampling.max_blocks, sampling.min_blocks)
         queues = self.session.queue_count
 
         def measure(name: str, *, state: str, block: int, order: int) -> float:
@@ -210,26 +212,31 @@ class FamilyRun:
             return self._record(name, state, block + self.request.first_block, order, host_ns, commands)
 
         def decide(values: Mapping[str, Sequence[float]], elapsed_s: float) -> str | None:
-            return stopping.decide(
-                values,
-                baseline=baseline,
-                precision=sampling.precision,
-                elapsed_s=elapsed_s,
-                budget_s=sampling.budget_s,
-                min_blocks=sampling.min_blocks,
-                max_blocks=sampling.max_blocks,
-            )
+            blocks = len(next(iter(values.values())))
+            return stopping.decide(_log_speedups(values, baseline), blocks=blocks, elapsed_s=elapsed_s, limits=limits)
 
         return sample_family(
-            list(by_name), measure, decide, sampling, seed=self.request.seed, end_of_block=lambda *_: self.rows.flush()
+            list(by_name),
+            measure,
+            decide,
+            sampling,
+            seed=self.request.seed,
+            end_of_block=lambda *_: self.rows.flush(),
         )
 
     def _record(
         self, name: str, state: str, block: int, order: int, host_ns: int, commands: Sequence[CommandTimes]
     ) -> float:
-        times = [(c.submit_ns, c.start_ns, c.end_ns) for c in commands]
-        flags = hygiene.flags(times, host_ns, self.device.timer_resolution_ns, self._starts_seen)
-        self._starts_seen = {start for _, start, _ in times}
+        times = [command.hygienic() for command in commands]
+        flags = hygiene.flags(
+            times,
+            host_ns=host_ns,
+            resolution_ns=self.device.timer_resolution_ns,
+            earlier_starts=self._earlier_starts,
+            earlier_end_ns=self._earlier_end_ns,
+        )
+        self._earlier_starts = {event.start_ns for event in times}
+        self._earlier_end_ns = max((event.end_ns for event in times), default=self._earlier_end_ns)
         device_ns, span_ns = hygiene.union_ns(times), hygiene.span_ns(times)
         metrics = {"device": device_ns, "span": span_ns, "wall": host_ns}
         self.rows.add_sample(
@@ -242,7 +249,7 @@ class FamilyRun:
                 "device_ns": device_ns,
                 "span_ns": span_ns,
                 "queue_ns": hygiene.queue_ns(times),
-                "valid": not hygiene.disqualifies(flags),
+                "valid": hygiene.is_valid(flags, self.pattern.metric),
                 "flags": ",".join(flags),
             },
             commands,
@@ -288,3 +295,12 @@ def _accepted(function: Callable[..., Any], numbers: Mapping[str, Any]) -> dict[
     """Those of ``numbers`` that the function names among its parameters."""
     parameters = inspect.signature(function).parameters
     return {name: value for name, value in numbers.items() if name in parameters}
+
+
+def _log_speedups(values: Mapping[str, Sequence[float]], baseline: str) -> list[Any]:
+    """The log speed-up of each variant in each block; without a baseline, the logarithms of the times."""
+    usable = {name: np.array(series) for name, series in values.items() if all(value > 0 for value in series)}
+    if baseline not in usable:
+        return [np.log(series) for series in usable.values()]
+    others = [series for name, series in usable.items() if name != baseline]
+    return [log_ratios(usable[baseline], series) for series in others] or [np.log(usable[baseline])]

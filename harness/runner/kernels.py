@@ -52,12 +52,18 @@ class KernelStore:
         self._used: dict[str, DeviceKernel] = {}
 
     def submit(
-        self, kernel: Any, queue: dpctl.SyclQueue, index_space: Any, arguments: Sequence[Any], depends: Sequence[Any]
+        self,
+        kernel: Any,
+        queue: dpctl.SyclQueue,
+        index_space: Any,
+        arguments: Sequence[Any],
+        depends: Sequence[Any],
     ) -> DeviceEvent:
         """Submit a kernel, compiling and building it first where that has not been done.
 
         Raises:
             Unsupported: the device's limits do not allow this launch.
+
         """
         key = (
             id(kernel),

@@ -28,6 +28,7 @@ class WorkerProcess:
 
     Args:
         device: SYCL filter string.
+
     """
 
     def __init__(self, device: str) -> None:
@@ -65,6 +66,7 @@ class WorkerProcess:
         Raises:
             WorkerHung: nothing came within ``timeout_s``.
             WorkerDied: the process ended.
+
         """
         try:
             message = self._receiver.receive(timeout_s)

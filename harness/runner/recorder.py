@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from harness.analysis.hygiene import EventTimes
+
 
 class TimedEvent(Protocol):
     """A device command that can be waited for and asked for its profiling times."""
@@ -30,6 +32,11 @@ class CommandTimes:
     submit_ns: int | None
     start_ns: int
     end_ns: int
+
+    def hygienic(self) -> EventTimes:
+        """The times for the arithmetic of intervals; a missing submission counts as the start."""
+        submit_ns = self.start_ns if self.submit_ns is None else self.submit_ns
+        return EventTimes(submit_ns, self.start_ns, self.end_ns)
 
 
 @dataclass(frozen=True)
@@ -73,5 +80,5 @@ class Recorder:
     def _read(command: _Pending) -> CommandTimes:
         submit, start, end = command.first.times()
         if command.kind == "library":
-            submit, start, end = submit, end, command.last.times()[1]
+            start, end = end, command.last.times()[1]
         return CommandTimes(command.kind, command.name, command.queue, submit or None, start, end)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from harness import runtime
+from harness.analysis.intervals import MIN_SAMPLES
+from harness.analysis.stopping import MIN_BLOCKS
 from harness.patterns.plan import Family
-from harness.records import Run, RunWriter, build_manifest, load_run
+from harness.records import Run, RunWriter
+from harness.records.provenance import manifest
 from harness.runner.manager import Manager
 from harness.runner.sampler import Sampling
 
@@ -34,13 +37,14 @@ class Options:
         timeout_s: silence after which a worker counts as hung.
         seed: of the data and of the order of samples.
         command_line: for the manifest.
+
     """
 
     output: Path
     device: str = "auto"
     require_gpu: bool = False
     overwrite: bool = False
-    sampling: Sampling = Sampling()
+    sampling: Sampling = field(default_factory=Sampling)
     timeout_s: float = 120.0
     seed: int = 20240517
     command_line: tuple[str, ...] = ()
@@ -62,7 +66,7 @@ class Progress(Protocol):
 def sampling_for(preset: str, *, precision: float | None, budget_s: float | None) -> Sampling:
     """The sampling limits of a preset, with what the user gave instead."""
     budget = budget_s if budget_s is not None else BUDGETS_S.get(preset, BUDGETS_S["default"])
-    least = 5 if preset == "smoke" else 10
+    least = MIN_SAMPLES if preset == "smoke" else MIN_BLOCKS
     return Sampling(precision=precision or 0.01, budget_s=budget, min_blocks=least)
 
 
@@ -75,30 +79,31 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
         NoDevice: no device fits.
         BrokenEnvironment: the stack cannot be loaded.
         RunFolderError: the folder cannot be written.
+
     """
     runtime.load()
     selection = runtime.select_device(options.device, require_gpu=options.require_gpu)
     if selection.notice:
         progress.say(selection.notice)
-    manifest = build_manifest(
-        command_line=options.command_line,
-        machine=runtime.machine_facts(),
-        environment=runtime.relevant_environment(),
-    )
-    with RunWriter.create(options.output, manifest, overwrite=options.overwrite) as writer:
-        state = "interrupted"
-        try:
-            _measure(plan, selection.device, options, progress, writer)
-            state = "complete"
-        except KeyboardInterrupt:
-            progress.say("interrupted: what was measured is kept")
-        finally:
-            writer.finish(state)
-    return load_run(options.output)
+    facts = manifest(options.command_line, asdict(runtime.describe_machine()), runtime.relevant_environment())
+    writer = RunWriter.create(options.output, facts, overwrite=options.overwrite)
+    try:
+        _measure(plan, selection.device, options, progress, writer)
+    except KeyboardInterrupt:
+        progress.say("interrupted: what was measured is kept")
+        return writer.finish("interrupted")
+    except BaseException:
+        writer.finish("interrupted")
+        raise
+    return writer.finish("complete")
 
 
 def _measure(
-    plan: Sequence[Family], device: runtime.DeviceInfo, options: Options, progress: Progress, writer: RunWriter
+    plan: Sequence[Family],
+    device: runtime.DeviceInfo,
+    options: Options,
+    progress: Progress,
+    writer: RunWriter,
 ) -> None:
     row: dict[str, Any] = {**device.to_row(), "selftest": "", **_no_roofs()}
     progress.say(f"device: {device.name} ({device.device}, driver {device.driver_version})")
@@ -144,5 +149,3 @@ def exit_status(run: Run) -> int:
 def counts(run: Run) -> Mapping[str, int]:
     """How many cases ended in each status."""
     return {str(k): int(v) for k, v in run.cases["status"].value_counts().items()}
-
-

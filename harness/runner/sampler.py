@@ -28,6 +28,7 @@ class Sampling:
         max_blocks: blocks at most.
         warmup_agreement: warm-up ends when successive blocks agree within this fraction.
         max_warmup_blocks: blocks of warm-up at most.
+
     """
 
     precision: float = 0.01
@@ -83,6 +84,7 @@ def sample_family(
 
     Returns:
         Why it stopped: the reason that ``decide`` gave.
+
     """
     begin = clock()
     orders = block_orders(variants, seed)

@@ -24,6 +24,7 @@ class Session:
     Attributes:
         device: the ``dpctl.SyclDevice``: its properties are the device's limits.
         queue: the session's own queue: in order, with profiling.
+
     """
 
     def __init__(self, device: str) -> None:
@@ -54,6 +55,7 @@ class Session:
 
         Raises:
             Unsupported: the device's limits do not allow this launch.
+
         """
         queue = queue or self.queue
         event = self._kernels.submit(kernel, queue, index_space, arguments, depends)
@@ -88,12 +90,18 @@ class Session:
         return result
 
     def alloc(
-        self, shape: int | tuple[int, ...], dtype: Any, *, usm: str = "device", queue: dpctl.SyclQueue | None = None
+        self,
+        shape: int | tuple[int, ...],
+        dtype: Any,
+        *,
+        usm: str = "device",
+        queue: dpctl.SyclQueue | None = None,
     ) -> Any:
         """An uninitialised array in ``device``, ``shared`` or ``host`` USM.
 
         Raises:
             Unsupported: the device lacks this kind of USM, or the memory.
+
         """
         return memory.allocate(shape, dtype, queue or self.queue, usm)
 
@@ -104,6 +112,7 @@ class Session:
             in_order: False for SYCL's default, where only dependences order commands.
             context: ``shared``: the session's; ``separate``: a context of its own, which shares neither memory nor
                 built kernels.
+
         """
         properties = ["enable_profiling", *(["in_order"] if in_order else [])]
         # SyclContext(device) would give the cached default context; the list makes a new one.

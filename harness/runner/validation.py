@@ -15,7 +15,7 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 
 
-class ReferenceError_(ValueError):
+class UnusableReference(ValueError):
     """The reference itself cannot serve: a mistake of the pattern file, not of a variant."""
 
 
@@ -38,7 +38,9 @@ def poison_for(expected: Array) -> Array:
 
 
 def check_reference(
-    expected: Mapping[str, Any], declared: Mapping[str, tuple[tuple[int, ...], Any]], initial: Mapping[str, Array]
+    expected: Mapping[str, Any],
+    declared: Mapping[str, tuple[tuple[int, ...], Any]],
+    initial: Mapping[str, Array],
 ) -> dict[str, Array]:
     """The reference as arrays of the declared types.
 
@@ -48,29 +50,30 @@ def check_reference(
         initial: initial contents of the in-out arrays.
 
     Raises:
-        ReferenceError_: names differ, shapes differ, nothing to compare, not finite, or an in-out array that is
+        UnusableReference: names differ, shapes differ, nothing to compare, not finite, or an in-out array that is
             expected to stay as it is.
+
     """
     if set(expected) != set(declared):
         missing, extra = sorted(set(declared) - set(expected)), sorted(set(expected) - set(declared))
-        raise ReferenceError_(f"the reference must give the declared outputs: missing {missing}, unknown {extra}")
+        raise UnusableReference(f"the reference must give the declared outputs: missing {missing}, unknown {extra}")
     arrays = {}
     for name, (shape, dtype) in declared.items():
         raw = np.asarray(expected[name])
         if raw.shape != shape:
-            raise ReferenceError_(f"{name}: the reference has shape {raw.shape}, declared is {shape}")
+            raise UnusableReference(f"{name}: the reference has shape {raw.shape}, declared is {shape}")
         if raw.size == 0:
-            raise ReferenceError_(f"{name}: there is no element to compare")
+            raise UnusableReference(f"{name}: there is no element to compare")
         value = raw.astype(dtype)
         if value.dtype.kind in "fc" and not bool(np.isfinite(value).all()):
-            raise ReferenceError_(f"{name}: the reference is not finite in {value.dtype}")
+            raise UnusableReference(f"{name}: the reference is not finite in {value.dtype}")
         if raw.dtype.kind in "iub" and value.dtype.kind in "iu" and not bool((value == raw).all()):
-            raise ReferenceError_(f"{name}: the reference does not fit {value.dtype}")
+            raise UnusableReference(f"{name}: the reference does not fit {value.dtype}")
         if name in initial and bool(np.array_equal(value, initial[name])):
-            raise ReferenceError_(f"{name}: expected and initial contents are equal, so the check proves nothing")
+            raise UnusableReference(f"{name}: expected and initial contents are equal, so the check proves nothing")
         arrays[name] = value
     if not arrays:
-        raise ReferenceError_("the pattern declares no output, so no variant can be checked")
+        raise UnusableReference("the pattern declares no output, so no variant can be checked")
     return arrays
 
 

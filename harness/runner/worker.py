@@ -71,7 +71,6 @@ def _one_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
 
 
-
 if __name__ == "__main__":
     # Native code ends without running Python's clean-up: a driver's own exit handlers have crashed after correct work.
     status = main(sys.argv[1:])

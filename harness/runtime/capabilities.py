@@ -93,9 +93,7 @@ def _lacks_sub_group(device: DeviceInfo, wanted: int) -> str | None:
 
 def _lacks_local_memory(device: DeviceInfo, wanted: int) -> str | None:
     most = device.local_memory_bytes
-    return (
-        None if wanted <= most else f"needs {wanted} B of local memory a work-group, the device has {most} B"
-    )
+    return None if wanted <= most else f"needs {wanted} B of local memory a work-group, the device has {most} B"
 
 
 def _lacks_global_memory(device: DeviceInfo, wanted: int) -> str | None:

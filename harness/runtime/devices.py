@@ -122,13 +122,9 @@ def choose(devices: Sequence[DeviceInfo], request: str, require_gpu: bool = Fals
     wanted = "gpu" if require_gpu or request == "gpu" else request
     first = next((device for device in devices if wanted in ("auto", device.device_class)), None)
     if first is None:
-        raise NoDevice(
-            f"no {'SYCL device' if wanted == 'auto' else wanted.upper()} found ({_available(devices)})"
-        )
+        raise NoDevice(f"no {'SYCL device' if wanted == 'auto' else wanted.upper()} found ({_available(devices)})")
     if request == "auto" and first.device_class != "gpu":
-        notice = (
-            f"no GPU found: falling back to the CPU device {first.device} ({first.name}); see xebench doctor"
-        )
+        notice = f"no GPU found: falling back to the CPU device {first.device} ({first.name}); see xebench doctor"
         return Selection(first, notice)
     return Selection(first)
 
@@ -168,19 +164,25 @@ def describe(device: Any) -> DeviceInfo:
     )
 
 
+def open_device(filter_string: str) -> Any:
+    """The ``dpctl.SyclDevice`` of a filter string; None if there is none, or it is neither GPU nor CPU."""
+    import dpctl
+
+    try:
+        device = dpctl.SyclDevice(filter_string)
+    except (dpctl.SyclDeviceCreationError, ValueError):
+        return None
+    return device if device_class(device) else None
+
+
 def device_class(device: Any) -> str | None:
     """``gpu`` or ``cpu``; None for what is neither."""
     return "gpu" if device.is_gpu else "cpu" if device.is_cpu else None
 
 
 def _by_filter(devices: Sequence[DeviceInfo], request: str, require_gpu: bool) -> Selection:
-    import dpctl
-
-    try:
-        chosen = dpctl.SyclDevice(request)
-    except (dpctl.SyclDeviceCreationError, ValueError):
-        chosen = None
-    if chosen is None or device_class(chosen) is None:
+    chosen = open_device(request)
+    if chosen is None:
         raise NoDevice(f"no device {request!r} ({_available(devices)})")
     found = describe(chosen)
     if require_gpu and found.device_class != "gpu":

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 SYCL_LIBRARY = "libsycl.so.7"
+OPENCL_LOADER = "libOpenCL.so.1"
 CPU_DRIVER_LIBRARY = "libintelocl.so"
 
 # In the order of loading: what is needed comes first. Name, and the package that brings it.
@@ -25,7 +26,7 @@ LIBRARIES = (
     ("libimf.so", "intel-cmplr-lib-rt"),
     ("libsvml.so", "intel-cmplr-lib-rt"),
     ("libtbb.so.12", "tbb"),
-    ("libOpenCL.so.1", "intel-opencl-rt"),
+    (OPENCL_LOADER, "intel-opencl-rt"),
     (SYCL_LIBRARY, "intel-sycl-rt"),
     ("libmkl_core.so.2", "mkl"),
     ("libmkl_tbb_thread.so.2", "mkl"),
@@ -61,25 +62,23 @@ def find_library(name: str) -> Path | None:
 def missing_libraries() -> dict[str, str]:
     """Libraries that neither this environment nor the system has: name to the package that brings it."""
     absent = {
-        name: package
-        for name, package in LIBRARIES
-        if find_library(name) is None and open_library(name) is not None
+        name: package for name, package in LIBRARIES if find_library(name) is None and open_library(name) is not None
     }
     if find_library(SYCL_LIBRARY) is not None:  # a system's SYCL runtime has its plugins beside it
         absent |= {name: package for name, package in PLUGINS if find_library(name) is None}
     return absent
 
 
-def load_libraries() -> str | None:
+def load_libraries() -> tuple[str, str] | None:
     """Load all of :data:`LIBRARIES`; the environment's own, else the system's.
 
     Returns:
-        None, or the loader's own one-line reason for the first that cannot be loaded.
+        None, or of the first that cannot be loaded its package and the loader's one-line reason.
     """
-    for name, _ in LIBRARIES:
+    for name, package in LIBRARIES:
         reason = open_library(str(find_library(name) or name))
         if reason is not None:
-            return reason
+            return package, reason
     return None
 
 
@@ -113,6 +112,6 @@ def _recorded_folders() -> tuple[Path, ...]:
             files = importlib.metadata.files(package) or []
         except importlib.metadata.PackageNotFoundError:
             continue
-        found = (Path(str(file.locate())).resolve().parent for file in files if ".so" in file.name)
+        found = (Path(os.path.normpath(str(file.locate()))).parent for file in files if ".so" in file.name)
         folders.update(dict.fromkeys(found))
     return tuple(folders)

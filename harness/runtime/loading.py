@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from harness.errors import BrokenEnvironment
-from harness.runtime import libraries, opencl, packages, pins
+from harness.runtime import gpus, libraries, opencl, packages, pins
 from harness.runtime.findings import Finding
 
 
@@ -24,11 +24,11 @@ def load() -> None:
     check_environment()
     cpu_driver = libraries.find_library(libraries.CPU_DRIVER_LIBRARY)
     os.environ.update(opencl.driver_settings(os.environ, cpu_driver, read_cpuinfo()))
-    reason = libraries.load_libraries()
-    if reason is None:
-        reason = _import_failure()
-    if reason is not None:
-        raise BrokenEnvironment(f"the SYCL runtime cannot be loaded ({reason}): run xebench doctor")
+    failure = libraries.load_libraries() or _import_failure()
+    if failure is not None:
+        package, reason = failure
+        step = pins.mend_command([package])
+        raise BrokenEnvironment(f"the SYCL runtime cannot be loaded ({reason}): {step}")
 
 
 def check_environment() -> None:
@@ -42,8 +42,7 @@ def check_environment() -> None:
         raise BrokenEnvironment(python.as_line())
     wrong = [finding for finding in packages.package_findings() if finding.status == "error"]
     if wrong:
-        found = ", ".join(f"{finding.title} {finding.detail}" for finding in wrong)
-        raise BrokenEnvironment(f"{found}: {pins.mend_command(finding.title for finding in wrong)}")
+        raise BrokenEnvironment(_packages_line(wrong))
     for finding in (runtime_finding(), cpu_driver_finding()):
         if finding.status == "error":
             raise BrokenEnvironment(finding.as_line())
@@ -71,10 +70,8 @@ def cpu_driver_finding() -> Finding:
         registered = opencl.registered_drivers(opencl.vendor_folders(os.environ))
         if opencl.cpu_driver_registered(registered):
             return Finding("opencl", "ok", "CPU driver", "the system's own")
-        detail = (
-            f"{libraries.CPU_DRIVER_LIBRARY} is missing (package {packages.CPU_DRIVER}), so no CPU device"
-        )
-        others = "OCL_ICD_FILENAMES" in os.environ or bool(opencl.gpu_nodes())
+        detail = f"{libraries.CPU_DRIVER_LIBRARY} is missing (package {packages.CPU_DRIVER}), so no CPU device"
+        others = "OCL_ICD_FILENAMES" in os.environ or bool(gpus.nodes())
         return Finding("opencl", "warning" if others else "error", "CPU driver", detail, step)
     series = opencl.cpu_driver_series(driver)
     if series is not None and series < packages.FIRST_GOOD_DRIVER:
@@ -91,18 +88,23 @@ def read_cpuinfo() -> str:
         return ""
 
 
-def _import_failure() -> str | None:
+def _packages_line(wrong: list[Finding]) -> str:
+    """All wrong packages in one line; if they are many, it is the environment that is wrong."""
+    found = ", ".join(f"{finding.title} {finding.detail}" for finding in wrong[:3])
+    if len(wrong) <= 3:
+        return f"{found}: {pins.mend_command(finding.title for finding in wrong)}"
+    return f"{found} and {len(wrong) - 3} more: {pins.environment_command()}"
+
+
+def _import_failure() -> tuple[str, str] | None:
+    """Package and reason, if dpctl cannot be imported although all that it needs is loaded."""
     try:
         import dpctl  # noqa: F401
     except ImportError as error:
-        return str(error).partition("\n")[0]
+        return "dpctl", str(error).partition("\n")[0]
     return None
 
 
 def _shortened(names: list[str]) -> str:
     more = len(names) - 3
-    return (
-        ", ".join(names[:3])
-        + (f" and {more} more" if more > 0 else "")
-        + (" is" if len(names) == 1 else " are")
-    )
+    return ", ".join(names[:3]) + (f" and {more} more" if more > 0 else "") + (" is" if len(names) == 1 else " are")

@@ -13,9 +13,6 @@ from harness.runtime.packages import CPU_DRIVER, FIRST_GOOD_DRIVER
 
 SYSTEM_VENDORS = Path("/etc/OpenCL/vendors")
 
-# Nodes that exist where a kernel driver found a GPU: DRM, WSL, and other vendors'.
-_GPU_NODES = ("dri/renderD*", "dxg", "kfd", "nvidia[0-9]*")
-
 
 def vendor_folders(environment: Mapping[str, str]) -> list[Path]:
     """Folders of ``*.icd`` files that the OpenCL loader reads: the system's, and conda's own."""
@@ -38,9 +35,7 @@ def driver_exists(driver: str) -> bool:
 
 def cpu_driver_registered(drivers: Iterable[str]) -> bool:
     """Whether one of the registered drivers is Intel's CPU driver (of a system-wide oneAPI, for example)."""
-    return any(
-        Path(driver).name.startswith(CPU_DRIVER_LIBRARY) and driver_exists(driver) for driver in drivers
-    )
+    return any(Path(driver).name.startswith(CPU_DRIVER_LIBRARY) and driver_exists(driver) for driver in drivers)
 
 
 def driver_settings(environment: Mapping[str, str], cpu_driver: Path | None, cpuinfo: str) -> dict[str, str]:
@@ -68,11 +63,6 @@ def cpu_driver_series(cpu_driver: Path) -> int | None:
     match = re.search(r"\.so\.(\d{4})\.", cpu_driver.resolve().name)
     version = match[1] if match else (pins.installed_version(CPU_DRIVER) or "").partition(".")[0]
     return int(version) if version.isdigit() else None
-
-
-def gpu_nodes(devices: Path = Path("/dev")) -> list[Path]:
-    """Device nodes that say that this machine has a GPU, or something a GPU's driver offers."""
-    return sorted(path for pattern in _GPU_NODES for path in devices.glob(pattern))
 
 
 def _icd_lines(folder: Path) -> list[str]:

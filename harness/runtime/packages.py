@@ -38,12 +38,8 @@ def python_finding(version: tuple[int, int] | None = None) -> Finding:
     if first <= version < beyond:
         return Finding("python", "ok", "Python", f"{found} ({sys.executable})")
     wanted = f"{first[0]}.{first[1]}"
-    dpex = pins.pinned_versions().get("numba-dpex", "")
-    if pins.in_conda():
-        step = f"make an environment with Python {wanted}: conda env create -f conda-env.yml"
-    else:
-        step = f"make the environment with Python {wanted}: make clean install PYTHON=/path/to/python{wanted}"
-    return Finding("python", "error", "Python", f"{found} has no numba-dpex {dpex}: {wanted} is needed", step)
+    detail = f"numba-dpex has no build for {found}, {wanted} is needed"
+    return Finding("python", "error", "Python", detail, pins.environment_command(wanted))
 
 
 def package_findings(

@@ -6,7 +6,6 @@ import importlib.metadata
 import re
 import shlex
 import sys
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -35,7 +34,7 @@ def python_bounds() -> tuple[tuple[int, int], tuple[int, int]]:
     try:
         text = str(importlib.metadata.metadata(DISTRIBUTION)["Requires-Python"])
     except importlib.metadata.PackageNotFoundError:
-        text = str(_project_table().get("requires-python", ""))
+        text = "".join(re.findall(r"^requires-python\s*=\s*(.*)$", _project_text(), re.MULTILINE))
     bounds = {operator: (int(major), int(minor)) for operator, major, minor in _BOUND.findall(text)}
     return bounds.get(">=", (0, 0)), bounds.get("<", (sys.maxsize, 0))
 
@@ -61,6 +60,18 @@ def mend_command(packages: Iterable[str], pins: Mapping[str, str] | None = None)
     return f"run {shlex.quote(sys.executable)} -m pip install --no-deps --force-reinstall {specs}"
 
 
+def environment_command(python: str = "") -> str:
+    """The command that makes the whole environment again.
+
+    Args:
+        python: version of Python to make it with, if this is not the right one.
+    """
+    if in_conda():
+        return "make the environment again: conda env create --file conda-env.yml"
+    interpreter = f" PYTHON=/path/to/python{python}" if python else ""
+    return f"make the environment again: make clean install{interpreter}"
+
+
 def in_conda() -> bool:
     """Whether this Python belongs to a conda environment."""
     return (Path(sys.prefix) / "conda-meta").is_dir()
@@ -70,16 +81,16 @@ def _requirements() -> list[str]:
     try:
         return list(importlib.metadata.requires(DISTRIBUTION) or ())
     except importlib.metadata.PackageNotFoundError:
-        return [str(requirement) for requirement in _project_table().get("dependencies", ())]
+        import tomllib  # not at the top: a Python that is too old must get as far as being told so
+
+        return list(tomllib.loads(_project_text()).get("project", {}).get("dependencies", ()))
 
 
-def _project_table() -> dict[str, list[str] | str]:
-    """``[project]`` of a source tree that is used without having been installed."""
+def _project_text() -> str:
+    """``pyproject.toml`` of a source tree that is used without having been installed; empty if it is not ours."""
     source = Path(__file__).parents[2] / "pyproject.toml"
-    if not source.is_file():
-        return {}
-    table = tomllib.loads(source.read_text(encoding="utf-8")).get("project", {})
-    return dict(table) if table.get("name") == DISTRIBUTION else {}
+    text = source.read_text(encoding="utf-8") if source.is_file() else ""
+    return text if f'name = "{DISTRIBUTION}"' in text else ""
 
 
 def _pinned_elsewhere(package: str) -> str | None:

@@ -1,8 +1,8 @@
 """Does a device compute right? Asked before it is used, in a process of its own.
 
-Seen in practice: a CPU driver that did not know its host turned int64 into wrong float32, and a GPU driver that
-reports every kernel as done and runs none. ``python -m harness.runtime.self_test FILTER`` prints JSON: a list of
-failures.
+Seen in practice: a CPU driver that did not know its host turned int64 into wrong float32, and a GPU driver
+without hardware that reports every kernel as done and runs none.
+``python -m harness.runtime.self_test FILTER`` prints JSON: a list of failures.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def selftest(device: str | DeviceInfo, timeout_s: float = TIMEOUT_S) -> SelfTest
     name = device if isinstance(device, str) else device.device
     answer = ask("harness.runtime.self_test", [name], timeout_s=timeout_s)
     if answer.failure is not None:
-        return SelfTest(name, (f"the self-test {answer.failure}",))
+        return SelfTest(name, (f"self-test: {answer.failure}",))
     return SelfTest(name, tuple(answer.value))
 
 

@@ -1,6 +1,7 @@
 """The kernels of the self-test, and numpy's opinion of them. Imported in the child process only.
 
-Each check poisons its output on the device, runs one kernel, copies the result back, and compares every element.
+Each check poisons its output on the device, runs one kernel, copies the result back, and compares every
+element.
 """
 
 # mypy: disable-error-code="untyped-decorator,no-untyped-def"
@@ -18,15 +19,15 @@ from numba_dpex import kernel_api as kapi
 
 import harness.dpex  # noqa: F401  (its import repairs numba-dpex)
 from harness.errors import NoDevice
-from harness.runtime.devices import DeviceInfo, describe
+from harness.runtime.devices import DeviceInfo, describe, open_device
 from harness.runtime.ulp import first_difference
 
 COUNT = 1000  # no multiple of any work-group: the tail is tested, too
 GROUP = 64
 BINS = 7
 
-# OpenCL C, relative error of the full profile: 3 ulp for exp, log, sqrt and division, 4 for sin and cos. One more
-# for the reference, which is rounded from double precision.
+# OpenCL C, relative error of the full profile: 3 ulp for exp, log, sqrt and division, 4 for sin and cos. One
+# more for the reference, which is rounded from double precision.
 MATH_ULP = 5
 
 
@@ -100,11 +101,13 @@ def run_checks(filter_string: str) -> list[str]:
     Raises:
         NoDevice: there is no such device.
     """
+    device = open_device(filter_string)
+    if device is None:
+        raise NoDevice(f"no device {filter_string!r}")
     try:
-        device = dpctl.SyclDevice(filter_string)
-    except (dpctl.SyclDeviceCreationError, ValueError):
-        raise NoDevice(f"no device {filter_string!r}") from None
-    queue = dpctl.SyclQueue(device, property="enable_profiling")
+        queue = dpctl.SyclQueue(device, property="enable_profiling")
+    except dpctl.SyclQueueCreationError as error:
+        return [f"profiling queue: {error}"]
     failures = (_guarded(name, check, queue) for name, check in _checks(describe(device)).items())
     return [failure for failure in failures if failure]
 

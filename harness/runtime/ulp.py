@@ -8,7 +8,7 @@ import numpy as np
 
 
 def first_difference(result: np.ndarray[Any, Any], expected: np.ndarray[Any, Any], ulp: int = 0) -> str | None:
-    """Where two arrays first differ by more than ``ulp`` units in the last place of what is expected, in one line.
+    """Where two arrays first differ by more than ``ulp`` units in the last place, in one line.
 
     Args:
         result: what the device computed.
@@ -26,4 +26,5 @@ def first_difference(result: np.ndarray[Any, Any], expected: np.ndarray[Any, Any
     if not len(wrong):
         return None
     first = tuple(int(i) for i in wrong[0])
-    return f"{len(wrong)} of {result.size} wrong, first at {first}: {result[first]!s}, expected {expected[first]!s}"
+    got, wanted = result[first], expected[first]
+    return f"{len(wrong)} of {result.size} wrong, first at {first}: {got!s}, expected {wanted!s}"

@@ -13,7 +13,7 @@ from harness.errors import PatternError
 from harness.patterns.info import PatternInfo
 from harness.patterns.registry import declarations, discover, load_file, select
 
-FILE = '''
+FILE = """
 import numba_dpex as dpex
 import numpy as np
 from numba_dpex import kernel_api as kapi
@@ -38,7 +38,7 @@ def reference(p):
 @pattern.naive
 def plain(session, p):
     session.launch(fill, kapi.Range(p.n), p.y)
-'''
+"""
 
 
 @pytest.fixture

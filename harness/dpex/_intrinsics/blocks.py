@@ -15,14 +15,13 @@ from harness.dpex._intrinsics.function_type import Typer, implement
 
 # The instructions move unsigned integers; other types of the same width are reinterpreted.
 _CODES = {8: "h", 16: "t", 32: "j", 64: "m"}
-_DTYPES = (*checks.INTEGERS, *checks.FLOATS)
 
 
 def block_read(width: int) -> Typer:
     """``OpSubgroupBlockReadINTEL`` of *width* elements a lane: a scalar, or a tuple of *width* elements."""
 
     def typer(array: Any, index: Any) -> Any:
-        checks.array(array, _DTYPES, (AddressSpace.GLOBAL,), contiguous=True)
+        checks.array(array, checks.NUMBERS, (AddressSpace.GLOBAL,), contiguous=True)
         parts, index_type = memory.index_signature(array, index)
         returns = array.dtype if width == 1 else types.UniTuple(array.dtype, width)
 
@@ -52,7 +51,7 @@ def block_write(width: int) -> Typer:
     """``OpSubgroupBlockWriteINTEL`` of *width* elements a lane, given as arguments or as one tuple."""
 
     def typer(array: Any, index: Any, values: Any) -> Any:
-        checks.array(array, _DTYPES, (AddressSpace.GLOBAL,), contiguous=True, writable=True)
+        checks.array(array, checks.NUMBERS, (AddressSpace.GLOBAL,), contiguous=True, writable=True)
         parts, index_type = memory.index_signature(array, index)
         stored = memory.StoredValues(array, values, width)
 

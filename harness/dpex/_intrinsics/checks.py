@@ -15,7 +15,7 @@ WORDS = (types.int32, types.uint32)
 LONGS = (types.int64, types.uint64)
 INTEGERS = BYTES + SHORTS + WORDS + LONGS
 FLOATS = (types.float32, types.float64)
-NUMBERS = INTEGERS + FLOATS
+NUMBERS = (*INTEGERS, types.float16, *FLOATS)
 WIDE_NUMBERS = WORDS + LONGS + FLOATS
 
 _SPACE_NAMES = {AddressSpace.GLOBAL: "global", AddressSpace.LOCAL: "local", AddressSpace.PRIVATE: "private"}

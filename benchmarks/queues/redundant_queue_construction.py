@@ -1,0 +1,91 @@
+"""Make a queue once: a new context builds every kernel again."""
+
+import numba_dpex as dpex
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from harness import Pattern, Problem, output
+
+pattern = Pattern(
+    name="redundant_queue_construction",
+    catalogue=("E54",),
+    guide="Kernels / Avoiding Redundant Queue Constructions",
+    lesson="A queue made without a context gets one of its own, in which the driver must build the kernels again.",
+    claim="faster",
+    presets={
+        "smoke": {"n": 1 << 14, "steps": 2},
+        "default": {"n": 1 << 17, "steps": 5},
+        "guide": {"n": 1024 * 1024, "steps": 100},
+    },
+    axes={"work_group_size": (256,)},
+    metric="wall",
+)
+
+
+@dpex.kernel(error_model="numpy")
+def add_in_one_group(item: kapi.NdItem, x, total, scratch):
+    lane = item.get_local_id(0)
+    active = item.get_local_range(0)
+    own = np.int32(0)
+    for k in range(lane, x.shape[0], active):
+        own = np.int32(own + x[k])
+    scratch[lane] = own
+    while active > 1:
+        half = (active + 1) // 2
+        kapi.group_barrier(item.get_group())
+        if lane + half < active:
+            scratch[lane] += scratch[lane + half]
+        active = half
+    if lane == 0:
+        total[0] = scratch[0]
+
+
+@pattern.problem
+def numbers(rng, n, steps):
+    return Problem(x=rng.integers(0, 100, n, dtype=np.int32), totals=output(steps, np.int32, host=True))
+
+
+@pattern.reference
+def expected(p):
+    return {"totals": np.full(p.steps, p.x.sum())}
+
+
+def place_data(session, p, queue):
+    """Memory belongs to a context: the input is copied into the queue's."""
+    x = session.alloc(p.n, np.int32, queue=queue)
+    session.copy(x, p.host.x, queue=queue).wait()
+    return x, session.alloc(1, np.int32, queue=queue)
+
+
+def step(session, p, queue, x, total, work_group_size, number):
+    scratch = kapi.LocalAccessor(work_group_size, np.int32)
+    space = kapi.NdRange((work_group_size,), (work_group_size,))
+    session.launch(add_in_one_group, space, x, total, scratch, queue=queue)
+    session.copy(p.totals[number : number + 1], total, queue=queue)
+    session.wait()
+
+
+@pattern.naive
+def queue_and_context_each_step(session, p, work_group_size):
+    """Every step makes a queue with a context of its own: the kernel is built and the input copied each time."""
+    for number in range(p.steps):
+        queue = session.new_queue(context="separate")
+        x, total = place_data(session, p, queue)
+        step(session, p, queue, x, total, work_group_size, number)
+
+
+@pattern.optimized
+def one_queue(session, p, work_group_size):
+    """One queue serves all steps."""
+    queue = session.new_queue()
+    x, total = place_data(session, p, queue)
+    for number in range(p.steps):
+        step(session, p, queue, x, total, work_group_size, number)
+
+
+@pattern.optimized
+def queue_each_step_shared_context(session, p, work_group_size):
+    """Every step makes a queue, in the context that is there."""
+    x, total = place_data(session, p, session.queue)
+    for number in range(p.steps):
+        step(session, p, session.new_queue(), x, total, work_group_size, number)

@@ -1,0 +1,89 @@
+"""Sum a small array: one work-item, atomics, or one work-group with barriers."""
+
+import numba_dpex as dpex
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from harness import Pattern, Problem, inout
+
+pattern = Pattern(
+    name="small_sum_barrier_vs_atomics",
+    catalogue=("E43",),
+    guide="Synchronization among Threads in a Kernel / Local Barriers vs Global Atomics",
+    lesson="One work-group that meets at barriers can be enough for a small sum; which way wins depends on the device.",
+    presets={
+        "smoke": {"n": 1 << 14},
+        "default": {"n": 1 << 18},
+        "guide": {"n": 1024 * 256},
+    },
+    axes={"work_group_size": (256, 512)},  # the guide's is 512
+)
+
+
+@dpex.kernel(error_model="numpy")
+def add_serially(item: kapi.Item, x, total):
+    result = np.int32(0)
+    for k in range(x.shape[0]):
+        result = np.int32(result + x[k])
+    total[item.get_id(0)] = result
+
+
+@dpex.kernel(error_model="numpy")
+def add_atomically(item: kapi.NdItem, x, total):
+    i = item.get_global_id(0)
+    if i < x.shape[0]:
+        kapi.AtomicRef(total, index=0).fetch_add(x[i])
+
+
+@dpex.kernel(error_model="numpy")
+def add_in_one_group(item: kapi.NdItem, x, total, scratch):
+    lane = item.get_local_id(0)
+    active = item.get_local_range(0)
+    own = np.int32(0)
+    for k in range(lane, x.shape[0], active):
+        own = np.int32(own + x[k])
+    scratch[lane] = own
+    while active > 1:
+        half = (active + 1) // 2
+        kapi.group_barrier(item.get_group())
+        if lane + half < active:
+            scratch[lane] += scratch[lane + half]
+        active = half
+    if lane == 0:
+        total[0] = scratch[0]
+
+
+@pattern.problem
+def numbers(rng, n):
+    return Problem(
+        x=rng.integers(1, 100, n, dtype=np.int32),
+        total=inout(np.zeros(1, np.int32)),
+        bytes_moved=4 * n,
+        operations=n,
+        operation_kind="int32",
+    )
+
+
+@pattern.reference
+def expected(p):
+    return {"total": [p.x.sum()]}
+
+
+@pattern.naive
+def one_work_item(session, p):
+    """A single work-item walks through the array."""
+    session.launch(add_serially, kapi.Range(1), p.x, p.total)
+
+
+@pattern.intermediate
+def global_atomics(session, p, work_group_size):
+    """A work-item an element; all of them update one number in global memory."""
+    groups = -(-p.n // work_group_size)
+    session.launch(add_atomically, kapi.NdRange((groups * work_group_size,), (work_group_size,)), p.x, p.total)
+
+
+@pattern.optimized
+def one_work_group(session, p, work_group_size):
+    """One work-group: strided sums of its own, then a tree in shared local memory."""
+    scratch = kapi.LocalAccessor(work_group_size, np.int32)
+    session.launch(add_in_one_group, kapi.NdRange((work_group_size,), (work_group_size,)), p.x, p.total, scratch)

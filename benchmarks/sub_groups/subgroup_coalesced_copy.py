@@ -1,0 +1,68 @@
+"""Load and store contiguous elements with each instruction of a sub-group, not with each work-item."""
+
+import numba_dpex as dpex
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from harness import Pattern, Problem, output
+
+pattern = Pattern(
+    name="subgroup_coalesced_copy",
+    catalogue=("E13",),
+    guide="Sub-Groups and SIMD Vectorization / Vectorization and Memory Access",
+    lesson="What holds for stores holds for loads: contiguous elements per work-item are gathers and scatters.",
+    claim={"gpu": "faster"},
+    presets={
+        "smoke": {"n": 1 << 19},
+        "default": {"n": 1 << 23},
+        "guide": {"n": 1024 * 1024},
+    },
+    # The guide asks the device for its sub-group size; numba-dpex cannot, so the lanes to interleave are given.
+    axes={"interleave": (16,), "work_group_size": (256,)},
+)
+
+PER_ITEM = 16  # elements that each work-item copies
+
+
+@dpex.kernel(error_model="numpy")
+def copy_contiguous(item: kapi.NdItem, x, y):
+    first = item.get_global_id(0) * PER_ITEM
+    for k in range(PER_ITEM):
+        y[first + k] = x[first + k]
+
+
+def copy_interleaved_by(interleave):
+    """The kernel with ``interleave`` as a constant, as a sub-group size is to the compiler: no divisions remain."""
+
+    @dpex.kernel(error_model="numpy")
+    def copy_interleaved(item: kapi.NdItem, x, y):
+        i = item.get_global_id(0)
+        first = i // interleave * interleave * PER_ITEM + i % interleave
+        for k in range(PER_ITEM):
+            y[first + k * interleave] = x[first + k * interleave]
+
+    return copy_interleaved
+
+
+@pattern.problem
+def integers(rng, n):
+    return Problem(x=rng.integers(0, 1 << 30, n, dtype=np.int32), y=output(n, np.int32), bytes_moved=8 * n)
+
+
+@pattern.reference
+def expected(p):
+    return {"y": p.x}
+
+
+@pattern.naive
+def contiguous_per_item(session, p, work_group_size):
+    """Each work-item copies 16 elements in a row, so the lanes of one instruction lie 64 bytes apart."""
+    session.launch(copy_contiguous, kapi.NdRange((p.n // PER_ITEM,), (work_group_size,)), p.x, p.y)
+
+
+@pattern.optimized
+def interleaved_by_sub_group(session, p, work_group_size, interleave):
+    """Each instruction copies the neighbouring elements of a sub-group's lanes."""
+    kernel = copy_interleaved_by(interleave)
+    items = kapi.NdRange((p.n // PER_ITEM,), (work_group_size,))
+    return lambda: session.launch(kernel, items, p.x, p.y)

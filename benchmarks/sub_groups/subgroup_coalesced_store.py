@@ -1,0 +1,68 @@
+"""Store contiguous elements with each instruction of a sub-group, not with each work-item."""
+
+import numba_dpex as dpex
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from harness import Pattern, Problem, output
+
+pattern = Pattern(
+    name="subgroup_coalesced_store",
+    catalogue=("E12",),
+    guide="Sub-Groups and SIMD Vectorization / Vectorization and Memory Access",
+    lesson="A store instruction writes one element per lane: neighbouring lanes should write neighbouring elements.",
+    claim={"gpu": "faster"},
+    presets={
+        "smoke": {"n": 1 << 20},
+        "default": {"n": 1 << 23},
+        "guide": {"n": 1024 * 1024},
+    },
+    # The guide asks the device for its sub-group size; numba-dpex cannot, so the lanes to interleave are given.
+    axes={"interleave": (16,), "work_group_size": (256,)},
+)
+
+PER_ITEM = 16  # elements that each work-item stores
+
+
+@dpex.kernel(error_model="numpy")
+def store_contiguous(item: kapi.NdItem, x, value):
+    first = item.get_global_id(0) * PER_ITEM
+    for k in range(PER_ITEM):
+        x[first + k] = value
+
+
+def store_interleaved_by(interleave):
+    """The kernel with ``interleave`` as a constant, as a sub-group size is to the compiler: no divisions remain."""
+
+    @dpex.kernel(error_model="numpy")
+    def store_interleaved(item: kapi.NdItem, x, value):
+        i = item.get_global_id(0)
+        first = i // interleave * interleave * PER_ITEM + i % interleave
+        for k in range(PER_ITEM):
+            x[first + k * interleave] = value
+
+    return store_interleaved
+
+
+@pattern.problem
+def one_value(rng, n):
+    return Problem(value=-int(rng.integers(1, 100)), x=output(n, np.int32), bytes_moved=4 * n)
+
+
+@pattern.reference
+def expected(p):
+    return {"x": np.full(p.n, p.value, np.int32)}
+
+
+@pattern.naive
+def contiguous_per_item(session, p, work_group_size):
+    """Each work-item stores 16 elements in a row, so the lanes of one instruction lie 64 bytes apart."""
+    session.launch(store_contiguous, kapi.NdRange((p.n // PER_ITEM,), (work_group_size,)), p.x, p.value)
+
+
+@pattern.optimized
+def interleaved_by_sub_group(session, p, work_group_size, interleave):
+    """Each instruction stores the neighbouring elements of a sub-group's lanes."""
+    kernel = store_interleaved_by(interleave)
+    items = kapi.NdRange((p.n // PER_ITEM,), (work_group_size,))
+    return lambda: session.launch(kernel, items, p.x, p.value)

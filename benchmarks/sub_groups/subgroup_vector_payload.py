@@ -1,0 +1,82 @@
+"""Move four neighbouring elements of each work-item with one memory operation."""
+
+import numba_dpex as dpex
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from harness import Pattern, Problem, output
+
+pattern = Pattern(
+    name="subgroup_vector_payload",
+    catalogue=("E14",),
+    guide="Sub-Groups and SIMD Vectorization / Maximizing Memory Bandwidth Utilization",
+    lesson="One 4-byte element a lane leaves bandwidth unused: let each lane load and store four in one operation.",
+    claim={"gpu": "faster"},
+    presets={
+        "smoke": {"n": 1 << 19},
+        "default": {"n": 1 << 23},
+        "guide": {"n": 1024 * 1024},
+    },
+    # The guide asks the device for its sub-group size; numba-dpex cannot, so the lanes to interleave are given.
+    axes={"interleave": (16,), "work_group_size": (256,)},
+)
+
+PER_ITEM = 16  # elements that each work-item copies
+PAYLOAD = 4  # elements in one operation of a work-item, as in the guide
+
+
+def copy_ones_by(interleave):
+    """The kernel with ``interleave`` as a constant, as a sub-group size is to the compiler: no divisions remain."""
+
+    @dpex.kernel(error_model="numpy")
+    def copy_ones(item: kapi.NdItem, x, y):
+        i = item.get_global_id(0)
+        first = i // interleave * interleave * PER_ITEM + i % interleave
+        for k in range(PER_ITEM):
+            y[first + k * interleave] = x[first + k * interleave]
+
+    return copy_ones
+
+
+def copy_fours_by(interleave):
+    """As above. There are no vector types: four loads in a row, then four stores, are for the compiler to join."""
+
+    @dpex.kernel(error_model="numpy")
+    def copy_fours(item: kapi.NdItem, x, y):
+        i = item.get_global_id(0)
+        first = i // interleave * interleave * PER_ITEM + i % interleave * PAYLOAD
+        for k in range(PER_ITEM // PAYLOAD):
+            j = first + k * interleave * PAYLOAD
+            x0, x1, x2, x3 = x[j], x[j + 1], x[j + 2], x[j + 3]
+            y[j] = x0
+            y[j + 1] = x1
+            y[j + 2] = x2
+            y[j + 3] = x3
+
+    return copy_fours
+
+
+@pattern.problem
+def integers(rng, n):
+    return Problem(x=rng.integers(0, 1 << 30, n, dtype=np.int32), y=output(n, np.int32), bytes_moved=8 * n)
+
+
+@pattern.reference
+def expected(p):
+    return {"y": p.x}
+
+
+@pattern.naive
+def one_element(session, p, work_group_size, interleave):
+    """16 steps, each of one element per lane, neighbouring lanes side by side."""
+    kernel = copy_ones_by(interleave)
+    items = kapi.NdRange((p.n // PER_ITEM,), (work_group_size,))
+    return lambda: session.launch(kernel, items, p.x, p.y)
+
+
+@pattern.optimized
+def four_elements(session, p, work_group_size, interleave):
+    """Four steps, each of four neighbouring elements per lane."""
+    kernel = copy_fours_by(interleave)
+    items = kapi.NdRange((p.n // PER_ITEM,), (work_group_size,))
+    return lambda: session.launch(kernel, items, p.x, p.y)

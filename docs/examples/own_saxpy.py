@@ -1,0 +1,60 @@
+"""Work-items that handle neighbouring elements, against work-items that each handle a block of their own."""
+
+import numba_dpex as dpex
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from harness import Pattern, Problem, output
+
+pattern = Pattern(
+    name="own_saxpy",
+    guide="Sub-Groups and SIMD Vectorization / Vectorization and Memory Access",
+    lesson="Neighbouring work-items should touch neighbouring elements.",
+    catalogue=("E13",),
+    claim={"gpu": "faster"},
+    presets={"smoke": {"n": 1 << 14}, "default": {"n": 1 << 22}},
+    axes={"work_group_size": (64,)},
+)
+
+BLOCK = 16
+
+
+@dpex.kernel(error_model="numpy")
+def blocked(item: kapi.NdItem, a, x, y):
+    first = item.get_global_id(0) * BLOCK
+    for k in range(first, first + BLOCK):
+        y[k] = a * x[k]
+
+
+@dpex.kernel(error_model="numpy")
+def interleaved(item: kapi.NdItem, a, x, y):
+    for k in range(item.get_global_id(0), x.shape[0], item.get_global_range(0)):
+        y[k] = a * x[k]
+
+
+@pattern.problem
+def scaled_vector(rng, n):
+    return Problem(
+        a=np.float32(2.5),
+        x=rng.random(n, dtype=np.float32),
+        y=output(n, np.float32),
+        bytes_moved=8 * n,
+        operations=n,
+    )
+
+
+@pattern.reference
+def expected(p):
+    return {"y": p.a * p.x}
+
+
+@pattern.naive
+def block_per_item(session, p, work_group_size):
+    """Each work-item scales sixteen elements in a row."""
+    session.launch(blocked, kapi.NdRange((p.n // BLOCK,), (work_group_size,)), p.a, p.x, p.y)
+
+
+@pattern.optimized
+def neighbours_together(session, p, work_group_size):
+    """In each step, neighbouring work-items scale neighbouring elements."""
+    session.launch(interleaved, kapi.NdRange((p.n // BLOCK,), (work_group_size,)), p.a, p.x, p.y)

@@ -1,0 +1,121 @@
+"""Timestamps are not trusted: what the events of one sample must satisfy, and the times computed from them.
+
+Each broken rule is a named flag of the sample. Flags in `INVALIDATING` make the sample invalid: it is kept and
+shown, but no statistic uses it. Seen in the wild: submission timed as execution, stale times of reused events,
+starts before submits, clocks that wrap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from typing import Final, NamedTuple
+
+ORDER: Final = "order"
+ZERO: Final = "zero"
+SHORT: Final = "short"
+STALE: Final = "stale"
+BACKWARDS: Final = "backwards"
+OUTSIDE_HOST: Final = "outside host"
+OVERLAP: Final = "overlap"
+THROTTLED: Final = "throttled"
+NOT_COLD: Final = "not cold"
+
+#: What each flag means, for reports.
+FLAGS: Final = {
+    ORDER: "an event's submit, start and end are not in this order (a clock that wraps looks like this)",
+    ZERO: "the events have no duration at all",
+    SHORT: "the device time is only a few quanta of the timer",
+    STALE: "an event starts exactly when one of an earlier sample did: its timestamps are old",
+    BACKWARDS: "an event starts before the end of the earlier sample: the device clock went backwards",
+    OUTSIDE_HOST: "the device was busy for longer than the host waited: the timing is not synchronised",
+    OVERLAP: "commands overlap, so their sum is more than the time that they took together",
+    THROTTLED: "the machine was in another state than at the start (clock, temperature, load)",
+    NOT_COLD: "a cold sample that was faster than the measured roof of the memory allows",
+}
+
+#: Flags that make a sample invalid, by metric: the wall time needs no event, only that the host waited.
+INVALIDATING: Final = {
+    "device": frozenset({ORDER, ZERO, STALE, BACKWARDS, OUTSIDE_HOST}),
+    "span": frozenset({ORDER, ZERO, STALE, BACKWARDS, OUTSIDE_HOST}),
+    "wall": frozenset({OUTSIDE_HOST}),
+}
+
+#: Fewest quanta of the profiling timer for a sample that is not `SHORT`.
+MIN_QUANTA: Final = 10
+
+#: Part by which the device's clock may run faster than the host's before a sample is `OUTSIDE_HOST`.
+CLOCK_TOLERANCE: Final = 0.001
+
+
+class EventTimes(NamedTuple):
+    """Profiling times of one command, in ns of the device's clock."""
+
+    submit_ns: int
+    start_ns: int
+    end_ns: int
+
+
+def union_ns(events: Sequence[EventTimes]) -> int:
+    """Time during which at least one command ran: overlapping commands count once, gaps not at all.
+
+    Commands whose end is not after their start add nothing.
+    """
+    busy, reached = 0, None
+    for start, end in sorted((event.start_ns, event.end_ns) for event in events):
+        begin = start if reached is None else max(start, reached)
+        if end > begin:
+            busy += end - begin
+            reached = end
+    return busy
+
+
+def span_ns(events: Sequence[EventTimes]) -> int:
+    """First submit to last end; 0 without events."""
+    if not events:
+        return 0
+    return max(event.end_ns for event in events) - min(event.submit_ns for event in events)
+
+
+def queue_ns(events: Sequence[EventTimes]) -> int:
+    """First submit to first start: how long the first command waited; 0 without events."""
+    if not events:
+        return 0
+    return min(event.start_ns for event in events) - min(event.submit_ns for event in events)
+
+
+def flags(
+    events: Sequence[EventTimes],
+    *,
+    host_ns: float,
+    resolution_ns: float,
+    earlier_starts: Container[int] = (),
+    earlier_end_ns: int | None = None,
+) -> tuple[str, ...]:
+    """The rules that a sample breaks, as flags in a fixed order; () for a clean sample or one without events.
+
+    Args:
+        events: The sample's commands, all on one device.
+        host_ns: From before the first submission to after the last wait, on the host's clock.
+        resolution_ns: Quantum of the device's timer.
+        earlier_starts: Starts of the commands of earlier samples on this device.
+        earlier_end_ns: Last end of the sample before this one on this device, if that one was waited for.
+    """
+    if not events:
+        return ()
+    busy = union_ns(events)
+    first_start = min(event.start_ns for event in events)
+    broken = {
+        ORDER: any(not event.submit_ns <= event.start_ns <= event.end_ns for event in events),
+        ZERO: busy == 0,
+        SHORT: 0 < busy < MIN_QUANTA * resolution_ns,
+        STALE: any(event.start_ns in earlier_starts for event in events),
+        BACKWARDS: earlier_end_ns is not None and first_start < earlier_end_ns,
+        OUTSIDE_HOST: busy > host_ns * (1 + CLOCK_TOLERANCE) + resolution_ns,
+        OVERLAP: sum(max(0, event.end_ns - event.start_ns) for event in events) > busy,
+    }
+    return tuple(flag for flag, is_broken in broken.items() if is_broken)
+
+
+def is_valid(flags: Sequence[str], metric: str) -> bool:
+    """Whether the metric (device, span or wall) of a sample with these flags may be used."""
+    return INVALIDATING[metric].isdisjoint(flags)

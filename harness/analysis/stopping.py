@@ -1,0 +1,60 @@
+"""When to stop sampling a family: once the answer is known, the budget spent, or all blocks used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from numpy.typing import ArrayLike
+
+from harness.analysis.intervals import median_interval
+
+#: Fewest blocks before the rule may say that the speed-up is known. Intervals of fewer blocks are valid, but
+#: stopping on a width picks those that are narrow by chance (`harness.analysis.intervals`).
+MIN_BLOCKS: Final = 10
+
+PRECISION: Final = "precision"
+BUDGET: Final = "budget"
+MAX_BLOCKS: Final = "max blocks"
+
+StopReason = Literal["precision", "budget", "max blocks"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What ends the sampling of a family.
+
+    Attributes:
+        precision: Half-width of the 95 % interval of the log speed-up to reach (0.01 is 1 %).
+        budget_s: Seconds that the family may take.
+        max_blocks: Most blocks to run.
+        min_blocks: Fewest blocks before `precision` may end it; the budget ends it at any time.
+    """
+
+    precision: float
+    budget_s: float
+    max_blocks: int
+    min_blocks: int = MIN_BLOCKS
+
+
+def decide(logarithms: Iterable[ArrayLike], *, blocks: int, elapsed_s: float, limits: Limits) -> StopReason | None:
+    """The reason to stop now, or None to run another block.
+
+    Args:
+        logarithms: For each pair its log speed-up in each block so far (`intervals.log_ratios`), in the order
+            of the blocks; for a family of one variant the logarithms of its times.
+        blocks: Blocks run so far, those without valid samples too.
+        elapsed_s: Seconds spent on the family so far.
+        limits: What ends it.
+
+    Returns:
+        "precision" when the interval of every series is narrow enough, else "budget", else "max blocks".
+    """
+    if blocks >= limits.min_blocks and all(
+        median_interval(values).half_width < limits.precision for values in logarithms
+    ):
+        return "precision"
+    if elapsed_s >= limits.budget_s:
+        return "budget"
+    return "max blocks" if blocks >= limits.max_blocks else None

@@ -1,0 +1,152 @@
+"""From an interval to an outcome, and from an outcome and a claim to a verdict. Every verdict has a reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from harness.analysis.intervals import MIN_SAMPLES, UNKNOWN, Interval
+from harness.analysis.stopping import BUDGET
+
+#: Speed-ups from 1 / (1 + this) to 1 + this are the same in practice.
+SAME_WITHIN: Final = 0.02
+
+#: Part of the blocks under another state of the machine from which an inconclusive pair is called throttled.
+THROTTLED_SHARE: Final = 0.1
+
+#: Relative change from the first half of the blocks to the second from which a drift is worth a reason.
+NOTABLE_DRIFT: Final = 0.02
+
+FASTER: Final = "faster"
+SLOWER: Final = "slower"
+SAME: Final = "same"
+INCONCLUSIVE: Final = "inconclusive"
+NO_OUTCOME: Final = "none"
+
+CONFIRMED: Final = "confirmed"
+REFUTED: Final = "refuted"
+NOT_APPLICABLE: Final = "not applicable"
+
+#: Statuses of a case that was never run, on purpose.
+NEVER_RUN: Final = frozenset({"skipped", "refused"})
+
+_STATUS_WORDS: Final = {"wrong": "wrong result", "error": "failed"}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the samples say of a claim.
+
+    Attributes:
+        outcome: faster, slower, same, inconclusive, or none when there is no speed-up to judge.
+        verdict: confirmed, refuted, inconclusive or not applicable.
+        reason: One line; of an inconclusive outcome it begins with a code: too few blocks, timer, throttled,
+            drift, budget or noise.
+    """
+
+    outcome: str
+    verdict: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What may have kept a pair from a conclusion.
+
+    Attributes:
+        stopped_by: Which rule ended the sampling, if known.
+        drift: Change of the blocks' speed-up from the first half to the second (`intervals.drift`).
+        throttled: Part of the blocks in which the machine was in another state.
+        quantum: Error that the timer's quantum makes in the speed-up, as a relative size; 0 when the times are
+            many quanta long.
+    """
+
+    stopped_by: str | None = None
+    drift: Interval = UNKNOWN
+    throttled: float = 0.0
+    quantum: float = 0.0
+
+
+def outcome_of(interval: Interval, same_within: float = SAME_WITHIN) -> str:
+    """Outcome of the interval of a speed-up: same when all of it is within the band around 1, else by its ends.
+
+    An interval that is unknown, or that holds 1 and leaves the band, is inconclusive.
+    """
+    if not interval.known:
+        return INCONCLUSIVE
+    if interval.low >= 1 / (1 + same_within) and interval.high <= 1 + same_within:
+        return SAME
+    if interval.low > 1:
+        return FASTER
+    return SLOWER if interval.high < 1 else INCONCLUSIVE
+
+
+def judge(interval: Interval, claim: str | None, device_class: str, circumstances: Circumstances) -> Verdict:
+    """The verdict on a claim, of a pair whose both sides ran and computed the right result.
+
+    Args:
+        interval: The speed-up with its interval over blocks.
+        claim: faster, slower or same; None when the guide claims nothing for this device class.
+        device_class: gpu or cpu.
+        circumstances: What else is known of the blocks.
+    """
+    outcome, reason = _conclude(interval, circumstances)
+    if claim is None:
+        return Verdict(outcome, NOT_APPLICABLE, f"{_no_claim(device_class)}; {reason}")
+    if outcome == INCONCLUSIVE:
+        return Verdict(outcome, INCONCLUSIVE, reason)
+    return Verdict(outcome, CONFIRMED if outcome == claim else REFUTED, f"claimed {claim}; {reason}")
+
+
+def without_speedup(status: str, why: str | None, side: str, claim: str | None, device_class: str) -> Verdict:
+    """The verdict of a pair one side of which is not ok.
+
+    Args:
+        status: Status of that side's case; ok when it ran, but no sample of it can be used.
+        why: Its reason.
+        side: Whose status it is, for the reason, such as "baseline one_by_one"; "" for the variant itself.
+        claim: See `judge`.
+        device_class: gpu or cpu.
+    """
+    word = "no valid sample" if status == "ok" else _STATUS_WORDS.get(status, status)
+    reason = f"{side} {word}".strip() + (f": {why}" if why else "")
+    if status in NEVER_RUN:
+        return Verdict(NO_OUTCOME, NOT_APPLICABLE, reason)
+    if claim is None:
+        return Verdict(NO_OUTCOME, NOT_APPLICABLE, f"{reason}; {_no_claim(device_class)}")
+    return Verdict(NO_OUTCOME, INCONCLUSIVE, reason)
+
+
+def _conclude(interval: Interval, circumstances: Circumstances) -> tuple[str, str]:
+    if not interval.known:
+        ended = f", ended by {circumstances.stopped_by}" if circumstances.stopped_by else ""
+        return INCONCLUSIVE, (
+            f"too few blocks: {interval.n} of the {MIN_SAMPLES} that an interval needs{ended}; raise --budget"
+        )
+    blur = 1 + circumstances.quantum
+    outcome = outcome_of(Interval(interval.estimate, interval.low / blur, interval.high * blur, interval.n))
+    found = describe(interval, "blocks")
+    return outcome, f"{_obstacle(circumstances)} ({found})" if outcome == INCONCLUSIVE else found
+
+
+def describe(interval: Interval, unit: str) -> str:
+    """A speed-up in words: ``1.312, 95 % interval 1.280 to 1.345, 24 blocks``."""
+    return f"{interval.estimate:.3f}, 95 % interval {interval.low:.3f} to {interval.high:.3f}, {interval.n} {unit}"
+
+
+def _obstacle(circumstances: Circumstances) -> str:
+    """Why the interval does not decide, the most telling cause first, and what to do about it."""
+    if circumstances.quantum > 0:
+        return f"timer: its quantum is {circumstances.quantum:.1%} of the times; use a larger preset"
+    if circumstances.throttled >= THROTTLED_SHARE:
+        return f"throttled: the machine's state changed in {circumstances.throttled:.0%} of the blocks; run again"
+    moved = circumstances.drift
+    if moved.known and not moved.low <= 1 <= moved.high and abs(moved.estimate - 1) > NOTABLE_DRIFT:
+        return f"drift: the speed-up moved by {moved.estimate - 1:+.1%} between the halves; run again"
+    if circumstances.stopped_by == BUDGET:
+        return "budget: the time was spent before the interval was narrow enough; raise --budget"
+    return "noise: the interval is too wide to decide; run again on a quieter machine"
+
+
+def _no_claim(device_class: str) -> str:
+    return f"the guide makes no claim for a {device_class} device"

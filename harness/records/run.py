@@ -1,0 +1,79 @@
+"""Reading a run folder, finished or not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from harness.records import files, journal, schema
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run read from its folder; the frames have the columns of `harness.records.TABLES`.
+
+    Attributes:
+        path: The folder.
+        manifest: Provenance and state, as in manifest.json.
+        devices, cases, samples, events: What was measured.
+        summaries, pairs: What analysis makes of it.
+    """
+
+    path: Path
+    manifest: Mapping[str, Any]
+    devices: pd.DataFrame
+    cases: pd.DataFrame
+    samples: pd.DataFrame
+    events: pd.DataFrame
+    summaries: pd.DataFrame
+    pairs: pd.DataFrame
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run came to its end; False for one that was interrupted, killed, or still goes on."""
+        return bool(self.manifest["state"] == "complete")
+
+
+def load_run(path: Path | str) -> Run:
+    """Read a run folder, finished or not; of an unfinished one, everything that was measured so far.
+
+    Raises:
+        RunFolderError: The folder is missing, holds no run, was written by a newer xebench, or a file in it
+            is damaged; the message names the file and the place.
+    """
+    folder = Path(path)
+    manifest = files.read_manifest(folder)
+    if _unfinished(folder, manifest):
+        rows = measured(folder)
+        manifest = files.read_manifest(folder)
+        if _unfinished(folder, manifest):  # else it was finished, and its journal dropped, while we read
+            return Run(path=folder, manifest=manifest, **with_derived(rows))
+    return Run(
+        path=folder,
+        manifest=manifest,
+        **{name: files.read_parquet(folder / f"{name}.parquet", name) for name in schema.RUN_TABLES},
+    )
+
+
+def measured(folder: Path) -> dict[str, pd.DataFrame]:
+    """The measured tables of a folder that has a journal."""
+    return {table: journal.read(folder / journal.FOLDER, table) for table in schema.MEASURED}
+
+
+def with_derived(measured: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """``measured`` with the summaries and pairs that analysis makes of it."""
+    # imported here because analysis makes its frames with the schema of this package
+    from harness.analysis.pairs import pairs
+    from harness.analysis.summaries import summaries
+
+    devices, cases, samples = measured["devices"], measured["cases"], measured["samples"]
+    summary = summaries(cases, samples, devices)
+    return {**measured, "summaries": summary, "pairs": pairs(cases, samples, devices, summary)}
+
+
+def _unfinished(folder: Path, manifest: Mapping[str, Any]) -> bool:
+    return (folder / journal.FOLDER).is_dir() or bool(manifest["state"] == "running")

@@ -1,0 +1,44 @@
+"""The environment variables that change what is measured, for the record of a run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+# Families of variables, by what reads them. Most occur in the guide.
+PREFIXES = (
+    *("ZE_", "ZEX_", "ZES_", "ZET_", "ONEAPI_", "SYCL_", "UR_", "XPTI_"),  # SYCL runtime and Level Zero
+    *("NEO", "IGC_"),  # Intel's GPU driver and compiler
+    *("OCL_", "OPENCL_", "CL_CONFIG_", "POCL_"),  # OpenCL's loader and CPU drivers
+    *("LIBOMPTARGET_", "OMP_", "KMP_", "TBB_", "DPCPP_"),  # OpenMP, threads of CPU devices
+    *("MKL_", "NUMBA_", "DPCTL_", "DPNP_", "OPENBLAS_"),  # libraries
+    *("I_MPI_", "AMPLXE_"),  # MPI, VTune
+)
+
+# Keys of Intel's GPU driver without a prefix, and what decides which libraries are loaded.
+NAMES = frozenset(
+    {
+        "CFESingleSliceDispatchCCSMode",
+        "CreateMultipleRootDevices",
+        "CreateMultipleSubDevices",
+        "EnableImplicitScaling",
+        "HardwareInfoOverride",
+        "LD_LIBRARY_PATH",
+        "LD_PRELOAD",
+        "MALLOC_ARENA_MAX",
+        "OverrideGpuAddressSpace",
+        "PrintDebugMessages",
+        "ProductFamilyOverride",
+        "SetCommandStreamReceiver",
+    }
+)
+
+
+def relevant_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The variables that are set and matter to a measurement, sorted by name.
+
+    After :func:`harness.runtime.load` those that it has set are among them, since they are in force.
+    """
+    environment = os.environ if environment is None else environment
+    names = (name for name in environment if name in NAMES or name.startswith(PREFIXES))
+    return {name: environment[name] for name in sorted(names)}

@@ -1,0 +1,134 @@
+"""Each repair, with what happens without it: the experiments run with and without ``import harness.dpex``."""
+
+import json
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.dpex import repairs, separate_context
+from harness.dpex.errors import RepairError
+
+pytestmark = pytest.mark.device
+
+SCRIPT = Path(__file__).parent / "repair_experiments.py"
+EXPERIMENTS = (
+    "lazy_registries",  # has to come before anything else is compiled
+    "data_layout",
+    "pointer_add",
+    "local_accessor_queue",
+    "sub_device_queue",
+    "narrow_scalars",
+    "half_arrays",
+    "swallowed_errors",
+)
+
+
+def experiment(mode: str, *names: str, timeout: int = 120) -> tuple[dict[str, Any], int]:
+    """What happened, by experiment, and the exit status of the process that they ran in."""
+    command = [sys.executable, str(SCRIPT), mode, *names]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+    lines = [json.loads(line) for line in run.stdout.splitlines() if line.startswith("[")]
+    return dict(lines), run.returncode
+
+
+@pytest.fixture(scope="module")
+def plain() -> dict[str, Any]:
+    return experiment("plain", *EXPERIMENTS)[0]
+
+
+@pytest.fixture(scope="module")
+def repaired() -> dict[str, Any]:
+    return experiment("repaired", *EXPERIMENTS)[0]
+
+
+def test_lazy_registries(plain: dict[str, Any], repaired: dict[str, Any]) -> None:
+    assert "No definition for lowering" in plain["lazy_registries"]
+    assert repaired["lazy_registries"] is True
+
+
+def test_data_layout(plain: dict[str, Any], repaired: dict[str, Any]) -> None:
+    assert plain["data_layout"], "LLVM made integers of no native width"
+    assert repaired["data_layout"] == []
+
+
+def test_pointer_add(plain: dict[str, Any], repaired: dict[str, Any]) -> None:
+    assert plain["pointer_add"][0] is True, "pointers go through integers"
+    assert repaired["pointer_add"] == [False, [1.0, 0.0] * 8]
+
+
+def test_local_accessor_queue(plain: dict[str, Any], repaired: dict[str, Any]) -> None:
+    assert "Error" in plain["local_accessor_queue"]
+    assert repaired["local_accessor_queue"] == [7, 6, 5, 4, 3, 2, 1, 0]
+
+
+def test_sub_device_queue(plain: dict[str, Any], repaired: dict[str, Any]) -> None:
+    if "root device" not in plain["sub_device_queue"]:
+        pytest.skip(f"no sub-devices here: {plain['sub_device_queue']}")
+    assert repaired["sub_device_queue"] == [3, 3, 3, 3]
+
+
+def test_narrow_scalars(plain: dict[str, Any], repaired: dict[str, Any]) -> None:
+    assert "Error" in plain["narrow_scalars"]
+    assert repaired["narrow_scalars"] == [-5, -5]
+
+
+def test_half_arrays(plain: dict[str, Any], repaired: dict[str, Any]) -> None:
+    assert "Error" in plain["half_arrays"]
+    assert repaired["half_arrays"] == [0.5, 2.0]
+
+
+def test_swallowed_errors(plain: dict[str, Any], repaired: dict[str, Any]) -> None:
+    assert plain["swallowed_errors"] == "nothing was said"
+    assert "RuntimeError: the kernel was not submitted" in repaired["swallowed_errors"]
+
+
+def test_swallowed_errors_of_the_asynchronous_call() -> None:
+    outcome, status = experiment("plain", "swallowed_errors_async")
+    assert outcome == {}
+    assert status != 0, "the process died"
+    outcome, status = experiment("repaired", "swallowed_errors_async", "required_sub_group_size")
+    assert "RuntimeError: the kernel was not submitted" in outcome["swallowed_errors_async"]
+    assert "requires sub-groups of 256" in outcome["required_sub_group_size"]
+    assert status == 0
+
+
+def test_separate_contexts_are_two(queue: Any) -> None:
+    import dpctl
+
+    device = queue.sycl_device
+    assert dpctl.SyclContext(device) == dpctl.SyclContext(device), "the trap: dpctl caches this one"
+    first, second = separate_context(device), separate_context(device)
+    assert first != second
+    assert first != dpctl.SyclContext(device)
+
+
+def test_repairs_are_applied_once() -> None:
+    from numba.core import cgutils
+
+    before = cgutils.pointer_add
+    assert repairs.apply() == repairs.REPAIRS
+    assert cgutils.pointer_add is before
+
+
+def test_other_versions_are_named_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert repairs.version_mismatch() is None
+    monkeypatch.setitem(repairs.PINS, "numba", "0.1.0")
+    monkeypatch.setattr(repairs, "_applied", [])
+    monkeypatch.setattr(repairs, "REPAIRS", ())
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        repairs.apply()
+    (warning,) = caught
+    assert "numba 0.59.1 (want 0.1.0)" in str(warning.message)
+    assert "\n" not in str(warning.message)
+
+
+def test_a_repair_that_does_not_fit_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repairs, "_applied", [])
+    monkeypatch.setattr(repairs, "REPAIRS", ("not_there",))
+    with pytest.raises(RepairError, match="repair not_there does not fit"):
+        repairs.apply()
