@@ -31,3 +31,7 @@ class PatternError(XebenchError):
 
 class Unsupported(XebenchError):
     """The device lacks what a case needs; the case is recorded as skipped with this reason."""
+
+
+class TooLarge(XebenchError):
+    """The device's memory is too small for a problem; its cases are recorded as refused with this reason."""

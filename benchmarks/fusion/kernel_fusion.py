@@ -92,7 +92,7 @@ def through_the_host(session, p, work_group_size):
     return timed
 
 
-@pattern.intermediate
+@pattern.intermediate(claim="faster")
 def three_kernels(session, p, work_group_size):
     """A kernel between the two others clips the sums where they are."""
     space = all_items(p, work_group_size)
@@ -106,7 +106,7 @@ def three_kernels(session, p, work_group_size):
     return timed
 
 
-@pattern.intermediate
+@pattern.intermediate(claim="faster")
 def clip_fused(session, p, work_group_size):
     """The first kernel clips what it adds; the second reads it."""
     space = all_items(p, work_group_size)

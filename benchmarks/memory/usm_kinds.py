@@ -14,7 +14,7 @@ pattern = Pattern(
     claim={"gpu": "faster"},
     presets={
         "smoke": {"n": 1 << 14, "steps": 4},
-        "default": {"n": 1 << 20, "steps": 20},
+        "default": {"n": 1 << 20, "steps": 10},
         "guide": {"n": 64 << 20, "steps": 100},  # the guide's are doubles; not every GPU has them
     },
     axes={"work_group_size": (256,)},
@@ -78,13 +78,13 @@ def copied_each_step(session, p, work_group_size):
     return timed
 
 
-@pattern.intermediate(requires=("usm_host",))
+@pattern.intermediate(claim={"gpu": "faster"}, requires=("usm_host",))
 def host_memory(session, p, work_group_size):
     """Host USM: it stays with the host, and kernels reach it over the bus."""
     return launch_on(session, p, work_group_size, "host")
 
 
-@pattern.intermediate(requires=("usm_shared",))
+@pattern.intermediate(claim={"gpu": "faster"}, requires=("usm_shared",))
 def shared_memory(session, p, work_group_size):
     """Shared USM: it moves to the device when a kernel first touches it."""
     return launch_on(session, p, work_group_size, "shared")

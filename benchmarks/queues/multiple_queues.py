@@ -14,7 +14,7 @@ pattern = Pattern(
     claim="faster",
     presets={
         "smoke": {"n": 1 << 10, "rounds": 2},
-        "default": {"n": 1 << 13, "rounds": 3},
+        "default": {"n": 1 << 12, "rounds": 3},
         "guide": {"n": 1 << 15, "rounds": 10},
     },
     axes={"work": (1, 1000)},  # the more a kernel computes, the less the copies and the builds weigh

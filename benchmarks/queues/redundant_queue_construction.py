@@ -14,7 +14,7 @@ pattern = Pattern(
     claim="faster",
     presets={
         "smoke": {"n": 1 << 14, "steps": 2},
-        "default": {"n": 1 << 17, "steps": 5},
+        "default": {"n": 1 << 17, "steps": 3},
         "guide": {"n": 1024 * 1024, "steps": 100},
     },
     axes={"work_group_size": (256,)},

@@ -158,7 +158,7 @@ def atomic_per_element(session, p, work_group_size):
     return timed
 
 
-@pattern.intermediate
+@pattern.intermediate(claim="faster")
 def chunk_per_compute_unit(session, p):
     """One work-item a compute unit, each with a contiguous chunk."""
     units = session.device.max_compute_units
@@ -171,7 +171,7 @@ def chunk_per_compute_unit(session, p):
     return timed
 
 
-@pattern.intermediate
+@pattern.intermediate(claim="faster")
 def strided_few_items(session, p):
     """One work-item a vector lane; neighbours read neighbouring elements."""
     partials, host = partial_sums(session, lanes(session))
@@ -183,7 +183,7 @@ def strided_few_items(session, p):
     return timed
 
 
-@pattern.intermediate
+@pattern.intermediate(claim="faster")
 def strided_enough_items(session, p, work_group_size):
     """A work-group for every vector lane, so that each thread of the device has work."""
     items = min(p.n, lanes(session) * work_group_size)

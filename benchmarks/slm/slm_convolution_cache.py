@@ -86,7 +86,9 @@ def convolution(rng, n):
 
 @pattern.reference
 def expected(p):
-    return {"y": np.convolve(p.x, p.weights[::-1], "valid")}
+    # sums stay below 2**24, where float32 is exact; numpy is eight times as fast there as in int32
+    x, weights = p.x.astype(np.float32), p.weights[::-1].astype(np.float32)
+    return {"y": np.convolve(x, weights, "valid").astype(np.int32)}
 
 
 @pattern.naive

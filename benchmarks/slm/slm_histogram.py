@@ -21,9 +21,7 @@ pattern = Pattern(
 )
 
 BINS = 1024
-BLOCK = (
-    256  # words for each work-item; a word holds four numbers of 16 bits, whose lower 10 bits name the bin
-)
+BLOCK = 256  # words for each work-item; a word holds four numbers of 16 bits, whose lower 10 bits name the bin
 MASK = BINS - 1
 
 
@@ -52,9 +50,7 @@ def count_local(item: kapi.NdItem, words, counts, of_group, zeroing_items):
     for k in range(BLOCK):
         word = words[first + k * size]
         for field in range(4):
-            one_bin = kapi.AtomicRef(
-                of_group, (word >> (16 * field)) & MASK, address_space=kapi.AddressSpace.LOCAL
-            )
+            one_bin = kapi.AtomicRef(of_group, (word >> (16 * field)) & MASK, address_space=kapi.AddressSpace.LOCAL)
             one_bin.fetch_add(np.int32(1))
     kapi.group_barrier(item.get_group())
     b = lane

@@ -7,16 +7,16 @@ leave the band around 1, not only 1 itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final, Protocol
 
 import numpy as np
 import pandas as pd
 
 from harness.analysis import intervals, verdict
-from harness.analysis.summaries import STATES, valid_samples
-from harness.records.run import Run
-from harness.records.schema import frame
+from harness.analysis.rows import Row, rows
+from harness.analysis.statistics import Floats
+from harness.analysis.summaries import in_order, valid_samples
 
 #: Relative change up to which two runs are the same, unless told otherwise.
 THRESHOLD: Final = 0.05
@@ -24,11 +24,24 @@ THRESHOLD: Final = 0.05
 #: What makes two cases of two runs the same. The device class is part of it; the device's name is compared apart.
 _KEY: Final = ("pattern", "variant", "preset", "axes", "device_class")
 
-Case = Mapping[str, Any]
+Key = tuple[str, ...]
+
+_NONE: Final = np.empty(0)
 
 
-def compare(before: Run, after: Run, threshold: float = THRESHOLD) -> pd.DataFrame:
-    """The table `comparisons`: a row for each case and state that either run has, in the order of ``after``.
+class Tables(Protocol):
+    """The tables of a run that a comparison reads, as in `harness.records.Run`."""
+
+    @property
+    def devices(self) -> pd.DataFrame: ...
+    @property
+    def cases(self) -> pd.DataFrame: ...
+    @property
+    def samples(self) -> pd.DataFrame: ...
+
+
+def compare(before: Tables, after: Tables, threshold: float = THRESHOLD) -> list[Row]:
+    """The rows of the table `comparisons`: one for each case and state that either run has, in the order of ``after``.
 
     ``faster`` and ``slower`` mean that the whole interval is outside the band of the threshold, ``same`` that all of
     it is inside. A case of one run only, or that is not ok in both, has outcome none with the reason. Cases on
@@ -46,68 +59,94 @@ def compare(before: Run, after: Run, threshold: float = THRESHOLD) -> pd.DataFra
         raise ValueError("the threshold must not be negative")
     sides = _Side(before), _Side(after)
     keys = dict.fromkeys([*sides[1].cases, *sides[0].cases])
-    rows = []
+    result: list[Row] = []
     for key in keys:
-        rows.extend(_rows(key, *sides, threshold))
-    return frame("comparisons", rows)
+        result.extend(_rows(key, *sides, threshold))
+    return result
 
 
 class _Side:
-    """A run as the comparison reads it."""
+    """A run as the comparison reads it: its cases by key, their times and their devices."""
 
-    def __init__(self, run: Run) -> None:
-        self.cases: dict[tuple[str, ...], Case] = {
-            tuple(case[name] for name in _KEY): case for case in run.cases.to_dict("records")
-        }
+    def __init__(self, run: Tables) -> None:
+        self.cases: dict[Key, Row] = {tuple(case[name] for name in _KEY): case for case in rows(run.cases)}
         self._samples = dict(iter(run.samples.groupby("case_id", sort=False)))
-        self._none = run.samples.iloc[:0]
-        self._devices = {row["device"]: row for row in run.devices.to_dict("records")}
+        self._devices = {row["device"]: row for row in rows(run.devices)}
 
-    def device(self, case: Case) -> str | None:
-        """Name and driver of a case's device; None when the run does not know it."""
-        row = self._devices.get(case["device"], {})
+    def device(self, key: Key) -> str | None:
+        """Name and driver of a case's device; None when the run has no such case or does not know its device."""
+        if key not in self.cases:
+            return None
+        row = self._devices.get(self.cases[key]["device"], {})
         known = [row.get(name) for name in ("name", "driver_version")]
-        return ", ".join(part for part in known if isinstance(part, str)) or None
+        return ", ".join(part for part in known if part) or None
 
-    def times(self, case: Case | None) -> pd.DataFrame:
-        samples = self._none if case is None else self._samples.get(case["case_id"], self._none)
-        return valid_samples(samples, case["metric"] if case is not None else "device")
+    def times(self, key: Key) -> dict[str, Floats]:
+        """Valid times of a case in ns, in order, by state; states without any are left out."""
+        case = self.cases.get(key)
+        if case is None or case["case_id"] not in self._samples:
+            return {}
+        usable = valid_samples(self._samples[case["case_id"]], case["metric"])
+        return {str(state): data["time_ns"].to_numpy(np.float64) for state, data in usable.groupby("state")}
 
 
-def _rows(key: tuple[str, ...], before: _Side, after: _Side, threshold: float) -> list[dict[str, Any]]:
+def _rows(key: Key, before: _Side, after: _Side, threshold: float) -> Iterator[Row]:
     cases = before.cases.get(key), after.cases.get(key)
-    frames = before.times(cases[0]), after.times(cases[1])
-    shown = cases[1] or cases[0] or {}
-    devices = [
-        None if case is None else side.device(case)
-        for side, case in zip((before, after), cases, strict=True)
-    ]
-    measured = {state for data in frames for state in data["state"]}
-    rows = []
-    for state in [state for state in STATES if state in measured] or [None]:
-        times = [data.loc[data["state"] == state, "time_ns"].to_numpy(np.float64) for data in frames]
-        why_not = _not_comparable(cases, times)
-        ratio = intervals.UNKNOWN if why_not else intervals.independent_ratio(*times)
-        outcome, reason = (verdict.NO_OUTCOME, why_not) if why_not else _conclude(ratio, threshold)
-        if devices[0] != devices[1] and not why_not:
-            reason = f"different devices ({devices[0]} before, {devices[1]} after); {reason}"
-        rows.append(
-            {
-                **dict(zip(_KEY, key, strict=True)),
-                "role": shown["role"],
-                "metric": shown["metric"],
-                "state": state,
-                "before_device": devices[0],
-                "after_device": devices[1],
-                "before_n": times[0].size,
-                "after_n": times[1].size,
-                "before_ns": np.median(times[0]) if times[0].size else None,
-                "after_ns": np.median(times[1]) if times[1].size else None,
-                "speedup": ratio.estimate,
-                "speedup_low": ratio.low,
-                "speedup_high": ratio.high,
-                "outcome": outcome,
-                "reason": reason,
-            }
-        )
-    return rows
+    times = before.times(key), after.times(key)
+    devices = before.device(key), after.device(key)
+    obstacle = _obstacle(*cases)
+    shown = cases[1] or before.cases[key]
+    for state in in_order({*times[0], *times[1]}):
+        old, new = (one.get(state, _NONE) if state else _NONE for one in times)
+        ratio, outcome, reason = _conclude(old, new, obstacle, threshold)
+        if not obstacle and devices[0] != devices[1]:
+            reason = f"different devices ({devices[0]} before, {devices[1]} after): {reason}"
+        yield {
+            **dict(zip(_KEY, key, strict=True)),
+            "role": shown["role"],
+            "metric": shown["metric"],
+            "state": state,
+            "before_device": devices[0],
+            "after_device": devices[1],
+            "before_n": old.size,
+            "after_n": new.size,
+            "before_ns": np.median(old) if old.size else None,
+            "after_ns": np.median(new) if new.size else None,
+            "speedup": ratio.estimate,
+            "speedup_low": ratio.low,
+            "speedup_high": ratio.high,
+            "outcome": outcome,
+            "reason": reason,
+        }
+
+
+def _obstacle(before: Row | None, after: Row | None) -> str | None:
+    """Why a case cannot be compared, or None."""
+    if before is None or after is None:
+        return f"only in the run {'after' if before is None else 'before'}"
+    for when, case in (("before", before), ("after", after)):
+        if case["status"] != "ok":
+            why = f": {case['reason']}" if case["reason"] else ""
+            return f"{case['status']} {when}{why}"
+    if before["metric"] != after["metric"]:
+        return f"its metric was {before['metric']} before and is {after['metric']} after"
+    return None
+
+
+def _conclude(
+    before: Floats, after: Floats, obstacle: str | None, threshold: float
+) -> tuple[intervals.Interval, str, str]:
+    if not obstacle and not (before.size and after.size):
+        obstacle = f"no valid sample {'after' if before.size else 'before'} in this state"
+    if obstacle:
+        return intervals.UNKNOWN, verdict.NO_OUTCOME, obstacle
+    ratio = intervals.independent_ratio(before, after)
+    if not ratio.known:
+        needed = f"{ratio.n} of the {intervals.MIN_SAMPLES} that an interval needs"
+        return ratio, verdict.INCONCLUSIVE, f"too few samples: {needed}; raise --budget"
+    found, band = verdict.describe(ratio, "samples"), 1 + threshold
+    if ratio.low >= 1 / band and ratio.high <= band:
+        return ratio, verdict.SAME, f"within {threshold:.1%}: {found}"
+    if ratio.low > band or ratio.high < 1 / band:
+        return ratio, verdict.FASTER if ratio.low > 1 else verdict.SLOWER, found
+    return ratio, verdict.INCONCLUSIVE, f"noise: the interval crosses the threshold of {threshold:.1%} ({found})"

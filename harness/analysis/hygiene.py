@@ -18,7 +18,6 @@ BACKWARDS: Final = "backwards"
 OUTSIDE_HOST: Final = "outside host"
 OVERLAP: Final = "overlap"
 THROTTLED: Final = "throttled"
-NOT_COLD: Final = "not cold"
 
 #: What each flag means, for reports.
 FLAGS: Final = {
@@ -30,7 +29,6 @@ FLAGS: Final = {
     OUTSIDE_HOST: "the device was busy for longer than the host waited: the timing is not synchronised",
     OVERLAP: "commands overlap, so their sum is more than the time that they took together",
     THROTTLED: "the machine was in another state than at the start (clock, temperature, load)",
-    NOT_COLD: "a cold sample that was faster than the measured roof of the memory allows",
 }
 
 #: Flags that make a sample invalid, by metric: the wall time needs no event, only that the host waited.

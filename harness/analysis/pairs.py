@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
 from harness.analysis import hygiene, intervals, verdict
-from harness.analysis.summaries import STATES, valid_samples
-from harness.records.schema import frame
+from harness.analysis.rows import Row, rows
+from harness.analysis.summaries import in_order, valid_samples
 
 #: What the two sides of a pair have in common: a CPU row is never compared with a GPU row.
 _FAMILY_KEY: Final = ["pattern", "preset", "axes", "device_class", "device"]
 
 #: Roles that the other variants are compared with, in order of preference.
-_BASELINE_ROLES: Final = ("naive", "baseline")
+_BASELINE_ROLES: Final = ("naive", "baseline", "antipattern")
 
 #: Columns of the variant's case that a pair repeats.
 _KEPT: Final = (
@@ -34,42 +34,38 @@ _KEPT: Final = (
     "claim",
 )
 
-Case = Mapping[str, Any]
 
+def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, summaries: Iterable[Row]) -> list[Row]:
+    """The rows of the table `pairs`: one for each variant but the baseline, in each state that was measured.
 
-def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, summaries: pd.DataFrame) -> pd.DataFrame:
-    """The table `pairs`: a row for each variant but the baseline, in each state that was measured.
-
-    A family without a naive (or else baseline) variant has no pairs.
+    A family without a naive, baseline or antipattern variant has no pairs.
 
     Args:
         cases: The table `cases`.
         samples: The table `samples`.
         devices: The table `devices`, for the timers.
-        summaries: The table `summaries`, for the fractions of the roof.
+        summaries: The rows of the table `summaries`, for the fractions of the roof.
     """
     by_case = dict(iter(samples.groupby("case_id", sort=False)))
     none = samples.iloc[:0]
     resolutions = dict(zip(devices["device"], devices["timer_resolution_ns"], strict=True))
-    fractions = dict(
-        zip(zip(summaries["case_id"], summaries["state"], strict=True), summaries["roof_fraction"], strict=True)
-    )
-    rows = []
+    fractions = {(row["case_id"], row["state"]): row["roof_fraction"] for row in summaries}
+    result: list[Row] = []
     for _, family in cases.groupby(_FAMILY_KEY, sort=False):
-        members = family.to_dict("records")
+        members = rows(family)
         baseline = _baseline(members)
         if baseline is None:
             continue
         base = by_case.get(baseline["case_id"], none)
         for case in members:
             if case is not baseline:
-                rows.extend(_rows(baseline, base, case, by_case.get(case["case_id"], none), resolutions))
-    for row in rows:
+                result.extend(_rows(baseline, base, case, by_case.get(case["case_id"], none), resolutions))
+    for row in result:
         row["roof_fraction"] = fractions.get((row.pop("case_id"), row["state"]))
-    return frame("pairs", rows)
+    return result
 
 
-def _baseline(members: list[dict[str, Any]]) -> dict[str, Any] | None:
+def _baseline(members: list[Row]) -> Row | None:
     for role in _BASELINE_ROLES:
         for case in members:
             if case["role"] == role:
@@ -78,22 +74,22 @@ def _baseline(members: list[dict[str, Any]]) -> dict[str, Any] | None:
 
 
 def _rows(
-    baseline: Case,
+    baseline: Row,
     baseline_samples: pd.DataFrame,
-    case: Case,
+    case: Row,
     case_samples: pd.DataFrame,
     resolutions: Mapping[str, Any],
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Row]:
     sides = valid_samples(baseline_samples, case["metric"]), valid_samples(case_samples, case["metric"])
-    measured = {*baseline_samples["state"].dropna(), *case_samples["state"].dropna()}
+    measured = {*baseline_samples["state"], *case_samples["state"]}
     common = {**{name: case[name] for name in _KEPT}, "case_id": case["case_id"], "baseline": baseline["variant"]}
-    for state in [state for state in STATES if state in measured] or [None]:
+    for state in in_order(measured):
         blocks = _shared_blocks(*(side[side["state"] == state] for side in sides))
         failed = _failed(baseline, case, blocks)
         speedup = intervals.UNKNOWN if failed else intervals.speedup(blocks["baseline"], blocks["variant"])
         judged = failed or verdict.judge(
             speedup,
-            _text(case["claim"]),
+            case["claim"],
             case["device_class"],
             _circumstances(case, blocks, resolutions.get(case["device"])),
         )
@@ -122,32 +118,28 @@ def _shared_blocks(baseline: pd.DataFrame, variant: pd.DataFrame) -> pd.DataFram
     return shared.assign(throttled=shared.index.isin(flagged))
 
 
-def _failed(baseline: Case, case: Case, blocks: pd.DataFrame) -> verdict.Verdict | None:
+def _failed(baseline: Row, case: Row, blocks: pd.DataFrame) -> verdict.Verdict | None:
     """The verdict when there is no speed-up to judge, or None."""
-    claim, device_class = _text(case["claim"]), case["device_class"]
+    claim, device_class = case["claim"], case["device_class"]
     sides = ("", case), (f"baseline {baseline['variant']}", baseline)
     for side, one in sides:
         if one["status"] != "ok":
-            return verdict.without_speedup(one["status"], _text(one["reason"]), side, claim, device_class)
+            return verdict.without_speedup(one["status"], one["reason"], side, claim, device_class)
     if blocks.empty:
         why = "the two sides share no block with a valid sample"
         return verdict.without_speedup("ok", why, "", claim, device_class)
     return None
 
 
-def _circumstances(case: Case, blocks: pd.DataFrame, resolution_ns: Any) -> verdict.Circumstances:
+def _circumstances(case: Row, blocks: pd.DataFrame, resolution_ns: Any) -> verdict.Circumstances:
     quantum = 0.0
     if case["metric"] != "wall" and not pd.isna(resolution_ns):
         medians = blocks[["baseline", "variant"]].median()
         if medians.min() < hygiene.MIN_QUANTA * resolution_ns:
             quantum = float((resolution_ns / medians).sum())
     return verdict.Circumstances(
-        stopped_by=_text(case["stopped_by"]),
+        stopped_by=case["stopped_by"],
         drift=intervals.drift(blocks["baseline"] / blocks["variant"]),
         throttled=float(blocks["throttled"].mean()),
         quantum=quantum,
     )
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) else None

@@ -10,7 +10,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 Floats = NDArray[np.float64]
 
@@ -79,7 +78,9 @@ def autocorrelation(values: ArrayLike) -> float:
     array = series(values)
     if array.size < 3:
         return 0.0
-    ranks = stats.rankdata(np.round(array, _TIE_DIGITS)) - (array.size + 1) / 2
+    # equal samples share the mean of their ranks
+    _, group, sizes = np.unique(np.round(array, _TIE_DIGITS), return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(sizes) - (sizes - 1) / 2)[group] - (array.size + 1) / 2
     spread = float(ranks @ ranks)
     if spread == 0:
         return 0.0

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
 from harness.analysis import intervals, statistics
+from harness.analysis.rows import Row, rows
 from harness.analysis.statistics import Floats
-from harness.records.schema import frame
 
 #: The column of `samples` that a metric reads.
 METRIC_COLUMN: Final[Mapping[str, str]] = {"device": "device_ns", "span": "span_ns", "wall": "host_ns"}
@@ -38,8 +38,8 @@ _KEPT: Final = (
 )
 
 
-def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame) -> pd.DataFrame:
-    """The table `summaries`: a row for each case and state with samples; a case without any has one, without state.
+def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame) -> list[Row]:
+    """The rows of the table `summaries`: one for each case and state, one without state for a case never sampled.
 
     Args:
         cases: The table `cases`.
@@ -47,12 +47,12 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame)
         devices: The table `devices`, for the roofs.
     """
     by_case = dict(iter(samples.groupby("case_id", sort=False)))
-    roofs = {row["device"]: row for row in devices.to_dict("records")}
+    roofs = {row["device"]: row for row in rows(devices)}
     none = samples.iloc[:0]
-    rows = []
-    for case in cases.to_dict("records"):
-        rows.extend(_rows(case, by_case.get(case["case_id"], none), roofs.get(case["device"], {})))
-    return frame("summaries", rows)
+    result: list[Row] = []
+    for case in rows(cases):
+        result.extend(_rows(case, by_case.get(case["case_id"], none), roofs.get(case["device"], {})))
+    return result
 
 
 def valid_samples(samples: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -67,11 +67,15 @@ def valid_samples(samples: pd.DataFrame, metric: str) -> pd.DataFrame:
     return samples.assign(time_ns=times)[usable].sort_values("sample", kind="stable")
 
 
-def _rows(case: dict[str, Any], samples: pd.DataFrame, roofs: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def in_order(states: Container[str]) -> Sequence[str | None]:
+    """Those of `STATES` that are in ``states``, or one None when none is."""
+    return [state for state in STATES if state in states] or [None]
+
+
+def _rows(case: Row, samples: pd.DataFrame, roofs: Row) -> Iterator[Row]:
     compile_ns = samples.loc[samples["state"] == "compile", "host_ns"].sum(min_count=1)
     usable = valid_samples(samples, case["metric"])
-    measured = samples.loc[samples["state"].isin(STATES), "state"].unique()
-    for state in [state for state in STATES if state in measured] or [None]:
+    for state in in_order(set(samples["state"])):
         times = usable.loc[usable["state"] == state, "time_ns"] if state else usable["time_ns"]
         described = _describe(times.to_numpy(np.float64))
         yield {
@@ -83,7 +87,7 @@ def _rows(case: dict[str, Any], samples: pd.DataFrame, roofs: Mapping[str, Any])
         }
 
 
-def _describe(times: Floats) -> dict[str, Any]:
+def _describe(times: Floats) -> Row:
     median = intervals.median_interval(times)
     low_quartile, high_quartile = np.quantile(times, (0.25, 0.75)) if times.size else (None, None)
     return {
@@ -100,13 +104,13 @@ def _describe(times: Floats) -> dict[str, Any]:
     }
 
 
-def _against_roofs(case: dict[str, Any], median_ns: float, roofs: Mapping[str, Any]) -> dict[str, Any]:
+def _against_roofs(case: Row, median_ns: float, roofs: Row) -> Row:
     bandwidth = _number(case["bytes_moved"]) / median_ns
     rate = _number(case["operations"]) / median_ns
-    row = {"bandwidth_gbps": bandwidth, "rate_gops": rate, "roof_fraction": None, "bound_by": None}
+    row: Row = {"bandwidth_gbps": bandwidth, "rate_gops": rate, "roof_fraction": None, "bound_by": None}
     if case["metric"] == "wall":
         return row
-    rate_roof = RATE_ROOF.get(case["operation_kind"]) if isinstance(case["operation_kind"], str) else None
+    rate_roof = RATE_ROOF.get(case["operation_kind"])
     fractions = {
         "memory": bandwidth / _number(roofs.get("bandwidth_roof_gbps")),
         "compute": rate / _number(roofs.get(rate_roof) if rate_roof else None),
@@ -121,4 +125,4 @@ def _against_roofs(case: dict[str, Any], median_ns: float, roofs: Mapping[str, A
 
 
 def _number(value: Any) -> float:
-    return math.nan if value is None or value is pd.NA else float(value)
+    return math.nan if value is None else float(value)

@@ -33,6 +33,7 @@ from harness.dpex.signature import Signature
 _PACKAGES = ("numba", "numba-dpex", "llvmlite", "dpcpp-llvm-spirv", "numpy", "dpnp", "dpctl")
 # What these modules publish is known by its name and the versions above.
 _TRUSTED = ("builtins", "math", "cmath", "operator", "numpy", "numba", "numba_dpex", "dpnp", "harness.dpex")
+_PLAIN = (bool, int, float, complex, str, bytes)
 _CODE_FIELDS = (
     "co_name",
     "co_code",
@@ -51,8 +52,22 @@ class _UnknownIdentityError(Exception):
     """A kernel refers to a value of which nobody can tell whether it is the same next time."""
 
 
-def _trusted(module: str | None) -> bool:
-    return module is not None and any(module == name or module.startswith(f"{name}.") for name in _TRUSTED)
+def _trusted(module: str) -> bool:
+    return any(module == name or module.startswith(f"{name}.") for name in _TRUSTED)
+
+
+def _published_name(value: Any) -> str | None:
+    """Where a trusted module publishes an object under the object's own name, or None."""
+    if isinstance(value, np.ufunc):
+        module, name = "numpy", value.__name__
+    else:
+        module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+    if not isinstance(module, str) or not isinstance(name, str) or not _trusted(module):
+        return None
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return f"{module}.{name}" if found is value else None
 
 
 @lru_cache(maxsize=1)
@@ -96,7 +111,7 @@ class _Identity:
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
-        self._order: dict[int, int] = {}
+        self._order: dict[tuple[int, frozenset[str]], int] = {}
         self._alive: list[Any] = []
 
     def hexdigest(self) -> str:
@@ -109,27 +124,31 @@ class _Identity:
 
     def add(self, value: Any, attributes: Iterable[str] = ()) -> None:
         """Add a value; ``attributes`` are the names that the code looks up on modules."""
-        if value is None or isinstance(value, (bool, int, float, complex, str)) and not isinstance(value, enum.Enum):
+        published = _published_name(value)
+        if published:
+            self._token("published", published)
+        elif value is None or type(value) in _PLAIN:
             self._token(type(value).__name__, repr(value))
-        elif isinstance(value, bytes):
-            self._token("bytes", value)
+        elif isinstance(value, enum.Enum):
+            self._token("enum", f"{type(value).__qualname__}.{value.name}")
+            self.add(value.value)
         elif isinstance(value, np.generic | np.ndarray):
             self._add_numpy(np.asarray(value), type(value).__name__)
         elif isinstance(value, tuple | list):
-            self._token(type(value).__name__, str(len(value)))
+            self._token(type(value).__name__, f"{len(value)} {getattr(value, '_fields', '')}")
             for item in value:
                 self.add(item, attributes)
         elif isinstance(value, frozenset):
             self.add(sorted(value, key=repr))
-        elif isinstance(value, enum.Enum):
-            self._token("enum", f"{type(value).__module__}.{type(value).__qualname__}.{value.name}")
-            self.add(value.value)
         elif isinstance(value, np.dtype | types.Type):
             self._token("type", str(value))
+        elif isinstance(value, type) and issubclass(value, enum.Enum):
+            self._token("enumeration", value.__qualname__)
+            self.add([(member.name, member.value) for member in value])
         elif isinstance(value, CodeType | Dispatcher | FunctionType | ModuleType):
             self._add_once(value, attributes)
         else:
-            self._add_published(value)
+            raise _UnknownIdentityError
 
     def _add_numpy(self, array: np.ndarray[Any, Any], kind: str) -> None:
         if array.dtype.hasobject:
@@ -138,12 +157,12 @@ class _Identity:
         self._token("data", array.tobytes())
 
     def _add_once(self, value: Any, attributes: Iterable[str]) -> None:
-        attributes = frozenset(attributes)
-        known = self._order.get(id(value))
-        if known is not None and not isinstance(value, ModuleType):
+        looked_up = frozenset(attributes) if isinstance(value, ModuleType) else frozenset()
+        known = self._order.get((id(value), looked_up))
+        if known is not None:
             self._token("again", str(known))
             return
-        self._order[id(value)] = len(self._order)
+        self._order[id(value), looked_up] = len(self._order)
         self._alive.append(value)
         if isinstance(value, CodeType):
             self._add_code(value)
@@ -152,7 +171,7 @@ class _Identity:
         elif isinstance(value, FunctionType):
             self._add_function(value)
         else:
-            self._add_module(value, attributes)
+            self._add_module(value, looked_up)
 
     def _add_code(self, code: CodeType) -> None:
         for field in _CODE_FIELDS:
@@ -201,19 +220,6 @@ class _Identity:
         if _trusted(module.__name__):
             return
         for name in sorted(attributes):
-            if hasattr(module, name) and getattr(module, name) is not module:
+            if hasattr(module, name):
                 self._token("attribute", name)
                 self.add(getattr(module, name), attributes)
-
-    def _add_published(self, value: Any) -> None:
-        """An object that a trusted module publishes under the object's own name."""
-        if isinstance(value, np.ufunc):
-            module, name = "numpy", value.__name__
-        else:
-            module, name = getattr(value, "__module__", None) or "", getattr(value, "__qualname__", "")
-        published: Any = sys.modules.get(module)
-        for part in name.split("."):
-            published = getattr(published, part, None)
-        if not _trusted(module) or published is not value:
-            raise _UnknownIdentityError
-        self._token("published", f"{module}.{name}")

@@ -61,8 +61,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise RunFolderError(f"{path} is not a run's manifest: schema_version or state is missing or wrong")
     if version > schema.SCHEMA_VERSION:
         raise RunFolderError(
-            f"{path} has schema version {version} and this xebench reads up to {schema.SCHEMA_VERSION}: "
-            "upgrade xebench"
+            f"{path} has schema version {version} and this xebench reads up to {schema.SCHEMA_VERSION}: upgrade xebench"
         )
     return dict(content)
 
@@ -84,9 +83,7 @@ def read_parquet(path: Path, table: str) -> pd.DataFrame:
         raise RunFolderError(f"{path} is damaged: {error}") from error
     except (OSError, ArrowException, ValueError) as error:
         first_line = str(error).partition("\n")[0]
-        raise RunFolderError(
-            f"{path} is damaged ({first_line}): restore it from a copy of the run"
-        ) from error
+        raise RunFolderError(f"{path} is damaged ({first_line}): restore it from a copy of the run") from error
 
 
 def _replace(path: Path, write: Callable[[Path], object]) -> None:

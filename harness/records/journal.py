@@ -37,9 +37,7 @@ class Journal:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             for table in schema.MEASURED:
-                self._files[table] = os.open(
-                    _file(folder, table), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644
-                )
+                self._files[table] = os.open(_file(folder, table), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
                 _cut_torn_tail(self._files[table])
         except OSError as error:
             self.close()

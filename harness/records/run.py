@@ -66,13 +66,28 @@ def measured(folder: Path) -> dict[str, pd.DataFrame]:
 
 def with_derived(measured: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """``measured`` with the summaries and pairs that analysis makes of it."""
-    # imported here because analysis makes its frames with the schema of this package
+    # imported here because scipy is slow to import, and a finished run is read without it
     from harness.analysis.pairs import pairs
     from harness.analysis.summaries import summaries
 
     devices, cases, samples = measured["devices"], measured["cases"], measured["samples"]
     summary = summaries(cases, samples, devices)
-    return {**measured, "summaries": summary, "pairs": pairs(cases, samples, devices, summary)}
+    pair = pairs(cases, samples, devices, summary)
+    return {**measured, "summaries": schema.frame("summaries", summary), "pairs": schema.frame("pairs", pair)}
+
+
+def compare_runs(before: Run, after: Run, threshold: float | None = None) -> pd.DataFrame:
+    """The table `comparisons` of two runs; see `harness.analysis.compare.compare`.
+
+    Args:
+        before: The first run.
+        after: The second run.
+        threshold: Relative change that matters; `harness.analysis.compare.THRESHOLD` by default.
+    """
+    from harness.analysis import compare
+
+    rows = compare.compare(before, after, compare.THRESHOLD if threshold is None else threshold)
+    return schema.frame("comparisons", rows)
 
 
 def _unfinished(folder: Path, manifest: Mapping[str, Any]) -> bool:

@@ -20,6 +20,7 @@ from typing import Any, Final, Literal, Self
 
 import pandas as pd
 
+from harness.analysis.rows import rows
 from harness.errors import RunFolderError
 from harness.records import files, journal, schema
 from harness.records.files import MANIFEST
@@ -167,7 +168,7 @@ def _restore_journal(folder: Path) -> None:
     with journal.Journal(partial) as restored:
         for table in schema.MEASURED:
             data = files.read_parquet(folder / f"{table}.parquet", table)
-            restored.append(table, data.astype(object).to_dict("records"))
+            restored.append(table, rows(data))
         restored.sync()
     partial.replace(target)
 
@@ -196,9 +197,7 @@ def _discard_run(folder: Path) -> None:
 def _refuse(folder: Path, overwrite: bool) -> None:
     if (folder / MANIFEST).is_file():
         if not overwrite:
-            raise RunFolderError(
-                f"{folder} holds a run already: add --overwrite or --resume, or name another folder"
-            )
+            raise RunFolderError(f"{folder} holds a run already: add --overwrite or --resume, or name another folder")
         return
     try:
         occupied = folder.is_dir() and any(entry.name != LOCK_FILE for entry in folder.iterdir())

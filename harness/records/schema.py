@@ -63,13 +63,13 @@ def columns(table: str) -> Mapping[str, Column]:
         raise SchemaError(f"there is no table {table!r}: the tables are {', '.join(TABLES)}") from None
 
 
-def frame(table: str, rows: Iterable[Row]) -> pd.DataFrame:
-    """A frame of ``rows`` with the columns and dtypes of ``table``; no rows give an empty typed frame.
+def frame(table: str, content: Iterable[Row]) -> pd.DataFrame:
+    """A frame of the rows ``content`` with the columns and dtypes of ``table``; no rows give an empty typed frame.
 
     Raises:
         SchemaError: A row lacks a column, has an unknown one, or a value is not of the column's type.
     """
-    plain = [plain_row(table, row, number) for number, row in enumerate(rows)]
+    plain = [plain_row(table, row, number) for number, row in enumerate(content)]
     return pd.DataFrame(
         {
             column.name: pd.Series([row[column.name] for row in plain], dtype=column.dtype)
@@ -129,9 +129,7 @@ def _plain(table: str, column: Column, value: Any, number: int) -> Any:
     try:
         plain = None if value is None or value is pd.NA else _CONVERT[column.dtype](value)
     except (TypeError, ValueError, OverflowError):
-        raise SchemaError(
-            f"{table}.{column.name} in row {number} must be {column.dtype}, not {value!r}"
-        ) from None
+        raise SchemaError(f"{table}.{column.name} in row {number} must be {column.dtype}, not {value!r}") from None
     if plain is None and column.required:
         raise SchemaError(f"{table}.{column.name} in row {number} must not be null")
     return plain

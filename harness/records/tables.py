@@ -67,17 +67,11 @@ _METRIC = _text(
     "Which time counts: device (union of the events), span (first submit to last end) or wall (host).",
     required=True,
 )
-_CLAIM = _text(
-    "claim", "What the guide claims on this device class: faster, slower or same; null if nothing."
-)
-_STATUS = _text(
-    "status", "ok, wrong, crashed, timeout, error, skipped, refused or interrupted.", required=True
-)
+_CLAIM = _text("claim", "What the guide claims on this device class: faster, slower or same; null if nothing.")
+_STATUS = _text("status", "ok, wrong, crashed, timeout, error, skipped, refused or interrupted.", required=True)
 _REASON = _text("reason", "Why the status is not ok, in one line.")
 _STATE = _text("state", "hot or cold; null when nothing was sampled.")
-_CASE_ID = _text(
-    "case_id", "Readable key: pattern/variant/preset/axis=value;.../device_class.", required=True
-)
+_CASE_ID = _text("case_id", "Readable key: pattern/variant/preset/axis=value;.../device_class.", required=True)
 _SAMPLE = _count("sample", "Number of the sample, unique and increasing in a run.", required=True)
 _ROOF_FRACTION = _number(
     "roof_fraction",
@@ -148,9 +142,7 @@ SAMPLES: Final = (
     _number("span_ns", "First submit to last end of the sample's events.", "ns"),
     _number("queue_ns", "First submit to first start.", "ns"),
     Column("valid", "boolean", "Whether the timestamps can be trusted.", required=True),
-    _text(
-        "flags", "What was noticed about the sample, with commas between; empty if nothing.", required=True
-    ),
+    _text("flags", "What was noticed about the sample, with commas between; empty if nothing.", required=True),
 )
 
 EVENTS: Final = (
@@ -178,18 +170,14 @@ SUMMARIES: Final = (
     _STATE,
     _count("n", "Valid samples in this state.", required=True),
     _number("median_ns", "Median.", "ns"),
-    _number(
-        "low_ns", "Lower end of the 95 % interval of the median; null with fewer than six samples.", "ns"
-    ),
+    _number("low_ns", "Lower end of the 95 % interval of the median; null with fewer than six samples.", "ns"),
     _number("high_ns", "Upper end of the 95 % interval of the median.", "ns"),
     _number("mad_ns", "Median absolute deviation from the median.", "ns"),
     _number("min_ns", "Smallest sample.", "ns"),
     _number("q25_ns", "Lower quartile.", "ns"),
     _number("q75_ns", "Upper quartile.", "ns"),
     _count("outliers", "Samples with a modified z-score above 3.5; counted, never dropped."),
-    _number(
-        "drift", "Median of the second half of the samples against the first half, as a relative change."
-    ),
+    _number("drift", "Median of the second half of the samples against the first half, as a relative change."),
     _number("compile_ns", "Sum of the case's compile rows.", "ns"),
     _number("bandwidth_gbps", "bytes_moved / median_ns.", "GB/s"),
     _number("rate_gops", "operations / median_ns.", "Gop/s"),
@@ -210,7 +198,11 @@ PAIRS: Final = (
     _DEVICE_CLASS,
     _METRIC,
     _STATE,
-    _text("baseline", "Name of the variant that the others are compared with.", required=True),
+    _text(
+        "baseline",
+        "Name of the variant that the others are compared with: the naive one, else baseline or antipattern.",
+        required=True,
+    ),
     _VARIANT,
     _ROLE,
     _number("baseline_ns", "Median over the shared blocks of the baseline's median in the block.", "ns"),

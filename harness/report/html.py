@@ -11,7 +11,7 @@ from typing import Any
 import jinja2
 
 from harness.records import Run
-from harness.report.rows import device_line, failures, number, result_rows, verdict_counts
+from harness.report.rows import device_line, failures, number, result_rows, sorted_pairs, verdict_counts
 
 # The plot spans speed-ups from 1/16 to 16 on a log axis; what lies outside is drawn at its edge.
 SPAN_LOG2 = 4.0
@@ -22,10 +22,10 @@ def as_html(run: Run) -> str:
     """The whole page."""
     text = resources.files("harness.report").joinpath("run.html.j2").read_text(encoding="utf-8")
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    pairs = run.pairs.sort_values(["family", "pattern", "axes"], kind="stable").to_dict("records")
+    marks = iter(interval_mark(pair) for pair in sorted_pairs(run))
     rows = [
-        {"row": row, "mark": interval_mark(pair), "key": row.verdict.replace(" ", "-")}
-        for row, pair in zip(result_rows(run), pairs, strict=True)
+        {"row": row, "mark": next(marks) if row.verdict else None, "key": row.verdict.replace(" ", "-")}
+        for row in result_rows(run)
     ]
     families = [(name, list(items)) for name, items in groupby(rows, key=lambda item: item["row"].family)]  # type: ignore[attr-defined]
     return environment.from_string(text).render(

@@ -7,7 +7,7 @@ from itertools import groupby
 from harness.records import Run
 from harness.report.rows import ResultRow, device_line, failures, result_rows
 
-HEADINGS = ("pattern", "variant", "naive", "time", "speed-up", "95 % interval", "roof", "verdict")
+HEADINGS = ("pattern", "variant", "time", "speed-up", "95 % interval", "of roof", "verdict")
 
 
 def as_markdown(run: Run) -> str:
@@ -30,17 +30,8 @@ def _table(rows: list[ResultRow]) -> list[str]:
     lines = ["| " + " | ".join(HEADINGS) + " |", "|" + "---|" * len(HEADINGS)]
     for row in rows:
         role = "" if row.role == "optimized" else f" ({row.role})"
-        name = f"{row.pattern} {row.axes}".strip()
-        verdict = row.verdict if row.verdict == "confirmed" or not row.reason else f"{row.verdict}: {row.reason}"
-        cells = (
-            name,
-            row.variant + role,
-            row.naive_time,
-            row.time,
-            row.speedup,
-            row.interval,
-            row.roof,
-            verdict,
-        )
+        name = "" if row.verdict else f"`{row.pattern}` {row.axes}".strip()
+        verdict = f"{row.verdict}: {row.brief}" if row.brief else row.verdict
+        cells = (name, row.variant + role, row.time, row.speedup, row.interval, row.roof, verdict)
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return lines

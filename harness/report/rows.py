@@ -14,26 +14,42 @@ from harness.report import units
 
 @dataclass(frozen=True)
 class ResultRow:
-    """One line of the result table, as text; ``verdict`` is the bare word, for colour."""
+    """One line of the result table, as text; ``verdict`` is the bare word, for colour.
+
+    ``brief`` is the reason in a few words, ``reason`` the whole sentence. The baseline's own line has no speed-up.
+    """
 
     family: str
     pattern: str
     axes: str
     variant: str
     role: str
-    naive_time: str
     time: str
-    speedup: str
-    interval: str
-    roof: str
-    verdict: str
-    reason: str
+    speedup: str = ""
+    interval: str = ""
+    roof: str = ""
+    verdict: str = ""
+    brief: str = ""
+    reason: str = ""
 
 
 def result_rows(run: Run) -> list[ResultRow]:
-    """The rows of a run in the order of its families and patterns."""
-    pairs = run.pairs.sort_values(["family", "pattern", "axes"], kind="stable")
-    return [_row(pair) for pair in pairs.to_dict("records")]
+    """The rows of a run by family, pattern and axes; each group begins with its baseline."""
+    rows: list[ResultRow] = []
+    group: tuple[str, ...] = ()
+    for pair in sorted_pairs(run):
+        key = (pair["pattern"], pair["preset"], pair["axes"], str(pair["state"]))
+        if key != group:
+            group = key
+            rows.append(_baseline_row(run, pair))
+        rows.append(_row(pair))
+    return rows
+
+
+def sorted_pairs(run: Run) -> list[dict[Any, Any]]:
+    """The pairs in the order in which reports show them."""
+    ordered = run.pairs.sort_values(["family", "pattern", "axes"], kind="stable")
+    return list(ordered.to_dict("records"))
 
 
 def _row(pair: dict[Any, Any]) -> ResultRow:
@@ -43,14 +59,43 @@ def _row(pair: dict[Any, Any]) -> ResultRow:
         axes=axes_text(pair["axes"]),
         variant=pair["variant"],
         role=pair["role"],
-        naive_time=units.duration(number(pair["baseline_ns"])),
         time=units.duration(number(pair["variant_ns"])),
         speedup=units.ratio(number(pair["speedup"])),
         interval=units.interval(number(pair["speedup_low"]), number(pair["speedup_high"])),
         roof=units.percent(number(pair["roof_fraction"])),
         verdict=pair["verdict"],
+        brief=brief_reason(pair),
         reason=pair["reason"],
     )
+
+
+def _baseline_row(run: Run, pair: dict[Any, Any]) -> ResultRow:
+    case = run.summaries[
+        (run.summaries["pattern"] == pair["pattern"])
+        & (run.summaries["variant"] == pair["baseline"])
+        & (run.summaries["preset"] == pair["preset"])
+        & (run.summaries["axes"] == pair["axes"])
+    ].iloc[0]
+    return ResultRow(
+        family=pair["family"],
+        pattern=pair["pattern"],
+        axes=axes_text(pair["axes"]),
+        variant=pair["baseline"],
+        role=case["role"],
+        time=units.duration(number(pair["baseline_ns"])),
+        roof=units.percent(number(case["roof_fraction"])),
+    )
+
+
+def brief_reason(pair: dict[Any, Any]) -> str:
+    """Why the verdict is what it is, in a few words; the sentence is in the table ``pairs``."""
+    if pair["verdict"] == "confirmed":
+        return ""
+    if pair["verdict"] == "refuted":
+        return f"{pair['outcome']}, claimed {pair['claim']}"
+    if pair["outcome"] in ("faster", "slower", "same", "inconclusive") and pd.isna(pair["claim"]):
+        return f"{pair['outcome']}, no claim"
+    return str(pair["reason"]).partition(":" if pair["outcome"] == "inconclusive" else ";")[0]
 
 
 def axes_text(text: str) -> str:

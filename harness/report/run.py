@@ -42,8 +42,14 @@ def as_text(run: Run, width: int | None = None, *, colour: bool | None = None) -
     size = width or max(80, shutil.get_terminal_size((120, 24)).columns)
     console = Console(file=buffer, width=size, force_terminal=_colour() if colour is None else colour)
     console.print(Text(device_line(run)))
-    for family, rows in groupby(result_rows(run), key=lambda row: row.family):
-        console.print(_table(family, list(rows), size))
+    rows = result_rows(run)
+    # time to roof take 43 columns with their gaps, a verdict at least 14
+    label_width = min(max((len(_label(row)) for row in rows), default=0) + 2, size - 57)
+    heading = True
+    for (family, pattern, axes), group in groupby(rows, key=lambda row: (row.family, row.pattern, row.axes)):
+        console.print(Text(f"{family} / {pattern} {axes}".rstrip(), style="bold"))
+        console.print(_table(list(group), label_width, heading=heading))
+        heading = False
     _print_failures(console, run)
     counts = verdict_counts(run)
     summary = ", ".join(f"{counts[word]} {word}" for word in COLOURS if word in counts) or "nothing was compared"
@@ -57,31 +63,22 @@ def _colour() -> bool:
     return sys.stdout.isatty()
 
 
-def _table(family: str, rows: list[ResultRow], width: int) -> Table:
-    table = Table(title=family, title_justify="left", title_style="bold", expand=False, pad_edge=False, box=None)
-    for heading in ("pattern", "variant"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("naive", "time", "speed-up", "95 % interval", "roof"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("verdict", overflow="fold", ratio=1 if width > 120 else None)
-    previous = ""
+def _label(row: ResultRow) -> str:
+    return row.variant if row.role == "optimized" else f"{row.variant} ({row.role})"
+
+
+def _table(rows: list[ResultRow], label_width: int, *, heading: bool) -> Table:
+    """One pattern's rows; the widths are the same for all patterns, so that columns stand under one another."""
+    table = Table(pad_edge=False, box=None, show_header=heading, header_style="dim")
+    table.add_column("", width=label_width, overflow="fold")
+    for title, width in (("time", 7), ("speed-up", 8), ("95 % interval", 13), ("of roof", 7)):
+        table.add_column(title, justify="right", no_wrap=True, width=width)
+    table.add_column("verdict", overflow="fold", min_width=14)
     for row in rows:
-        name = row.pattern + (f" {row.axes}" if row.axes else "")
-        role = "" if row.role == "optimized" else f" ({row.role})"
         verdict = Text(row.verdict, style=COLOURS.get(row.verdict, ""))
-        if row.verdict != "confirmed" and row.reason:
-            verdict.append(f": {row.reason}", style="")
-        table.add_row(
-            name if name != previous else "",
-            row.variant + role,
-            row.naive_time if name != previous else "",
-            row.time,
-            row.speedup,
-            row.interval,
-            row.roof,
-            verdict,
-        )
-        previous = name
+        if row.brief:
+            verdict.append(f": {row.brief}", style="")
+        table.add_row(f"  {_label(row)}", row.time, row.speedup, row.interval, row.roof, verdict)
     return table
 
 

@@ -29,7 +29,7 @@ def interval(low: float | None, high: float | None) -> str:
     digits = 2 if high < 10 else 1 if high < 100 else 0
     if high - low < 0.02:
         digits = 3
-    return f"{low:.{digits}f} to {high:.{digits}f}"
+    return f"{low:.{digits}f} - {high:.{digits}f}"
 
 
 def percent(fraction: float | None) -> str:

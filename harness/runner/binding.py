@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from harness.errors import Unsupported
+from harness.errors import TooLarge
 from harness.patterns.problem import InOut, Output, Problem
 
 Array = npt.NDArray[Any]
@@ -118,16 +118,16 @@ def check_memory(problem: Problem, global_memory_bytes: int, max_alloc_bytes: in
     """Refuse a problem that does not fit the device.
 
     Raises:
-        Unsupported: names what is needed and what there is.
+        TooLarge: names what is needed and what there is.
 
     """
     sizes = [_nbytes(field) for field in problem.fields.values()]
     total, largest = sum(sizes), max(sizes, default=0)
     # The driver and temporaries need a part; 0.9 is what Intel's own allocators leave.
     if total > 0.9 * global_memory_bytes:
-        raise Unsupported(f"needs {_gib(total)} of device memory, the device has {_gib(global_memory_bytes)}")
+        raise TooLarge(f"needs {_gib(total)} of device memory, the device has {_gib(global_memory_bytes)}")
     if max_alloc_bytes and largest > max_alloc_bytes:
-        raise Unsupported(f"needs one allocation of {_gib(largest)}, the device allows {_gib(max_alloc_bytes)}")
+        raise TooLarge(f"needs one allocation of {_gib(largest)}, the device allows {_gib(max_alloc_bytes)}")
 
 
 def _nbytes(field: Any) -> int:

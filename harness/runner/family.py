@@ -14,7 +14,7 @@ import numpy as np
 
 from harness.analysis import hygiene, stopping
 from harness.analysis.intervals import log_ratios
-from harness.errors import Unsupported, XebenchError
+from harness.errors import TooLarge, Unsupported, XebenchError
 from harness.patterns.pattern import Pattern, Variant
 from harness.patterns.registry import load_file
 from harness.runner.beacon import Beacon
@@ -95,6 +95,7 @@ class FamilyRun:
         """Measure, and send a row for every case, whatever happens to it."""
         stopped_by = ""
         try:
+            self._check_device()
             binding, expected = self._prepare_problem()
             for candidate in self.candidates:
                 self._check_in(candidate, binding, expected)
@@ -104,6 +105,8 @@ class FamilyRun:
                 for candidate in good:
                     self._guard(candidate, "recheck", lambda c=candidate: self._verify(c, binding, expected))  # type: ignore[misc]
         except Unsupported as error:
+            self._drop_all("skipped", str(error))
+        except TooLarge as error:
             self._drop_all("refused", str(error))
         except MemoryError:
             self._drop_all("refused", "the host has too little memory for this problem")
@@ -120,12 +123,16 @@ class FamilyRun:
 
     # ---- preparation --------------------------------------------------------------------------------------------
 
+    def _check_device(self) -> None:
+        """What every variant needs; raises Unsupported before anything is allocated."""
+        limits = ("work_group_size", "sub_group_size")
+        numbers = {name: self.request.axes[name] for name in limits if name in self.request.axes}
+        reason = missing(self.device, self.pattern.requires, **numbers)
+        if reason:
+            raise Unsupported(reason)
+
     def _prepare_problem(self) -> tuple[Binding, dict[str, Any]]:
         self.beacon.show(None, "problem")
-        for name in ("work_group_size", "sub_group_size"):
-            if name in self.request.axes:
-                self._require(**{name: self.request.axes[name]})
-        self._require(*self.pattern.requires)
         make_problem, make_reference = self.pattern.make_problem, self.pattern.make_reference
         assert make_problem is not None and make_reference is not None
         problem = make_problem(np.random.default_rng(self.request.seed), **_accepted(make_problem, self.numbers))
@@ -139,11 +146,6 @@ class FamilyRun:
         binding = Binding(problem, self.numbers, DeviceMemory(self.session.queue))
         expected = make_reference(host_view(problem, self.numbers))
         return binding, check_reference(expected, binding.declared, binding.initial)
-
-    def _require(self, *names: str, **numbers: int) -> None:
-        reason = missing(self.device, names, **numbers)
-        if reason:
-            raise Unsupported(reason)
 
     def _check_in(self, candidate: _Candidate, binding: Binding, expected: Mapping[str, Any]) -> None:
         """Prepare a variant, run it once, and compare every element with the reference."""

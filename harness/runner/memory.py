@@ -10,7 +10,7 @@ import dpctl.tensor
 import numpy as np
 import numpy.typing as npt
 
-from harness.errors import Unsupported
+from harness.errors import TooLarge, Unsupported
 
 Array = npt.NDArray[Any]
 
@@ -25,7 +25,8 @@ def allocate(shape: int | tuple[int, ...], dtype: Any, queue: dpctl.SyclQueue, u
         usm: kind of USM: ``device``, ``shared`` or ``host``.
 
     Raises:
-        Unsupported: the device lacks this kind of USM, or the memory.
+        Unsupported: the device lacks this kind of USM.
+        TooLarge: it lacks the memory.
 
     """
     if not getattr(queue.sycl_device, f"has_aspect_usm_{usm}_allocations"):
@@ -34,7 +35,7 @@ def allocate(shape: int | tuple[int, ...], dtype: Any, queue: dpctl.SyclQueue, u
         return dpctl.tensor.empty(shape, dtype=dtype, usm_type=usm, sycl_queue=queue)
     except (MemoryError, dpctl.memory.USMAllocationError) as error:
         size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
-        raise Unsupported(f"the device could not allocate {size} bytes of {usm} USM") from error
+        raise TooLarge(f"the device could not allocate {size} bytes of {usm} USM") from error
 
 
 def copy_async(queue: dpctl.SyclQueue, destination: Any, source: Any, depends: list[Any]) -> dpctl.SyclEvent:

@@ -42,7 +42,7 @@ class RowStream:
                 "sequence": sequence,
                 "kind": command.kind,
                 "name": command.name,
-                "queue": command.queue,
+                "queue": f"q{command.queue}",
                 "submit_ns": command.submit_ns,
                 "start_ns": command.start_ns,
                 "end_ns": command.end_ns,

@@ -49,7 +49,7 @@ def examine() -> Report:
     devices, failure = _list()
     results = tuple(selftest(device) for device in devices)
     if failure is not None:
-        findings.append(Finding("devices", "error", "devices", f"listing them {failure}", _no_device_step()))
+        findings.append(Finding("devices", "error", "devices", f"listing them: {failure}", _no_device_step()))
     findings += _device_findings(devices, results)
     return Report(tuple(findings), devices, results)
 

@@ -73,8 +73,6 @@ def _compare(package: str, installed: str, expected: str) -> Finding:
         return Finding("packages", "ok", package, installed)
     detail = f"{installed} is installed, {expected} is needed"
     status: Status = "error" if not _compatible(package, installed, expected) else "warning"
-    if package == CPU_DRIVER and _numbers(installed, 1) < (FIRST_GOOD_DRIVER,):
-        detail += "; this series computes wrong results on newer processors"
     return Finding("packages", status, package, detail, pins.mend_command([package]))
 
 

@@ -1,4 +1,4 @@
-"""What the tests of kernels' functions share: the stack, loaded in the right order; launches; skips; assembly."""
+"""What the tests of kernels' functions share: launches, skips, refusals, assembly for Intel GPUs."""
 
 from __future__ import annotations
 
@@ -6,27 +6,30 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import dpctl
+import dpctl.tensor as dpt
+import numba_dpex
 import numpy as np
 import pytest
+from numba_dpex import kernel_api as kapi
 
-from harness import runtime
+from harness.dpex import compile_kernel, errors
 
-runtime.load()
-
-import dpctl  # noqa: E402
-import dpctl.tensor as dpt  # noqa: E402
-import numba_dpex  # noqa: E402
-from numba_dpex import kernel_api as kapi  # noqa: E402
-
-from harness.dpex import compile_kernel, errors  # noqa: E402
-
-__all__ = ["Assembly", "dpt", "kapi", "launch", "refused", "require", "sample_of", "spirv_of", "sub_groups"]
-
+#: Intel GPUs whose code is looked at.
 GPUS = ("pvc", "dg2-g10")
+
+#: Types that a sub-group exchanges and a vector holds.
+DTYPES = tuple(
+    np.dtype(name).type
+    for name in (
+        *("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
+        *("float16", "float32", "float64"),
+    )
+)
 
 
 def require(dtype: Any = np.int32, sub_group_size: int | None = None) -> None:
@@ -38,6 +41,15 @@ def require(dtype: Any = np.int32, sub_group_size: int | None = None) -> None:
         pytest.skip(f"{device.name} has no float16")
     if sub_group_size is not None and sub_group_size not in device.sub_group_sizes:
         pytest.skip(f"{device.name} has sub-groups of {list(device.sub_group_sizes)}, not {sub_group_size}")
+
+
+def require_blocks(sub_group_size: int) -> None:
+    """Skip the test if the default device has no sub-group block access at a sub-group size."""
+    device = dpctl.SyclDevice()
+    if "Intel" not in device.vendor:
+        pytest.skip(f"{device.name} is no Intel device: SPV_INTEL_subgroups is Intel's")
+    if device.is_gpu and sub_group_size == 32 and 8 in device.sub_group_sizes:
+        pytest.skip(f"{device.name} is of a generation without block access at 32 lanes")
 
 
 def launch(kernel: Any, items: Any, group: Any, *arrays: Any) -> list[np.ndarray]:
@@ -58,10 +70,8 @@ def refused(kernel: Any, *arguments: Any) -> str:
     """The one line with which a kernel is refused, after checking that it points at the line marked ``# wrong``."""
     with pytest.raises(errors.KernelCompileError) as caught:
         spirv_of(kernel, 16, *arguments)
-    line = int(caught.value.location.rpartition(":")[2])
-    assert "# wrong" in Path(__file__).with_name(Path(kernel.py_func.__code__.co_filename).name).read_text(
-        encoding="utf-8"
-    ).splitlines()[line - 1]
+    file, _, line = caught.value.location.rpartition(":")
+    assert "# wrong" in Path(file).read_text(encoding="utf-8").splitlines()[int(line) - 1]
     assert "\n" not in str(caught.value)
     return caught.value.reason
 
@@ -113,11 +123,6 @@ class Assembly:
     @staticmethod
     def _fetches_arguments(operands: str) -> bool:
         return "bti[255]" in operands
-
-
-def both_gpus(test: Callable[..., None]) -> Callable[..., None]:
-    """Run a test for each Intel GPU whose code is looked at."""
-    return pytest.mark.parametrize("gpu", GPUS)(test)
 
 
 def _extents(extents: Any) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from harness import Problem, inout, output
-from harness.errors import Unsupported
+from harness.errors import TooLarge
 from harness.runner.binding import Binding, check_memory, host_view
 
 
@@ -79,7 +79,7 @@ def test_the_reference_sees_inputs_and_numbers_but_no_outputs() -> None:
 def test_a_problem_that_does_not_fit_is_refused_with_both_sizes() -> None:
     problem = Problem(x=np.zeros(1 << 20, np.uint8), y=output(1 << 20, np.uint8))
     check_memory(problem, global_memory_bytes=4 << 20, max_alloc_bytes=1 << 20)
-    with pytest.raises(Unsupported, match=r"needs 0\.00 GiB of device memory"):
+    with pytest.raises(TooLarge, match=r"needs 0\.00 GiB of device memory"):
         check_memory(problem, global_memory_bytes=2 << 20, max_alloc_bytes=0)
-    with pytest.raises(Unsupported, match="one allocation"):
+    with pytest.raises(TooLarge, match="one allocation"):
         check_memory(problem, global_memory_bytes=4 << 20, max_alloc_bytes=1 << 19)

@@ -7,6 +7,7 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.typing import signature
+from numba_dpex.kernel_api.memory_enums import AddressSpace
 
 from harness.dpex import vector
 from harness.dpex._intrinsics import checks, memory
@@ -22,7 +23,7 @@ def load(width: int, aligned: bool) -> Typer:
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             pointer = _vector_pointer(context, builder, array, args, parts, width)
-            loaded = builder.load(pointer, align=_alignment(array.dtype, width, aligned))
+            loaded = builder.load(pointer, align=_alignment(array, width, aligned))
             return cgutils.pack_array(builder, memory.elements_of(builder, loaded))
 
         return signature(types.UniTuple(array.dtype, width), array, index_type), generate
@@ -41,7 +42,7 @@ def store(width: int, aligned: bool) -> Typer:
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             pointer = _vector_pointer(context, builder, array, args, parts, width)
             data = memory.vector_of(builder, stored.unpack(context, builder, args[2]))
-            builder.store(data, pointer, align=_alignment(array.dtype, width, aligned))
+            builder.store(data, pointer, align=_alignment(array, width, aligned))
             return context.get_dummy_value()
 
         return signature(types.none, array, index_type, stored.signature), generate
@@ -66,9 +67,10 @@ def _vector_pointer(context: Any, builder: Any, array: Any, args: Any, parts: An
     return memory.cast_pointer(builder, pointer, ir.VectorType(context.get_value_type(array.dtype), width))
 
 
-def _alignment(dtype: Any, width: int, aligned: bool) -> int:
-    itemsize = dtype.bitwidth // 8
-    return vector.alignment(itemsize, width) if aligned else itemsize
+def _alignment(array: Any, width: int, aligned: bool) -> int:
+    """The alignment to promise; drivers place a LocalAccessor where only its elements are aligned."""
+    itemsize = array.dtype.bitwidth // 8
+    return vector.alignment(itemsize, width) if aligned and array.addrspace == AddressSpace.GLOBAL else itemsize
 
 
 for _width in vector.WIDTHS:

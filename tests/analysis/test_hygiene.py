@@ -1,0 +1,95 @@
+"""Times computed from events, and the rules that timestamps must satisfy."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.analysis import hygiene
+from harness.analysis.hygiene import EventTimes
+
+CLEAN = [EventTimes(100, 200, 1200), EventTimes(150, 1200, 2000)]
+
+
+@st.composite
+def proper_events(draw: st.DrawFn) -> list[EventTimes]:
+    steps = st.tuples(st.integers(0, 60), st.integers(0, 20), st.integers(0, 20))
+    return [EventTimes(a, a + b, a + b + c) for a, b, c in draw(st.lists(steps, min_size=1, max_size=12))]
+
+
+@given(proper_events())
+def test_union_is_the_number_of_busy_quanta(events: list[EventTimes]) -> None:
+    busy = {tick for event in events for tick in range(event.start_ns, event.end_ns)}
+    assert hygiene.union_ns(events) == len(busy)
+
+
+@given(proper_events(), st.randoms(use_true_random=False))
+def test_union_does_not_depend_on_the_order_of_submission(events: list[EventTimes], shuffle) -> None:
+    mixed = list(events)
+    shuffle.shuffle(mixed)
+    assert hygiene.union_ns(mixed) == hygiene.union_ns(events)
+
+
+@given(proper_events())
+def test_union_queue_and_span_fit_together(events: list[EventTimes]) -> None:
+    total = sum(event.end_ns - event.start_ns for event in events)
+    assert max(event.end_ns - event.start_ns for event in events) <= hygiene.union_ns(events) <= total
+    assert 0 <= hygiene.union_ns(events) <= hygiene.span_ns(events)
+    assert 0 <= hygiene.queue_ns(events) <= hygiene.span_ns(events)
+
+
+@given(proper_events(), st.integers(-(10**15), 10**15))
+def test_the_epoch_of_the_device_clock_does_not_matter(events: list[EventTimes], epoch: int) -> None:
+    later = [EventTimes(*(moment + epoch for moment in event)) for event in events]
+    for measure in (hygiene.union_ns, hygiene.span_ns, hygiene.queue_ns):
+        assert measure(later) == measure(events)
+
+
+def test_times_of_a_worked_example() -> None:
+    assert hygiene.union_ns(CLEAN) == 1800
+    assert hygiene.span_ns(CLEAN) == 1900
+    assert hygiene.queue_ns(CLEAN) == 100
+    assert [measure([]) for measure in (hygiene.union_ns, hygiene.span_ns, hygiene.queue_ns)] == [0, 0, 0]
+
+
+def test_a_clean_sample_has_no_flags() -> None:
+    found = hygiene.flags(CLEAN, host_ns=5000, resolution_ns=1, earlier_starts={10, 20}, earlier_end_ns=90)
+    assert found == ()
+    assert hygiene.flags([], host_ns=5000, resolution_ns=1) == ()
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        ([EventTimes(300, 200, 1200)], (hygiene.ORDER,)),
+        ([EventTimes(100, 1200, 200)], (hygiene.ORDER, hygiene.ZERO)),
+        ([EventTimes(2**32 - 10, 2**32 - 5, 40)], (hygiene.ORDER, hygiene.ZERO)),  # a 32-bit clock wrapped
+        ([EventTimes(100, 200, 200)], (hygiene.ZERO,)),
+        ([EventTimes(100, 200, 209)], (hygiene.SHORT,)),
+        ([EventTimes(0, 7, 1000)], (hygiene.STALE, hygiene.BACKWARDS)),
+        ([EventTimes(0, 8, 1000)], (hygiene.BACKWARDS,)),
+        ([EventTimes(100, 200, 9000)], (hygiene.OUTSIDE_HOST,)),
+        ([EventTimes(100, 200, 1200), EventTimes(100, 700, 1700)], (hygiene.OVERLAP,)),
+    ],
+)
+def test_each_broken_rule_has_its_flag(events: list[EventTimes], expected: tuple[str, ...]) -> None:
+    found = hygiene.flags(events, host_ns=5000, resolution_ns=1, earlier_starts={7}, earlier_end_ns=50)
+    assert found == expected
+
+
+def test_a_device_clock_may_differ_a_little_from_the_hosts() -> None:
+    event = [EventTimes(0, 0, 1_000_500)]
+    assert hygiene.flags(event, host_ns=1_000_000, resolution_ns=1) == ()
+    assert hygiene.flags(event, host_ns=990_000, resolution_ns=1) == (hygiene.OUTSIDE_HOST,)
+
+
+def test_what_invalidates_depends_on_the_metric() -> None:
+    assert not hygiene.is_valid((hygiene.STALE,), "device")
+    assert not hygiene.is_valid((hygiene.OUTSIDE_HOST,), "wall")
+    assert hygiene.is_valid((hygiene.ZERO,), "wall")
+    assert hygiene.is_valid((hygiene.SHORT, hygiene.OVERLAP, hygiene.THROTTLED), "device")
+    assert hygiene.is_valid((), "span")
+
+
+def test_every_flag_is_explained() -> None:
+    assert set().union(*hygiene.INVALIDATING.values()) <= hygiene.FLAGS.keys()
+    assert all("," not in flag and meaning for flag, meaning in hygiene.FLAGS.items())

@@ -1,0 +1,150 @@
+"""Intervals: their symmetries, their agreement with the bootstrap, and what they say when samples are few."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from harness.analysis import bootstrap
+from harness.analysis.intervals import (
+    MIN_SAMPLES,
+    drift,
+    independent_ratio,
+    log_ratios,
+    median_interval,
+    speedup,
+)
+
+positive = st.floats(1e-3, 1e9)
+blocks = st.integers(1, 40).flatmap(
+    lambda n: st.tuples(st.lists(positive, min_size=n, max_size=n), st.lists(positive, min_size=n, max_size=n))
+)
+
+
+@given(blocks)
+def test_swapping_the_sides_inverts_the_speedup(sides: tuple[list[float], list[float]]) -> None:
+    there, back = speedup(*sides), speedup(*reversed(sides))
+    assert back.estimate == pytest.approx(1 / there.estimate)
+    if there.known:
+        assert back.low == pytest.approx(1 / there.high)
+        assert back.high == pytest.approx(1 / there.low)
+    else:
+        assert not back.known
+
+
+@given(blocks, st.floats(1e-3, 1e3))
+def test_the_unit_of_time_does_not_matter(sides: tuple[list[float], list[float]], factor: float) -> None:
+    baseline, variant = map(np.array, sides)
+    one, other = speedup(baseline, variant), speedup(baseline * factor, variant * factor)
+    assert [other.estimate, other.low, other.high] == pytest.approx([one.estimate, one.low, one.high], nan_ok=True)
+
+
+@given(blocks, st.floats(0.5, 2.0))
+def test_a_faster_variant_moves_the_whole_interval(sides: tuple[list[float], list[float]], factor: float) -> None:
+    baseline, variant = map(np.array, sides)
+    one, other = speedup(baseline, variant), speedup(baseline, variant / factor)
+    expected = [one.estimate * factor, one.low * factor, one.high * factor]
+    assert [other.estimate, other.low, other.high] == pytest.approx(expected, nan_ok=True)
+
+
+@given(blocks)
+def test_load_that_hits_both_sides_of_a_block_cancels(sides: tuple[list[float], list[float]]) -> None:
+    baseline, variant = map(np.array, sides)
+    load = 1 + np.arange(baseline.size) % 7
+    one, other = speedup(baseline, variant), speedup(baseline * load, variant * load)
+    assert [other.estimate, other.low, other.high] == pytest.approx([one.estimate, one.low, one.high], nan_ok=True)
+
+
+@given(st.lists(positive, min_size=1, max_size=80))
+def test_an_interval_holds_its_median_and_stays_within_the_samples(values: list[float]) -> None:
+    found = median_interval(values)
+    assert found.estimate == np.median(values)
+    assert found.n == len(values)
+    assert found.known == (len(values) >= MIN_SAMPLES)
+    if found.known:
+        assert min(values) <= found.low <= found.estimate <= found.high <= max(values)
+
+
+def test_few_samples_give_an_estimate_and_no_interval() -> None:
+    found = speedup([2.0] * (MIN_SAMPLES - 1), [1.0] * (MIN_SAMPLES - 1))
+    assert found.estimate == pytest.approx(2)
+    assert math.isnan(found.low)
+    assert math.isnan(found.high)
+    assert found.half_width == math.inf
+
+
+def test_no_samples_give_nothing() -> None:
+    assert math.isnan(median_interval([]).estimate)
+    assert math.isnan(independent_ratio([], [1.0]).estimate)
+    assert math.isnan(drift([1.0]).estimate)
+
+
+def test_exact_ranks_of_the_binomial_interval() -> None:
+    # n = 20: the 6th and 15th order statistics cover 95.86 %, the 7th and 14th 88.47 %; 95 % lies between them
+    shuffled = np.random.default_rng(1).permutation(np.arange(1.0, 21.0))
+    covered = 1 - 2 * stats.binom.cdf(5, 20, 0.5)
+    assert covered == pytest.approx(0.9586, abs=1e-4)
+    found = median_interval(alternating(np.sort(shuffled)))
+    assert 6 <= found.low <= 6.5
+    assert 14.5 <= found.high <= 15
+
+
+def alternating(values: np.ndarray) -> np.ndarray:
+    """The same values in an order without positive autocorrelation: low, high, low, high."""
+    half = values.size // 2
+    return np.ravel(np.column_stack([values[:half], values[half:][::-1]]))
+
+
+def test_agrees_with_the_bootstrap_where_blocks_are_many() -> None:
+    generator = np.random.default_rng(11)
+    baseline, variant = generator.lognormal(0.3, 0.02, 300), generator.lognormal(0, 0.02, 300)
+    found = speedup(baseline, variant)
+    low, high = bootstrap.median_of_ratios(np.log(baseline), np.log(variant), np.random.default_rng(1))
+    assert math.log(found.low) == pytest.approx(low, abs=0.001)
+    assert math.log(found.high) == pytest.approx(high, abs=0.001)
+    low, high = bootstrap.ratio_of_medians(np.log(baseline), np.log(variant), np.random.default_rng(1))
+    assert math.log(found.low) == pytest.approx(low, abs=0.003)
+    assert math.log(found.high) == pytest.approx(high, abs=0.003)
+
+
+@pytest.mark.parametrize("estimator", [bootstrap.ratio_of_medians, bootstrap.median_of_ratios, bootstrap.stationary])
+def test_bootstraps_are_deterministic_with_a_seed(estimator) -> None:
+    baseline, variant = np.random.default_rng(2).normal(0, 0.01, (2, 12))
+    first, second = (estimator(baseline, variant, np.random.default_rng(7)) for _ in range(2))
+    assert first == second
+    assert first[0] < first[1]
+
+
+def test_autocorrelated_ratios_get_a_wider_interval() -> None:
+    generator = np.random.default_rng(4)
+    independent = generator.normal(0, 0.01, 60)
+    smooth = np.sort(independent)[np.argsort(np.argsort(np.sin(np.arange(60) / 5)))]
+    assert sorted(smooth) == pytest.approx(sorted(independent))
+    assert median_interval(smooth).half_width > 1.5 * median_interval(independent).half_width
+
+
+@given(st.lists(positive, min_size=12, max_size=40), st.lists(positive, min_size=12, max_size=40))
+def test_independent_ratio_inverts_when_swapped(before: list[float], after: list[float]) -> None:
+    there, back = independent_ratio(before, after), independent_ratio(after, before)
+    assert [back.estimate, back.low, back.high] == pytest.approx([1 / there.estimate, 1 / there.high, 1 / there.low])
+    assert there.low <= there.estimate <= there.high
+
+
+def test_drift_is_told_from_noise() -> None:
+    noise = np.random.default_rng(6).lognormal(0, 0.01, 60)
+    assert drift(noise).low < 1 < drift(noise).high
+    moved = drift(noise * np.where(np.arange(60) < 30, 1.0, 1.1))
+    assert moved.estimate == pytest.approx(1.1, rel=0.01)
+    assert moved.low > 1
+
+
+@pytest.mark.parametrize(
+    ("baseline", "variant", "message"),
+    [([1.0, 2.0], [1.0], "every block"), ([1.0, 0.0], [1.0, 1.0], "positive"), ([-1.0], [1.0], "positive")],
+)
+def test_sides_that_are_no_pair_are_refused(baseline: list[float], variant: list[float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        log_ratios(baseline, variant)

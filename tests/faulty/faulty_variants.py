@@ -1,0 +1,64 @@
+"""One good pair, and one variant each that aborts, hangs, and writes one wrong element."""
+
+import os
+import time
+
+import numba_dpex as dpex
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from harness import Pattern, Problem, output
+
+pattern = Pattern(
+    name="faulty_variants",
+    guide="none",
+    lesson="What goes wrong in one variant costs that variant, not the run.",
+    presets={"smoke": {"n": 1 << 10}, "default": {"n": 1 << 10}},
+)
+
+
+@dpex.kernel(error_model="numpy")
+def double(item: kapi.Item, x, y):
+    i = item.get_id(0)
+    y[i] = x[i] + x[i]
+
+
+@dpex.kernel(error_model="numpy")
+def double_all_but_one(item: kapi.Item, x, y):
+    i = item.get_id(0)
+    y[i] = x[i] + x[i] + np.float32(i == 7)
+
+
+@pattern.problem
+def numbers(rng, n):
+    return Problem(x=rng.random(n, dtype=np.float32), y=output(n, np.float32))
+
+
+@pattern.reference
+def expected(p):
+    return {"y": p.x + p.x}
+
+
+@pattern.naive
+def good_naive(session, p):
+    session.launch(double, kapi.Range(p.n), p.x, p.y)
+
+
+@pattern.intermediate
+def aborts(session, p):
+    os.abort()
+
+
+@pattern.intermediate
+def hangs(session, p):
+    time.sleep(3600)
+
+
+@pattern.intermediate
+def one_wrong_element(session, p):
+    session.launch(double_all_but_one, kapi.Range(p.n), p.x, p.y)
+
+
+@pattern.optimized
+def good_optimized(session, p):
+    session.launch(double, kapi.Range(p.n), p.x, p.y)

@@ -1,0 +1,180 @@
+"""The whole road on the CPU device, through the command line as a user would."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import harness
+
+ROOT = Path(__file__).parents[2]
+FAULTY = ROOT / "tests/faulty/faulty_variants.py"
+pytestmark = pytest.mark.device
+
+
+def xebench(*arguments: str, check: int | None = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(command(*arguments), capture_output=True, text=True, check=False, timeout=300)
+    assert check is None or done.returncode == check, done.stdout + done.stderr
+    return done
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "harness.cli", *arguments]
+
+
+def test_a_pattern_is_measured_and_its_folder_read_again(tmp_path: Path) -> None:
+    output = tmp_path / "run"
+    done = xebench("run", "slm_convolution_cache", "--preset", "smoke", "--device", "cpu", "--output", str(output))
+    assert "slm_convolution_cache" in done.stdout
+    run = harness.load_run(output)
+    assert run.complete
+    assert set(run.cases["status"]) == {"ok"}
+    assert set(run.cases["device_class"]) == {"cpu"}
+    assert (run.devices["selftest"] == "ok").all()
+    assert (run.devices["bandwidth_roof_gbps"] > 0).all()
+    hot = run.samples[run.samples["state"] == "hot"]
+    assert hot["sample"].is_monotonic_increasing and hot["sample"].is_unique
+    assert set(hot["case_id"]) == set(run.cases["case_id"])
+    assert (hot["device_ns"] > 0).all() and (hot["host_ns"] >= hot["device_ns"]).all()
+    kernels = run.events[run.events["kind"] == "kernel"]
+    assert set(hot["sample"]) <= set(kernels["sample"]), "every sample must have the events of its commands"
+    compiled = run.samples[run.samples["state"] == "compile"]
+    assert {"typing", "build", "launch"} <= set(compiled["stage"])
+    assert (run.pairs["speedup_low"] <= run.pairs["speedup"]).all()
+    assert (run.pairs["speedup"] <= run.pairs["speedup_high"]).all()
+    # no claim for a CPU device: reported, never judged
+    assert set(run.pairs["verdict"]) == {"not applicable"}
+
+
+def test_json_of_a_run_is_for_scripts(tmp_path: Path) -> None:
+    done = xebench(
+        "run", "allocation_in_loop", "--preset", "smoke", "--device", "cpu", "--output", str(tmp_path / "r"), "--json"
+    )
+    data = json.loads(done.stdout)
+    assert data["state"] == "complete"
+    assert {"allocate_every_step", "allocate_once"} <= {case["variant"] for case in data["cases"]}
+    assert data["pairs"][0]["metric"] == "wall"
+
+
+def test_the_example_of_the_docs_runs(tmp_path: Path) -> None:
+    example = ROOT / "docs/examples/own_saxpy.py"
+    output = tmp_path / "run"
+    xebench("run", "own_saxpy", "--path", str(example), "--preset", "smoke", "--device", "cpu", "--output", str(output))
+    assert set(harness.load_run(output).cases["status"]) == {"ok"}
+
+
+def test_axes_are_swept_and_what_the_device_lacks_is_skipped_with_its_reason(tmp_path: Path) -> None:
+    output = tmp_path / "run"
+    limit = 1 << 20
+    xebench(
+        "run", "slm_convolution_cache", "--preset", "smoke", "--device", "cpu", "--output", str(output),
+        "--set", f"work_group_size=64,{limit}", "--budget", "0.1",
+    )  # fmt: skip
+    cases = harness.load_run(output).cases
+    by_axes = cases.groupby("axes")["status"].agg(set).to_dict()
+    assert by_axes == {'{"work_group_size": 64}': {"ok"}, f'{{"work_group_size": {limit}}}': {"skipped"}}
+    reasons = set(cases[cases["status"] == "skipped"]["reason"])
+    assert all(f"needs work-groups of {limit}" in reason for reason in reasons)
+
+
+def test_variants_that_fail_are_told_apart_and_the_good_pair_is_kept(tmp_path: Path) -> None:
+    output = tmp_path / "run"
+    done = xebench(
+        "run", "faulty_variants", "--path", str(FAULTY), "--preset", "smoke", "--device", "cpu",
+        "--output", str(output), "--timeout", "8", check=1,
+    )  # fmt: skip
+    run = harness.load_run(output)
+    cases = run.cases.set_index("variant")
+    assert cases["status"].to_dict() == {
+        "good_naive": "ok",
+        "aborts": "crashed",
+        "hangs": "timeout",
+        "one_wrong_element": "wrong",
+        "good_optimized": "ok",
+    }
+    assert "SIGABRT" in cases.loc["aborts", "reason"]
+    assert "1 of 1024 elements differ; first at (7,)" in cases.loc["one_wrong_element", "reason"]
+    pairs = run.pairs.set_index("variant")
+    assert pairs.loc["good_optimized", "speedup"] > 0
+    assert pairs.loc[["aborts", "hangs", "one_wrong_element"], "speedup"].isna().all()
+    for word in ("crashed", "timeout", "wrong"):
+        assert word in done.stdout
+
+
+def start_slow_run(output: Path, arguments: Sequence[str] = ()) -> subprocess.Popen[bytes]:
+    """A run that goes on until it is stopped, once its first samples are on disk."""
+    process = subprocess.Popen(
+        command(
+            "run", "slm_convolution_cache", "allocation_in_loop", "--preset", "smoke", "--device", "cpu",
+            "--output", str(output), "--budget", "300", "--precision", "1e-9", *arguments,
+        ),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    journal = output / "journal" / "samples.jsonl"
+    deadline = time.monotonic() + 120
+    while not (journal.exists() and b'"hot"' in journal.read_bytes()):
+        assert process.poll() is None and time.monotonic() < deadline, "the run did not begin to sample"
+        time.sleep(0.05)
+    return process
+
+
+def children(pid: int) -> list[int]:
+    return [int(text) for text in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def test_a_killed_run_leaves_everything_measured_and_no_worker(tmp_path: Path) -> None:
+    output = tmp_path / "run"
+    process = start_slow_run(output)
+    workers = children(process.pid)
+    process.kill()
+    process.wait()
+    run = harness.load_run(output)
+    assert not run.complete
+    assert len(run.samples) > 0 and len(run.events) > 0
+    assert set(run.cases["status"]) == {"interrupted"}
+    deadline = time.monotonic() + 10
+    while any(Path(f"/proc/{pid}").exists() for pid in workers) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert workers and not any(Path(f"/proc/{pid}").exists() for pid in workers)
+
+
+def test_an_interrupt_ends_the_run_cleanly(tmp_path: Path) -> None:
+    output = tmp_path / "run"
+    process = start_slow_run(output)
+    os.kill(process.pid, signal.SIGINT)
+    assert process.wait(timeout=60) == 130
+    run = harness.load_run(output)
+    assert run.manifest["state"] == "interrupted"
+    assert len(run.samples) > 0
+    assert (output / "samples.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (("run", "nonsense"), 2, "no pattern matches 'nonsense'"),
+        (("run", "--preset", "huge"), 2, "'huge'"),
+        (("run", "--set", "width=1", "--preset", "smoke"), 2, "--set width"),
+        (("run", "--path", "missing.py"), 2, "no pattern file"),
+        (("run", "E34", "--preset", "smoke", "--device", "level_zero:gpu:9", "--output", "x"), 3, "no device"),
+        (("run", "E34", "--preset", "smoke", "--device", "cpu", "--require-gpu", "--output", "x"), 3, "GPU is required"),
+        (("report", "missing"), 2, "missing"),
+    ],
+)
+def test_errors_end_in_one_line_and_a_status(arguments: Sequence[str], status: int, words: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        command(*arguments), capture_output=True, text=True, check=False, cwd=tmp_path, timeout=120
+    )
+    assert done.returncode == status
+    assert words in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert "Traceback" not in done.stderr

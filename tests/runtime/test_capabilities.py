@@ -1,0 +1,86 @@
+"""What a device lacks, in one line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from fake_device import GPU
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.runtime.capabilities import known_requirements, missing
+
+
+@pytest.mark.parametrize(
+    "name", ["fp64", "fp16", "atomic64", "usm_device", "usm_shared", "sub_groups", "gpu", "level_zero"]
+)
+def test_a_device_that_has_it_lacks_nothing(name: str) -> None:
+    assert missing(GPU, [name]) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "aspect"),
+    [
+        ("fp64", "fp64"),
+        ("fp16", "fp16"),
+        ("atomic64", "atomic64"),
+        ("usm_device", "usm_device_allocations"),
+        ("usm_shared", "usm_shared_allocations"),
+    ],
+)
+def test_a_name_asks_for_its_aspect(name: str, aspect: str) -> None:
+    without = replace(GPU, aspects=tuple(has for has in GPU.aspects if has != aspect))
+    reason = missing(without, [name])
+    assert reason is not None
+    assert name in reason
+
+
+def test_reasons_name_both_sides() -> None:
+    assert missing(GPU, ["usm_host"]) == "the device has no USM host allocations (usm_host)"
+    assert missing(GPU, ["cpu"]) == "needs a CPU, the device is a GPU"
+    assert missing(GPU, ["opencl"]) == "needs the opencl backend, the device is on level_zero"
+    assert missing(replace(GPU, sub_group_sizes=()), ["sub_groups"]) == "the device offers no sub-groups"
+
+
+def test_numbers() -> None:
+    assert missing(GPU, work_group_size=1024, sub_group_size=16, local_memory_bytes=131072) is None
+    assert missing(GPU, work_group_size=2048) == "needs work-groups of 2048, the device allows 1024"
+    assert missing(GPU, sub_group_size=8) == "needs sub-groups of 8, the device offers 16, 32"
+    assert missing(GPU, local_memory_bytes=131073) == (
+        "needs 131073 B of local memory a work-group, the device has 131072 B"
+    )
+    assert missing(GPU, global_memory_bytes=2**37) == "needs 128.00 GiB of device memory, the device has 64.00 GiB"
+    assert "none" in (missing(replace(GPU, sub_group_sizes=()), sub_group_size=8) or "")
+
+
+def test_numbers_can_be_written_as_names() -> None:
+    assert missing(GPU, ["work_group_size=1024", "sub_group_size = 16"]) is None
+    assert missing(GPU, ["work_group_size=2048"]) == missing(GPU, work_group_size=2048)
+
+
+def test_the_first_reason_is_given() -> None:
+    assert missing(GPU, ["fp64", "usm_host", "cpu"], work_group_size=1 << 20) == missing(GPU, ["usm_host"])
+
+
+@pytest.mark.parametrize("wrong", ["fp32", "work_group_size", "fp64=1", "subgroups=16"])
+def test_unknown_names_are_refused_and_known_ones_named(wrong: str) -> None:
+    with pytest.raises(ValueError, match=r"unknown requirement .*fp64, .*local_memory_bytes="):
+        missing(GPU, [wrong])
+
+
+def test_a_number_that_is_none_is_refused() -> None:
+    with pytest.raises(ValueError, match="work_group_size=many is no whole number"):
+        missing(GPU, ["work_group_size=many"])
+
+
+def test_every_known_requirement_is_understood() -> None:
+    for name in known_requirements():
+        missing(GPU, [f"{name}16" if name.endswith("=") else name])
+
+
+@given(st.integers(1, 1 << 40), st.integers(1, 1 << 40))
+def test_least_amounts_are_thresholds(has: int, wants: int) -> None:
+    device = replace(GPU, max_work_group_size=has, local_memory_bytes=has, global_memory_bytes=has)
+    for name in ("work_group_size", "local_memory_bytes", "global_memory_bytes"):
+        assert (missing(device, **{name: wants}) is None) == (wants <= has)

@@ -1,0 +1,107 @@
+"""Which OpenCL drivers are registered, and what is set for the environment's own."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.runtime import opencl
+
+INTEL = "processor : 0\nvendor_id : GenuineIntel\nflags\t\t: fpu avx avx2 fma bmi2\n"
+AMD = "processor : 0\nvendor_id : AuthenticAMD\nflags\t\t: {}\n"
+AVX512 = "avx avx2 fma bmi2 avx512f avx512dq avx512bw avx512vl avx512cd"
+
+
+@pytest.fixture
+def vendors(tmp_path: Path) -> Path:
+    folder = tmp_path / "vendors"
+    folder.mkdir()
+    return folder
+
+
+def driver(folder: Path, version: str = "2026.22.10.0") -> Path:
+    """A CPU driver as the packages install it: a link to a file that carries the version."""
+    (folder / f"libintelocl.so.{version}").touch()
+    link = folder / "libintelocl.so"
+    link.symlink_to(f"libintelocl.so.{version}")
+    return link
+
+
+def settings(vendors: Path, cpu_driver: Path | None, cpuinfo: str = INTEL, **environment: str) -> dict[str, str]:
+    return opencl.driver_settings({"OCL_ICD_VENDORS": str(vendors)} | environment, cpu_driver, cpuinfo)
+
+
+def test_the_driver_joins_those_of_the_system(vendors: Path, tmp_path: Path) -> None:
+    (vendors / "intel.icd").write_text("/usr/lib/intel-opencl/libigdrcl.so\n")
+    cpu_driver = driver(tmp_path)
+    assert settings(vendors, cpu_driver) == {"OCL_ICD_FILENAMES": str(cpu_driver)}
+
+
+def test_a_folder_that_is_not_there_registers_nothing(tmp_path: Path) -> None:
+    assert opencl.registered_drivers([tmp_path / "nowhere"]) == []
+
+
+def test_a_cpu_driver_of_the_system_is_not_registered_twice(vendors: Path, tmp_path: Path) -> None:
+    cpu_driver = driver(tmp_path)
+    (vendors / "cpu.icd").write_text(f"{cpu_driver}\n")
+    assert settings(vendors, cpu_driver) == {}
+    (vendors / "cpu.icd").write_text("libintelocl.so\n")
+    assert settings(vendors, cpu_driver) == {}
+
+
+def test_a_stale_registration_does_not_count(vendors: Path, tmp_path: Path) -> None:
+    (vendors / "cpu.icd").write_text("/opt/gone/libintelocl.so\n")
+    assert "OCL_ICD_FILENAMES" in settings(vendors, driver(tmp_path))
+
+
+def test_what_the_user_has_set_stays(vendors: Path, tmp_path: Path) -> None:
+    cpu_driver = driver(tmp_path, "2024.18.7.0")
+    own = {"OCL_ICD_FILENAMES": "", "CL_CONFIG_CPU_TARGET_ARCH": "corei7"}
+    assert settings(vendors, cpu_driver, AMD.format(AVX512), **own) == {}
+
+
+def test_without_a_driver_nothing_is_set(vendors: Path) -> None:
+    assert settings(vendors, None) == {}
+
+
+def test_condas_own_registration_counts(vendors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = tmp_path / "env" / "etc" / "OpenCL" / "vendors"
+    own.mkdir(parents=True)
+    cpu_driver = driver(tmp_path)
+    (own / "intel-cpu.icd").write_text(str(cpu_driver))
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "env"))
+    assert "OCL_ICD_FILENAMES" in settings(vendors, cpu_driver)  # pip's loader does not read that folder
+    (tmp_path / "env" / "conda-meta").mkdir()
+    assert settings(vendors, cpu_driver) == {}
+
+
+@pytest.mark.parametrize(
+    ("flags", "architecture"),
+    [(AVX512, "skx"), ("avx avx2 fma bmi2", "core-avx2"), ("sse4_2 avx", "corei7-avx"), ("sse2", "corei7")],
+)
+def test_an_old_driver_is_told_what_processor_this_is(
+    vendors: Path, tmp_path: Path, flags: str, architecture: str
+) -> None:
+    found = settings(vendors, driver(tmp_path, "2024.18.7.0"), AMD.format(flags))
+    assert found["CL_CONFIG_CPU_TARGET_ARCH"] == architecture
+
+
+def test_an_old_driver_knows_intels_processors(vendors: Path, tmp_path: Path) -> None:
+    assert "CL_CONFIG_CPU_TARGET_ARCH" not in settings(vendors, driver(tmp_path, "2024.18.7.0"), INTEL)
+
+
+def test_a_new_driver_is_told_nothing(vendors: Path, tmp_path: Path) -> None:
+    assert "CL_CONFIG_CPU_TARGET_ARCH" not in settings(vendors, driver(tmp_path), AMD.format(AVX512))
+
+
+def test_the_series_is_in_the_file_name_or_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert opencl.cpu_driver_series(driver(tmp_path, "2024.18.7.0")) == 2024
+    plain = tmp_path / "copy" / "libintelocl.so"
+    plain.parent.mkdir()
+    plain.touch()
+    monkeypatch.setattr(opencl.pins, "installed_version", lambda package: "2026.2.0")
+    assert opencl.cpu_driver_series(plain) == 2026
+    monkeypatch.setattr(opencl.pins, "installed_version", lambda package: None)
+    assert opencl.cpu_driver_series(plain) is None
