@@ -13,8 +13,9 @@ pattern = Pattern(
     lesson="SLM lies in 16 banks of 4 bytes: at a stride of 16 words all lanes queue at one bank.",
     claim={"gpu": "faster"},
     presets={
-        "smoke": {"n": 1 << 13, "steps": 64},
-        "default": {"n": 1 << 16, "steps": 256},
+        # no multiples of HOPS: a ring's order shows in the result only where the last round is not complete
+        "smoke": {"n": 1 << 13, "steps": 62},
+        "default": {"n": 1 << 16, "steps": 254},
         "guide": {"n": 32, "steps": 1024 * 1024},
     },
     axes={"stride": (16,), "work_group_size": (32,)},

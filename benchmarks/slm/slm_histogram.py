@@ -13,7 +13,7 @@ pattern = Pattern(
     lesson="1024 bins do not fit a work-item's registers: a group shares them in SLM, by local atomics.",
     claim={"gpu": "faster"},
     presets={
-        "smoke": {"n": 1 << 16},
+        "smoke": {"n": 1 << 18},
         "default": {"n": 1 << 20},
         "guide": {"n": 4096 * 4096},
     },

@@ -1,4 +1,8 @@
-"""Store contiguous elements with each instruction of a sub-group, not with each work-item."""
+"""Store contiguous elements with each instruction of a sub-group, not with each work-item.
+
+A compiler may join a work-item's neighbouring stores of one value into fewer, wider ones, which softens the naive
+variant; ``subgroup_coalesced_copy`` is the clearer pair.
+"""
 
 import numba_dpex as dpex
 import numpy as np

@@ -154,8 +154,8 @@ def _order_statistic_interval(ordered: Floats, tail: float) -> tuple[float, floa
     rank, weight = _rank(ordered.size, tail)
     if rank == 0:
         return float(ordered[0]), float(ordered[-1])
-    low = (1 - weight) * ordered[rank - 1] + weight * ordered[rank]
-    high = (1 - weight) * ordered[-rank] + weight * ordered[-rank - 1]
+    low = ordered[rank - 1] + weight * (ordered[rank] - ordered[rank - 1])
+    high = ordered[-rank] - weight * (ordered[-rank] - ordered[-rank - 1])
     return float(low), float(high)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
@@ -51,7 +51,7 @@ class _Slots:
         self.format = "="
         self.codes: list[int] = []
         self.pointers: list[int] = []
-        self.accessors: list[int] = []
+        self.accessors: list[tuple[int, LocalType]] = []
         for argument in signature:
             self._add(argument)
 
@@ -67,9 +67,12 @@ class _Slots:
             return
         self._value("int64")
         self._value("int64")
-        is_array = isinstance(argument, ArrayType)
-        (self.pointers if is_array else self.accessors).append(len(self.codes))
-        self.codes.append(interface.POINTER_CODE if is_array else interface.LOCAL_ACCESSOR_CODE)
+        if isinstance(argument, ArrayType):
+            self.pointers.append(len(self.codes))
+            self.codes.append(interface.POINTER_CODE)
+        else:
+            self.accessors.append((len(self.codes), argument))
+            self.codes.append(interface.LOCAL_ACCESSOR_CODE)
         self.format += "Q"
         for _ in range(2 * argument.ndim):
             self._value("int64")
@@ -83,7 +86,6 @@ class ArgumentBlock:
         codes: ``DPCTLKernelArgType[]``.
         count: how many flattened arguments there are.
         keep: the arguments last filled in.
-        local_bytes: local memory that they ask for.
     """
 
     def __init__(self, types: Sequence[ArgumentType], queue: Any) -> None:
@@ -102,16 +104,21 @@ class ArgumentBlock:
         self.table = (ctypes.c_void_p * max(self.count, 1))(*(base + 8 * slot for slot in range(self.count)))
         self.codes = (ctypes.c_int32 * max(self.count, 1))(*slots.codes)
         self._pointers = slots.pointers
-        self._accessors = [interface.LocalAccessorLayout() for _ in slots.accessors]
-        for slot, layout in zip(slots.accessors, self._accessors, strict=True):
-            self.table[slot] = ctypes.addressof(layout)
+        self._accessors = []
+        for slot, local in slots.accessors:
+            code = interface.ARGUMENT_CODES[local.dtype]
+            self._accessors.append(interface.LocalAccessorLayout(ndim=local.ndim, type_code=code))
+            self.table[slot] = ctypes.addressof(self._accessors[-1])
         self._context = queue.sycl_context
         self._known_queues: dict[int, Any] = {id(queue): queue}
         self.keep: tuple[Any, ...] = ()
-        self.local_bytes = 0
 
-    def fill(self, args: Sequence[Any]) -> None:
-        """Put in the values of ``args``.
+    def fill(self, args: Sequence[Any], check_local_memory: Callable[[int], None]) -> None:
+        """Put in the values of ``args``; when it raises, those of before stay.
+
+        Args:
+            args: as many as there are types.
+            check_local_memory: called with the bytes that LocalAccessors ask for, to raise if they are too many.
 
         Raises:
             ArgumentError: an argument's count, kind, dtype or layout is not what the kernel was compiled for, or
@@ -121,8 +128,8 @@ class ArgumentBlock:
             raise ArgumentError(f"the kernel takes {len(self._plan)} arguments after its item, {len(args)} given")
         values: list[Any] = []
         pointers: list[int] = []
-        accessors = iter(self._accessors)
-        self.local_bytes = 0
+        local_shapes: list[tuple[int, ...]] = []
+        local_bytes = 0
         for position, (expected, dtype) in enumerate(self._plan):
             value = args[position]
             if isinstance(expected, ArrayType):
@@ -134,17 +141,26 @@ class ArgumentBlock:
             elif isinstance(expected, LocalType):
                 if not isinstance(value, kernel_api.LocalAccessor) or argument_type(position, value) != expected:
                     raise _mismatch(position, expected, value)
-                self.local_bytes += _flatten_local(values, value, dtype, next(accessors))
+                local_shapes.append(_flatten_local(values, value, dtype.itemsize))
+                local_bytes += prod(local_shapes[-1]) * dtype.itemsize
             else:
                 _flatten_scalar(values, position, expected, value)
+        if local_bytes:
+            check_local_memory(local_bytes)
+        self._commit(values, pointers, local_shapes)
+        self.keep = tuple(args)
+
+    def _commit(self, values: list[Any], pointers: list[int], local_shapes: list[tuple[int, ...]]) -> None:
         try:
-            self._struct.pack_into(self._values, 0, *values)
+            packed = self._struct.pack(*values)
         except struct.error as error:
             raise ArgumentError(f"a number does not fit the type that the kernel was compiled for: {error}") from error
+        ctypes.memmove(self._values, packed, len(packed))
         table = self.table
         for slot, pointer in zip(self._pointers, pointers, strict=True):
             table[slot] = pointer
-        self.keep = tuple(args)
+        for layout, shape in zip(self._accessors, local_shapes, strict=True):
+            layout.dim0, layout.dim1, layout.dim2 = (*shape, 1, 1)[:3]
 
     def _check_context(self, position: int, queue: Any) -> None:
         if id(queue) in self._known_queues:
@@ -178,16 +194,13 @@ def _flatten_array(values: list[Any], array: Any) -> int:
     return pointer
 
 
-def _flatten_local(values: list[Any], accessor: Any, dtype: Any, layout: Any) -> int:
+def _flatten_local(values: list[Any], accessor: Any, itemsize: int) -> tuple[int, ...]:
     shape = tuple(int(extent) for extent in accessor._shape)
-    strides = [dtype.itemsize]
+    strides = [itemsize]
     for extent in shape[:0:-1]:
         strides.insert(0, strides[0] * extent)
-    layout.ndim = len(shape)
-    layout.type_code = interface.ARGUMENT_CODES[dtype.name]
-    layout.dim0, layout.dim1, layout.dim2 = (*shape, 1, 1)[:3]
-    values += (prod(shape), dtype.itemsize, 0, *shape, *strides)
-    return int(prod(shape) * dtype.itemsize)
+    values += (prod(shape), itemsize, 0, *shape, *strides)
+    return shape
 
 
 def _flatten_scalar(values: list[Any], position: int, expected: ScalarType, value: Any) -> None:

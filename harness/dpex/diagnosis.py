@@ -14,7 +14,7 @@ _SPECIFIC = re.compile(r"raised a specific error:\s*\n\s*(?:\w+Error: )?(?P<reas
 _CALL = re.compile(r"^\s*>>> (?P<call>[^\n]+)$", re.MULTILINE)
 _UNDEFINED = re.compile(r"name '(?P<name>\w+)' is not defined")
 _NO_FEATURE = re.compile(r"'SPIRV\w+' object has no attribute '(?P<feature>\w+)'")
-_NO_REASON = re.compile(r"^(Failed in \w+ mode pipeline|Internal error at|No implementation of|- Resolution failure)")
+_NO_REASON = re.compile(r"^(Failed in \w+ mode pipeline|Internal error at|Error during lowering|No implementation of|- Resolution failure)")
 
 
 def compile_error(function: Any, error: Exception) -> KernelCompileError:

@@ -77,9 +77,10 @@ class PreparedLaunch:
             ArgumentError: count, kind, dtype, layout, or memory of another context.
             UnsupportedByDevice: more local memory than the device has.
         """
-        self._block.fill(args)
-        if self._block.local_bytes:
-            check_local_memory(self.device_kernel, self._block.local_bytes)
+        self._block.fill(args, self._check_local_memory)
+
+    def _check_local_memory(self, local_bytes: int) -> None:
+        check_local_memory(self.device_kernel, local_bytes)
 
     def submit(self, depends: Sequence[Any] = ()) -> DeviceEvent:
         """Submit the kernel.

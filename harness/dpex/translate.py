@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import time
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from llvmlite import binding
@@ -104,6 +105,13 @@ def finish_ir(text: str, mangled_name: str, kernel: str, options: KernelOptions,
     return module if keep_debug else _without_names(module)
 
 
+def to_spirv(module: Any) -> bytes:
+    """Run llvm-spirv on an llvmlite module."""
+    context = SimpleNamespace(extra_compile_options={LLVM_SPIRV_ARGS: [f"--spirv-ext=+{e}" for e in SPIRV_EXTENSIONS]})
+    spirv: bytes = spirv_generator.llvm_to_spirv(context, str(module), module.as_bitcode())
+    return spirv
+
+
 def _compile_to_spirv(self: Any, kernel_library: Any, kernel_fndesc: Any, kernel_targetctx: Any) -> KernelModule:
     function = kernel_library.get_function(kernel_fndesc.llvm_func_name)
     wrapper = kernel_targetctx.prepare_spir_kernel(function, kernel_fndesc.argtypes)
@@ -120,10 +128,9 @@ def _compile_to_spirv(self: Any, kernel_library: Any, kernel_fndesc: Any, kernel
     name = entry_point_name(self.py_func.__name__)
     debug = bool(self.targetoptions.get("debug", False))
     module = finish_ir(str(kernel_library.final_module), mangled_name, name, options, keep_debug=debug)
-    text = str(module)
-    kernel_targetctx.extra_compile_options[LLVM_SPIRV_ARGS] = [f"--spirv-ext=+{e}" for e in SPIRV_EXTENSIONS]
-    spirv = spirv_generator.llvm_to_spirv(kernel_targetctx, text, module.as_bitcode())
-    return KernelModule(name, spirv, text, time.perf_counter_ns() - started, options)
+    spirv = to_spirv(module)
+    kernel_targetctx.extra_compile_options.pop(LLVM_SPIRV_ARGS, None)
+    return KernelModule(name, spirv, str(module), time.perf_counter_ns() - started, options)
 
 
 def install() -> None:

@@ -85,11 +85,11 @@ def stand_ins() -> Iterator[None]:
         finder = _Finder()
         real = {name: sys.modules.pop(name) for name in list(sys.modules) if _is_heavy(name)}
         attributes = _detach_submodules()
-        sys.meta_path.insert(0, finder)  # type: ignore[arg-type]
+        sys.meta_path.insert(0, finder)
         try:
             yield
         finally:
-            sys.meta_path.remove(finder)  # type: ignore[arg-type]
+            sys.meta_path.remove(finder)
             for name in [name for name in sys.modules if _is_heavy(name)]:
                 del sys.modules[name]
             _detach_submodules()

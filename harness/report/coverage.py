@@ -35,9 +35,9 @@ def markdown(infos: Sequence[PatternInfo]) -> str:
     done = sum(entry["id"] in by_entry for entry in known)
     lines = [HEAD, f"{done} of {len(known)} entries have a pattern; {len(infos)} patterns in all.", ""]
     lines += ["| entry | name | guide | patterns |", "|---|---|---|---|"]
-    for entry in known:
-        patterns = ", ".join(f"`{name}`" for name in by_entry.get(entry["id"], [])) or "not yet"
-        lines.append(f"| {entry['id']} | {entry['name']} | {entry['guide']} | {patterns} |")
+    for row in known:
+        patterns = ", ".join(f"`{name}`" for name in by_entry.get(row["id"], [])) or "not yet"
+        lines.append(f"| {row['id']} | {row['name']} | {row['guide']} | {patterns} |")
     return "\n".join(lines) + "\n"
 
 

@@ -23,11 +23,11 @@ def as_html(run: Run) -> str:
     text = resources.files("harness.report").joinpath("run.html.j2").read_text(encoding="utf-8")
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     marks = iter(interval_mark(pair) for pair in sorted_pairs(run))
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"row": row, "mark": next(marks) if row.verdict else None, "key": row.verdict.replace(" ", "-")}
         for row in result_rows(run)
     ]
-    families = [(name, list(items)) for name, items in groupby(rows, key=lambda item: item["row"].family)]  # type: ignore[attr-defined]
+    families = [(name, list(items)) for name, items in groupby(rows, key=lambda item: item["row"].family)]
     return environment.from_string(text).render(
         run=run,
         device=device_line(run),

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,34 @@ class _Candidate:
     reason: str = ""
     kernels: list[dict[str, Any]] = field(default_factory=list)
 
+    def drop(self, status: str, reason: str) -> None:
+        """Take the variant out, for the first reason that there is."""
+        if self.status == "ok":
+            self.status, self.reason = status, reason
+
+
+class _SampleFailed(Exception):
+    """A variant that was found right failed while it was sampled."""
+
+    def __init__(self, candidate: _Candidate, error: Exception) -> None:
+        super().__init__(str(error))
+        self.candidate = candidate
+        self.error = error
+
+
+def _outcome(stage: str, error: Exception) -> tuple[str, str]:
+    """Status and reason of what an exception ended."""
+    text = str(error).strip().partition("\n")[0]
+    if isinstance(error, Unsupported):
+        return "skipped", text
+    if isinstance(error, TooLarge):
+        return "refused", text
+    if isinstance(error, MemoryError):
+        return "refused", "the host has too little memory for this problem"
+    if isinstance(error, XebenchError | UnusableReference):
+        return "error", f"{stage}: {text}"
+    return "error", f"{stage}: {type(error).__name__}: {text}"
+
 
 _loaded: dict[str, list[Pattern]] = {}
 
@@ -99,21 +128,13 @@ class FamilyRun:
             binding, expected = self._prepare_problem()
             for candidate in self.candidates:
                 self._check_in(candidate, binding, expected)
-            good = [candidate for candidate in self.candidates if candidate.status == "ok"]
-            if good:
-                stopped_by = self._sample(good, binding)
-                for candidate in good:
-                    self._guard(candidate, "recheck", lambda c=candidate: self._verify(c, binding, expected))  # type: ignore[misc]
-        except Unsupported as error:
-            self._drop_all("skipped", str(error))
-        except TooLarge as error:
-            self._drop_all("refused", str(error))
-        except MemoryError:
-            self._drop_all("refused", "the host has too little memory for this problem")
-        except XebenchError as error:
-            self._drop_all("error", str(error))
-        except UnusableReference as error:
-            self._drop_all("error", f"the pattern's reference: {error}")
+            stopped_by = self._sample_all(binding)
+            for candidate in self.candidates:
+                if candidate.status == "ok":
+                    self._guard(candidate, "recheck", partial(self._verify, candidate, binding, expected))
+        except Exception as error:
+            for candidate in self.candidates:
+                candidate.drop(*_outcome(self.beacon.read()[1], error))
         finally:
             self.rows.flush()
             for candidate in self.candidates:
@@ -195,23 +216,37 @@ class FamilyRun:
         ]
         found = [text for text in differences if text]
         if found:
-            candidate.status, candidate.reason = "wrong", "; ".join(found)
+            candidate.drop("wrong", "; ".join(found))
 
     # ---- sampling -----------------------------------------------------------------------------------------------
 
-    def _sample(self, good: Sequence[_Candidate], binding: Binding) -> str:
+    def _sample_all(self, binding: Binding) -> str:
+        """Sample the good variants together; one that fails drops out and the others begin again."""
         sampling = Sampling(**self.request.sampling)
+        first_block = self.request.first_block
+        while good := [candidate for candidate in self.candidates if candidate.status == "ok"]:
+            try:
+                return self._sample(good, binding, sampling, first_block)
+            except _SampleFailed as failure:
+                failure.candidate.drop(*_outcome("sample", failure.error))
+                first_block += sampling.max_blocks + sampling.max_warmup_blocks
+        return ""
+
+    def _sample(self, good: Sequence[_Candidate], binding: Binding, sampling: Sampling, first_block: int) -> str:
         by_name = {candidate.variant.name: candidate for candidate in good}
         baseline = self.pattern.baseline_variant.name
         limits = stopping.Limits(sampling.precision, sampling.budget_s, sampling.max_blocks, sampling.min_blocks)
         queues = self.session.queue_count
 
-        def measure(name: str, *, state: str, block: int, order: int) -> float:
-            self.beacon.show(self.request.variants.index(name), "sample")
+        def measure(variant: str, *, state: str, block: int, order: int) -> float:
+            self.beacon.show(self.request.variants.index(variant), "sample")
             binding.reset()
-            host_ns, commands = self.session.measure(by_name[name].timed)
+            try:
+                host_ns, commands = self.session.measure(by_name[variant].timed)
+            except Exception as error:
+                raise _SampleFailed(by_name[variant], error) from error
             self.session.forget_queues(queues)
-            return self._record(name, state, block + self.request.first_block, order, host_ns, commands)
+            return self._record(variant, state, block + first_block, order, host_ns, commands)
 
         def decide(values: Mapping[str, Sequence[float]], elapsed_s: float) -> str | None:
             blocks = len(next(iter(values.values())))
@@ -265,16 +300,8 @@ class FamilyRun:
         self.beacon.show(self.request.variants.index(candidate.variant.name), stage)
         try:
             action()
-        except Unsupported as error:
-            candidate.status, candidate.reason = "skipped", str(error)
         except Exception as error:
-            text = str(error).strip().partition("\n")[0]
-            candidate.status, candidate.reason = "error", f"{stage}: {type(error).__name__}: {text}"
-
-    def _drop_all(self, status: str, reason: str) -> None:
-        for candidate in self.candidates:
-            if candidate.status == "ok":
-                candidate.status, candidate.reason = status, reason
+            candidate.drop(*_outcome(stage, error))
 
     def _send_case(self, candidate: _Candidate, stopped_by: str) -> None:
         self.sender.send(

@@ -33,7 +33,8 @@ def poison_for(expected: Array) -> Array:
     candidates = (info.max - 6 - step for step in range(257))
     value = next((c for c in candidates if c >= info.min and c not in present), None)
     if value is None or bool((expected == value).any()):
-        return expected ^ expected.dtype.type(0x55)
+        flipped: Array = expected ^ expected.dtype.type(0x55)
+        return flipped
     return np.full_like(expected, value)
 
 

@@ -15,7 +15,7 @@ ROOT = Path("/")
 INTEL = "0x8086"
 
 # Nodes that exist where a kernel driver found a GPU: DRM, WSL, and other vendors'.
-_NODES = ("dri/renderD*", "dxg", "kfd", "nvidia[0-9]*")
+_NODES = ("dri/render*", "dxg", "kfd", "nvidia[0-9]*")
 
 LOADER_PACKAGE = "libze1 (in Intel's older repositories: level-zero)"
 LEVEL_ZERO_PACKAGE = "intel-level-zero-gpu (newer: libze-intel-gpu1)"
@@ -45,7 +45,7 @@ def access_findings(root: Path = ROOT) -> Iterator[Finding]:
     on_bus = intel_gpus_on_bus(root)
     if not found:
         if on_bus:
-            detail = f"an Intel GPU is on the PCI bus ({', '.join(on_bus)}), but there is no /dev/dri/renderD*"
+            detail = f"an Intel GPU is on the PCI bus ({', '.join(on_bus)}), but there is no /dev/dri/render*"
             step = "load the kernel driver i915 or xe; start a container with --device /dev/dri"
             yield Finding("devices", "warning", "GPU", detail, step)
         else:

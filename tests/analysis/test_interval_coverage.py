@@ -25,7 +25,7 @@ def test_coverage_of_independent_blocks(noise: str, blocks: int) -> None:
 @pytest.mark.parametrize("blocks", [20, 60])
 def test_coverage_of_correlated_ratios(blocks: int) -> None:
     found = coverage(IN_USE, NOISES["ratio correlated, 0.3"], blocks=blocks, repeats=REPEATS, seed=blocks)
-    assert 0.92 - SLACK <= found.covered
+    assert found.covered >= 0.92 - SLACK
     naive = coverage(
         ESTIMATORS["bootstrap, median of ratios"],
         NOISES["ratio correlated, 0.3"],

@@ -43,6 +43,14 @@ def require(dtype: Any = np.int32, sub_group_size: int | None = None) -> None:
         pytest.skip(f"{device.name} has sub-groups of {list(device.sub_group_sizes)}, not {sub_group_size}")
 
 
+def require_atomics(dtype: Any) -> None:
+    """Skip the test if the default device has no atomics on a type."""
+    require(dtype)
+    device = dpctl.SyclDevice()
+    if np.dtype(dtype).itemsize == 8 and not device.has_aspect_atomic64:
+        pytest.skip(f"{device.name} has no 64-bit atomics")
+
+
 def require_blocks(sub_group_size: int) -> None:
     """Skip the test if the default device has no sub-group block access at a sub-group size."""
     device = dpctl.SyclDevice()

@@ -109,6 +109,29 @@ def test_variants_that_fail_are_told_apart_and_the_good_pair_is_kept(tmp_path: P
         assert word in done.stdout
 
 
+def test_errors_of_a_pattern_cost_that_pattern(tmp_path: Path) -> None:
+    output = tmp_path / "run"
+    path = ROOT / "tests/faulty/faulty_patterns.py"
+    names = ("broken_problem", "broken_reference", "too_large", "fails_later", "lacks")
+    xebench(
+        "run", *names, "--path", str(path), "--preset", "smoke", "--device", "cpu", "--output", str(output),
+        "--budget", "0.2", check=1,
+    )  # fmt: skip
+    run = harness.load_run(output)
+    cases = run.cases.set_index(["pattern", "variant"])
+    status, reason = cases["status"].to_dict(), cases["reason"].to_dict()
+    assert reason["broken_problem", "write_ones"] == "problem: KeyError: 'missing'"
+    assert "missing ['y'], unknown ['z']" in reason["broken_reference", "write_ones"]
+    assert status["too_large", "write_ones"] == "refused"
+    assert "GiB of device memory" in reason["too_large", "write_ones"]
+    assert status["fails_later", "fails_at_the_fifth_call"] == "error"
+    assert "sample: StopIteration" in reason["fails_later", "fails_at_the_fifth_call"]
+    assert status["fails_later", "write_ones"] == "ok"
+    assert status["lacks", "needs_level_zero"] == "skipped"
+    assert status["lacks", "too_much_local_memory"] == "skipped"
+    assert set(run.samples[run.samples["case_id"].str.startswith("fails_later/write_ones")]["state"]) >= {"hot"}
+
+
 def start_slow_run(output: Path, arguments: Sequence[str] = ()) -> subprocess.Popen[bytes]:
     """A run that goes on until it is stopped, once its first samples are on disk."""
     process = subprocess.Popen(

@@ -21,7 +21,7 @@ def test_what_changes_a_measurement_is_recorded(name: str) -> None:
     assert relevant_environment({name: "1"}) == {name: "1"}
 
 
-@pytest.mark.parametrize("name", ["HOME", "PATH", "USER", "AWS_SECRET_ACCESS_KEY", "CLICOLOR", "OCLOCK"])
+@pytest.mark.parametrize("name", ["HOME", "PATH", "USER", "AWS_SECRET_ACCESS_KEY", "CLICOLOR", "OCLUSTER"])
 def test_nothing_else_is(name: str) -> None:
     assert relevant_environment({name: "1"}) == {}
 

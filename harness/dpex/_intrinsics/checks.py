@@ -38,7 +38,7 @@ def one_of(what: str, given: Any, allowed: Iterable[Any]) -> Any:
     """
     plain, choices = types.unliteral(given), list(allowed)
     if plain not in choices:
-        raise Misuse(f"{what} is {plain}, but must be {_alternatives([str(choice) for choice in choices])}")
+        raise Misuse(f"{what} is {plain}, but must be {alternatives([str(choice) for choice in choices])}")
     return plain
 
 
@@ -83,7 +83,7 @@ def array(
     one_of("the array's dtype", given.dtype, dtypes)
     if given.addrspace not in spaces:
         space = _SPACE_NAMES.get(given.addrspace, str(given.addrspace))
-        allowed = _alternatives([_SPACE_NAMES[allowed] for allowed in spaces])
+        allowed = alternatives([_SPACE_NAMES[allowed] for allowed in spaces])
         raise Misuse(f"array is in {space} memory, but must be in {allowed} memory")
     if contiguous and given.layout != "C":
         raise Misuse(f"array has layout {given.layout}, but its elements must be contiguous (layout C)")
@@ -112,5 +112,6 @@ def known_value(given: Any) -> int | None:
     return given.literal_value if isinstance(given, types.IntegerLiteral) else None
 
 
-def _alternatives(names: list[str]) -> str:
+def alternatives(names: list[str]) -> str:
+    """The names as "a, b or c"."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import inspect
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from numba.core import types
@@ -13,13 +14,16 @@ from harness.dpex._intrinsics import checks, spirv
 from harness.dpex._intrinsics.function_type import Typer, implement
 
 
-def extended(instruction: str, allowed: Iterable[Any]) -> Typer:
-    """An instruction whose operands and result have one floating-point type."""
+def extended(instruction: str, names: Sequence[str], allowed: Iterable[Any]) -> Typer:
+    """An instruction whose operands, called *names*, and result have one floating-point type."""
 
     def typer(*operands: Any) -> Any:
-        operand_type = checks.one_of("the first argument", operands[0], allowed)
-        for operand in operands[1:]:
-            checks.one_of("an argument", operand, (operand_type,))
+        first, *others = zip(names, operands, strict=True)
+        operand_type = checks.one_of(*first, allowed)
+        for name, operand in others:
+            if types.unliteral(operand) != operand_type:
+                plain = types.unliteral(operand)
+                raise checks.Misuse(f"{name} is {plain}, but must be {operand_type} like {names[0]}")
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             return spirv.call(
@@ -38,8 +42,10 @@ def extended(instruction: str, allowed: Iterable[Any]) -> Typer:
 _ACCURATE = {"fma": "fma", "mad": "mad", "inverse_sqrt": "rsqrt"}
 
 for _name in native.__all__:
+    _function = getattr(native, _name)
+    _operands = tuple(inspect.signature(_function).parameters)
     if _name in _ACCURATE:
-        implement(getattr(native, _name), extended(_ACCURATE[_name], checks.FLOATS))
+        implement(_function, extended(_ACCURATE[_name], _operands, checks.FLOATS))
     else:
         _instruction = _name if _name.startswith("half_") else f"native_{_name}"
-        implement(getattr(native, _name), extended(_instruction, (types.float32,)))
+        implement(_function, extended(_instruction, _operands, (types.float32,)))

@@ -1,0 +1,89 @@
+"""Runs made of numbers: cases and samples with known times, in the tables of the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.analysis.pairs import pairs
+from harness.analysis.summaries import summaries
+from harness.records import TABLES, Run, frame
+
+DEVICE = "opencl:cpu:0"
+
+
+class Synthetic:
+    """Collects rows; `run` makes the tables of them as `load_run` would."""
+
+    def __init__(self, **device: Any) -> None:
+        known = {"device": DEVICE, "name": "Test CPU", "driver_version": "1.0", "device_class": "cpu"}
+        self.devices = [_row("devices", {**known, "timer_resolution_ns": 1.0, **device})]
+        self.cases: list[dict[str, Any]] = []
+        self.samples: list[dict[str, Any]] = []
+
+    def case(self, variant: str, role: str, **changed: Any) -> str:
+        """A case of the pattern `p` on the device, ok unless changed; returns its id."""
+        device = self.devices[0]
+        known = {
+            "pattern": "p",
+            "family": "f",
+            "variant": variant,
+            "role": role,
+            "preset": "smoke",
+            "axes": "{}",
+            "device": device["device"],
+            "device_class": device["device_class"],
+            "metric": "device",
+            "claim": "faster",
+            "status": "ok",
+            **changed,
+        }
+        case_id = f"{known['pattern']}/{variant}/{known['preset']}/{known['axes']}/{known['device_class']}"
+        self.cases.append(_row("cases", {**known, "case_id": case_id}))
+        return case_id
+
+    def sample(self, case_id: str, **changed: Any) -> None:
+        """One sample, valid and hot unless changed."""
+        known = {"case_id": case_id, "sample": len(self.samples), "state": "hot", "valid": True, "flags": ""}
+        self.samples.append(_row("samples", {**known, **changed}))
+
+    def times(self, case_id: str, device_ns: Iterable[float], state: str = "hot", flags: Sequence[str] = ()) -> None:
+        """A sample in each block, with these device times."""
+        for block, time_ns in enumerate(device_ns):
+            self.sample(
+                case_id,
+                block=block,
+                state=state,
+                device_ns=time_ns,
+                span_ns=2 * time_ns,
+                host_ns=3 * time_ns,
+                flags=",".join(flags),
+            )
+
+    def run(self) -> Run:
+        """The tables."""
+        devices, cases = frame("devices", self.devices), frame("cases", self.cases)
+        samples = frame("samples", self.samples)
+        summary = summaries(cases, samples, devices)
+        return Run(
+            path=Path("synthetic"),
+            manifest={"state": "complete"},
+            devices=devices,
+            cases=cases,
+            samples=samples,
+            events=frame("events", []),
+            summaries=frame("summaries", summary),
+            pairs=frame("pairs", pairs(cases, samples, devices, summary)),
+        )
+
+
+def noisy(median_ns: float, blocks: int = 20, spread: float = 0.005, seed: int = 0) -> np.ndarray:
+    """Lognormal times around a median."""
+    return median_ns * np.random.default_rng(seed).lognormal(0, spread, blocks)
+
+
+def _row(table: str, values: dict[str, Any]) -> dict[str, Any]:
+    return {**dict.fromkeys(TABLES[table]), **values}

@@ -1,0 +1,77 @@
+"""Two runs side by side: same, faster, slower, or why not."""
+
+from typing import Any
+
+import pytest
+from synthetic import Synthetic, noisy
+
+from harness.records import Run, compare_runs
+
+
+def run(time_ns: float, seed: int, blocks: int = 40, device: dict[str, Any] | None = None, **case: Any) -> Run:
+    made = Synthetic(**(device or {}))
+    made.times(made.case("v", "optimized", **case), noisy(time_ns, blocks, seed=seed))
+    return made.run()
+
+
+@pytest.mark.parametrize(
+    ("after_ns", "outcome"), [(1000, "same"), (1010, "same"), (1200, "slower"), (800, "faster"), (1050, "inconclusive")]
+)
+def test_outcome(after_ns: float, outcome: str) -> None:
+    row = compare_runs(run(1000, 1), run(after_ns, 2)).iloc[0]
+    assert row["outcome"] == outcome
+    assert row["speedup"] == pytest.approx(1000 / after_ns, rel=0.01)
+    assert row["speedup_low"] < row["speedup"] < row["speedup_high"]
+    assert (row["before_n"], row["after_n"]) == (40, 40)
+
+
+def test_the_threshold_decides_what_matters() -> None:
+    before, after = run(1000, 1), run(1080, 2)
+    assert compare_runs(before, after, 0.03).iloc[0]["outcome"] == "slower"
+    assert compare_runs(before, after, 0.2).iloc[0]["outcome"] == "same"
+    with pytest.raises(ValueError, match="negative"):
+        compare_runs(before, after, -0.1)
+
+
+def test_other_devices_are_named_and_other_classes_not_compared() -> None:
+    other = compare_runs(run(1000, 1), run(500, 2, device={"name": "Other CPU"})).iloc[0]
+    assert other["outcome"] == "faster"
+    assert other["reason"].startswith("different devices (Test CPU, 1.0 before, Other CPU, 1.0 after): ")
+    driver = compare_runs(run(1000, 1), run(1000, 2, device={"driver_version": "2.0"})).iloc[0]
+    assert driver["reason"].startswith("different devices")
+    classes = compare_runs(run(1000, 1), run(500, 2, device={"device_class": "gpu"}))
+    assert set(classes["outcome"]) == {"none"}
+    assert sorted(classes["reason"]) == ["only in the run after", "only in the run before"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        ({"status": "wrong", "reason": "bad"}, {}, "wrong before: bad"),
+        ({}, {"status": "timeout"}, "timeout after"),
+        ({}, {"metric": "wall"}, "its metric was device before and is wall after"),
+    ],
+)
+def test_cases_that_cannot_be_compared_say_why(before: dict[str, str], after: dict[str, str], reason: str) -> None:
+    row = compare_runs(run(1000, 1, **before), run(1000, 2, **after)).iloc[0]
+    assert (row["outcome"], row["reason"]) == ("none", reason)
+
+
+def test_few_samples_are_inconclusive() -> None:
+    row = compare_runs(run(1000, 1), run(100, 2, blocks=4)).iloc[0]
+    assert row["outcome"] == "inconclusive"
+    assert row["reason"].startswith("too few samples: 4 of the 6")
+
+
+def test_a_state_of_one_run_only_has_no_outcome() -> None:
+    made = Synthetic()
+    case = made.case("v", "optimized")
+    made.times(case, noisy(1000, 20))
+    made.times(case, noisy(3000, 20), state="cold")
+    found = compare_runs(run(1000, 1), made.run()).set_index("state")
+    assert list(found["outcome"]) == ["same", "none"]
+    assert found.loc["cold", "reason"] == "no valid sample before in this state"
+
+
+def test_two_empty_runs_make_an_empty_table() -> None:
+    assert compare_runs(Synthetic().run(), Synthetic().run()).empty

@@ -1,0 +1,179 @@
+"""Pairs: who is compared with whom, over which blocks, and what comes of a side that failed."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from synthetic import DEVICE, Synthetic, noisy
+
+
+def test_every_variant_against_the_naive_one() -> None:
+    made = Synthetic()
+    for variant, role, time_ns in [("b", "optimized", 500), ("a", "naive", 1000), ("c", "intermediate", 800)]:
+        made.times(made.case(variant, role), noisy(time_ns, seed=time_ns))
+    found = made.run().pairs.set_index("variant")
+    assert list(found.index) == ["b", "c"]
+    assert set(found["baseline"]) == {"a"}
+    assert list(found["speedup"]) == pytest.approx([2.0, 1.25], rel=0.01)
+    assert list(found["blocks"]) == [20, 20]
+    assert list(found["outcome"]) == ["faster", "faster"]
+    assert list(found["verdict"]) == ["confirmed", "confirmed"]
+    assert (found["speedup_low"] < found["speedup"]).all()
+    assert (found["speedup"] < found["speedup_high"]).all()
+    assert found["baseline_ns"]["b"] / found["variant_ns"]["b"] == pytest.approx(found["speedup"]["b"], rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("roles", "expected"),
+    [
+        (("baseline", "naive", "optimized"), "v1"),
+        (("optimized", "baseline"), "v1"),
+        (("antipattern", "optimized"), "v0"),
+    ],
+)
+def test_the_baseline_is_naive_else_baseline_else_antipattern(roles: tuple[str, ...], expected: str) -> None:
+    made = Synthetic()
+    for number, role in enumerate(roles):
+        made.times(made.case(f"v{number}", role), noisy(100))
+    assert set(made.run().pairs["baseline"]) == {expected}
+
+
+def test_a_family_without_a_baseline_has_no_pairs() -> None:
+    made = Synthetic()
+    made.times(made.case("a", "optimized"), noisy(100))
+    made.times(made.case("b", "optimized"), noisy(100))
+    assert made.run().pairs.empty
+
+
+def test_families_are_apart_by_preset_axes_and_device() -> None:
+    made = Synthetic()
+    for changed in ({}, {"preset": "guide"}, {"axes": '{"n":2}'}, {"device_class": "gpu", "device": "opencl:gpu:0"}):
+        made.times(made.case("a", "naive", **changed), noisy(100, seed=1))
+        made.times(made.case("b", "optimized", **changed), noisy(100, seed=2))
+    found = made.run().pairs
+    assert len(found) == 4
+    assert not found.duplicated(["preset", "axes", "device_class"]).any()
+    assert list(found["device"]) == [DEVICE] * 3 + ["opencl:gpu:0"]
+
+
+def test_only_blocks_that_both_sides_have_are_compared() -> None:
+    made = Synthetic()
+    naive, optimized = made.case("a", "naive"), made.case("b", "optimized")
+    for block in range(12):
+        made.sample(naive, block=block, device_ns=100.0 * 2**block, valid=block != 3)
+        if block != 5:
+            made.sample(optimized, block=block, device_ns=50.0 * 2**block)
+    row = made.run().pairs.iloc[0]
+    assert row["blocks"] == 10
+    assert [row["speedup"], row["speedup_low"], row["speedup_high"]] == pytest.approx([2, 2, 2])
+
+
+def test_a_block_is_the_median_of_its_samples() -> None:
+    made = Synthetic()
+    naive, optimized = made.case("a", "naive"), made.case("b", "optimized")
+    for block in range(8):
+        for time_ns in (100.0, 120.0, 9000.0):
+            made.sample(naive, block=block, device_ns=time_ns)
+        made.sample(optimized, block=block, device_ns=60.0)
+    assert made.run().pairs.iloc[0]["speedup"] == pytest.approx(2)
+
+
+def test_hot_and_cold_are_never_mixed() -> None:
+    made = Synthetic()
+    naive, optimized = made.case("a", "naive"), made.case("b", "optimized")
+    made.times(naive, [200.0] * 8)
+    made.times(optimized, [100.0] * 8)
+    made.times(naive, [900.0] * 8, state="cold")
+    made.times(optimized, [300.0] * 8, state="cold")
+    found = made.run().pairs
+    assert list(zip(found["state"], found["speedup"].round(9), strict=True)) == [("hot", 2.0), ("cold", 3.0)]
+
+
+@pytest.mark.parametrize(
+    ("status", "verdict", "reason"),
+    [
+        ("wrong", "inconclusive", "wrong result: 5 of 9 differ"),
+        ("crashed", "inconclusive", "crashed: 5 of 9 differ"),
+        ("interrupted", "inconclusive", "interrupted: 5 of 9 differ"),
+        ("skipped", "not applicable", "skipped: 5 of 9 differ"),
+    ],
+)
+@pytest.mark.parametrize("side", ["variant", "baseline"])
+def test_a_side_that_is_not_ok_has_no_speedup(side: str, status: str, verdict: str, reason: str) -> None:
+    made = Synthetic()
+    bad = {"status": status, "reason": "5 of 9 differ"}
+    made.times(made.case("a", "naive", **(bad if side == "baseline" else {})), noisy(200))
+    made.times(made.case("b", "optimized", **(bad if side == "variant" else {})), noisy(100))
+    row = made.run().pairs.iloc[0]
+    assert (row["outcome"], row["verdict"]) == ("none", verdict)
+    assert row["reason"] == (reason if side == "variant" else f"baseline a {reason}")
+    assert row[["speedup", "speedup_low", "baseline_ns", "variant_ns"]].isna().all()
+
+
+def test_sides_that_share_no_valid_block_have_no_speedup() -> None:
+    made = Synthetic()
+    made.times(made.case("a", "naive"), noisy(200))
+    made.sample(made.case("b", "optimized"), block=0, device_ns=0.0, valid=False, flags="zero")
+    row = made.run().pairs.iloc[0]
+    assert (row["blocks"], row["verdict"]) == (0, "inconclusive")
+    assert "share no block" in row["reason"]
+
+
+def test_few_blocks_show_the_estimate_and_no_interval() -> None:
+    made = Synthetic()
+    made.times(made.case("a", "naive"), [200.0] * 4)
+    made.times(made.case("b", "optimized"), [100.0] * 4)
+    row = made.run().pairs.iloc[0]
+    assert row["speedup"] == pytest.approx(2)
+    assert pd.isna(row["speedup_low"])
+    assert row["reason"].startswith("too few blocks")
+
+
+def test_no_claim_is_reported_and_not_judged() -> None:
+    made = Synthetic()
+    made.times(made.case("a", "naive", claim=None), noisy(200))
+    made.times(made.case("b", "optimized", claim=None), noisy(100, seed=1))
+    row = made.run().pairs.iloc[0]
+    assert (row["outcome"], row["verdict"]) == ("faster", "not applicable")
+    assert row["reason"].startswith("the guide makes no claim for a cpu device")
+
+
+def test_the_cause_of_an_inconclusive_pair_comes_from_its_samples() -> None:
+    def reason(case: dict[str, object] | None = None, variant: np.ndarray | None = None, **device: object) -> str:
+        made = Synthetic(**device)
+        made.times(made.case("a", "naive", **(case or {})), noisy(200, 12, 0.2, seed=1))
+        times = noisy(200, 12, 0.2, seed=2) if variant is None else variant
+        made.times(made.case("b", "optimized", **(case or {})), times)
+        return str(made.run().pairs.iloc[0]["reason"])
+
+    assert reason().startswith("noise: ")
+    assert reason({"stopped_by": "budget"}).startswith("budget: ")
+    assert reason(timer_resolution_ns=100.0).startswith("timer: ")
+    assert reason({"metric": "wall"}, timer_resolution_ns=100.0).startswith("noise: ")
+
+
+def test_drift_of_the_ratio_is_told_and_drift_of_both_sides_is_not_drift() -> None:
+    made = Synthetic()
+    halves = np.where(np.arange(24) < 12, 0.9, 1.15)
+    made.times(made.case("a", "naive"), noisy(200, 24))
+    made.times(made.case("b", "optimized"), noisy(200, 24, seed=1) * halves)
+    assert made.run().pairs.iloc[0]["reason"].startswith("drift: ")
+    both = Synthetic()
+    both.times(both.case("a", "naive"), noisy(200, 24) * halves)
+    both.times(both.case("b", "optimized"), noisy(200, 24, seed=1) * halves)
+    assert both.run().pairs.iloc[0]["outcome"] == "same"
+
+
+def test_throttled_blocks_are_named() -> None:
+    made = Synthetic()
+    naive, optimized = made.case("a", "naive"), made.case("b", "optimized")
+    for block, (slow, fast) in enumerate(zip(noisy(200, 12, 0.2, 1), noisy(200, 12, 0.2, 2), strict=True)):
+        made.sample(naive, block=block, device_ns=slow, flags="overlap,throttled" if block > 8 else "")
+        made.sample(optimized, block=block, device_ns=fast)
+    assert made.run().pairs.iloc[0]["reason"].startswith("throttled: the machine's state changed in 25% of")
+
+
+def test_the_roof_fraction_is_the_variants() -> None:
+    made = Synthetic(bandwidth_roof_gbps=20.0)
+    made.times(made.case("a", "naive", bytes_moved=1000), [200.0] * 8)
+    made.times(made.case("b", "optimized", bytes_moved=1000), [100.0] * 8)
+    assert made.run().pairs.iloc[0]["roof_fraction"] == pytest.approx(0.5)

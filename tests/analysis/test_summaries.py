@@ -1,0 +1,117 @@
+"""Summaries: which samples count, in which column, and how near the roofs they come."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from synthetic import Synthetic, noisy
+
+
+def only(frame: pd.DataFrame) -> pd.Series:
+    assert len(frame) == 1
+    return frame.iloc[0]
+
+
+def test_statistics_of_a_case() -> None:
+    made = Synthetic()
+    times = np.append(noisy(1000, 30), 5000.0)
+    made.times(made.case("v", "naive"), times)
+    row = only(made.run().summaries)
+    assert row["state"] == "hot"
+    assert row["n"] == 31
+    assert row["median_ns"] == np.median(times)
+    assert row["low_ns"] < row["median_ns"] < row["high_ns"]
+    assert row["min_ns"] == times.min()
+    assert [row["q25_ns"], row["q75_ns"]] == pytest.approx(np.quantile(times, [0.25, 0.75]))
+    assert row["outliers"] == 1
+    assert abs(row["drift"]) < 0.02
+
+
+@pytest.mark.parametrize(("metric", "factor"), [("device", 1), ("span", 2), ("wall", 3)])
+def test_the_metric_chooses_the_column(metric: str, factor: int) -> None:
+    made = Synthetic()
+    made.times(made.case("v", "naive", metric=metric), [100.0] * 8)
+    assert only(made.run().summaries)["median_ns"] == 100 * factor
+
+
+def test_hot_and_cold_are_rows_of_their_own() -> None:
+    made = Synthetic()
+    case = made.case("v", "naive")
+    made.times(case, [100.0] * 7)
+    made.times(case, [300.0] * 9, state="cold")
+    found = made.run().summaries.set_index("state")
+    assert list(found.index) == ["hot", "cold"]
+    assert list(found["median_ns"]) == [100, 300]
+    assert list(found["n"]) == [7, 9]
+
+
+def test_invalid_warmup_and_compile_rows_are_not_in_the_statistics() -> None:
+    made = Synthetic()
+    case = made.case("v", "naive")
+    made.times(case, [100.0] * 7)
+    made.sample(case, block=7, device_ns=9e9, valid=False, flags="stale")
+    made.sample(case, device_ns=9e9, state="warmup")
+    made.sample(case, state="compile", stage="typing", host_ns=2e6)
+    made.sample(case, state="compile", stage="build", host_ns=3e6)
+    row = only(made.run().summaries)
+    assert (row["n"], row["median_ns"], row["compile_ns"]) == (7, 100, 5e6)
+
+
+def test_a_case_that_was_never_sampled_has_a_row_with_its_reason() -> None:
+    made = Synthetic()
+    made.case("v", "naive", status="skipped", reason="needs fp64")
+    row = only(made.run().summaries)
+    assert (row["n"], row["status"], row["reason"]) == (0, "skipped", "needs fp64")
+    assert row[["state", "median_ns", "low_ns", "mad_ns", "drift", "compile_ns", "bandwidth_gbps"]].isna().all()
+
+
+def test_a_case_whose_samples_are_all_invalid_keeps_its_state() -> None:
+    made = Synthetic()
+    made.sample(made.case("v", "naive"), block=0, device_ns=0.0, valid=False, flags="zero")
+    row = only(made.run().summaries)
+    assert (row["state"], row["n"]) == ("hot", 0)
+    assert pd.isna(row["median_ns"])
+
+
+ROOFS = {"bandwidth_roof_gbps": 20.0, "fp32_roof_gflops": 100.0, "int32_roof_gops": 50.0}
+
+
+@pytest.mark.parametrize(
+    ("work", "fraction", "bound_by"),
+    [
+        ({"bytes_moved": 1000, "operations": 1000, "operation_kind": "fp32"}, 0.5, "memory"),
+        ({"bytes_moved": 1000, "operations": 9000, "operation_kind": "fp32"}, 0.9, "compute"),
+        ({"bytes_moved": 1000, "operations": 4000, "operation_kind": "int32"}, 0.8, "compute"),
+        ({"bytes_moved": 1000, "operations": 9000, "operation_kind": "fp64"}, 0.5, "memory"),
+        ({"operations": 9000, "operation_kind": "fp32"}, 0.9, "compute"),
+        ({"bytes_moved": 5000}, 2.5, "cache"),
+        ({"operations": 20000, "operation_kind": "fp32"}, 2.0, "compute"),
+        ({}, None, None),
+    ],
+)
+def test_fraction_of_the_nearer_roof(work: dict[str, object], fraction: float | None, bound_by: str | None) -> None:
+    made = Synthetic(**ROOFS)
+    made.times(made.case("v", "naive", **work), [100.0] * 8)
+    row = only(made.run().summaries)
+    if fraction is None:
+        assert row[["roof_fraction", "bound_by", "bandwidth_gbps", "rate_gops"]].isna().all()
+    else:
+        assert row["roof_fraction"] == pytest.approx(fraction)
+        assert row["bound_by"] == bound_by
+
+
+def test_rates_are_in_giga_per_second() -> None:
+    made = Synthetic()
+    made.times(made.case("v", "naive", bytes_moved=4_000_000, operations=1_000_000), [1e6] * 8)  # 1 ms
+    row = only(made.run().summaries)
+    assert (row["bandwidth_gbps"], row["rate_gops"]) == (4.0, 1.0)
+
+
+@pytest.mark.parametrize("without", ["roofs", "device metric"])
+def test_no_fraction_without_roofs_or_for_wall_time(without: str) -> None:
+    made = Synthetic(**({} if without == "roofs" else ROOFS))
+    metric = "device" if without == "roofs" else "wall"
+    made.times(made.case("v", "naive", bytes_moved=1000, metric=metric), [100.0] * 8)
+    row = only(made.run().summaries)
+    assert row["bandwidth_gbps"] > 0
+    assert pd.isna(row["roof_fraction"])
+    assert pd.isna(row["bound_by"])

@@ -1,0 +1,75 @@
+"""A small run made of synthetic samples: two patterns, one of them with a variant that was wrong."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from harness.records import TABLES, Run, RunWriter
+
+BLOCKS = 30
+
+
+def blank(table: str, **values: Any) -> dict[str, Any]:
+    return {**dict.fromkeys(TABLES[table]), **values}
+
+
+def device_row() -> dict[str, Any]:
+    return blank(
+        "devices", device="level_zero:gpu:0", name="A GPU", vendor="Intel", backend="level_zero", driver_version="1.2",
+        device_class="gpu", compute_units=512, sub_group_sizes="8,16,32", local_memory_bytes=65536,
+        global_memory_bytes=1 << 34, global_cache_bytes=1 << 24, max_work_group_size=1024, max_alloc_bytes=1 << 32,
+        max_clock_mhz=2400, timer_resolution_ns=52, aspects="fp16", selftest="ok", bandwidth_roof_gbps=500.0,
+        fp32_roof_gflops=15000.0, int32_roof_gops=5000.0,
+    )  # fmt: skip
+
+
+def case_row(pattern: str, variant: str, role: str, status: str = "ok", reason: str = "") -> dict[str, Any]:
+    return blank(
+        "cases", case_id=f"{pattern}/{variant}/default/-/gpu", pattern=pattern, family="slm", guide="SLM / Cache",
+        catalogue="E34", variant=variant, role=role, preset="default", axes='{"work_group_size": 256}',
+        device="level_zero:gpu:0", device_class="gpu", metric="device", claim="faster" if role == "optimized" else None,
+        status=status, reason=reason, stopped_by="precision", seed=1, bytes_moved=1_000_000, operations=2_000_000,
+        operation_kind="fp32", kernels="[]", source="p.py",
+    )  # fmt: skip
+
+
+def sample_rows(case_id: str, length_ns: float, numbers: Iterator[int], seed: int) -> list[dict[str, Any]]:
+    noise = np.random.default_rng(seed).normal(1, 0.005, BLOCKS)
+    return [
+        blank(
+            "samples", case_id=case_id, sample=next(numbers), block=block, order=0, state="hot",
+            host_ns=int(length_ns * factor) + 20_000, device_ns=int(length_ns * factor),
+            span_ns=int(length_ns * factor) + 3_000, queue_ns=3_000, valid=True, flags="",
+        )
+        for block, factor in enumerate(noise)
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def gpu_row() -> dict[str, Any]:
+    return device_row()
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    cases = [
+        case_row("convolution", "plain", "naive"),
+        case_row("convolution", "cached", "optimized"),
+        case_row("histogram", "plain", "naive"),
+        case_row(
+            "histogram", "broken", "optimized", "wrong", "y: 1 of 9 elements differ; first at (0,): 1 instead of 2"
+        ),
+    ]
+    writer = RunWriter.create(tmp_path / "run", {"command": ["xebench", "run"], "packages": {"dpctl": "0.17.0"}})
+    writer.append("devices", [device_row()])
+    writer.append("cases", cases)
+    numbers = itertools.count()
+    for seed, (case, length) in enumerate(zip(cases[:3], (40_000, 20_000, 5_000), strict=True)):
+        writer.append("samples", sample_rows(case["case_id"], length, numbers, seed))
+    return writer.finish()

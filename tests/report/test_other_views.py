@@ -1,0 +1,62 @@
+"""Devices, findings, patterns and progress."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+from harness.patterns.registry import discover
+from harness.report import devices, patterns
+from harness.report import doctor as doctor_view
+from harness.report.progress import QuietProgress, TerminalProgress, progress_for
+from harness.runtime import Report
+from harness.runtime.findings import Finding
+
+
+def test_the_table_of_devices(gpu_row: dict[str, Any]) -> None:
+    text = devices.as_text([gpu_row])
+    for word in ("level_zero:gpu:0", "A GPU", "8,16,32", "64 KiB", "16.0 GiB"):
+        assert word in text
+    assert "xebench doctor" in devices.as_text([])
+    assert json.loads(devices.as_json([gpu_row]))[0]["compute_units"] == 512
+
+
+def test_findings_show_their_next_step() -> None:
+    report = Report((Finding("packages", "error", "dpctl", "0.22.1, wanted 0.17.0", "make install"),), (), ())
+    text = doctor_view.as_text(report)
+    assert "ERROR   dpctl: 0.22.1, wanted 0.17.0" in text and "-> make install" in text and "no usable device" in text
+    assert json.loads(doctor_view.as_json(report))["usable"] is False
+
+
+def test_the_list_of_patterns_wraps_and_counts() -> None:
+    infos = discover()
+    text = patterns.as_text(infos, 80)
+    assert max(map(len, text.splitlines())) <= 80
+    assert f"{len(infos)} patterns" in text
+    assert {item["name"] for item in json.loads(patterns.as_json(infos))} == {info.name for info in infos}
+    first = json.loads(patterns.as_json(infos))[0]
+    assert {"name", "guide", "catalogue", "variants", "axes", "presets", "metric"} <= set(first)
+
+
+def test_progress_is_quiet_when_nobody_watches() -> None:
+    stream = io.StringIO()
+    with progress_for(stream) as progress:
+        assert isinstance(progress, QuietProgress)
+        progress.say("a notice")
+        progress.family(0, 3, "first")
+        progress.variant("plain")
+    assert stream.getvalue() == "xebench: a notice\n"
+
+
+def test_progress_in_a_terminal_says_what_and_how_far() -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    stream = Terminal()
+    with progress_for(stream) as progress:
+        assert isinstance(progress, TerminalProgress)
+        progress.family(1, 3, "convolution")
+        progress.variant("cached")
+    assert "convolution: cached" in stream.getvalue() and "1/3" in stream.getvalue()

@@ -1,0 +1,80 @@
+"""What people read says what was measured."""
+
+from __future__ import annotations
+
+import html.parser
+import json
+
+import pytest
+
+from harness.records import Run
+from harness.report import FORMATS, render
+from harness.report.html import PLOT_WIDTH, position
+from harness.report.run import as_text
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_the_terminal_report_fits_its_width(run: Run, width: int) -> None:
+    text = as_text(run, width, colour=False)
+    assert max(map(len, text.splitlines())) <= width
+    assert "2.00x" in text and "confirmed" in text
+    assert "500 GB/s" in text
+    assert "without a result" in text and "histogram/broken" in text
+
+
+def test_a_wrong_variant_has_no_speed_up_anywhere(run: Run) -> None:
+    rows = [line for line in as_text(run, 120, colour=False).splitlines() if line.strip().startswith("broken")]
+    assert len(rows) == 1 and "x" not in rows[0].replace("broken", "").split("inconclusive")[0]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_names_every_variant(run: Run, form: str) -> None:
+    text = render(run, form)
+    for word in ("convolution", "cached", "histogram", "broken"):
+        assert word in text, (form, word)
+
+
+def test_json_is_json(run: Run) -> None:
+    data = json.loads(render(run, "json"))
+    assert data["state"] == "complete"
+    (speedup,) = [pair["speedup"] for pair in data["pairs"] if pair["variant"] == "cached"]
+    assert speedup == pytest.approx(2, rel=0.01)
+
+
+def test_html_is_well_formed_and_needs_nothing_else(run: Run) -> None:
+    page = render(run, "html")
+
+    class Checker(html.parser.HTMLParser):
+        void = frozenset({"meta", "br", "line", "circle"})
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.stack: list[str] = []
+
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            assert not {name for name, _ in attrs} & {"src", "href"}, f"{tag} loads something"
+            if tag not in self.void:
+                self.stack.append(tag)
+
+        def handle_endtag(self, tag: str) -> None:
+            assert self.stack.pop() == tag
+
+        def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            pass
+
+    checker = Checker()
+    checker.feed(page)
+    assert checker.stack == []
+    assert "0.17.0" in page, "provenance is part of the page"
+
+
+def test_html_escapes_what_a_pattern_says(run: Run) -> None:
+    run.cases.loc[3, "reason"] = "<script>alert(1)</script>"
+    assert "<script>" not in render(run, "html")
+
+
+def test_the_plot_is_logarithmic_and_clips() -> None:
+    assert position(1) == PLOT_WIDTH / 2
+    assert position(16) == PLOT_WIDTH == position(1e9)
+    assert position(1 / 16) == 0 == position(0)
+    assert position(4) - position(2) == pytest.approx(position(2) - position(1))

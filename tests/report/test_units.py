@@ -1,0 +1,41 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from harness.report import units
+
+
+@pytest.mark.parametrize(
+    ("ns", "text"),
+    [(None, "-"), (math.nan, "-"), (3.2, "3.2 ns"), (1234, "1.23 us"), (8.4e6, "8.4 ms"), (2e9, "2 s")],
+)
+def test_durations(ns: float | None, text: str) -> None:
+    assert units.duration(ns) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(None, "-"), (1.234, "1.23x"), (0.5, "0.50x"), (123.4, "123x")])
+def test_ratios(value: float | None, text: str) -> None:
+    assert units.ratio(value) == text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (None, 1.0, "-"),
+        (1.071, 1.104, "1.07 - 1.10"),
+        (1.0712, 1.0804, "1.071 - 1.080"),
+        (12.34, 15.6, "12.3 - 15.6"),
+        (120.0, 150.4, "120 - 150"),
+    ],
+)
+def test_intervals(low: float | None, high: float | None, text: str) -> None:
+    assert units.interval(low, high) == text
+
+
+def test_percentages() -> None:
+    assert units.percent(0.1234) == "12.3 %"
+    assert units.percent(None) == "-"
