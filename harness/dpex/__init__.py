@@ -16,7 +16,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from harness.runtime import load as _load_runtime
+from harness.runtime.loading import load as _load_runtime
 
 _load_runtime()
 

@@ -57,7 +57,5 @@ def _neighbours(index: Any, width: int, multiple: int) -> list[Any]:
     if last < 0:
         raise ArgumentError(f"index is {last}, but must not be negative")
     if last % multiple:
-        raise ArgumentError(
-            f"index is {last}, but must be a multiple of {multiple}, or use the unaligned form"
-        )
+        raise ArgumentError(f"index is {last}, but must be a multiple of {multiple}, or use the unaligned form")
     return [(*outer, last + step) if outer else last + step for step in range(width)]

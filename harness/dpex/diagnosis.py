@@ -14,7 +14,9 @@ _SPECIFIC = re.compile(r"raised a specific error:\s*\n\s*(?:\w+Error: )?(?P<reas
 _CALL = re.compile(r"^\s*>>> (?P<call>[^\n]+)$", re.MULTILINE)
 _UNDEFINED = re.compile(r"name '(?P<name>\w+)' is not defined")
 _NO_FEATURE = re.compile(r"'SPIRV\w+' object has no attribute '(?P<feature>\w+)'")
-_NO_REASON = re.compile(r"^(Failed in \w+ mode pipeline|Internal error at|Error during lowering|No implementation of|- Resolution failure)")
+_NO_REASON = re.compile(
+    r"^(Failed in \w+ mode pipeline|Internal error at|Error during lowering|No implementation of|- Resolution failure)"
+)
 
 
 def compile_error(function: Any, error: Exception) -> KernelCompileError:
@@ -31,9 +33,9 @@ def compile_error(function: Any, error: Exception) -> KernelCompileError:
 def _reason(text: str) -> str:
     call = _CALL.search(text)
     of_call = f" in {call['call'].strip()}" if call else ""
-    specific = _SPECIFIC.findall(text)
+    specific = _SPECIFIC.search(text)
     if specific:
-        return specific[0].strip().rstrip(".") + of_call
+        return specific["reason"].strip().rstrip(".") + of_call
     feature = _NO_FEATURE.search(text)
     if feature:
         return f"it uses a feature of Python that device code does not have ({feature['feature']})"

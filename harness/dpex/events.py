@@ -95,7 +95,7 @@ class DeviceEvent:
 
     @property
     def sycl_event(self) -> Any:
-        """This event as a ``dpctl.SyclEvent``, for dpctl's own calls (``memcpy_async(dEvents=[...])``)."""
+        """The event as a ``dpctl.SyclEvent``, for dpctl's own calls (``memcpy_async(dEvents=[...])``)."""
         return interface.sycl_event_of(self._reference)
 
     def addressof_ref(self) -> int:

@@ -58,10 +58,8 @@ def _trusted(module: str) -> bool:
 
 def _published_name(value: Any) -> str | None:
     """Where a trusted module publishes an object under the object's own name, or None."""
-    if isinstance(value, np.ufunc):
-        module, name = "numpy", value.__name__
-    else:
-        module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+    module = "numpy" if isinstance(value, np.ufunc) else getattr(value, "__module__", None)
+    name = value.__name__ if isinstance(value, np.ufunc) else getattr(value, "__qualname__", None)
     if not isinstance(module, str) or not isinstance(name, str) or not _trusted(module):
         return None
     found: Any = sys.modules.get(module)

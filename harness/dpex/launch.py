@@ -9,7 +9,7 @@ from typing import Any
 from harness.dpex import interface
 from harness.dpex.arguments import ArgumentBlock
 from harness.dpex.compiler import DeviceKernel
-from harness.dpex.errors import ArgumentError, LaunchError
+from harness.dpex.errors import LaunchError
 from harness.dpex.events import DeviceEvent
 from harness.dpex.limits import check_index_space, check_local_memory
 from harness.dpex.signature import index_space_extents
@@ -46,7 +46,9 @@ class PreparedLaunch:
             LaunchError: the kernel was built for another context than the queue's.
         """
         if queue.sycl_context != device_kernel.context:
-            raise LaunchError(f"kernel {device_kernel.compiled.name} was built for another context: build it for this queue")
+            raise LaunchError(
+                f"kernel {device_kernel.compiled.name} was built for another context: build it for this queue"
+            )
         check_index_space(device_kernel, index_space)
         self.device_kernel = device_kernel
         self.queue = queue

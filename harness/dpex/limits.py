@@ -95,7 +95,7 @@ def _check_work_group(kernel: DeviceKernel, group: tuple[int, ...]) -> None:
     allowed = min(limits.max_work_group_size, kernel.max_work_group_size or limits.max_work_group_size)
     if items > allowed:
         raise UnsupportedByDevice(f"kernel {name}: a work-group of {items}; {limits.name} allows {allowed}")
-    in_sycl_order = ((1, 1) + group[::-1])[-3:]
+    in_sycl_order = (1, 1, *group[::-1])[-3:]
     if any(size > most for size, most in zip(in_sycl_order, limits.max_work_item_sizes, strict=True)):
         raise UnsupportedByDevice(
             f"kernel {name}: work-group {group}; {limits.name} allows {limits.max_work_item_sizes[::-1]}"

@@ -26,17 +26,17 @@ __all__ = [
     "cos",
     "divide",
     "exp",
-    "exp10",
     "exp2",
+    "exp10",
     "fma",
     "half_cos",
     "half_divide",
     "half_exp",
-    "half_exp10",
     "half_exp2",
+    "half_exp10",
     "half_log",
-    "half_log10",
     "half_log2",
+    "half_log10",
     "half_powr",
     "half_recip",
     "half_rsqrt",
@@ -45,8 +45,8 @@ __all__ = [
     "half_tan",
     "inverse_sqrt",
     "log",
-    "log10",
     "log2",
+    "log10",
     "mad",
     "powr",
     "recip",
@@ -65,7 +65,7 @@ def cos(x: Any) -> Any:
 
 @device_function
 def exp(x: Any) -> Any:
-    """e to the power *x* (``native_exp``)."""
+    """The exponential of *x* (``native_exp``)."""
     return np.exp(x)
 
 
@@ -149,7 +149,7 @@ def half_cos(x: Any) -> Any:
 
 @device_function
 def half_exp(x: Any) -> Any:
-    """e to the power *x* (``half_exp``)."""
+    """The exponential of *x* (``half_exp``)."""
     return np.exp(x)
 
 

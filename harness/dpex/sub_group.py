@@ -2,24 +2,29 @@
 
 numba-dpex 0.23 has no sub-groups. These functions are called in a kernel or device function::
 
-    from harness.dpex import sub_group
+    from harness.dpex import kernel, sub_group
 
 
-    @dpex.kernel
+    @kernel(sub_group_size=16)
     def total(item: kapi.NdItem, x, sums):
         value = sub_group.reduce_add(x[item.get_global_id(0)])
         if sub_group.local_id() == 0:
             ...
 
-Each becomes the SPIR-V instruction that its docstring names. Unless it says otherwise, a function is
-*collective*: every lane of the sub-group that has work must reach the same call, so it may not stand in a branch
-that only some lanes take. The last sub-group of a work-group has fewer lanes when the work-group's size is not a
-multiple of the sub-group's; reductions and scans then cover the lanes that are there.
+Each becomes the SPIR-V instruction that its docstring names. *Collective* says that every lane of the sub-group must
+reach the same call, so it may not stand in a branch that only some lanes take. The last sub-group of a work-group has
+fewer lanes when the work-group's size is no multiple of the sub-group's; reductions and scans cover the lanes that are
+there. Lanes are numbered along dimension 0; how a work-group of more dimensions is cut is the device's affair.
 
-"number" below is int8 to int64, uint8 to uint64, float32, and float64 where the device has it. Types are not
-converted: write ``np.float32(1)`` for a float32 constant. A wrong type is a typing error when the kernel is
-compiled. In numba-dpex's pure-Python simulation (``kernel_api.call_kernel``), which runs work-items one by one,
-every function here raises :class:`harness.dpex._simulation.NotSimulated`.
+A *number* is int8 to int64, uint8 to uint64 or float32, and float16 or float64 where the device has them. Types are not
+converted: write ``np.float32(1)`` for a float32 constant. A wrong type is one line at compile time
+(:class:`harness.dpex.KernelCompileError`). numba-dpex's simulation in pure Python, ``kernel_api.call_kernel``, runs
+work-items one by one, so there every function raises :class:`harness.dpex._simulation.NotSimulated`, a
+NotImplementedError.
+
+Block access, the last eight functions, is ``SPV_INTEL_subgroups``: Intel devices only, and on Xe-LP and Xe-HPG GPUs not
+with 32 lanes. Everything else is core SPIR-V: the capabilities Groups, GroupNonUniformShuffle,
+GroupNonUniformShuffleRelative and GroupNonUniformBallot.
 """
 
 from __future__ import annotations
@@ -64,277 +69,234 @@ T = TypeVar("T")
 
 @device_function
 def local_id() -> int:
-    """This work-item's lane, from 0 to ``size() - 1`` (int32; built-in ``SubgroupLocalInvocationId``).
-
-    Not collective.
-    """
+    """The lane of this work-item, from 0 to ``size() - 1`` (int32, ``SubgroupLocalInvocationId``). Not collective."""
     raise NotSimulated(local_id)
 
 
 @device_function
 def group_id() -> int:
-    """The number of this sub-group within its work-group (int32; built-in ``SubgroupId``).
-
-    Not collective.
-    """
+    """The number of this sub-group in its work-group (int32, ``SubgroupId``). Not collective."""
     raise NotSimulated(group_id)
 
 
 @device_function
 def size() -> int:
-    """How many lanes this sub-group has; fewer in the last one of a work-group (int32; built-in ``SubgroupSize``).
-
-    Not collective.
-    """
+    """How many lanes this sub-group has, fewer in a work-group's last (int32, ``SubgroupSize``). Not collective."""
     raise NotSimulated(size)
 
 
 @device_function
 def max_size() -> int:
-    """How many lanes a full sub-group of this kernel has (int32; built-in ``SubgroupMaxSize``).
-
-    Not collective.
-    """
+    """How many lanes a full sub-group of this kernel has (int32, ``SubgroupMaxSize``). Not collective."""
     raise NotSimulated(max_size)
 
 
 @device_function
 def num_groups() -> int:
-    """How many sub-groups this work-group has (int32; built-in ``NumSubgroups``).
-
-    Not collective.
-    """
+    """How many sub-groups this work-group has (int32, ``NumSubgroups``). Not collective."""
     raise NotSimulated(num_groups)
 
 
 @device_function
 def barrier() -> None:
-    """Wait for all lanes; what they wrote to local and global memory before is visible to them after.
+    """Wait for all lanes; what they wrote before, to local and global memory, is visible to them after. Collective.
 
-    Becomes ``OpControlBarrier`` with sub-group scope, sequentially consistent. Collective.
+    ``OpControlBarrier`` of sub-group scope, sequentially consistent.
     """
     raise NotSimulated(barrier)
 
 
 @device_function
 def shuffle(value: T, lane: int) -> T:
-    """The *value* of another lane, of each lane's own choice (``OpGroupNonUniformShuffle``).
+    """The *value* of another lane, of each lane's own choice (``OpGroupNonUniformShuffle``). Collective.
 
     Args:
         value: a number.
         lane: an integer; the result is undefined if no lane has that number.
-
-    Collective: the value of a lane that does not call is undefined.
     """
     raise NotSimulated(shuffle)
 
 
 @device_function
 def shuffle_xor(value: T, mask: int) -> T:
-    """The *value* of lane ``local_id() ^ mask``: a butterfly (``OpGroupNonUniformShuffleXor``).
+    """The *value* of lane ``local_id() ^ mask``: a butterfly (``OpGroupNonUniformShuffleXor``). Collective.
 
     Args:
         value: a number.
         mask: an integer, the same in all lanes; the result is undefined in lanes without a partner.
-
-    Collective.
     """
     raise NotSimulated(shuffle_xor)
 
 
 @device_function
 def shuffle_up(value: T, delta: int) -> T:
-    """The *value* of lane ``local_id() - delta``: values move up (``OpGroupNonUniformShuffleUp``).
+    """The *value* of lane ``local_id() - delta``: values move up (``OpGroupNonUniformShuffleUp``). Collective.
 
     Args:
         value: a number.
-        delta: a non-negative integer, the same in all lanes; the result is undefined in the lowest *delta* lanes.
-
-    Collective.
+        delta: an integer, the same in all lanes, not negative; the result is undefined in the lowest *delta* lanes.
     """
     raise NotSimulated(shuffle_up)
 
 
 @device_function
 def shuffle_down(value: T, delta: int) -> T:
-    """The *value* of lane ``local_id() + delta``: values move down (``OpGroupNonUniformShuffleDown``).
+    """The *value* of lane ``local_id() + delta``: values move down (``OpGroupNonUniformShuffleDown``). Collective.
 
     Args:
         value: a number.
-        delta: a non-negative integer, the same in all lanes; the result is undefined in the highest *delta* lanes.
-
-    Collective.
+        delta: an integer, the same in all lanes, not negative; the result is undefined in the highest *delta* lanes.
     """
     raise NotSimulated(shuffle_down)
 
 
 @device_function
 def broadcast(value: T, lane: int) -> T:
-    """The *value* of one lane, in all lanes (``OpGroupBroadcast`` with sub-group scope).
+    """The *value* of one lane, in all lanes (``OpGroupBroadcast``). Collective.
 
     Args:
         value: a number.
-        lane: an integer, the same in all lanes, below ``size()``.
-
-    Collective.
+        lane: an integer below ``size()``, the same in all lanes.
     """
     raise NotSimulated(broadcast)
 
 
 @device_function
 def reduce_add(value: T) -> T:
-    """The sum of the lanes' values, in all lanes (``OpGroupIAdd`` or ``OpGroupFAdd``, Reduce).
+    """The sum of the lanes' values, in all lanes (``OpGroupIAdd``, ``OpGroupFAdd``: Reduce). Collective.
 
-    Integers wrap around; the order in which floats are added is the device's. Takes a number. Collective.
+    Takes a number. Integers wrap around; the order in which floats are added is the device's.
     """
     raise NotSimulated(reduce_add)
 
 
 @device_function
 def reduce_min(value: T) -> T:
-    """The least of the lanes' values, in all lanes (``OpGroupSMin``, ``OpGroupUMin`` or ``OpGroupFMin``, Reduce).
-
-    Takes a number. Collective.
-    """
+    """The least of the lanes' numbers (``OpGroupSMin``, ``OpGroupUMin``, ``OpGroupFMin``: Reduce). Collective."""
     raise NotSimulated(reduce_min)
 
 
 @device_function
 def reduce_max(value: T) -> T:
-    """The greatest of the lanes' values, in all lanes (``OpGroupSMax``, ``OpGroupUMax`` or ``OpGroupFMax``, Reduce).
-
-    Takes a number. Collective.
-    """
+    """The greatest of the lanes' numbers (``OpGroupSMax``, ``OpGroupUMax``, ``OpGroupFMax``: Reduce). Collective."""
     raise NotSimulated(reduce_max)
 
 
 @device_function
 def inclusive_scan_add(value: T) -> T:
-    """The sum of the values of the lanes up to this one (``OpGroupIAdd`` or ``OpGroupFAdd``, InclusiveScan).
+    """The sum of the numbers of this and all lower lanes. Collective.
 
-    Takes a number. Collective.
+    ``OpGroupIAdd``, ``OpGroupFAdd``: InclusiveScan.
     """
     raise NotSimulated(inclusive_scan_add)
 
 
 @device_function
 def exclusive_scan_add(value: T) -> T:
-    """The sum of the values of the lanes below this one (``OpGroupIAdd`` or ``OpGroupFAdd``, ExclusiveScan).
+    """The sum of the numbers of all lower lanes; 0 in lane 0. Collective.
 
-    It is 0 in lane 0. Takes a number. Collective.
+    ``OpGroupIAdd``, ``OpGroupFAdd``: ExclusiveScan.
     """
     raise NotSimulated(exclusive_scan_add)
 
 
 @device_function
 def any(predicate: bool) -> bool:
-    """Whether *predicate* (a boolean or an integer) is true in some lane (``OpGroupAny``).
-
-    Collective.
-    """
+    """Whether a boolean or integer is true in some lane (``OpGroupAny``). Collective."""
     raise NotSimulated(any)
 
 
 @device_function
 def all(predicate: bool) -> bool:
-    """Whether *predicate* (a boolean or an integer) is true in every lane (``OpGroupAll``).
-
-    Collective.
-    """
+    """Whether a boolean or integer is true in every lane (``OpGroupAll``). Collective."""
     raise NotSimulated(all)
 
 
 @device_function
 def ballot(predicate: bool) -> int:
-    """A uint64 whose bit *i* says whether *predicate* is true in lane *i* (``OpGroupNonUniformBallot``).
+    """A uint64 whose bit *i* says whether a boolean or integer is true in lane *i* (``OpGroupNonUniformBallot``).
 
-    Takes a boolean or an integer. Lanes that do not call have a zero; a sub-group has at most 64 lanes. Mind that
-    numba turns uint64 with int64 into float64: shift by ``np.uint64(lane)``.
+    Lanes that do not reach the call have a zero, so it is not collective; 64 lanes are the most that devices have. Mind
+    that numba makes float64 of uint64 and int64: shift by ``np.uint64(lane)``.
     """
     raise NotSimulated(ballot)
 
 
 @device_function
-def block_read(array: Any, index: int) -> Any:
-    """Each lane's element of a block, read with one message: ``array[index + local_id()]``.
+def block_read(array: Any, index: Any) -> Any:
+    """The lane's element of a block, ``array[index + local_id()]`` (``OpSubgroupBlockReadINTEL``). Collective.
 
-    Becomes ``OpSubgroupBlockReadINTEL`` (SPV_INTEL_subgroups; Intel devices).
+    One message reads for all lanes and carries one address, where ``array[i]`` carries one for each lane.
 
     Args:
-        array: contiguous, in global memory, of numbers; the address of ``array[index]`` must be a multiple of 4.
-        index: of the block's first element, the same in all lanes, not negative: an integer, or a tuple for an
-            array of several dimensions, whose last one is read along.
-
-    Collective: all lanes of a full sub-group.
+        array: of numbers, contiguous, in global memory; the address of ``array[index]`` must be a multiple of 4.
+        index: of the block's first element, the same in all lanes, not negative: an integer, or for an array of more
+            dimensions a tuple, whose last part runs along the row. Every lane of a full sub-group must be there.
     """
     raise NotSimulated(block_read)
 
 
 @device_function
-def block_read2(array: Any, index: int) -> tuple[Any, Any]:
-    """A tuple of two elements a lane; element *k* is ``array[index + k * max_size() + local_id()]``.
+def block_read2(array: Any, index: Any) -> tuple[Any, ...]:
+    """A tuple of two: element *k* is ``array[index + k * max_size() + local_id()]``. Collective.
 
-    Like :func:`block_read`, as one message of two elements.
+    Like :func:`block_read`, in as few messages as hold it.
     """
     raise NotSimulated(block_read2)
 
 
 @device_function
-def block_read4(array: Any, index: int) -> tuple[Any, ...]:
-    """A tuple of four elements a lane; element *k* is ``array[index + k * max_size() + local_id()]``.
+def block_read4(array: Any, index: Any) -> tuple[Any, ...]:
+    """A tuple of four: element *k* is ``array[index + k * max_size() + local_id()]``. Collective.
 
-    Like :func:`block_read`, as one message of four elements.
+    Like :func:`block_read`, in as few messages as hold it.
     """
     raise NotSimulated(block_read4)
 
 
 @device_function
-def block_read8(array: Any, index: int) -> tuple[Any, ...]:
-    """A tuple of eight elements a lane; element *k* is ``array[index + k * max_size() + local_id()]``.
+def block_read8(array: Any, index: Any) -> tuple[Any, ...]:
+    """A tuple of eight: element *k* is ``array[index + k * max_size() + local_id()]``. Collective.
 
-    Like :func:`block_read`, as one message of eight elements (or two, where that is the hardware's limit).
+    Like :func:`block_read`, in as few messages as hold it: up to 256 bytes each on Xe-HPC, 128 on Xe-HPG.
     """
     raise NotSimulated(block_read8)
 
 
 @device_function
-def block_write(array: Any, index: int, value: Any) -> None:
-    """Write each lane's element of a block with one message: ``array[index + local_id()] = value``.
-
-    Becomes ``OpSubgroupBlockWriteINTEL`` (SPV_INTEL_subgroups; Intel devices).
+def block_write(array: Any, index: Any, value: Any) -> None:
+    """Write the lane's element of a block, ``array[index + local_id()]`` (``OpSubgroupBlockWriteINTEL``). Collective.
 
     Args:
-        array: contiguous, in global memory, of numbers; the address of ``array[index]`` must be a multiple of 16.
-        index: of the block's first element, as in :func:`block_read`.
-        value: converted to the array's dtype, as ``array[index] = value`` does.
-
-    Collective: all lanes of a full sub-group.
+        array: as in :func:`block_read`, but the address of ``array[index]`` must be a multiple of 16.
+        index: as in :func:`block_read`.
+        value: converted to the array's dtype as ``array[index] = value`` does.
     """
     raise NotSimulated(block_write)
 
 
 @device_function
-def block_write2(array: Any, index: int, *values: Any) -> None:
-    """Write two elements a lane; value *k* goes to ``array[index + k * max_size() + local_id()]``.
+def block_write2(array: Any, index: Any, *values: Any) -> None:
+    """Write two values, or a tuple: *k* goes to ``array[index + k * max_size() + local_id()]``. Collective.
 
-    Like :func:`block_write`; the values are two arguments or one tuple of two.
+    Like :func:`block_write`, in as few messages as hold it.
     """
     raise NotSimulated(block_write2)
 
 
 @device_function
-def block_write4(array: Any, index: int, *values: Any) -> None:
-    """Write four elements a lane; value *k* goes to ``array[index + k * max_size() + local_id()]``.
+def block_write4(array: Any, index: Any, *values: Any) -> None:
+    """Write four values, or a tuple: *k* goes to ``array[index + k * max_size() + local_id()]``. Collective.
 
-    Like :func:`block_write`; the values are four arguments or one tuple of four.
+    Like :func:`block_write`, in as few messages as hold it.
     """
     raise NotSimulated(block_write4)
 
 
 @device_function
-def block_write8(array: Any, index: int, *values: Any) -> None:
-    """Write eight elements a lane; value *k* goes to ``array[index + k * max_size() + local_id()]``.
+def block_write8(array: Any, index: Any, *values: Any) -> None:
+    """Write eight values, or a tuple: *k* goes to ``array[index + k * max_size() + local_id()]``. Collective.
 
-    Like :func:`block_write`; the values are eight arguments or one tuple of eight.
+    Like :func:`block_write`, in as few messages as hold it.
     """
     raise NotSimulated(block_write8)

@@ -1,24 +1,26 @@
 """Vector access: several neighbouring elements of an array with one wide memory instruction.
 
-``a, b, c, d = vector.load4(x, i)`` reads ``x[i]`` to ``x[i + 3]``; ``vector.store4(y, i, a, b, c, d)`` (or one tuple
-of four) writes them. numba-dpex 0.23 has nothing of the kind. A load becomes ``OpLoad`` of a SPIR-V vector, a store
-``OpStore``, each with an ``Aligned`` operand. None of them is collective.
+``a, b, c, d = vector.load4(x, i)`` reads ``x[i]`` to ``x[i + 3]``; ``vector.store4(y, i, a, b, c, d)`` writes them, and
+takes one tuple of four as well. numba-dpex 0.23 has nothing of the kind. A load becomes ``OpLoad`` of a SPIR-V vector,
+a store ``OpStore``, each with an ``Aligned`` operand; the GPU's compiler makes one message of as much as the hardware
+allows (float32: 4 elements on Xe-HPG, 8 on Xe-HPC). None of these functions is collective.
 
-Arrays: contiguous (layout C), in global memory or a LocalAccessor, of int8 to int64, uint8 to uint64, float32, or
-float64 where the device has it. The index is that of the first element, in elements: an integer, or for an array of
-several dimensions a tuple, whose last part runs along the row. It must not be negative and the last element must exist.
+Arrays: contiguous (layout C), in global memory or a LocalAccessor, of int8 to int64, uint8 to uint64, float32, and
+float16 or float64 where the device has them. The index is that of the first element, counted in elements: an integer,
+or for an array of more dimensions a tuple, whose last part runs along the row. It must not be negative, and the last
+element must exist.
 
-**Alignment.** ``loadN`` and ``storeN`` promise the compiler that the first element's address is a multiple of
-``min(N * itemsize, 64)`` bytes. Breaking the promise is undefined behaviour, from a wrong result to a crash. It holds
-if the array starts at such an address and the (last) index is a multiple of N; in more than one dimension, rows
-must also be a multiple of N long. dpnp and dpctl allocate at multiples of 64 bytes, but a view such as ``x[1:]`` starts
+**Alignment.** In global memory ``loadN`` and ``storeN`` promise the compiler that the first element's address is a
+multiple of ``min(N * itemsize, 64)`` bytes. Breaking the promise is undefined behaviour, anything between nothing and a
+crash. It holds if the array starts at such an address and the (last) index is a multiple of N; in more dimensions, rows
+must be a multiple of N long, too. dpnp and dpctl allocate at multiples of 64 bytes, but a view such as ``x[1:]`` starts
 elsewhere. What is checked: a constant index, when the kernel is compiled; an array before a launch, by
-:func:`check_alignment`; everything in simulation except for addresses. ``loadN_unaligned`` and ``storeN_unaligned``
-promise only what every element has, and take any index; on Intel GPUs they are one instruction too
-unless the elements are narrower than 4 bytes.
+:func:`check_alignment`; every index in simulation. ``loadN_unaligned`` and ``storeN_unaligned`` promise no more than
+any element has and take any index; on Intel GPUs they are as wide for elements of 4 and 8 bytes, and several messages
+for narrower ones. Of a LocalAccessor both forms promise the latter only: drivers align its elements, not its start.
 
-Misuse (another type, layout, number of values) is a typing error when the kernel is compiled. In numba-dpex's
-pure-Python simulation all functions work.
+Misuse (another type or layout, a wrong number of values) is one line at compile time
+(:class:`harness.dpex.KernelCompileError`). In numba-dpex's pure-Python simulation all functions work.
 """
 
 from __future__ import annotations
@@ -151,47 +153,47 @@ def load16_unaligned(array: Any, index: int) -> tuple[Any, ...]:
 
 @device_function
 def store2(array: Any, index: int, *values: Any) -> None:
-    """Store two values, or one tuple of two, from ``array[index]`` on; *index* is a multiple of 2 (``OpStore``)."""
+    """Store two values or one tuple from ``array[index]`` on; *index* is a multiple of 2 (``OpStore``)."""
     _simulation.store(array, index, values, 2, multiple=2)
 
 
 @device_function
 def store4(array: Any, index: int, *values: Any) -> None:
-    """Store four values, or one tuple of four, from ``array[index]`` on; *index* is a multiple of 4 (``OpStore``)."""
+    """Store four values or one tuple from ``array[index]`` on; *index* is a multiple of 4 (``OpStore``)."""
     _simulation.store(array, index, values, 4, multiple=4)
 
 
 @device_function
 def store8(array: Any, index: int, *values: Any) -> None:
-    """Store eight values, or one tuple of eight, from ``array[index]`` on; *index* is a multiple of 8 (``OpStore``)."""
+    """Store eight values or one tuple from ``array[index]`` on; *index* is a multiple of 8 (``OpStore``)."""
     _simulation.store(array, index, values, 8, multiple=8)
 
 
 @device_function
 def store16(array: Any, index: int, *values: Any) -> None:
-    """Store sixteen values, or one tuple of sixteen, from ``array[index]`` on; *index* is a multiple of 16 (``OpStore``)."""
+    """Store sixteen values or one tuple from ``array[index]`` on; *index* is a multiple of 16 (``OpStore``)."""
     _simulation.store(array, index, values, 16, multiple=16)
 
 
 @device_function
 def store2_unaligned(array: Any, index: int, *values: Any) -> None:
-    """Store two values, or one tuple of two, from ``array[index]`` on, at any index (``OpStore``)."""
+    """Store two values or one tuple from ``array[index]`` on, at any index (``OpStore``)."""
     _simulation.store(array, index, values, 2)
 
 
 @device_function
 def store4_unaligned(array: Any, index: int, *values: Any) -> None:
-    """Store four values, or one tuple of four, from ``array[index]`` on, at any index (``OpStore``)."""
+    """Store four values or one tuple from ``array[index]`` on, at any index (``OpStore``)."""
     _simulation.store(array, index, values, 4)
 
 
 @device_function
 def store8_unaligned(array: Any, index: int, *values: Any) -> None:
-    """Store eight values, or one tuple of eight, from ``array[index]`` on, at any index (``OpStore``)."""
+    """Store eight values or one tuple from ``array[index]`` on, at any index (``OpStore``)."""
     _simulation.store(array, index, values, 8)
 
 
 @device_function
 def store16_unaligned(array: Any, index: int, *values: Any) -> None:
-    """Store sixteen values, or one tuple of sixteen, from ``array[index]`` on, at any index (``OpStore``)."""
+    """Store sixteen values or one tuple from ``array[index]`` on, at any index (``OpStore``)."""
     _simulation.store(array, index, values, 16)

@@ -1,12 +1,14 @@
 """Group algorithms over the work-items of a work-group.
 
-Like :mod:`harness.dpex.sub_group`, these are called in kernels and become the SPIR-V instruction that each
-docstring names, with work-group scope. All of them are *collective*: every work-item of the work-group must reach
-the same call. They need an NdRange, and use local memory of the driver's own.
+Like :mod:`harness.dpex.sub_group`, these are called in kernels and become the SPIR-V instruction that each docstring
+names, here with work-group scope. All of them are *collective*: every work-item of the work-group must reach the same
+call. They need an NdRange, and the driver may take local memory for them.
 
-"number" below is int32, uint32, int64, uint64, float32, and float64 where the device has it: OpenCL drivers have no
-8- and 16-bit work-group functions. Types are not converted; a wrong one is a typing error when the kernel is compiled.
-In numba-dpex's pure-Python simulation every function raises :class:`harness.dpex._simulation.NotSimulated`.
+A *number* is int32, uint32, int64, uint64, float32, and float64 where the device has it. SPIR-V has 8 and 16 bits, too,
+but OpenCL has no such work-group functions, and Intel's CPU driver crashes on them. Types are not converted; a wrong
+one is one line at compile time. Scans go in the hardware's order, along dimension 0 first; that is not the order of
+numba-dpex's ``get_local_linear_id``, which goes along the last one. In numba-dpex's pure-Python simulation every
+function raises :class:`harness.dpex._simulation.NotSimulated`, a NotImplementedError.
 """
 
 from __future__ import annotations
@@ -32,46 +34,34 @@ T = TypeVar("T")
 
 @device_function
 def reduce_add(value: T) -> T:
-    """The sum of the work-items' values, in all of them (``OpGroupIAdd`` or ``OpGroupFAdd``, Reduce).
+    """The sum of the work-items' numbers, in all of them (``OpGroupIAdd``, ``OpGroupFAdd``: Reduce).
 
-    Integers wrap around; the order in which floats are added is the device's. Takes a number.
+    Integers wrap around; the order in which floats are added is the device's.
     """
     raise NotSimulated(reduce_add)
 
 
 @device_function
 def reduce_min(value: T) -> T:
-    """The least of the work-items' values (``OpGroupSMin``, ``OpGroupUMin`` or ``OpGroupFMin``, Reduce).
-
-    Takes a number.
-    """
+    """The least of the work-items' numbers (``OpGroupSMin``, ``OpGroupUMin``, ``OpGroupFMin``: Reduce)."""
     raise NotSimulated(reduce_min)
 
 
 @device_function
 def reduce_max(value: T) -> T:
-    """The greatest of the work-items' values (``OpGroupSMax``, ``OpGroupUMax`` or ``OpGroupFMax``, Reduce).
-
-    Takes a number.
-    """
+    """The greatest of the work-items' numbers (``OpGroupSMax``, ``OpGroupUMax``, ``OpGroupFMax``: Reduce)."""
     raise NotSimulated(reduce_max)
 
 
 @device_function
 def inclusive_scan_add(value: T) -> T:
-    """The sum of the values up to this work-item, by linear local id (``OpGroupIAdd`` or ``OpGroupFAdd``, InclusiveScan).
-
-    Takes a number.
-    """
+    """The sum of the numbers of this and all earlier work-items (``OpGroupIAdd``, ``OpGroupFAdd``: InclusiveScan)."""
     raise NotSimulated(inclusive_scan_add)
 
 
 @device_function
 def exclusive_scan_add(value: T) -> T:
-    """The sum of the values before this work-item, by linear local id (``OpGroupIAdd`` or ``OpGroupFAdd``, ExclusiveScan).
-
-    It is 0 in the first work-item. Takes a number.
-    """
+    """The sum of the numbers of all earlier work-items, from 0 on (``OpGroupIAdd``, ``OpGroupFAdd``: ExclusiveScan)."""
     raise NotSimulated(exclusive_scan_add)
 
 

@@ -25,7 +25,7 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
     Raises:
         RunFolderError: The disk is full or unwritable; the earlier file is untouched.
     """
-    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(content, indent=2) + "\n"
     _replace(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
 
 

@@ -138,7 +138,8 @@ def _plain(table: str, column: Column, value: Any, number: int) -> Any:
 def _to_text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError
-    return str(value)
+    # output of a crashed worker may hold what is no text; Parquet takes proper text only
+    return value.encode("utf-8", "backslashreplace").decode()
 
 
 def _to_integer(value: Any) -> int | None:

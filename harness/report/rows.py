@@ -12,6 +12,9 @@ from harness.records import Run
 from harness.report import units
 
 
+VERDICTS = ("confirmed", "refuted", "inconclusive", "not applicable")
+
+
 @dataclass(frozen=True)
 class ResultRow:
     """One line of the result table, as text; ``verdict`` is the bare word, for colour.
@@ -115,8 +118,9 @@ def failures(run: Run) -> list[tuple[str, str, str]]:
 
 
 def verdict_counts(run: Run) -> dict[str, int]:
-    """How many pairs got each verdict."""
-    return {str(k): int(v) for k, v in run.pairs["verdict"].value_counts().items()}
+    """How many pairs got each verdict, in the order of ``VERDICTS``."""
+    counts = run.pairs["verdict"].value_counts()
+    return {verdict: int(counts[verdict]) for verdict in VERDICTS if verdict in counts}
 
 
 def device_line(run: Run) -> str:

@@ -52,7 +52,7 @@ def as_text(run: Run, width: int | None = None, *, colour: bool | None = None) -
         heading = False
     _print_failures(console, run)
     counts = verdict_counts(run)
-    summary = ", ".join(f"{counts[word]} {word}" for word in COLOURS if word in counts) or "nothing was compared"
+    summary = ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "nothing was compared"
     console.print(Text(f"{summary}; run folder: {run.path} ({run.manifest['state']})"))
     return buffer.getvalue().rstrip("\n")
 

@@ -8,8 +8,10 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import dpcpp_llvm_spirv
 import dpctl
 import dpctl.tensor as dpt
 import numba_dpex
@@ -74,6 +76,27 @@ def spirv_of(kernel: Any, group: int, *arguments: Any) -> Any:
     return compile_kernel(kernel, kapi.NdRange((group,), (group,)), on_device)
 
 
+def instructions(*compiled: Any) -> set[str]:
+    """The SPIR-V instructions of kernels, without the ``Op``, and the names of the extensions that they declare."""
+    found = set()
+    for each in compiled:
+        with TemporaryDirectory() as folder:
+            module, text = Path(folder, "k.spv"), Path(folder, "k.txt")
+            module.write_bytes(each.spirv)
+            translator = dpcpp_llvm_spirv.get_llvm_spirv_path()
+            subprocess.run([translator, "--to-text", str(module), "-o", str(text)], check=True)
+            listing = text.read_text(encoding="utf-8")
+        found |= set(re.findall(r"^\d+ (\w+)", listing, re.MULTILINE))
+        found |= set(re.findall(r'Extension "(\w+)"', listing))
+    return found
+
+
+def documented_instructions(module: Any) -> set[str]:
+    """The instructions that the docstrings of a module's functions name, without the ``Op``."""
+    texts = (getattr(module, name).__doc__ or "" for name in module.__all__)
+    return {name for text in texts for name in re.findall(r"``Op(\w+)``", text)}
+
+
 def refused(kernel: Any, *arguments: Any) -> str:
     """The one line with which a kernel is refused, after checking that it points at the line marked ``# wrong``."""
     with pytest.raises(errors.KernelCompileError) as caught:
@@ -106,6 +129,7 @@ class Assembly:
 
     Attributes:
         simd: the SIMD width of the compiled kernel.
+        text: the listing.
         messages: memory messages without the ones that fetch arguments, such as ``load.ugm.d32x16t``.
     """
 
@@ -125,12 +149,9 @@ class Assembly:
         assert done.returncode == 0, done.stdout + done.stderr
         (listing,) = folder.glob("*.asm")
         self.simd = int(re.search(r"simd(\d+)", listing.name)[1])
-        found = re.findall(r"\b((?:load|store)\.(?:ugm|slm)\.d\w+)\S* \((\d+)\|M\d+\) +(.*)", listing.read_text())
-        self.messages = [message for message, _, operands in found if not self._fetches_arguments(operands)]
-
-    @staticmethod
-    def _fetches_arguments(operands: str) -> bool:
-        return "bti[255]" in operands
+        self.text = listing.read_text(encoding="utf-8")
+        found = re.findall(r"\b((?:load|store)\.(?:ugm|slm)\.d\w+)(.*)", self.text)
+        self.messages = [message for message, operands in found if "bti[255]" not in operands]
 
 
 def _extents(extents: Any) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ import re
 import sys
 
 if sys.argv[1] == "repaired":
-    import harness.dpex  # noqa: F401
+    import harness.dpex
 else:
     from harness.runtime import load
 
@@ -17,6 +17,7 @@ else:
 
 import dpctl
 import dpctl.tensor as dpt
+import dpnp
 import numba_dpex as ndpx
 import numpy as np
 from numba.core import types
@@ -127,6 +128,19 @@ def half_arrays():
     y = dpt.zeros(2, dtype="f4", sycl_queue=QUEUE)
     ndpx.call_kernel(widen, kapi.Range(2), x, y)
     return dpt.asnumpy(y).tolist()
+
+
+def host_copy():
+    x = dpt.zeros((2, 4), dtype="f4", sycl_queue=QUEUE)
+    x[:, 1:] = 7
+    x[0, 0] = np.int32(3)
+    x[1, ::2] = np.arange(4, dtype="i8")[::2]
+    y = dpnp.ones(2, dtype="i4", sycl_queue=QUEUE)
+    y.fill(5)
+    strided = dpt.asarray(np.arange(4, dtype="f4")[::2], sycl_queue=QUEUE)
+    empty = dpt.zeros((0, 3), dtype="f4", sycl_queue=QUEUE)
+    empty[:] = 1
+    return [dpt.asnumpy(x).tolist(), dpnp.asnumpy(y).tolist(), dpt.asnumpy(strided).tolist()]
 
 
 def _too_large():

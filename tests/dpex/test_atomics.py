@@ -56,7 +56,11 @@ def test_arithmetic(dtype):
 def test_bits(dtype):
     kit.require_atomics(dtype)
     rng = np.random.default_rng(1)
-    x = np.where(rng.random(ITEMS) < 0.01, 0, -1).astype(dtype) ^ dtype(5) ^ (rng.integers(0, 2, ITEMS) << 3).astype(dtype)
+    x = (
+        np.where(rng.random(ITEMS) < 0.01, 0, -1).astype(dtype)
+        ^ dtype(5)
+        ^ (rng.integers(0, 2, ITEMS) << 3).astype(dtype)
+    )
     total = kit.launch(bits, ITEMS, GROUP, x, np.array([-1, 0, 0]).astype(dtype))[1]
     expected = [np.bitwise_and.reduce(x), np.bitwise_or.reduce(x), np.bitwise_xor.reduce(x)]
     assert total.tolist() == expected
@@ -97,7 +101,9 @@ def test_order_and_scope_are_operands_of_the_instruction():
     assert x[0] == 6 * ITEMS
 
     text = kit.spirv_of(orders_and_scopes, GROUP, x).llvm_ir
-    calls = re.findall(r"call spir_func i32 @_Z18__spirv_AtomicIAdd\w+\(i32 addrspace\(1\)\* %\w+, i32 (\d), i32 (\d+)", text)
+    calls = re.findall(
+        r"call spir_func i32 @_Z18__spirv_AtomicIAdd\w+\(i32 addrspace\(1\)\* %\w+, i32 (\d), i32 (\d+)", text
+    )
     memory = 0x80 | 0x100 | 0x200
     device, work_group, sub_group, invocation, cross_device = 1, 2, 3, 4, 0
     assert [(int(scope), int(semantics) - memory) for scope, semantics in calls] == [
@@ -108,6 +114,16 @@ def test_order_and_scope_are_operands_of_the_instruction():
         (device, 16),
         (cross_device, 0),
     ]
+
+
+def test_each_function_is_the_instruction_that_its_docstring_names():
+    compiled = [kit.spirv_of(bits, GROUP, np.zeros(4, np.uint32), np.zeros(4, np.uint32))]
+    for dtype in (np.int32, np.uint32, np.float32):
+        x = np.zeros(4, dtype)
+        compiled.append(kit.spirv_of(arithmetic, GROUP, x, x, x))
+    named = kit.documented_instructions(atomics)
+    assert len(named) == 12
+    assert named <= kit.instructions(*compiled)
 
 
 def test_an_order_must_be_a_literal():
@@ -177,3 +193,20 @@ def test_every_function_compiles_for_intel_gpus(gpu, dtype, tmp_path):
     if np.dtype(dtype).kind == "u":
         (tmp_path / "bits").mkdir()
         assert kit.Assembly(kit.spirv_of(bits, 32, x, x), gpu, tmp_path / "bits").simd in (8, 16, 32)
+
+
+@pytest.mark.parametrize("gpu", kit.GPUS)
+def test_only_an_order_costs_fences(gpu, tmp_path):
+    @kernel
+    def relaxed(item: kapi.NdItem, x):
+        atomics.fetch_add(x, 0, 1)
+
+    @kernel
+    def sequential(item: kapi.NdItem, x):
+        atomics.fetch_add(x, 0, 1, order=MemoryOrder.SEQ_CST)
+
+    x = np.zeros(64, np.uint32)
+    for function, fences in ((relaxed, False), (sequential, True)):
+        folder = tmp_path / function.py_func.__name__
+        folder.mkdir()
+        assert ("fence.ugm" in kit.Assembly(kit.spirv_of(function, 32, x), gpu, folder).text) == fences

@@ -118,7 +118,11 @@ def test_every_scalar_arrives(dtype: str, queue: Any) -> None:
     def fill(item: kapi.Item, x, value):
         x[item.get_id(0)] = value
 
-    value = np.array([1]).astype(dtype)[0] if dtype == "?" else np.dtype(dtype).type(-100 % 128 + (2j if "c" in dtype else 0))
+    value = (
+        np.array([1]).astype(dtype)[0]
+        if dtype == "?"
+        else np.dtype(dtype).type(-100 % 128 + (2j if "c" in dtype else 0))
+    )
     x = dpt.zeros(3, dtype=dtype, sycl_queue=queue)
     launch(fill, kapi.Range(3), x, value, queue=queue)
     assert dpt.asnumpy(x).tolist() == [value.item()] * 3

@@ -219,5 +219,3 @@ def test_the_same_in_another_process() -> None:
 def test_the_toolchain_names_every_version() -> None:
     for name in ("numba 0.59.1", "numba-dpex 0.23.0", "llvmlite 0.42.0", "dpcpp-llvm-spirv 2024.2.0", "harness.dpex"):
         assert name in toolchain()
-
-

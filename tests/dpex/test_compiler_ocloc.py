@@ -38,9 +38,9 @@ def histogram(item: kapi.NdItem, x, y, local):
     local[i] = 0
     kapi.group_barrier(item.get_group())
     for k in range(16):
-        kapi.AtomicRef(
-            local, x[item.get_global_linear_id() * 16 + k], address_space=kapi.AddressSpace.LOCAL
-        ).fetch_add(np.int32(1))
+        kapi.AtomicRef(local, x[item.get_global_linear_id() * 16 + k], address_space=kapi.AddressSpace.LOCAL).fetch_add(
+            np.int32(1)
+        )
     kapi.group_barrier(item.get_group())
     if item.get_global_range(0) > 4 and item.get_local_range(0) > i:
         kapi.AtomicRef(y, i).fetch_add(local[i])

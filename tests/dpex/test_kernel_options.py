@@ -126,7 +126,9 @@ def test_required_sizes(args: Any, tmp_path: Path) -> None:
 
 
 def test_unrolling(args: Any) -> None:
-    loads = {unroll: body({"unroll": unroll}, eight, args).count("load float") for unroll in (None, 2, "full", "disable")}
+    loads = {
+        unroll: body({"unroll": unroll}, eight, args).count("load float") for unroll in (None, 2, "full", "disable")
+    }
     assert loads == {None: 1, 2: 2, "full": 8, "disable": 1}
 
 

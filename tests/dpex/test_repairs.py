@@ -24,6 +24,7 @@ EXPERIMENTS = (
     "narrow_scalars",
     "half_arrays",
     "swallowed_errors",
+    "host_copy",
 )
 
 
@@ -84,6 +85,12 @@ def test_half_arrays(plain: dict[str, Any], repaired: dict[str, Any]) -> None:
 def test_swallowed_errors(plain: dict[str, Any], repaired: dict[str, Any]) -> None:
     assert plain["swallowed_errors"] == "nothing was said"
     assert "RuntimeError: the kernel was not submitted" in repaired["swallowed_errors"]
+
+
+def test_host_copy(plain: dict[str, Any], repaired: dict[str, Any]) -> None:
+    right = [[[3, 7, 7, 7], [0, 7, 2, 7]], [5, 5], [0, 2]]
+    assert repaired["host_copy"] == right
+    assert plain["host_copy"] == right or "could not be copied" in plain["host_copy"]
 
 
 def test_swallowed_errors_of_the_asynchronous_call() -> None:

@@ -6,7 +6,7 @@ import pytest
 from numba_dpex import kernel_api as kapi
 from numba_dpex.kernel_api import group_barrier
 
-from harness.dpex import kernel, sub_group
+from harness.dpex import device_func, kernel, sub_group
 
 pytestmark = pytest.mark.device
 
@@ -108,15 +108,21 @@ def vote_kernel(size):
         out[3, i] = sub_group.all(x[i] & 3)
         masks[0, i] = sub_group.ballot(x[i] > 2)
         masks[1, i] = sub_group.ballot(x[i])
+        if x[i] > 4:
+            masks[2, i] = sub_group.ballot(True)
 
     return vote
 
 
-@pytest.mark.parametrize("size", SIZES)
+def bits(lanes):
+    return sum(1 << lane for lane in np.flatnonzero(lanes).tolist())
+
+
+@pytest.mark.parametrize("size", (*SIZES, 64))
 def test_votes(size):
     kit.require(sub_group_size=size)
     x = np.random.default_rng(3).integers(0, 8, ITEMS, dtype=np.int32)
-    x[:size] = 6  # one sub-group that agrees
+    x[: min(size, GROUP)] = 6  # one sub-group that agrees
     ids, out, masks = kit.launch(
         vote_kernel(size),
         ITEMS,
@@ -124,15 +130,16 @@ def test_votes(size):
         x,
         np.zeros((3, ITEMS), np.int32),
         np.zeros((4, ITEMS), np.int32),
-        np.zeros((2, ITEMS), np.uint64),
+        np.zeros((3, ITEMS), np.uint64),
     )[1:]
 
     for members in kit.sub_groups(*ids):
         v = x[members]
         expected = [(v == 1).any(), (v != 1).all(), (v & 4).any(), (v & 3).all()]
-        assert (out[:, members].T == expected).all()
-        for row, holds in zip(masks[:, members], (v > 2, v != 0), strict=True):
-            assert set(row.tolist()) == {sum(1 << lane for lane in np.flatnonzero(holds).tolist())}
+        assert out[:, members].T.tolist() == [expected] * len(members)
+        for row, holds in zip(masks[:2, members], (v > 2, v != 0), strict=True):
+            assert set(row.tolist()) == {bits(holds)}
+        assert masks[2, members].tolist() == [bits(v > 4) if voter else 0 for voter in v > 4]
     assert len(set(out[0].tolist())) == 2, "the sample must contain both answers"
 
 
@@ -155,9 +162,7 @@ def barrier_kernel(size):
 def test_barrier_makes_local_memory_visible(size):
     kit.require(sub_group_size=size)
     x = np.arange(ITEMS, dtype=np.float32)
-    out = kit.launch(
-        barrier_kernel(size), ITEMS, GROUP, x, np.zeros_like(x), kapi.LocalAccessor(GROUP, np.float32)
-    )[1]
+    out = kit.launch(barrier_kernel(size), ITEMS, GROUP, x, np.zeros_like(x), kapi.LocalAccessor(GROUP, np.float32))[1]
 
     for start in range(0, ITEMS, GROUP):
         for first in range(start, start + GROUP, size):
@@ -223,3 +228,46 @@ def test_blocks_are_read_and_written_in_lane_order(dtype, size):
     assert (read == expected).all()
     assert (written == expected).all()
     assert expected.any(axis=1).all()
+
+
+@device_func
+def butterfly_sum(value):
+    distance = sub_group.size() // 2
+    while distance > 0:
+        value += sub_group.shuffle_xor(value, distance)
+        distance //= 2
+    return value
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_device_functions_and_loops(size):
+    kit.require(sub_group_size=size)
+
+    @kernel(sub_group_size=size)
+    def total(item: kapi.NdItem, x, out):
+        i = item.get_global_id(0)
+        out[i] = butterfly_sum(x[i])
+
+    x = np.arange(128, dtype=np.float32)
+    out = kit.launch(total, 128, 64, x, np.zeros_like(x))[1]
+    assert out.tolist() == np.repeat(x.reshape(-1, size).sum(axis=1), size).tolist()
+
+
+def test_each_function_is_the_core_instruction_that_its_docstring_names():
+    ids = np.zeros((3, ITEMS), np.int32)
+    core = []
+    for dtype in (np.int32, np.uint32, np.float32):
+        x = np.zeros(ITEMS, dtype)
+        core.append(kit.spirv_of(exchange_kernel(None), GROUP, x, ids, np.zeros((10, ITEMS), dtype)))
+    x = np.zeros(ITEMS, np.int32)
+    masks = np.zeros((3, ITEMS), np.uint64)
+    core.append(kit.spirv_of(vote_kernel(None), GROUP, x, ids, np.zeros((4, ITEMS), np.int32), masks))
+    core.append(kit.spirv_of(barrier_kernel(None), GROUP, x, x, kapi.LocalAccessor(GROUP, np.int32)))
+    square = np.zeros((4, ITEMS), np.int32)
+    blocks = kit.spirv_of(block_kernel(None), GROUP, x, square, square)
+
+    named = kit.documented_instructions(sub_group)
+    assert len(named) == 19
+    assert named <= kit.instructions(*core, blocks)
+    assert "SPV_INTEL_subgroups" not in kit.instructions(*core)
+    assert "SPV_INTEL_subgroups" in kit.instructions(blocks)

@@ -90,9 +90,7 @@ def test_an_index_has_a_part_for_each_dimension():
     def wrong(item: kapi.NdItem, x):
         x[0, 0] = sub_group.block_read(x, 0)  # wrong
 
-    assert kit.refused(wrong, SQUARE) == (
-        "sub_group.block_read: index has 1 part(s), but the array has 2 dimension(s)"
-    )
+    assert kit.refused(wrong, SQUARE) == ("sub_group.block_read: index has 1 part(s), but the array has 2 dimension(s)")
 
 
 def test_a_number_is_no_array():

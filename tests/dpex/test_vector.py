@@ -126,7 +126,9 @@ def test_alignment_is_checked_before_a_launch(make):
     for width in vector.WIDTHS:
         vector.check_alignment(x[start:], width)
         vector.check_alignment(x[start + width :], width)
-        with pytest.raises(errors.ArgumentError, match=f"multiple of {4 * width} bytes, and this one is 4 bytes beyond"):
+        with pytest.raises(
+            errors.ArgumentError, match=f"multiple of {4 * width} bytes, and this one is 4 bytes beyond"
+        ):
             vector.check_alignment(x[start + 1 :], width)
     with pytest.raises(errors.ArgumentError, match="contiguous"):
         vector.check_alignment(x[::2], 4)

@@ -46,15 +46,16 @@ def test_work_items_combine_values(dtype, size):
         assert set(got[5].tolist()) == {v[-2]}
 
 
-def test_votes():
-    @kernel
-    def vote(item: kapi.NdItem, x, out):
-        i = item.get_global_id(0)
-        out[0, i] = work_group.any(x[i] == 1)
-        out[1, i] = work_group.all(x[i] > 0)
-        out[2, i] = work_group.any(x[i] & 4)
-        out[3, i] = work_group.all(x[i])
+@kernel
+def vote(item: kapi.NdItem, x, out):
+    i = item.get_global_id(0)
+    out[0, i] = work_group.any(x[i] == 1)
+    out[1, i] = work_group.all(x[i] > 0)
+    out[2, i] = work_group.any(x[i] & 4)
+    out[3, i] = work_group.all(x[i])
 
+
+def test_votes():
     x = np.random.default_rng(5).integers(0, 4, ITEMS, dtype=np.int32)
     x[:GROUP] = 2
     x[GROUP : 2 * GROUP] = 5
@@ -96,6 +97,16 @@ def test_a_scan_goes_along_the_first_dimension():
 
     (out,) = kit.launch(positions, (6, 4), (6, 4), np.zeros((6, 4), np.int64))
     assert out.tolist() == np.arange(24).reshape(4, 6).T.tolist()
+
+
+def test_each_function_is_the_instruction_that_its_docstring_names():
+    out = np.zeros((6, ITEMS), np.int32)
+    compiled = [kit.spirv_of(vote, GROUP, out[0], out)]
+    for dtype in (np.int32, np.uint32, np.float32):
+        compiled.append(kit.spirv_of(combine_kernel(None), GROUP, out[0].astype(dtype), out.astype(dtype)))
+    named = kit.documented_instructions(work_group)
+    assert len(named) == 11
+    assert named <= kit.instructions(*compiled)
 
 
 def test_narrow_types_are_refused_since_drivers_crash_on_them():

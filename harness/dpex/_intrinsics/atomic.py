@@ -98,9 +98,8 @@ def _choice(what: str, given: Any, choices: dict[Any, Any], default: Any) -> Any
     for member, meaning in choices.items():
         if member.value == value:
             return meaning
-    raise checks.Misuse(
-        f"{what} is {value}, but must be one of {', '.join(str(member) for member in choices)}"
-    )
+    allowed = checks.alternatives([member.name for member in choices])
+    raise checks.Misuse(f"{what} is {value}, but must be {allowed}")
 
 
 for _name in ("add", "sub", "min", "max", "and", "or", "xor"):

@@ -31,9 +31,7 @@ def block_read(width: int) -> Typer:
             source = spirv.pointer(memory.cast_pointer(builder, pointer, unsigned), code, const=True)
             # The result's type is no part of a mangled name: DPC++ appends it as _R<type>.
             suffix, result = (
-                (f"_R{code}", unsigned)
-                if width == 1
-                else (f"_RDv{width}_{code}", ir.VectorType(unsigned, width))
+                (f"_R{code}", unsigned) if width == 1 else (f"_RDv{width}_{code}", ir.VectorType(unsigned, width))
             )
             loaded = spirv.call(builder, f"SubgroupBlockReadINTEL{suffix}", result, [source])
             element = context.get_value_type(array.dtype)

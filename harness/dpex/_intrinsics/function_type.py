@@ -61,9 +61,7 @@ class DeviceFunctionType(types.Callable, types.Opaque):  # type: ignore[misc]
                 is allowed.
         """
         if not isinstance(context, SPIRVTypingContext):
-            raise errors.TypingError(
-                f"{self._label} can only be called in a numba-dpex kernel or device function"
-            )
+            raise errors.TypingError(f"{self._label} can only be called in a numba-dpex kernel or device function")
         try:
             signature, lowering = self._typer(*self._bind(context, args, kws))
         except Misuse as error:

@@ -153,9 +153,7 @@ def sub_group_ballot(predicate: Any) -> Any:
             ir.VectorType(spirv.INT32, 4),
             [spirv.constant(Scope.SUB_GROUP), condition],
         )
-        low, high = (
-            builder.zext(builder.extract_element(words, spirv.INT32(word)), spirv.INT64) for word in (0, 1)
-        )
+        low, high = (builder.zext(builder.extract_element(words, spirv.INT32(word)), spirv.INT64) for word in (0, 1))
         return builder.or_(low, builder.shl(high, spirv.INT64(32)))
 
     return signature(types.uint64, predicate_type), generate

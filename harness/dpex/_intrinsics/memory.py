@@ -23,8 +23,7 @@ def element_pointer(
     """A pointer to one element; indices are not wrapped around, so they must not be negative."""
     parts = cgutils.unpack_tuple(builder, index) if _is_aggregate(index) else [index]
     positions = [
-        context.cast(builder, part, part_type, types.intp)
-        for part, part_type in zip(parts, index_types, strict=True)
+        context.cast(builder, part, part_type, types.intp) for part, part_type in zip(parts, index_types, strict=True)
     ]
     view = context.make_array(array_type)(context, builder, array)
     return cgutils.get_item_pointer(context, builder, array_type, view, positions, wraparound=False)

@@ -23,6 +23,7 @@ REPAIRS = (
     "narrow_scalars",
     "half_arrays",
     "swallowed_errors",
+    "host_copy",
 )
 
 _applied: list[str] = []

@@ -1,0 +1,73 @@
+"""Every pattern of the project, at preset smoke on the CPU device: declared as the rules say, and right."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import harness
+from harness.patterns.registry import builtin_files, declarations, discover
+from harness.records import Run
+
+NAMES = [info.name for info in discover()]
+FAMILIES = {"fusion", "memory", "queues", "reductions", "slm", "sub_groups"}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """One run of everything; short, since only the results are looked at."""
+    output = tmp_path_factory.mktemp("smoke") / "run"
+    command = [sys.executable, "-m", "harness.cli", "run", "--preset", "smoke", "--device", "cpu", "--budget", "0.05"]
+    done = subprocess.run(
+        [*command, "--output", str(output)], capture_output=True, text=True, check=False, timeout=1200
+    )
+    assert (output / "manifest.json").exists(), done.stderr
+    return harness.load_run(output)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", NAMES)
+def test_every_variant_computes_the_right_result(run: Run, name: str) -> None:
+    cases = run.cases[run.cases["pattern"] == name]
+    assert len(cases) >= 2
+    bad = cases[cases["status"] != "ok"]
+    assert bad.empty, bad[["variant", "status", "reason"]].to_string()
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", NAMES)
+def test_every_variant_was_sampled_and_its_commands_recorded(run: Run, name: str) -> None:
+    cases = run.cases[run.cases["pattern"] == name]
+    hot = run.samples[(run.samples["state"] == "hot") & run.samples["case_id"].isin(cases["case_id"])]
+    assert set(hot["case_id"]) == set(cases["case_id"])
+    if (cases["metric"] != "wall").all():
+        assert set(hot["sample"]) <= set(run.events["sample"])
+
+
+@pytest.mark.device
+def test_the_run_is_complete_and_nothing_failed(run: Run) -> None:
+    assert run.complete
+    assert run.cases["case_id"].is_unique
+    assert set(run.pairs["pattern"]) == set(NAMES)
+
+
+def test_there_are_the_six_families_with_at_least_eighteen_patterns() -> None:
+    infos = discover()
+    assert {info.family for info in infos} >= FAMILIES
+    assert len(infos) >= 18
+
+
+@pytest.mark.parametrize("path", builtin_files(), ids=lambda path: path.stem)
+def test_a_pattern_file_is_a_page_that_teaches(path: Path) -> None:
+    (info,) = declarations(path)
+    assert info.name == path.stem, "file and pattern have the same name"
+    assert set(info.presets) == {"smoke", "default", "guide"}
+    assert "/" in info.guide
+    assert len(info.lesson) > 40
+    roles = {variant.role for variant in info.variants}
+    assert "naive" in roles and "optimized" in roles
+    assert all(variant.summary for variant in info.variants), "every variant says in a line what it does"
+    assert path.read_text().startswith('"""')

@@ -1,0 +1,71 @@
+"""Rows of the measured tables for tests: every column there, null unless given."""
+
+from typing import Any
+
+from harness.records import TABLES
+
+
+def row(table: str, **values: Any) -> dict[str, Any]:
+    """A row with the given values and None elsewhere."""
+    return {**dict.fromkeys(TABLES[table]), **values}
+
+
+def device(**changed: Any) -> dict[str, Any]:
+    known = {"device": "opencl:cpu:0", "name": "Test CPU", "device_class": "cpu", "timer_resolution_ns": 1.0}
+    return row("devices", **{**known, **changed})
+
+
+def case(variant: str, role: str, **changed: Any) -> dict[str, Any]:
+    known = {
+        "case_id": f"p/{variant}/smoke//cpu",
+        "pattern": "p",
+        "variant": variant,
+        "role": role,
+        "preset": "smoke",
+        "axes": "{}",
+        "device": "opencl:cpu:0",
+        "device_class": "cpu",
+        "metric": "device",
+        "claim": "faster",
+        "status": "ok",
+    }
+    return row("cases", **{**known, **changed})
+
+
+def sample(variant: str, number: int, device_ns: float, **changed: Any) -> dict[str, Any]:
+    known = {
+        "case_id": f"p/{variant}/smoke//cpu",
+        "sample": number,
+        "block": number // 2,
+        "order": number % 2,
+        "state": "hot",
+        "host_ns": device_ns + 50,
+        "device_ns": device_ns,
+        "span_ns": device_ns + 10,
+        "valid": True,
+        "flags": "",
+    }
+    return row("samples", **{**known, **changed})
+
+
+def event(variant: str, number: int, **changed: Any) -> dict[str, Any]:
+    known = {
+        "case_id": f"p/{variant}/smoke//cpu",
+        "sample": number,
+        "sequence": 0,
+        "kind": "kernel",
+        "name": "k",
+        "submit_ns": 2**60,
+        "start_ns": 2**60 + 1,
+        "end_ns": 2**60 + 2,
+    }
+    return row("events", **{**known, **changed})
+
+
+def write_pair(writer: Any, blocks: int = 10) -> None:
+    """A naive variant of 200 ns and an optimized one of 100 ns, one sample each in each block."""
+    writer.append("devices", [device()])
+    writer.append("cases", [case("a", "naive"), case("b", "optimized")])
+    for block in range(blocks):
+        writer.append("samples", [sample("a", 2 * block, 200.0), sample("b", 2 * block + 1, 100.0)])
+        writer.append("events", [event("a", 2 * block), event("b", 2 * block + 1)])

@@ -1,0 +1,276 @@
+"""Run folders: finished, killed, resumed, refused, damaged."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from rows_kit import case, device, event, sample, write_pair
+
+from harness.errors import RunFolderError
+from harness.records import Run, RunWriter, load_run, schema
+
+MANIFEST = {"command": ["xebench", "run"], "created": "2024-05-01T00:00:00+00:00"}
+
+
+def finished(path: Path, state: str = "complete") -> Run:
+    with RunWriter.create(path, MANIFEST) as writer:
+        write_pair(writer)
+        return writer.finish(state)
+
+
+def same(one: Run, other: Run) -> bool:
+    return all(getattr(one, table).equals(getattr(other, table)) for table in schema.RUN_TABLES)
+
+
+def test_a_finished_run_is_read_as_it_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "run"
+    run = finished(path)
+    loaded = load_run(path)
+    assert same(run, loaded)
+    assert loaded.complete
+    assert loaded.manifest["command"] == ["xebench", "run"]
+    assert loaded.manifest["schema_version"] == schema.SCHEMA_VERSION
+    assert loaded.manifest["created"] == MANIFEST["created"]
+    assert loaded.pairs.iloc[0]["speedup"] == pytest.approx(2)
+    assert loaded.pairs.iloc[0]["verdict"] == "confirmed"
+    assert list(loaded.events["submit_ns"]) == [2**60] * 20
+    names = {entry.name for entry in path.iterdir()}
+    assert names == {f"{table}.parquet" for table in schema.RUN_TABLES} | {
+        "manifest.json",
+        "summaries.csv",
+        "pairs.csv",
+        ".lock",
+    }
+
+
+def test_text_that_is_no_unicode_does_not_end_a_run(tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path / "run", {"command": ["caf\udce9"]}) as writer:
+        writer.append("cases", [case("a", "naive", status="crashed", reason="caf\udce9")])
+        writer.finish()
+    assert load_run(tmp_path / "run").cases["reason"].tolist() == ["caf\\udce9"]
+
+
+def test_the_csv_files_say_the_same(tmp_path: Path) -> None:
+    run = finished(tmp_path / "run")
+    for table in ("summaries", "pairs"):
+        read = pd.read_csv(tmp_path / "run" / f"{table}.csv")
+        assert list(read.columns) == list(getattr(run, table).columns)
+        assert len(read) == len(getattr(run, table))
+    assert read["speedup"].iloc[0] == pytest.approx(2)
+
+
+def test_a_run_without_rows_is_a_run(tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path / "run", MANIFEST) as writer:
+        writer.finish()
+    loaded = load_run(tmp_path / "run")
+    assert loaded.complete
+    assert all(getattr(loaded, table).empty for table in schema.RUN_TABLES)
+
+
+def test_an_unfinished_run_is_read_with_its_summaries_and_pairs(tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path / "run", MANIFEST) as writer:
+        write_pair(writer)
+        loaded = load_run(tmp_path / "run")
+    assert not loaded.complete
+    assert loaded.manifest["state"] == "running"
+    assert list(loaded.summaries["median_ns"]) == [200, 100]
+    assert same(loaded, finished(tmp_path / "other"))
+
+
+def test_kill_9_loses_nothing_that_was_appended(tmp_path: Path) -> None:
+    program = f"""
+        import sys
+        sys.path.insert(0, {str(Path(__file__).parent)!r})
+        from rows_kit import *
+        from harness.records import RunWriter
+        writer = RunWriter.create({str(tmp_path / "run")!r}, {{}})
+        write_pair(writer)
+        for number in range(20, 10**9):
+            writer.append("samples", [sample("a", number, 200.0)])
+            print(number, flush=True)
+    """
+    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    with process.stdout as lines:
+        for line in lines:
+            if int(line) >= 100:
+                break
+        process.send_signal(signal.SIGKILL)
+        acknowledged = max([100, *(int(line) for line in lines.read().split())])
+    assert process.wait(timeout=30) == -signal.SIGKILL
+    loaded = load_run(tmp_path / "run")
+    assert not loaded.complete
+    assert loaded.samples["sample"].tolist()[: acknowledged + 1] == list(range(acknowledged + 1))
+    assert len(loaded.samples) <= acknowledged + 2  # one more may have been written and not yet told
+    assert loaded.pairs.iloc[0]["speedup"] == pytest.approx(2)
+    with RunWriter.resume(tmp_path / "run", {}) as writer:  # the lock died with its holder
+        assert writer.next_numbers()[0] == len(loaded.samples)
+
+
+@pytest.mark.parametrize("state", ["running", "interrupted"])
+def test_resume_keeps_every_row_and_goes_on(tmp_path: Path, state: str) -> None:
+    path = tmp_path / "run"
+    with RunWriter.create(path, MANIFEST) as writer:
+        write_pair(writer)
+        writer.append("cases", [case("c", "intermediate", status="interrupted")])
+        if state == "interrupted":
+            writer.finish("interrupted")
+    before = load_run(path)
+    with RunWriter.resume(path, {"command": ["again"]}) as writer:
+        assert same(before, load_run(path))
+        first, block = writer.next_numbers()
+        assert (first, block) == (20, 10)
+        writer.append("cases", [case("c", "intermediate")])
+        writer.append("samples", [sample("c", first, 150.0, block=block)])
+        writer.append("events", [event("c", first)])
+        writer.finish()
+    after = load_run(path)
+    assert after.complete
+    assert len(after.samples) == 21
+    assert list(after.cases["status"]) == ["ok", "ok", "ok"]
+    assert [session["command"] for session in after.manifest["resumed"]] == [["again"]]
+    assert after.manifest["command"] == MANIFEST["command"]
+    assert not (path / "journal").exists()
+
+
+def test_numbers_begin_at_zero(tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path / "run", {}) as writer:
+        assert writer.next_numbers() == (0, 0)
+        writer.append("samples", [sample("a", 4, 1.0, block=None)])
+        assert writer.next_numbers() == (5, 0)
+
+
+def test_a_complete_run_is_not_resumed(tmp_path: Path) -> None:
+    finished(tmp_path / "run")
+    with pytest.raises(RunFolderError, match="nothing to resume"):
+        RunWriter.resume(tmp_path / "run", {})
+
+
+def test_an_earlier_run_is_replaced_only_when_asked(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    finished(path)
+    (path / "report.html").write_text("mine")
+    with pytest.raises(RunFolderError, match="holds a run already: add --overwrite"):
+        RunWriter.create(path, {})
+    assert load_run(path).complete
+    with RunWriter.create(path, {}, overwrite=True) as writer:
+        assert not list(path.glob("*.parquet"))
+        writer.append("devices", [device()])
+        writer.finish()
+    assert load_run(path).samples.empty
+    assert (path / "report.html").read_text() == "mine"
+
+
+def test_an_unfinished_run_that_is_replaced_leaves_no_rows(tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path / "run", {}) as writer:
+        write_pair(writer)
+    with RunWriter.create(tmp_path / "run", {}, overwrite=True):
+        assert load_run(tmp_path / "run").samples.empty
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_folder_that_holds_something_else_is_never_touched(tmp_path: Path, overwrite: bool) -> None:
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(RunFolderError, match="is not empty and holds no run"):
+        RunWriter.create(tmp_path, {}, overwrite=overwrite)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_two_writers_of_one_folder_are_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    with RunWriter.create(path, {}) as writer:
+        write_pair(writer)
+        for second in (
+            lambda: RunWriter.create(path, {}, overwrite=True),
+            lambda: RunWriter.resume(path, {}),
+        ):
+            with pytest.raises(RunFolderError, match=rf"being written by another run \(process {os.getpid()}\)"):
+                second()
+        assert len(load_run(path).samples) == 20
+    RunWriter.resume(path, {}).close()
+
+
+@pytest.mark.parametrize("name", ["file", "file/run"])
+def test_a_path_that_cannot_be_a_folder_is_one_line(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunFolderError, match="cannot write .*name another folder") as caught:
+        RunWriter.create(tmp_path / name, {})
+    assert "\n" not in str(caught.value)
+
+
+def test_a_full_disk_at_the_end_keeps_the_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: pd.DataFrame, path: Path, **_: object) -> None:
+        Path(path).write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    path = tmp_path / "run"
+    with RunWriter.create(path, {}) as writer:
+        write_pair(writer)
+        with monkeypatch.context() as patched:
+            patched.setattr(pd.DataFrame, "to_parquet", full)
+            with pytest.raises(RunFolderError, match=r"No space left on device\): free space"):
+                writer.finish()
+        assert len(load_run(path).samples) == 20
+        assert not [entry for entry in path.iterdir() if "parquet" in entry.name]
+        writer.finish()
+    assert load_run(path).complete
+
+
+def test_a_journal_that_was_not_yet_dropped_says_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed between the tables and the removal of the journal."""
+    monkeypatch.setattr("harness.records.run_folder._discard_journal", lambda folder: None)
+    run = finished(tmp_path / "run")
+    assert (tmp_path / "run" / "journal").is_dir()
+    assert same(run, load_run(tmp_path / "run"))
+    assert load_run(tmp_path / "run").complete
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda path: path.joinpath("manifest.json").unlink(), "holds no run"),
+        (lambda path: path.joinpath("manifest.json").write_text("{"), "manifest.json is damaged"),
+        (lambda path: path.joinpath("manifest.json").write_text("[]"), "is not a run's manifest"),
+        (lambda path: path.joinpath("samples.parquet").unlink(), "samples.parquet is missing"),
+        (lambda path: path.joinpath("samples.parquet").write_bytes(b"PAR1"), "samples.parquet is damaged"),
+        (lambda path: path.joinpath("pairs.parquet").write_bytes(b""), "pairs.parquet is damaged"),
+        (
+            lambda path: pd.DataFrame({"sample": [1]}).to_parquet(path / "events.parquet"),
+            "events.parquet is damaged: the frame of table events lacks the column case_id",
+        ),
+        (
+            lambda path: (
+                pd.read_parquet(path / "samples.parquet").assign(device_ns="slow").to_parquet(path / "samples.parquet")
+            ),
+            r"samples.parquet is damaged: samples\.device_ns holds",
+        ),
+    ],
+)
+def test_damage_is_named(tmp_path: Path, damage, message: str) -> None:
+    finished(tmp_path / "run")
+    damage(tmp_path / "run")
+    with pytest.raises(RunFolderError, match=message) as caught:
+        load_run(tmp_path / "run")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_newer_schema_asks_for_an_upgrade(tmp_path: Path) -> None:
+    finished(tmp_path / "run")
+    path = tmp_path / "run" / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "schema_version": schema.SCHEMA_VERSION + 1}))
+    with pytest.raises(RunFolderError, match=r"schema version 2 and this xebench reads up to 1: upgrade"):
+        load_run(tmp_path / "run")
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(RunFolderError, match="there is no run folder .*nowhere"):
+        load_run(tmp_path / "nowhere")
+    with pytest.raises(RunFolderError, match="there is no run folder .*nowhere"):
+        RunWriter.resume(tmp_path / "nowhere", {})
+    assert not (tmp_path / "nowhere").exists()
