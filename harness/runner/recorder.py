@@ -53,10 +53,12 @@ class Recorder:
 
     def __init__(self) -> None:
         self._pending: list[_Pending] = []
+        self._finished = 0
 
     def begin(self) -> None:
         """Forget everything."""
         self._pending = []
+        self._finished = 0
 
     def add(self, kind: str, name: str, queue: int, event: TimedEvent) -> None:
         """Remember one command."""
@@ -67,9 +69,10 @@ class Recorder:
         self._pending.append(_Pending("library", name, queue, first, last))
 
     def wait(self) -> None:
-        """Wait for every command."""
-        for command in self._pending:
+        """Wait for every command; those waited for earlier are not asked again (a sample may wait thousands of times)."""
+        for command in self._pending[self._finished :]:
             command.last.wait()
+        self._finished = len(self._pending)
 
     def collect(self) -> list[CommandTimes]:
         """The times of all commands in the order of their submission; waits for them first."""

@@ -101,3 +101,19 @@ def test_a_number_is_no_array():
     assert kit.refused(wrong, X) == (
         "sub_group.block_read: array is float32, but must be a dpnp array, a usm_ndarray or a LocalAccessor"
     )
+
+
+def test_a_constant_block_address_is_checked():
+    @kernel
+    def wrong(item: kapi.NdItem, x):
+        sub_group.block_write(x, 2, x[0])  # wrong
+
+    assert kit.refused(wrong, X) == ("sub_group.block_write: index is 2, but must be a multiple of 16 bytes in float32")
+
+
+def test_a_negative_block_address_is_refused():
+    @kernel
+    def wrong(item: kapi.NdItem, x):
+        x[0, 0] = sub_group.block_read2(x, (0, -16))[0]  # wrong
+
+    assert kit.refused(wrong, SQUARE) == "sub_group.block_read2: index is -16, but must not be negative"

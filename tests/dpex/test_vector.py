@@ -1,5 +1,7 @@
 """Vector access on a device, against numpy: every width and type, global and local memory, views."""
 
+import re
+
 import device_kit as kit
 import dpctl.tensor as dpt
 import dpnp
@@ -106,6 +108,27 @@ def test_local_memory(dtype):
     windows = (kapi.LocalAccessor(9, np.int8), kapi.LocalAccessor(32, dtype))
     out = kit.launch(reverse, 16, 8, x, np.zeros_like(x), *windows)[1]
     assert out.tolist() == [*x[:32][::-1], *x[32:][::-1]]
+
+
+def test_the_promised_alignment_is_in_the_code():
+    @kernel
+    def copy(item: kapi.NdItem, x, window):
+        i = item.get_global_id(0) * 16
+        vector.store4(x, i, vector.load4(x, i + 16))
+        vector.store16(x, i, vector.load16_unaligned(x, i + 1))
+        vector.store2(window, i, vector.load2(window, i + 2))
+
+    x = np.zeros(64, np.int64)
+    text = kit.spirv_of(copy, 1, x, kapi.LocalAccessor(64, np.int64)).llvm_ir
+    found = re.findall(r"(load|store) <(\d+) x i64>.*align (\d+)", text)
+    assert found == [
+        ("load", "4", "32"),
+        ("store", "4", "32"),
+        ("load", "16", "8"),
+        ("store", "16", "64"),  # what allocations have; SPIR-V's own for 16 of 8 bytes would be 128
+        ("load", "2", "8"),
+        ("store", "2", "8"),
+    ]
 
 
 def test_rows_of_a_matrix():

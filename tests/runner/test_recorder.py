@@ -49,3 +49,21 @@ def test_a_new_sample_forgets_the_last() -> None:
     recorder.add("kernel", "triad", 0, Event(1, 2, 3))
     recorder.begin()
     assert recorder.collect() == []
+
+
+def test_waiting_again_asks_only_what_is_new() -> None:
+    class Counting(Event):
+        waits = 0
+
+        def wait(self) -> None:
+            super().wait()
+            self.waits += 1
+
+    recorder = Recorder()
+    first, second = Counting(1, 2, 3), Counting(4, 5, 6)
+    recorder.add("kernel", "a", 0, first)
+    recorder.wait()
+    recorder.add("kernel", "b", 0, second)
+    recorder.wait()
+    assert (first.waits, second.waits) == (1, 1)
+    assert len(recorder.collect()) == 2

@@ -22,7 +22,7 @@ def block_read(width: int) -> Typer:
 
     def typer(array: Any, index: Any) -> Any:
         checks.array(array, checks.NUMBERS, (AddressSpace.GLOBAL,), contiguous=True)
-        parts, index_type = memory.index_signature(array, index)
+        parts, index_type = _index(array, index, 4)
         returns = array.dtype if width == 1 else types.UniTuple(array.dtype, width)
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -50,7 +50,7 @@ def block_write(width: int) -> Typer:
 
     def typer(array: Any, index: Any, values: Any) -> Any:
         checks.array(array, checks.NUMBERS, (AddressSpace.GLOBAL,), contiguous=True, writable=True)
-        parts, index_type = memory.index_signature(array, index)
+        parts, index_type = _index(array, index, 16)
         stored = memory.StoredValues(array, values, width)
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -69,6 +69,15 @@ def block_write(width: int) -> Typer:
         return signature(types.none, array, index_type, stored.signature), generate
 
     return typer
+
+
+def _index(array: Any, index: Any, alignment: int) -> tuple[Any, Any]:
+    """The index types; a last index that is a constant must be a multiple of *alignment* bytes."""
+    parts, index_type = memory.index_signature(array, index)
+    value = memory.constant_index(index)
+    if value is not None and value * array.dtype.bitwidth // 8 % alignment:
+        raise checks.Misuse(f"index is {value}, but must be a multiple of {alignment} bytes in {array.dtype}")
+    return parts, index_type
 
 
 def _unsigned(dtype: Any) -> tuple[Any, str]:

@@ -107,11 +107,6 @@ def literal(what: str, given: Any, kind: type) -> Any:
     return given.literal_value
 
 
-def known_value(given: Any) -> int | None:
-    """The value of an integer that is a compile-time constant, else None."""
-    return given.literal_value if isinstance(given, types.IntegerLiteral) else None
-
-
 def alternatives(names: list[str]) -> str:
     """The names as "a, b or c"."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"

@@ -17,6 +17,21 @@ def index_signature(array_type: Any, given: Any) -> tuple[Any, Any]:
     return parts, types.Tuple(parts) if isinstance(given, types.BaseTuple) else parts[0]
 
 
+def constant_index(given: Any) -> int | None:
+    """The last part of an index if it is a compile-time constant, else None.
+
+    Raises:
+        Misuse: it is negative, which numba would not wrap around here.
+    """
+    last = given.types[-1] if isinstance(given, types.BaseTuple) else given
+    if not isinstance(last, types.IntegerLiteral):
+        return None
+    value: int = last.literal_value
+    if value < 0:
+        raise checks.Misuse(f"index is {value}, but must not be negative")
+    return value
+
+
 def element_pointer(
     context: Any, builder: Any, array_type: Any, array: Any, index: Any, index_types: Sequence[Any]
 ) -> Any:

@@ -53,11 +53,8 @@ def store(width: int, aligned: bool) -> Typer:
 def _index(array: Any, index: Any, width: int, aligned: bool) -> tuple[Any, Any]:
     """The index types; a last index that is a constant is checked here."""
     parts, index_type = memory.index_signature(array, index)
-    last = index.types[-1] if isinstance(index, types.BaseTuple) else index
-    value = checks.known_value(last)
-    if value is not None and value < 0:
-        raise checks.Misuse(f"index is {value}, but must not be negative")
-    if value is not None and aligned and value % width:
+    value = memory.constant_index(index)
+    if aligned and value is not None and value % width:
         raise checks.Misuse(f"index is {value}, but must be a multiple of {width}, or use the unaligned form")
     return parts, index_type
 
