@@ -11,7 +11,7 @@ pattern = Pattern(
     catalogue=("E51",),
     guide="Kernels / Executing Multiple Kernels on the Device at the Same Time",
     lesson="Kernels that cannot fill the device overlap in an out-of-order queue; in order they run one by one.",
-    claim="faster",
+    claim={"gpu": "faster"},
     presets={
         "smoke": {"n": 1 << 10, "rounds": 2, "work": 100},
         "default": {"n": 1 << 13, "rounds": 4, "work": 200},

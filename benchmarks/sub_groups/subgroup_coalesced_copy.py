@@ -5,6 +5,7 @@ import numpy as np
 from numba_dpex import kernel_api as kapi
 
 from harness import Pattern, Problem, output
+from harness.dpex import kernel, sub_group
 
 pattern = Pattern(
     name="subgroup_coalesced_copy",
@@ -17,7 +18,7 @@ pattern = Pattern(
         "default": {"n": 1 << 23},
         "guide": {"n": 1024 * 1024},
     },
-    # The guide asks the device for its sub-group size; numba-dpex cannot, so the lanes to interleave are given.
+    # numba-dpex alone cannot ask for the sub-group's size: one variant is given the lanes to interleave by.
     axes={"interleave": (16,), "work_group_size": (256,)},
 )
 
@@ -44,6 +45,18 @@ def copy_interleaved_by(interleave):
     return copy_interleaved
 
 
+@kernel
+def copy_by_sub_group(item: kapi.NdItem, x, y):
+    # a group's last sub-group may have fewer lanes than the others: its size counts, not the largest one
+    lanes = sub_group.size()
+    items_before = (
+        item.get_group().get_group_id(0) * item.get_local_range(0) + sub_group.group_id() * sub_group.max_size()
+    )
+    first = items_before * PER_ITEM + sub_group.local_id()
+    for k in range(PER_ITEM):
+        y[first + k * lanes] = x[first + k * lanes]
+
+
 @pattern.problem
 def integers(rng, n):
     return Problem(x=rng.integers(0, 1 << 30, n, dtype=np.int32), y=output(n, np.int32), bytes_moved=8 * n)
@@ -61,8 +74,14 @@ def contiguous_per_item(session, p, work_group_size):
 
 
 @pattern.optimized
-def interleaved_by_sub_group(session, p, work_group_size, interleave):
-    """Each instruction copies the neighbouring elements of a sub-group's lanes."""
-    kernel = copy_interleaved_by(interleave)
+def interleaved_by_constant(session, p, work_group_size, interleave):
+    """Each instruction copies neighbouring elements, if the sub-group has as many lanes as are assumed."""
+    copy_interleaved = copy_interleaved_by(interleave)
     items = kapi.NdRange((p.n // PER_ITEM,), (work_group_size,))
-    return lambda: session.launch(kernel, items, p.x, p.y)
+    return lambda: session.launch(copy_interleaved, items, p.x, p.y)
+
+
+@pattern.optimized(requires=("sub_groups",))
+def interleaved_by_lane(session, p, work_group_size):
+    """The same with the sub-group's own size and the lanes' numbers, whatever size the compiler chose."""
+    session.launch(copy_by_sub_group, kapi.NdRange((p.n // PER_ITEM,), (work_group_size,)), p.x, p.y)

@@ -9,6 +9,7 @@ import numpy as np
 from numba_dpex import kernel_api as kapi
 
 from harness import Pattern, Problem, output
+from harness.dpex import kernel, sub_group
 
 pattern = Pattern(
     name="subgroup_coalesced_store",
@@ -21,7 +22,7 @@ pattern = Pattern(
         "default": {"n": 1 << 23},
         "guide": {"n": 1024 * 1024},
     },
-    # The guide asks the device for its sub-group size; numba-dpex cannot, so the lanes to interleave are given.
+    # numba-dpex alone cannot ask for the sub-group's size: one variant is given the lanes to interleave by.
     axes={"interleave": (16,), "work_group_size": (256,)},
 )
 
@@ -48,6 +49,18 @@ def store_interleaved_by(interleave):
     return store_interleaved
 
 
+@kernel
+def store_by_sub_group(item: kapi.NdItem, x, value):
+    # a group's last sub-group may have fewer lanes than the others: its size counts, not the largest one
+    lanes = sub_group.size()
+    items_before = (
+        item.get_group().get_group_id(0) * item.get_local_range(0) + sub_group.group_id() * sub_group.max_size()
+    )
+    first = items_before * PER_ITEM + sub_group.local_id()
+    for k in range(PER_ITEM):
+        x[first + k * lanes] = value
+
+
 @pattern.problem
 def one_value(rng, n):
     return Problem(value=-int(rng.integers(1, 100)), x=output(n, np.int32), bytes_moved=4 * n)
@@ -65,8 +78,14 @@ def contiguous_per_item(session, p, work_group_size):
 
 
 @pattern.optimized
-def interleaved_by_sub_group(session, p, work_group_size, interleave):
-    """Each instruction stores the neighbouring elements of a sub-group's lanes."""
-    kernel = store_interleaved_by(interleave)
+def interleaved_by_constant(session, p, work_group_size, interleave):
+    """Each instruction stores neighbouring elements, if the sub-group has as many lanes as are assumed."""
+    store_interleaved = store_interleaved_by(interleave)
     items = kapi.NdRange((p.n // PER_ITEM,), (work_group_size,))
-    return lambda: session.launch(kernel, items, p.x, p.value)
+    return lambda: session.launch(store_interleaved, items, p.x, p.value)
+
+
+@pattern.optimized(requires=("sub_groups",))
+def interleaved_by_lane(session, p, work_group_size):
+    """The same with the sub-group's own size and the lanes' numbers, whatever size the compiler chose."""
+    session.launch(store_by_sub_group, kapi.NdRange((p.n // PER_ITEM,), (work_group_size,)), p.x, p.value)

@@ -86,15 +86,15 @@ class KernelStore:
 
     def _build(self, kernel: Any, queue: dpctl.SyclQueue, index_space: Any, arguments: Sequence[Any]) -> DeviceKernel:
         compiled = compile_kernel(kernel, index_space, arguments, cache=self._cache)
-        self._note(compiled, compiled.stages)
+        self._note(compiled, compiled.stages, cached=compiled.cached)
         key = (compiled.sha256, queue.sycl_context)
         if key not in self._built:
             self._built[key] = build(compiled, queue)
-            self._note(compiled, self._built[key].stages)
+            self._note(compiled, self._built[key].stages, cached=False)
         return self._built[key]
 
-    def _note(self, compiled: CompiledKernel, stages: dict[str, int]) -> None:
-        self._log += [Compilation(compiled.name, stage, ns, compiled.cached) for stage, ns in stages.items()]
+    def _note(self, compiled: CompiledKernel, stages: dict[str, int], *, cached: bool) -> None:
+        self._log += [Compilation(compiled.name, stage, ns, cached) for stage, ns in stages.items()]
 
     def take_compilations(self) -> list[Compilation]:
         """What was compiled or built since the last call."""

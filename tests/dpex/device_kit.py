@@ -147,9 +147,9 @@ class Assembly:
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
-        (listing,) = folder.glob("*.asm")
-        self.simd = int(re.search(r"simd(\d+)", listing.name)[1])
-        self.text = listing.read_text(encoding="utf-8")
+        listings = sorted(folder.glob("*.asm"))  # one for the kernel, and one for each function left in it
+        self.simd = int(re.search(r"simd(\d+)", listings[0].name)[1])
+        self.text = "\n".join(listing.read_text(encoding="utf-8") for listing in listings)
         found = re.findall(r"\b((?:load|store)\.(?:ugm|slm)\.d\w+)(.*)", self.text)
         self.messages = [message for message, operands in found if "bti[255]" not in operands]
 
