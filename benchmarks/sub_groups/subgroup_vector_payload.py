@@ -5,6 +5,7 @@ import numpy as np
 from numba_dpex import kernel_api as kapi
 
 from harness import Pattern, Problem, output
+from harness.dpex import kernel, vector
 
 pattern = Pattern(
     name="subgroup_vector_payload",
@@ -17,7 +18,7 @@ pattern = Pattern(
         "default": {"n": 1 << 23},
         "guide": {"n": 1024 * 1024},
     },
-    # The guide asks the device for its sub-group size; numba-dpex cannot, so the lanes to interleave are given.
+    # Lanes to interleave by, the same in all variants; a sub-group need not have as many.
     axes={"interleave": (16,), "work_group_size": (256,)},
 )
 
@@ -39,7 +40,7 @@ def copy_ones_by(interleave):
 
 
 def copy_fours_by(interleave):
-    """As above. There are no vector types: four loads in a row, then four stores, are for the compiler to join."""
+    """As above; four loads in a row, then four stores, are for the compiler to join."""
 
     @dpex.kernel(error_model="numpy")
     def copy_fours(item: kapi.NdItem, x, y):
@@ -56,6 +57,20 @@ def copy_fours_by(interleave):
     return copy_fours
 
 
+def copy_vectors_by(interleave):
+    """As above; the loads and stores of four are joined already, and the compiler may rely on their alignment."""
+
+    @kernel
+    def copy_vectors(item: kapi.NdItem, x, y):
+        i = item.get_global_id(0)
+        first = i // interleave * interleave * PER_ITEM + i % interleave * PAYLOAD
+        for k in range(PER_ITEM // PAYLOAD):
+            j = first + k * interleave * PAYLOAD
+            vector.store4(y, j, vector.load4(x, j))
+
+    return copy_vectors
+
+
 @pattern.problem
 def integers(rng, n):
     return Problem(x=rng.integers(0, 1 << 30, n, dtype=np.int32), y=output(n, np.int32), bytes_moved=8 * n)
@@ -69,14 +84,22 @@ def expected(p):
 @pattern.naive
 def one_element(session, p, work_group_size, interleave):
     """16 steps, each of one element per lane, neighbouring lanes side by side."""
-    kernel = copy_ones_by(interleave)
+    copy_ones = copy_ones_by(interleave)
     items = kapi.NdRange((p.n // PER_ITEM,), (work_group_size,))
-    return lambda: session.launch(kernel, items, p.x, p.y)
+    return lambda: session.launch(copy_ones, items, p.x, p.y)
 
 
 @pattern.optimized
 def four_elements(session, p, work_group_size, interleave):
-    """Four steps, each of four neighbouring elements per lane."""
-    kernel = copy_fours_by(interleave)
+    """Four steps, each of four neighbouring elements per lane, one after the other in the source."""
+    copy_fours = copy_fours_by(interleave)
     items = kapi.NdRange((p.n // PER_ITEM,), (work_group_size,))
-    return lambda: session.launch(kernel, items, p.x, p.y)
+    return lambda: session.launch(copy_fours, items, p.x, p.y)
+
+
+@pattern.optimized
+def vector_of_four(session, p, work_group_size, interleave):
+    """Four steps, each with a vector of four elements per lane."""
+    copy_vectors = copy_vectors_by(interleave)
+    items = kapi.NdRange((p.n // PER_ITEM,), (work_group_size,))
+    return lambda: session.launch(copy_vectors, items, p.x, p.y)

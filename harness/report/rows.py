@@ -11,7 +11,6 @@ import pandas as pd
 from harness.records import Run
 from harness.report import units
 
-
 VERDICTS = ("confirmed", "refuted", "inconclusive", "not applicable")
 
 

@@ -69,7 +69,8 @@ class Recorder:
         self._pending.append(_Pending("library", name, queue, first, last))
 
     def wait(self) -> None:
-        """Wait for every command; those waited for earlier are not asked again (a sample may wait thousands of times)."""
+        """Wait for every command."""
+        # a sample may wait thousands of times: those waited for earlier are not asked again
         for command in self._pending[self._finished :]:
             command.last.wait()
         self._finished = len(self._pending)

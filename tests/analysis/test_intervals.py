@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from harness.analysis import bootstrap
 from harness.analysis.intervals import (
@@ -17,6 +16,7 @@ from harness.analysis.intervals import (
     median_interval,
     speedup,
 )
+from harness.analysis.statistics import variance_inflation
 
 positive = st.floats(1e-3, 1e9)
 blocks = st.integers(1, 40).flatmap(
@@ -82,14 +82,13 @@ def test_no_samples_give_nothing() -> None:
     assert math.isnan(drift([1.0]).estimate)
 
 
-def test_exact_ranks_of_the_binomial_interval() -> None:
-    # n = 20: the 6th and 15th order statistics cover 95.86 %, the 7th and 14th 88.47 %; 95 % lies between them
-    shuffled = np.random.default_rng(1).permutation(np.arange(1.0, 21.0))
-    covered = 1 - 2 * stats.binom.cdf(5, 20, 0.5)
-    assert covered == pytest.approx(0.9586, abs=1e-4)
-    found = median_interval(alternating(np.sort(shuffled)))
-    assert 6 <= found.low <= 6.5
-    assert 14.5 <= found.high <= 15
+def test_interpolation_of_a_worked_example() -> None:
+    # n = 20: the 6th and 15th order statistics cover 95.86 %, the 7th and 14th 88.47 %. Hettmansperger and Sheather:
+    # I = (95.86 - 95) / (95.86 - 88.47) = 0.1164, weight = 14 I / (6 + 8 I) = 0.2352
+    values = alternating(np.arange(1.0, 21.0))
+    assert variance_inflation(values) == 1
+    found = median_interval(values)
+    assert [found.low, found.high] == pytest.approx([6.2352, 14.7648], abs=2e-4)
 
 
 def alternating(values: np.ndarray) -> np.ndarray:

@@ -189,14 +189,12 @@ def test_an_interrupt_ends_the_run_cleanly(tmp_path: Path) -> None:
         (("run", "--set", "width=1", "--preset", "smoke"), 2, "--set width"),
         (("run", "--path", "missing.py"), 2, "no pattern file"),
         (("run", "E34", "--preset", "smoke", "--device", "level_zero:gpu:9", "--output", "x"), 3, "no device"),
-        (("run", "E34", "--preset", "smoke", "--device", "cpu", "--require-gpu", "--output", "x"), 3, "GPU is required"),
+        (("run", "E34", "--preset", "smoke", "--device", "cpu", "--require-gpu"), 3, "a GPU is"),
         (("report", "missing"), 2, "missing"),
     ],
 )
 def test_errors_end_in_one_line_and_a_status(arguments: Sequence[str], status: int, words: str, tmp_path: Path) -> None:
-    done = subprocess.run(
-        command(*arguments), capture_output=True, text=True, check=False, cwd=tmp_path, timeout=120
-    )
+    done = subprocess.run(command(*arguments), capture_output=True, text=True, check=False, cwd=tmp_path, timeout=120)
     assert done.returncode == status
     assert words in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1, done.stderr

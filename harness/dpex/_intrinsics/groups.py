@@ -123,7 +123,7 @@ def _operand_kind(operator: str, value_type: Any) -> str:
         return "F"
     if operator == "Add":
         return "I"
-    return "S"
+    return "S" if value_type.signed else "U"
 
 
 def vote(instruction: str, scope: Scope) -> Typer:
