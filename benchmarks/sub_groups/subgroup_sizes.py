@@ -1,4 +1,4 @@
-"""Ask for the sub-group's size and the work-item's place in it, and require a size if the kernel depends on one."""
+"""Ask for a sub-group's size and for a work-item's place in it; require a size where that helps."""
 
 import numpy as np
 from numba_dpex import kernel_api as kapi
@@ -10,38 +10,69 @@ pattern = Pattern(
     name="subgroup_sizes",
     catalogue=("E11",),
     guide="Kernels / Sub-Groups and SIMD Vectorization",
-    lesson="The compiler chooses the sub-group's size unless the kernel requires one; a good kernel is right for each.",
+    lesson="The compiler chooses the sub-groups' size unless the kernel requires one; ask, and be right for any size.",
     presets={
         "smoke": {"n": 1 << 17},
         "default": {"n": 1 << 21},
         "guide": {"n": 32},
     },
-    axes={"sub_group_size": (16,), "work_group_size": (32,)},
+    axes={"sub_group_size": (16,), "work_group_size": (32,)},  # the guide goes through 16 and 32 lanes
     requires=("sub_groups",),
 )
 
 
-def find_places_at(size):
-    """The kernel for one required sub-group size, or for the compiler's choice if ``size`` is None."""
+def sum_groups_in(lanes):
+    """The kernel for sub-groups of ``lanes``; None leaves the size to the compiler."""
 
-    @kernel(sub_group_size=size)
-    def find_places(item: kapi.NdItem, places, lanes):
+    @kernel(sub_group_size=lanes)
+    def sum_groups(item: kapi.NdItem, x, places, sums, of_sub_groups):
         i = item.get_global_id(0)
-        places[i] = np.int32(sub_group.group_id() * sub_group.max_size() + sub_group.local_id())
-        # one lane of each sub-group counts for all of its lanes
-        counted = sub_group.size() if sub_group.local_id() == 0 else np.int32(0)
-        if size is not None and sub_group.max_size() != size:
-            counted = np.int32(-1)
-        lanes[i] = counted
+        lane = sub_group.local_id()
+        number = sub_group.group_id()
+        places[i] = number * sub_group.max_size() + lane
+        total = sub_group.reduce_add(x[i])
+        if lane == 0:
+            of_sub_groups[number] = total
+        kapi.group_barrier(item.get_group())
+        if item.get_local_id(0) == 0:
+            total = np.int32(0)
+            for k in range(sub_group.num_groups()):
+                total = np.int32(total + of_sub_groups[k])
+            sums[item.get_group().get_group_id(0)] = total
 
-    return find_places
+    return sum_groups
 
 
 @pattern.problem
-def work_items(rng, n, work_group_size):
-    return Problem(places=output(n, np.int32), lanes=output(n, np.int32), bytes_moved=8 * n)
+def integers(rng, n, work_group_size):
+    return Problem(
+        x=rng.integers(0, 100, n, dtype=np.int32),
+        places=output(n, np.int32),
+        sums=output(n // work_group_size, np.int32),
+        bytes_moved=8 * n + 4 * (n // work_group_size),
+    )
 
 
 @pattern.reference
 def expected(p):
-    return {}
+    # neither depends on how the work-group is cut into sub-groups
+    by_group = p.x.reshape(-1, p.work_group_size)
+    return {"places": np.indices(by_group.shape)[1].ravel(), "sums": by_group.sum(axis=1)}
+
+
+def launch_with(session, p, work_group_size, sum_groups):
+    space = kapi.NdRange((p.n,), (work_group_size,))
+    of_sub_groups = kapi.LocalAccessor(work_group_size, np.int32)  # enough for sub-groups of one lane
+    return lambda: session.launch(sum_groups, space, p.x, p.places, p.sums, of_sub_groups)
+
+
+@pattern.naive
+def size_by_compiler(session, p, work_group_size):
+    """The compiler chooses the size, by the device and by rules of its own."""
+    return launch_with(session, p, work_group_size, sum_groups_in(None))
+
+
+@pattern.optimized
+def size_required(session, p, work_group_size, sub_group_size):
+    """The kernel requires sub-groups of ``sub_group_size`` lanes: sometimes faster, not always."""
+    return launch_with(session, p, work_group_size, sum_groups_in(sub_group_size))

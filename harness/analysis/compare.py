@@ -13,10 +13,9 @@ from typing import Final, Protocol
 import numpy as np
 import pandas as pd
 
-from harness.analysis import intervals, verdict
+from harness.analysis import intervals, times, verdict
 from harness.analysis.rows import Row, rows
 from harness.analysis.statistics import Floats
-from harness.analysis.summaries import in_order, valid_samples
 
 #: Relative change up to which two runs are the same, unless told otherwise.
 THRESHOLD: Final = 0.05
@@ -70,7 +69,10 @@ class _Side:
 
     def __init__(self, run: Tables) -> None:
         self.cases: dict[Key, Row] = {tuple(case[name] for name in _KEY): case for case in rows(run.cases)}
-        self._samples = dict(iter(run.samples.groupby("case_id", sort=False)))
+        by_case: dict[str, dict[str, Floats]] = {}
+        for (case_id, state), data in times.usable(run.cases, run.samples).groupby(["case_id", "state"])["time_ns"]:
+            by_case.setdefault(str(case_id), {})[str(state)] = data.to_numpy()
+        self._times = by_case
         self._devices = {row["device"]: row for row in rows(run.devices)}
 
     def device(self, key: Key) -> str | None:
@@ -83,21 +85,17 @@ class _Side:
 
     def times(self, key: Key) -> dict[str, Floats]:
         """Valid times of a case in ns, in order, by state; states without any are left out."""
-        case = self.cases.get(key)
-        if case is None or case["case_id"] not in self._samples:
-            return {}
-        usable = valid_samples(self._samples[case["case_id"]], case["metric"])
-        return {str(state): data["time_ns"].to_numpy(np.float64) for state, data in usable.groupby("state")}
+        return self._times.get(self.cases[key]["case_id"], {}) if key in self.cases else {}
 
 
 def _rows(key: Key, before: _Side, after: _Side, threshold: float) -> Iterator[Row]:
     cases = before.cases.get(key), after.cases.get(key)
-    times = before.times(key), after.times(key)
+    measured = before.times(key), after.times(key)
     devices = before.device(key), after.device(key)
     obstacle = _obstacle(*cases)
     shown = cases[1] or before.cases[key]
-    for state in in_order({*times[0], *times[1]}):
-        old, new = (one.get(state, _NONE) if state else _NONE for one in times)
+    for state in times.in_order(*measured):
+        old, new = (one.get(state, _NONE) if state else _NONE for one in measured)
         ratio, outcome, reason = _conclude(old, new, obstacle, threshold)
         if not obstacle and devices[0] != devices[1]:
             reason = f"different devices ({devices[0]} before, {devices[1]} after): {reason}"

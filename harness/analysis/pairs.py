@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
-from harness.analysis import hygiene, intervals, verdict
+from harness.analysis import hygiene, intervals, times, verdict
 from harness.analysis.rows import Row, rows
-from harness.analysis.summaries import in_order, valid_samples
+from harness.analysis.statistics import Floats
 
 #: What the two sides of a pair have in common: a CPU row is never compared with a GPU row.
-_FAMILY_KEY: Final = ["pattern", "preset", "axes", "device_class", "device"]
+_FAMILY_KEY: Final = ("pattern", "preset", "axes", "device_class", "device")
 
 #: Roles that the other variants are compared with, in order of preference.
 _BASELINE_ROLES: Final = ("naive", "baseline", "antipattern")
@@ -46,23 +47,57 @@ def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, sum
         devices: The table `devices`, for the timers.
         summaries: The rows of the table `summaries`, for the fractions of the roof.
     """
-    by_case = dict(iter(samples.groupby("case_id", sort=False)))
-    none = samples.iloc[:0]
-    resolutions = dict(zip(devices["device"], devices["timer_resolution_ns"], strict=True))
+    blocks = _Blocks(cases, samples)
+    resolutions = {row["device"]: row["timer_resolution_ns"] for row in rows(devices)}
     fractions = {(row["case_id"], row["state"]): row["roof_fraction"] for row in summaries}
     result: list[Row] = []
-    for _, family in cases.groupby(_FAMILY_KEY, sort=False):
-        members = rows(family)
+    families: dict[tuple[str, ...], list[Row]] = {}
+    for case in rows(cases):
+        families.setdefault(tuple(case[name] for name in _FAMILY_KEY), []).append(case)
+    for members in families.values():
         baseline = _baseline(members)
-        if baseline is None:
-            continue
-        base = by_case.get(baseline["case_id"], none)
         for case in members:
-            if case is not baseline:
-                result.extend(_rows(baseline, base, case, by_case.get(case["case_id"], none), resolutions))
-    for row in result:
-        row["roof_fraction"] = fractions.get((row.pop("case_id"), row["state"]))
+            if baseline is None or case is baseline:
+                continue
+            for state in blocks.states(baseline, case):
+                row = _row(baseline, case, blocks.shared(baseline, case, state), resolutions.get(case["device"]))
+                result.append({**row, "state": state, "roof_fraction": fractions.get((case["case_id"], state))})
     return result
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """Times of both sides in the blocks that both have, in order, and the part of these that was throttled."""
+
+    baseline_ns: Floats
+    variant_ns: Floats
+    throttled: float
+
+
+class _Blocks:
+    """For each case and state the median of its valid samples in each block."""
+
+    def __init__(self, cases: pd.DataFrame, samples: pd.DataFrame) -> None:
+        self._states = times.states_of(samples)
+        trusted = times.usable(cases, samples)
+        flagged = trusted.assign(throttled=trusted["flags"].str.contains(hygiene.THROTTLED, regex=False))
+        grouped = flagged.groupby(["case_id", "state", "block"])
+        blocks = pd.DataFrame({"time_ns": grouped["time_ns"].median(), "throttled": grouped["throttled"].any()})
+        self._blocks = {key: data.droplevel([0, 1]) for key, data in blocks.groupby(level=[0, 1])}
+        self._none = pd.DataFrame({"time_ns": np.empty(0), "throttled": np.empty(0, bool)})
+
+    def states(self, *cases: Row) -> Sequence[str | None]:
+        return times.in_order(*(self._states.get(case["case_id"], ()) for case in cases))
+
+    def shared(self, baseline: Row, case: Row, state: str | None) -> _Shared:
+        base, own = (self._blocks.get((one["case_id"], state), self._none) for one in (baseline, case))
+        _, in_base, in_own = np.intersect1d(base.index, own.index, assume_unique=True, return_indices=True)
+        throttled = base["throttled"].to_numpy(bool)[in_base] | own["throttled"].to_numpy(bool)[in_own]
+        return _Shared(
+            base["time_ns"].to_numpy()[in_base],
+            own["time_ns"].to_numpy()[in_own],
+            float(throttled.mean()) if throttled.size else 0.0,
+        )
 
 
 def _baseline(members: list[Row]) -> Row | None:
@@ -73,73 +108,50 @@ def _baseline(members: list[Row]) -> Row | None:
     return None
 
 
-def _rows(
-    baseline: Row,
-    baseline_samples: pd.DataFrame,
-    case: Row,
-    case_samples: pd.DataFrame,
-    resolutions: Mapping[str, Any],
-) -> Iterator[Row]:
-    sides = valid_samples(baseline_samples, case["metric"]), valid_samples(case_samples, case["metric"])
-    measured = {*baseline_samples["state"], *case_samples["state"]}
-    common = {**{name: case[name] for name in _KEPT}, "case_id": case["case_id"], "baseline": baseline["variant"]}
-    for state in in_order(measured):
-        blocks = _shared_blocks(*(side[side["state"] == state] for side in sides))
-        failed = _failed(baseline, case, blocks)
-        speedup = intervals.UNKNOWN if failed else intervals.speedup(blocks["baseline"], blocks["variant"])
-        judged = failed or verdict.judge(
-            speedup,
-            case["claim"],
-            case["device_class"],
-            _circumstances(case, blocks, resolutions.get(case["device"])),
-        )
-        yield {
-            **common,
-            "state": state,
-            "baseline_ns": None if failed else blocks["baseline"].median(),
-            "variant_ns": None if failed else blocks["variant"].median(),
-            "speedup": speedup.estimate,
-            "speedup_low": speedup.low,
-            "speedup_high": speedup.high,
-            "blocks": len(blocks),
-            "outcome": judged.outcome,
-            "verdict": judged.verdict,
-            "reason": judged.reason,
-        }
+def _row(baseline: Row, case: Row, shared: _Shared, resolution_ns: float | None) -> Row:
+    blocks = shared.baseline_ns.size
+    failed = _failed(baseline, case, blocks)
+    speedup = intervals.UNKNOWN if failed else intervals.speedup(shared.baseline_ns, shared.variant_ns)
+    judged = failed or verdict.judge(
+        speedup, case["claim"], case["device_class"], _circumstances(case, shared, resolution_ns)
+    )
+    return {
+        **{name: case[name] for name in _KEPT},
+        "baseline": baseline["variant"],
+        "baseline_ns": None if failed else np.median(shared.baseline_ns),
+        "variant_ns": None if failed else np.median(shared.variant_ns),
+        "speedup": speedup.estimate,
+        "speedup_low": speedup.low,
+        "speedup_high": speedup.high,
+        "blocks": blocks,
+        "outcome": judged.outcome,
+        "verdict": judged.verdict,
+        "reason": judged.reason,
+    }
 
 
-def _shared_blocks(baseline: pd.DataFrame, variant: pd.DataFrame) -> pd.DataFrame:
-    """Medians of both sides in the blocks that both have, in order; `throttled` where a sample is flagged so."""
-    sides = {"baseline": baseline, "variant": variant}
-    medians = pd.DataFrame({name: side.groupby("block")["time_ns"].median() for name, side in sides.items()})
-    both = pd.concat(sides.values())
-    flagged = both.loc[both["flags"].str.contains(hygiene.THROTTLED, regex=False), "block"]
-    shared = medians.dropna().astype(np.float64).sort_index()
-    return shared.assign(throttled=shared.index.isin(flagged))
-
-
-def _failed(baseline: Row, case: Row, blocks: pd.DataFrame) -> verdict.Verdict | None:
+def _failed(baseline: Row, case: Row, blocks: int) -> verdict.Verdict | None:
     """The verdict when there is no speed-up to judge, or None."""
     claim, device_class = case["claim"], case["device_class"]
     sides = ("", case), (f"baseline {baseline['variant']}", baseline)
     for side, one in sides:
         if one["status"] != "ok":
             return verdict.without_speedup(one["status"], one["reason"], side, claim, device_class)
-    if blocks.empty:
+    if not blocks:
         why = "the two sides share no block with a valid sample"
         return verdict.without_speedup("ok", why, "", claim, device_class)
     return None
 
 
-def _circumstances(case: Row, blocks: pd.DataFrame, resolution_ns: Any) -> verdict.Circumstances:
+def _circumstances(case: Row, shared: _Shared, resolution_ns: float | None) -> verdict.Circumstances:
     quantum = 0.0
-    if case["metric"] != "wall" and not pd.isna(resolution_ns):
-        medians = blocks[["baseline", "variant"]].median()
+    if case["metric"] != "wall" and resolution_ns is not None:
+        medians = np.median([shared.baseline_ns, shared.variant_ns], axis=1)
         if medians.min() < hygiene.MIN_QUANTA * resolution_ns:
             quantum = float((resolution_ns / medians).sum())
     return verdict.Circumstances(
         stopped_by=case["stopped_by"],
-        drift=intervals.drift(blocks["baseline"] / blocks["variant"]),
-        throttled=float(blocks["throttled"].mean()),
+        drift=intervals.drift(shared.baseline_ns / shared.variant_ns),
+        throttled=shared.throttled,
         quantum=quantum,
     )

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
-from harness.analysis import intervals, statistics
+from harness.analysis import intervals, statistics, times
 from harness.analysis.rows import Row, rows
 from harness.analysis.statistics import Floats
-
-#: The column of `samples` that a metric reads.
-METRIC_COLUMN: Final[Mapping[str, str]] = {"device": "device_ns", "span": "span_ns", "wall": "host_ns"}
-
-#: States whose samples count; compile and warm-up rows are kept in `samples` only.
-STATES: Final = ("hot", "cold")
 
 #: The column of `devices` with the roof for a kind of operation.
 RATE_ROOF: Final[Mapping[str, str]] = {"fp32": "fp32_roof_gflops", "int32": "int32_roof_gops"}
 
-#: The rows of `cases` that a summary repeats.
+#: Columns of `cases` that a summary repeats.
 _KEPT: Final = (
     "case_id",
     "pattern",
@@ -37,6 +31,8 @@ _KEPT: Final = (
     "reason",
 )
 
+_NONE: Final = np.empty(0)
+
 
 def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame) -> list[Row]:
     """The rows of the table `summaries`: one for each case and state, one without state for a case never sampled.
@@ -46,61 +42,40 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame)
         samples: The table `samples`.
         devices: The table `devices`, for the roofs.
     """
-    by_case = dict(iter(samples.groupby("case_id", sort=False)))
-    roofs = {row["device"]: row for row in rows(devices)}
-    none = samples.iloc[:0]
+    trusted = times.usable(cases, samples)
+    by_state = {key: data.to_numpy() for key, data in trusted.groupby(["case_id", "state"])["time_ns"]}
+    compiled = samples[samples["state"] == "compile"].groupby("case_id")["host_ns"].sum(min_count=1)
+    states, roofs = times.states_of(samples), {row["device"]: row for row in rows(devices)}
     result: list[Row] = []
     for case in rows(cases):
-        result.extend(_rows(case, by_case.get(case["case_id"], none), roofs.get(case["device"], {})))
+        for state in times.in_order(states.get(case["case_id"], ())):
+            described = _describe(by_state.get((case["case_id"], state), _NONE))
+            result.append(
+                {
+                    **{name: case[name] for name in _KEPT},
+                    "state": state,
+                    "compile_ns": compiled.get(case["case_id"]),
+                    **described,
+                    **_against_roofs(case, described["median_ns"], roofs.get(case["device"], {})),
+                }
+            )
     return result
 
 
-def valid_samples(samples: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """The samples in a measured state whose time can be trusted, in order, with the time in a column `time_ns`.
-
-    Args:
-        samples: Rows of the table `samples`.
-        metric: device, span or wall.
-    """
-    times = samples[METRIC_COLUMN[metric]]
-    usable = samples["valid"] & samples["state"].isin(STATES) & (times > 0).fillna(False)
-    return samples.assign(time_ns=times)[usable].sort_values("sample", kind="stable")
-
-
-def in_order(states: Container[str]) -> Sequence[str | None]:
-    """Those of `STATES` that are in ``states``, or one None when none is."""
-    return [state for state in STATES if state in states] or [None]
-
-
-def _rows(case: Row, samples: pd.DataFrame, roofs: Row) -> Iterator[Row]:
-    compile_ns = samples.loc[samples["state"] == "compile", "host_ns"].sum(min_count=1)
-    usable = valid_samples(samples, case["metric"])
-    for state in in_order(set(samples["state"])):
-        times = usable.loc[usable["state"] == state, "time_ns"] if state else usable["time_ns"]
-        described = _describe(times.to_numpy(np.float64))
-        yield {
-            **{name: case[name] for name in _KEPT},
-            "state": state,
-            "compile_ns": compile_ns,
-            **described,
-            **_against_roofs(case, described["median_ns"], roofs),
-        }
-
-
-def _describe(times: Floats) -> Row:
-    median = intervals.median_interval(times)
-    low_quartile, high_quartile = np.quantile(times, (0.25, 0.75)) if times.size else (None, None)
+def _describe(measured: Floats) -> Row:
+    median = intervals.median_interval(measured)
+    low_quartile, high_quartile = np.quantile(measured, (0.25, 0.75)) if measured.size else (None, None)
     return {
-        "n": times.size,
+        "n": measured.size,
         "median_ns": median.estimate,
         "low_ns": median.low,
         "high_ns": median.high,
-        "mad_ns": statistics.mad(times),
-        "min_ns": times.min() if times.size else None,
+        "mad_ns": statistics.mad(measured),
+        "min_ns": measured.min() if measured.size else None,
         "q25_ns": low_quartile,
         "q75_ns": high_quartile,
-        "outliers": statistics.outliers(times),
-        "drift": intervals.drift(times).estimate - 1,
+        "outliers": statistics.outliers(measured),
+        "drift": intervals.drift(measured).estimate - 1,
     }
 
 

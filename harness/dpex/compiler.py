@@ -25,7 +25,7 @@ from harness.dpex.options import KernelOptions, options_of
 from harness.dpex.signature import Signature, numba_types, signature_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CompiledKernel:
     """A kernel in SPIR-V, for every device.
 
@@ -51,7 +51,7 @@ class CompiledKernel:
     llvm_ir: str | None = field(default=None, repr=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DeviceKernel:
     """A kernel built by the driver of one device, in one context.
 

@@ -33,6 +33,8 @@ from harness.dpex.signature import Signature
 _PACKAGES = ("numba", "numba-dpex", "llvmlite", "dpcpp-llvm-spirv", "numpy", "dpnp", "dpctl")
 # What these modules publish is known by its name and the versions above.
 _TRUSTED = ("builtins", "math", "cmath", "operator", "numpy", "numba", "numba_dpex", "dpnp", "harness.dpex")
+# Settings of numba and numba-dpex, which environment variables change.
+_SETTINGS = ("DPEX_OPT", "INLINE_THRESHOLD", "DEBUGINFO_DEFAULT", "BOUNDSCHECK", "OPT")
 _PLAIN = (bool, int, float, complex, str, bytes)
 _CODE_FIELDS = (
     "co_name",
@@ -83,7 +85,7 @@ def fingerprint(kernel: Any, signature: Signature) -> str | None:
     identity = _Identity()
     try:
         identity.add(toolchain())
-        identity.add((config.DPEX_OPT, config.INLINE_THRESHOLD, str(config.DEBUGINFO_DEFAULT)))
+        identity.add([str(getattr(config, name)) for name in _SETTINGS])
         identity.add(repr(signature))
         identity.add(kernel)
     except _UnknownIdentityError:

@@ -15,7 +15,7 @@ import dpctl
 _library = ctypes.CDLL(str(Path(dpctl.__file__).parent / "libDPCTLSyclInterface.so.0"))
 
 
-def _bind(name: str, result: Any, *arguments: Any) -> Any:
+def bind(name: str, result: Any, *arguments: Any) -> Any:
     function = getattr(_library, name)
     function.restype = result
     function.argtypes = arguments
@@ -31,13 +31,13 @@ submit_range.restype = _REF
 submit_nd_range = _library.DPCTLQueue_SubmitNDRange
 submit_nd_range.restype = _REF
 
-event_wait = _bind("DPCTLEvent_Wait", None, _REF)
-event_delete = _bind("DPCTLEvent_Delete", None, _REF)
-event_copy = _bind("DPCTLEvent_Copy", _REF, _REF)
-event_status = _bind("DPCTLEvent_GetCommandExecutionStatus", ctypes.c_int, _REF)
-event_submit_ns = _bind("DPCTLEvent_GetProfilingInfoSubmit", ctypes.c_uint64, _REF)
-event_start_ns = _bind("DPCTLEvent_GetProfilingInfoStart", ctypes.c_uint64, _REF)
-event_end_ns = _bind("DPCTLEvent_GetProfilingInfoEnd", ctypes.c_uint64, _REF)
+event_wait = bind("DPCTLEvent_Wait", None, _REF)
+event_delete = bind("DPCTLEvent_Delete", None, _REF)
+event_copy = bind("DPCTLEvent_Copy", _REF, _REF)
+event_status = bind("DPCTLEvent_GetCommandExecutionStatus", ctypes.c_int, _REF)
+event_submit_ns = bind("DPCTLEvent_GetProfilingInfoSubmit", ctypes.c_uint64, _REF)
+event_start_ns = bind("DPCTLEvent_GetProfilingInfoStart", ctypes.c_uint64, _REF)
+event_end_ns = bind("DPCTLEvent_GetProfilingInfoEnd", ctypes.c_uint64, _REF)
 
 STATUS_COMPLETE = 3
 """``DPCTLSyclEventStatusType``: the command has finished."""

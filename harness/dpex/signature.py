@@ -7,7 +7,6 @@ one compilation serves all queues.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,7 +30,7 @@ _DTYPES = (
 # numpy computes a dtype's name anew at each look, which would be half the cost of a launch.
 _NAMES = {np.dtype(name): name for name in _DTYPES}
 _SCALARS: dict[type, str] = {
-    **{np.dtype(name).type: name for name in _DTYPES if name != "float16"},
+    **{np.dtype(name).type: name for name in _DTYPES},
     bool: "bool",
     float: "float64",
     complex: "complex128",
@@ -111,7 +110,10 @@ def scalar_dtype(value: Any) -> str | None:
     """The dtype name of a scalar that a kernel can take, or None."""
     if type(value) is int:
         return "int64" if -(1 << 63) <= value < 1 << 63 else "uint64"
-    return _SCALARS.get(type(value))
+    name = _SCALARS.get(type(value))
+    if name is None and isinstance(value, np.generic):
+        return _NAMES.get(value.dtype)  # numpy has several types of one size, such as longlong
+    return name
 
 
 def argument_type(position: int, value: Any) -> ArgumentType:
@@ -130,7 +132,7 @@ def argument_type(position: int, value: Any) -> ArgumentType:
             f"argument {position} is a numpy array in host memory: copy it to the device (dpctl.tensor.asarray)"
         )
     dtype = scalar_dtype(value)
-    if dtype is None:
+    if dtype in (None, "float16"):
         raise ArgumentError(
             f"argument {position} is a {type(value).__name__}: a kernel takes USM arrays, numbers and LocalAccessors"
         )
@@ -148,7 +150,7 @@ def index_space_extents(index_space: Any) -> tuple[tuple[int, ...], tuple[int, .
 
 def parameter_count(dispatcher: Any) -> int:
     """How many arguments the kernel takes after its item."""
-    return len(inspect.signature(dispatcher.py_func).parameters) - 1
+    return int(dispatcher.py_func.__code__.co_argcount) - 1
 
 
 def signature_of(dispatcher: Any, index_space: Any, args: Sequence[Any]) -> Signature:

@@ -105,7 +105,7 @@ def read(folder: Path, table: str) -> pd.DataFrame:
     rows = [_parse(path, table, number, line) for number, line in enumerate(lines, start=1)]
     if key := schema.REWRITABLE.get(table):
         rows = list({row[key]: row for row in rows}.values())
-    return schema.frame(table, rows)
+    return schema.plain_frame(table, rows)
 
 
 def _parse(path: Path, table: str, number: int, line: bytes) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import pandas as pd
@@ -69,12 +69,13 @@ def frame(table: str, content: Iterable[Row]) -> pd.DataFrame:
     Raises:
         SchemaError: A row lacks a column, has an unknown one, or a value is not of the column's type.
     """
-    plain = [plain_row(table, row, number) for number, row in enumerate(content)]
+    return plain_frame(table, [plain_row(table, row, number) for number, row in enumerate(content)])
+
+
+def plain_frame(table: str, plain: Sequence[Row]) -> pd.DataFrame:
+    """A frame of rows that `plain_row` has checked already."""
     return pd.DataFrame(
-        {
-            column.name: pd.Series([row[column.name] for row in plain], dtype=column.dtype)
-            for column in columns(table).values()
-        }
+        {name: pd.Series([row[name] for row in plain], dtype=column.dtype) for name, column in columns(table).items()}
     )
 
 

@@ -10,6 +10,7 @@ import dpctl
 import dpnp
 
 from harness.dpex import DeviceEvent
+from harness.dpex.fill import fill
 from harness.runner import memory
 from harness.runner.kernels import Compilation, KernelStore
 from harness.runner.recorder import CommandTimes, Recorder
@@ -19,7 +20,9 @@ class Session:
     """One device, its queues, and a record of what was submitted to them.
 
     Args:
-        device: SYCL filter string.
+        queue: in order, with profiling: see :meth:`on`.
+        kernels: compiles and submits kernels.
+        clock: host clock in ns.
 
     Attributes:
         device: the ``dpctl.SyclDevice``: its properties are the device's limits.
@@ -27,12 +30,20 @@ class Session:
 
     """
 
-    def __init__(self, device: str) -> None:
-        self.device = dpctl.SyclDevice(device)
-        self.queue = dpctl.SyclQueue(self.device, property=["in_order", "enable_profiling"])
-        self._queues = [self.queue]
+    def __init__(
+        self, queue: dpctl.SyclQueue, kernels: KernelStore, *, clock: Callable[[], int] = time.perf_counter_ns
+    ) -> None:
+        self.queue = queue
+        self.device = queue.sycl_device
+        self._queues = [queue]
         self._recorder = Recorder()
-        self._kernels = KernelStore()
+        self._kernels = kernels
+        self._clock = clock
+
+    @classmethod
+    def on(cls, device: str) -> Session:
+        """A session on the device of a SYCL filter string."""
+        return cls(dpctl.SyclQueue(device, property=["in_order", "enable_profiling"]), KernelStore())
 
     # ---- what variants call -------------------------------------------------------------------------------------
 
@@ -75,6 +86,13 @@ class Session:
         waits = [_as_sycl(event) for event in depends]
         event = DeviceEvent(memory.copy_async(queue, destination, source, waits))
         self._recorder.add("copy", "memcpy", self._number(queue), event)
+        return event
+
+    def fill(self, array: Any, value: Any, *, queue: dpctl.SyclQueue | None = None) -> DeviceEvent:
+        """Submit a fill of a contiguous device array with one value; returns at once."""
+        queue = queue or self.queue
+        event = fill(queue, array, value)
+        self._recorder.add("fill", "fill", self._number(queue), event)
         return event
 
     def call(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
@@ -142,10 +160,10 @@ class Session:
     def measure(self, timed: Callable[[], Any]) -> tuple[int, list[CommandTimes]]:
         """Run one sample: host ns until everything it submitted is over, and its commands' times."""
         self.begin()
-        begin = time.perf_counter_ns()
+        begin = self._clock()
         timed()
         self._recorder.wait()
-        host_ns = time.perf_counter_ns() - begin
+        host_ns = self._clock() - begin
         commands = self._recorder.collect()
         self._recorder.begin()
         return host_ns, commands

@@ -35,7 +35,7 @@ def serve(receiver: Receiver, sender: Sender, beacon: Beacon, device: str) -> No
     from harness.runner.session import Session
     from harness.runtime.devices import describe
 
-    session = Session(device)
+    session = Session.on(device)
     info = describe(session.device)
     sender.send("ready")
     while (message := receiver.receive()) is not None:

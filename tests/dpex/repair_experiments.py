@@ -90,6 +90,15 @@ def lazy_registries():
     return len(loop.get_compile_result(signature).kernel_device_ir_module.kernel_bitcode) > 0
 
 
+def host_functions_still_compile():
+    # Filling the registries through numba-dpex's host target would break this.
+    @ndpx.dpjit
+    def allocate():
+        return dpnp.empty(10)
+
+    return allocate().size
+
+
 def data_layout():
     # Compiled only: building it ends the process of an unrepaired numba-dpex on some drivers.
     x = dpt.zeros(8, dtype="i8", sycl_queue=QUEUE)

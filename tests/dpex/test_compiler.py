@@ -91,11 +91,12 @@ def test_a_plain_numba_dpex_kernel_works(queue: Any) -> None:
 
 def test_argument_types(queue: Any) -> None:
     c = dpt.zeros((2, 3), dtype="c8", sycl_queue=queue)
-    args = (c, c.T, dpt.zeros(8, dtype="u2", sycl_queue=queue)[::2], 5, 1 << 63, True, 2.0, 1j, np.int8(1))
+    numbers = (5, 1 << 63, True, 2.0, 1j, np.int8(1), np.longlong(1))
+    args = (c, c.T, dpt.zeros(8, dtype="u2", sycl_queue=queue)[::2], *numbers)
     local = kapi.LocalAccessor((4, 2), np.float32)
 
     @kernel
-    def many(item: kapi.NdItem, a, b, c, d, e, f, g, h, i, j):
+    def many(item: kapi.NdItem, a, b, c, d, e, f, g, h, i, j, k):
         a[0, 0] = d
 
     signature = signature_of(many, kapi.NdRange((4, 4), (2, 2)), (*args, local))
@@ -104,7 +105,7 @@ def test_argument_types(queue: Any) -> None:
         ArrayType("complex64", 2, "C"),
         ArrayType("complex64", 2, "F"),
         ArrayType("uint16", 1, "A"),
-        *map(ScalarType, ("int64", "uint64", "bool", "float64", "complex128", "int8")),
+        *map(ScalarType, ("int64", "uint64", "bool", "float64", "complex128", "int8", "int64")),
         LocalType("float32", 2),
     )
 

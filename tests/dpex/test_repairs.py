@@ -17,6 +17,7 @@ pytestmark = pytest.mark.device
 SCRIPT = Path(__file__).parent / "repair_experiments.py"
 EXPERIMENTS = (
     "lazy_registries",  # has to come before anything else is compiled
+    "host_functions_still_compile",
     "data_layout",
     "pointer_add",
     "local_accessor_queue",
@@ -49,6 +50,7 @@ def repaired() -> dict[str, Any]:
 def test_lazy_registries(plain: dict[str, Any], repaired: dict[str, Any]) -> None:
     assert "No definition for lowering" in plain["lazy_registries"]
     assert repaired["lazy_registries"] is True
+    assert repaired["host_functions_still_compile"] == 10
 
 
 def test_data_layout(plain: dict[str, Any], repaired: dict[str, Any]) -> None:

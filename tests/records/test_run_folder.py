@@ -274,3 +274,13 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(RunFolderError, match="there is no run folder .*nowhere"):
         RunWriter.resume(tmp_path / "nowhere", {})
     assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_run_killed_before_its_first_row_is_read(tmp_path: Path) -> None:
+    RunWriter.create(tmp_path / "run", {}).close()
+    (tmp_path / "run" / "journal" / "samples.jsonl").unlink()
+    assert load_run(tmp_path / "run").samples.empty
+    for path in (tmp_path / "run" / "journal").iterdir():
+        path.unlink()
+    (tmp_path / "run" / "journal").rmdir()
+    assert not load_run(tmp_path / "run").complete

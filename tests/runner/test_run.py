@@ -199,3 +199,20 @@ def test_errors_end_in_one_line_and_a_status(arguments: Sequence[str], status: i
     assert words in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1, done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_second_run_compiles_nothing(tmp_path: Path) -> None:
+    """A fresh cache folder of its own, so that earlier runs do not count."""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    runs = []
+    for name in ("first", "second"):
+        output = tmp_path / name
+        arguments = ("run", "slm", "--preset", "smoke", "--device", "cpu", "--budget", "0.05", "--output", str(output))
+        subprocess.run(command(*arguments), check=True, capture_output=True, env=environment, timeout=300)
+        rows = harness.load_run(output).samples.query("state == 'compile'")
+        runs.append(rows[rows["stage"].isin(["typing", "translate"])])
+    first, second = runs
+    assert len(first) > 5 and not first["cached"].any()
+    assert len(second) > 5 and second["cached"].all()
+    assert "translate" not in set(second["stage"]), "LLVM ran although the SPIR-V was cached"
+    assert second["host_ns"].sum() < first["host_ns"].sum()

@@ -1,0 +1,110 @@
+"""Transpose a matrix block by block, the lanes of a sub-group exchanging their elements by shuffles."""
+
+import numba_dpex as dpex
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from harness import Pattern, Problem, output
+from harness.dpex import kernel, sub_group
+
+pattern = Pattern(
+    name="subgroup_shuffle_transpose",
+    catalogue=("E16",),
+    guide="Sub-Groups and SIMD Vectorization / Data Sharing",
+    lesson="Lanes of a sub-group hand each other what their registers hold; there is no need to go through memory.",
+    claim={"gpu": "faster"},
+    presets={
+        "smoke": {"n": 512},
+        "default": {"n": 2048},
+        "guide": {"n": 4096},
+    },
+    # Every lane of a sub-group must be there: the work-group of 256 is a multiple of every sub-group's size.
+    axes={"sub_group_size": (16,)},
+    requires=("sub_groups",),
+)
+
+TILE = 16  # rows and columns of the work-group that transposes an element a work-item
+GROUP = TILE * TILE
+
+
+@dpex.kernel(error_model="numpy")
+def transpose_elements(item: kapi.NdItem, x, y):
+    col = item.get_global_id(0)
+    row = item.get_global_id(1)
+    y[col, row] = x[row, col]
+
+
+@dpex.kernel(error_model="numpy")
+def transpose_tiles(item: kapi.NdItem, x, y, tile):
+    col = item.get_local_id(0)
+    row = item.get_local_id(1)
+    first_col = item.get_group().get_group_id(0) * TILE
+    first_row = item.get_group().get_group_id(1) * TILE
+    tile[row, col] = x[first_row + row, first_col + col]
+    kapi.group_barrier(item.get_group())
+    y[first_col + row, first_row + col] = tile[col, row]
+
+
+def transpose_blocks_in(lanes):
+    """The kernel for blocks of ``lanes`` rows and columns, each transposed by a sub-group of ``lanes``."""
+
+    @kernel(sub_group_size=lanes, unroll="full")
+    def transpose_blocks(item: kapi.NdItem, x, y):
+        lane = sub_group.local_id()
+        block = item.get_group().get_group_id(0) * sub_group.num_groups() + sub_group.group_id()
+        blocks_in_row = x.shape[1] // lanes
+        first_row = block // blocks_in_row * lanes
+        first_col = block % blocks_in_row * lanes
+        held = kapi.PrivateArray(lanes, np.uint32)  # after unrolling, a register each
+        for k in range(lanes):
+            held[k] = sub_group.block_read(x, (first_row + k, first_col))
+        # exchange the two halves off the diagonal, then those of each half, and so on down to single elements
+        distance = lanes // 2
+        while distance > 0:
+            for k in range(lanes):
+                if k & distance == 0:
+                    upper = (lane & distance) != 0
+                    given = held[k] if upper else held[k + distance]
+                    taken = sub_group.shuffle_xor(given, distance)
+                    if upper:
+                        held[k] = taken
+                    else:
+                        held[k + distance] = taken
+            distance //= 2
+        for k in range(lanes):
+            sub_group.block_write(y, (first_col + k, first_row), held[k])
+
+    return transpose_blocks
+
+
+@pattern.problem
+def matrix(rng, n):
+    return Problem(
+        x=rng.integers(0, 1 << 32, (n, n), dtype=np.uint32), y=output((n, n), np.uint32), bytes_moved=8 * n * n
+    )
+
+
+@pattern.reference
+def expected(p):
+    return {"y": p.x.T}
+
+
+@pattern.naive
+def element_per_item(session, p):
+    """Each work-item moves one element: neighbours read along a row and write down a column."""
+    session.launch(transpose_elements, kapi.NdRange((p.n, p.n), (TILE, TILE)), p.x, p.y)
+
+
+@pattern.intermediate
+def tile_in_slm(session, p):
+    """A work-group transposes a tile in SLM, so that it reads and writes along rows."""
+    tile = kapi.LocalAccessor((TILE, TILE + 1), np.uint32)  # a spare column: a tile's column is in different banks
+    session.launch(transpose_tiles, kapi.NdRange((p.n, p.n), (TILE, TILE)), p.x, p.y, tile)
+
+
+@pattern.optimized
+def shuffles(session, p, sub_group_size):
+    """A sub-group reads a block by rows, transposes it by shuffles, and writes it by rows."""
+    transpose_blocks = transpose_blocks_in(sub_group_size)
+    items = kapi.NdRange((p.n * p.n // sub_group_size,), (GROUP,))
+    return lambda: session.launch(transpose_blocks, items, p.x, p.y)

@@ -1,0 +1,44 @@
+"""Which samples count, and the time of each by the metric of its case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import pandas as pd
+
+#: The column of `samples` that a metric reads.
+METRIC_COLUMN: Final[Mapping[str, str]] = {"device": "device_ns", "span": "span_ns", "wall": "host_ns"}
+
+#: States whose samples count; compile and warm-up rows are kept in `samples` only.
+STATES: Final = ("hot", "cold")
+
+
+def usable(cases: pd.DataFrame, samples: pd.DataFrame) -> pd.DataFrame:
+    """The samples in a measured state whose time can be trusted, in order, with that time in a column ``time_ns``.
+
+    Args:
+        cases: The table `cases`.
+        samples: The table `samples`.
+    """
+    metric = samples["case_id"].map(dict(zip(cases["case_id"], cases["metric"], strict=True)))
+    times = pd.Series(pd.NA, index=samples.index, dtype="Float64")
+    for name, column in METRIC_COLUMN.items():
+        times = times.mask(metric == name, samples[column])
+    trusted = samples["valid"] & samples["state"].isin(STATES) & (times > 0).fillna(False)
+    return samples.assign(time_ns=times.astype("float64"))[trusted].sort_values("sample", kind="stable")
+
+
+def states_of(samples: pd.DataFrame) -> dict[str, list[str]]:
+    """The measured states in which each case has samples, valid or not, by case."""
+    seen: dict[str, list[str]] = {}
+    rows = samples.loc[samples["state"].isin(STATES), ["case_id", "state"]].drop_duplicates()
+    for case_id, state in rows.itertuples(index=False):
+        seen.setdefault(case_id, []).append(state)
+    return seen
+
+
+def in_order(*states: Iterable[str]) -> Sequence[str | None]:
+    """Those of `STATES` that are in any of ``states``, or one None when none is."""
+    present = {state for several in states for state in several}
+    return [state for state in STATES if state in present] or [None]

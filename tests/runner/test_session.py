@@ -1,0 +1,152 @@
+"""The session's bookkeeping, with a fake queue, fake kernels and a fake clock; and its commands on a real device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.device  # importing the session loads dpctl
+
+
+class Clock:
+    """Host time that passes only while something waits or works."""
+
+    def __init__(self) -> None:
+        self.now = 1000
+
+    def __call__(self) -> int:
+        return self.now
+
+
+class Event:
+    """A command that takes a second of device time, and of host time to wait for."""
+
+    def __init__(self, clock: Clock, start: int) -> None:
+        self.clock = clock
+        self.start = start
+        self.waits = 0
+
+    def wait(self) -> None:
+        self.waits += 1
+        self.clock.now += 1000
+
+    def times(self) -> tuple[int, int, int]:
+        assert self.waits, "profiling times were read before the command was over"
+        return self.start - 5, self.start, self.start + 700
+
+
+class Kernels:
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.events: list[Event] = []
+        self.queues: list[Any] = []
+
+    def submit(self, kernel: Any, queue: Any, index_space: Any, arguments: Any, depends: Any) -> Event:
+        self.queues.append(queue)
+        self.clock.now += 10  # submission itself
+        self.events.append(Event(self.clock, 10_000 * (len(self.events) + 1)))
+        return self.events[-1]
+
+
+class Queue:
+    sycl_device = "a device"
+
+
+class Kernel:
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.py_func = function
+
+
+@Kernel
+def triad() -> None: ...
+
+
+def make() -> tuple[Any, Kernels]:
+    from harness.runner.session import Session
+
+    clock = Clock()
+    kernels = Kernels(clock)
+    return Session(Queue(), kernels, clock=clock), kernels
+
+
+def test_a_sample_lasts_until_everything_is_over() -> None:
+    session, kernels = make()
+    host_ns, commands = session.measure(lambda: [session.launch(triad, None), session.launch(triad, None)])
+    assert host_ns == 2 * 10 + 2 * 1000, "submission alone must not be taken for execution"
+    assert [event.waits for event in kernels.events] == [1, 1]
+    assert [(c.kind, c.name, c.start_ns, c.end_ns) for c in commands] == [
+        ("kernel", "triad", 10_000, 10_700),
+        ("kernel", "triad", 20_000, 20_700),
+    ]
+
+
+def test_samples_do_not_share_commands() -> None:
+    session, _ = make()
+    session.measure(lambda: session.launch(triad, None))
+    _, commands = session.measure(lambda: session.launch(triad, None))
+    assert len(commands) == 1
+    assert session.measure(lambda: None) == (0, [])
+
+
+def test_queues_are_numbered_in_the_order_of_their_use() -> None:
+    session, kernels = make()
+    other = Queue()
+
+    def two_queues() -> None:
+        session.launch(triad, None)
+        session.launch(triad, None, queue=other)
+
+    _, commands = session.measure(two_queues)
+    assert [c.queue for c in commands] == [0, 1]
+    assert kernels.queues == [session.queue, other]
+
+
+def test_copies_fills_barriers_and_library_calls_are_recorded_on_a_device() -> None:
+    import dpnp
+
+    from harness.runner.session import Session
+
+    session = Session.on("cpu")
+    array = session.alloc(1000, np.int32)
+    back = np.zeros(1000, np.int32)
+
+    def everything() -> None:
+        session.fill(array, 3)
+        session.copy(array[:10], np.full(10, 5, np.int32))
+        session.barrier()
+        total = session.call(dpnp.sum, array)
+        session.copy(back, array)
+        session.wait()
+        assert int(total) == 3 * 990 + 5 * 10
+
+    host_ns, commands = session.measure(everything)
+    assert [c.kind for c in commands] == ["fill", "copy", "barrier", "library", "copy"]
+    assert all(c.start_ns <= c.end_ns for c in commands)
+    assert sum(c.end_ns - c.start_ns for c in commands) <= host_ns
+    assert back.tolist() == [5] * 10 + [3] * 990
+
+
+def test_separate_contexts_are_separate_and_shared_ones_shared() -> None:
+    from harness.runner.session import Session
+
+    session = Session.on("cpu")
+    assert session.new_queue().sycl_context == session.queue.sycl_context
+    first, second = session.new_queue(context="separate"), session.new_queue(context="separate")
+    assert first.sycl_context != session.queue.sycl_context
+    assert first.sycl_context != second.sycl_context
+    assert not session.new_queue(in_order=False).is_in_order
+    assert session.queue.is_in_order and session.queue.has_enable_profiling
+
+
+def test_an_unequal_copy_is_refused() -> None:
+    from harness.runner.session import Session
+
+    session = Session.on("cpu")
+    array = session.alloc(8, np.int32)
+    with pytest.raises(ValueError, match="destination has 32 bytes, the source 16"):
+        session.copy(array, np.zeros(4, np.int32))
+    with pytest.raises(ValueError, match="not contiguous"):
+        session.copy(array, np.zeros(16, np.int32)[::2])
