@@ -36,7 +36,6 @@ class Variant:
         claim: what the guide says of this variant against the naive one, by device class.
         requires: names of device capabilities without which the variant is skipped.
         summary: first line of the function's docstring.
-
     """
 
     name: str
@@ -68,7 +67,6 @@ class Pattern:
 
     Raises:
         PatternError: the declaration breaks one of these rules; the message names the pattern and the field.
-
     """
 
     def __init__(
@@ -198,7 +196,6 @@ class Pattern:
 
         Raises:
             PatternError: no problem, no reference, no naive side or nothing to compare it with.
-
         """
         if self.make_problem is None or self.make_reference is None:
             self._fail("problem", "declare both @pattern.problem and @pattern.reference")

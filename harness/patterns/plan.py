@@ -41,7 +41,6 @@ def build_plan(
 
     Raises:
         PatternError: nothing is left to measure, or an override names what no selected pattern has.
-
     """
     overrides = dict(overrides or {})
     unused = set(overrides)
@@ -73,7 +72,6 @@ def parse_override(text: str) -> tuple[str, tuple[Any, ...]]:
 
     Raises:
         PatternError: the text has another form.
-
     """
     name, equals, values = text.partition("=")
     if not name or not equals or not values:

@@ -14,7 +14,6 @@ class Output:
         shape: elements in each dimension.
         dtype: numpy dtype of the elements.
         host: the result lies in host memory (a numpy array), not on the device.
-
     """
 
     shape: tuple[int, ...]
@@ -36,7 +35,6 @@ def output(shape: int | tuple[int, ...], dtype: Any, *, host: bool = False) -> O
         shape: elements, or elements in each dimension.
         dtype: numpy dtype.
         host: True for a result that must arrive in host memory.
-
     """
     return Output((shape,) if isinstance(shape, int) else tuple(shape), dtype, host)
 
@@ -46,7 +44,6 @@ def inout(initial: Any) -> InOut:
 
     Args:
         initial: numpy array; its contents are put back before every sample, outside the measured time.
-
     """
     return InOut(initial)
 
@@ -63,7 +60,6 @@ class Problem:
         operations: the least arithmetic operations that the problem needs, for the arithmetic roof.
         operation_kind: ``fp32``, ``fp64`` or ``int32``: which arithmetic roof applies.
         fields: see above.
-
     """
 
     def __init__(

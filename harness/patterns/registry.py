@@ -33,7 +33,6 @@ def load_file(path: Path, *, declarations_only: bool = False) -> list[Pattern]:
 
     Raises:
         PatternError: the file is missing, fails, or declares no complete pattern.
-
     """
     path = Path(path).resolve()
     if not path.is_file():
@@ -78,7 +77,6 @@ def declarations(path: Path) -> list[PatternInfo]:
 
     Raises:
         PatternError: as :func:`load_file`.
-
     """
     try:
         return [describe(pattern) for pattern in load_file(path, declarations_only=True)]
@@ -104,7 +102,6 @@ def discover(paths: Iterable[Path] = ()) -> list[PatternInfo]:
 
     Raises:
         PatternError: two patterns have the same name, or a file cannot be read.
-
     """
     found: dict[str, PatternInfo] = {}
     for path in [*builtin_files(), *paths]:
@@ -122,7 +119,6 @@ def select(infos: Sequence[PatternInfo], globs: Sequence[str]) -> list[PatternIn
 
     Raises:
         PatternError: a glob matches nothing.
-
     """
     if not globs:
         return list(infos)

@@ -43,7 +43,6 @@ class Binding:
         problem: the problem on the host.
         numbers: the preset's numbers and the axes' values; they become attributes too.
         memory: the device's memory.
-
     """
 
     def __init__(self, problem: Problem, numbers: Mapping[str, Any], memory: Memory) -> None:
@@ -119,7 +118,6 @@ def check_memory(problem: Problem, global_memory_bytes: int, max_alloc_bytes: in
 
     Raises:
         TooLarge: names what is needed and what there is.
-
     """
     sizes = [_nbytes(field) for field in problem.fields.values()]
     total, largest = sum(sizes), max(sizes, default=0)

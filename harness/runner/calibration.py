@@ -55,7 +55,6 @@ def measure_roofs(session: Session) -> dict[str, float]:
 
     Returns:
         The columns ``bandwidth_roof_gbps``, ``fp32_roof_gflops`` and ``int32_roof_gops`` of the table ``devices``.
-
     """
     roofs = {
         "bandwidth_roof_gbps": _bandwidth(session),

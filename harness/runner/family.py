@@ -96,7 +96,6 @@ def find_pattern(source: str, name: str) -> Pattern:
 
     Raises:
         PatternError: the file cannot be read.
-
     """
     if source not in _loaded:
         _loaded[source] = load_file(Path(source))

@@ -63,7 +63,6 @@ class KernelStore:
 
         Raises:
             Unsupported: the device's limits do not allow this launch.
-
         """
         key = (
             id(kernel),

@@ -38,7 +38,6 @@ class Manager:
         seed: of the data and of the block orders.
         notice: called with the name of the variant at work, for progress.
         make_worker: starts a worker; for tests.
-
     """
 
     def __init__(

@@ -27,7 +27,6 @@ def allocate(shape: int | tuple[int, ...], dtype: Any, queue: dpctl.SyclQueue, u
     Raises:
         Unsupported: the device lacks this kind of USM.
         TooLarge: it lacks the memory.
-
     """
     if not getattr(queue.sycl_device, f"has_aspect_usm_{usm}_allocations"):
         raise Unsupported(f"the device has no {usm} USM")
@@ -43,7 +42,6 @@ def copy_async(queue: dpctl.SyclQueue, destination: Any, source: Any, depends: l
 
     Raises:
         ValueError: the sizes differ or a side is not contiguous.
-
     """
     target, count = _bytes_of(destination)
     origin, origin_count = _bytes_of(source)
@@ -78,7 +76,6 @@ class DeviceMemory:
 
         Raises:
             Unsupported: the device lacks the memory.
-
         """
         device_array = allocate(array.shape, array.dtype, self._queue)
         self.write(device_array, array)

@@ -24,7 +24,6 @@ class Sender:
 
         Raises:
             BrokenPipeError: nobody reads any more.
-
         """
         data = json.dumps({"kind": kind, **content}, separators=(",", ":")).encode() + b"\n"
         while data:
@@ -43,7 +42,6 @@ class Receiver:
 
         Raises:
             TimeoutError: no whole message came within ``timeout_s``.
-
         """
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         while b"\n" not in self._buffer:

@@ -28,7 +28,6 @@ class WorkerProcess:
 
     Args:
         device: SYCL filter string.
-
     """
 
     def __init__(self, device: str) -> None:
@@ -66,7 +65,6 @@ class WorkerProcess:
         Raises:
             WorkerHung: nothing came within ``timeout_s``.
             WorkerDied: the process ended.
-
         """
         try:
             message = self._receiver.receive(timeout_s)

@@ -21,7 +21,6 @@ class RowStream:
         sender: where to.
         case_ids: key of the case by variant.
         first_sample: number of the first sample.
-
     """
 
     def __init__(self, sender: Sender, case_ids: Mapping[str, str], first_sample: int) -> None:

@@ -37,7 +37,6 @@ class Options:
         timeout_s: silence after which a worker counts as hung.
         seed: of the data and of the order of samples.
         command_line: for the manifest.
-
     """
 
     output: Path
@@ -79,7 +78,6 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
         NoDevice: no device fits.
         BrokenEnvironment: the stack cannot be loaded.
         RunFolderError: the folder cannot be written.
-
     """
     runtime.load()
     selection = runtime.select_device(options.device, require_gpu=options.require_gpu)

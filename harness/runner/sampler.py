@@ -28,7 +28,6 @@ class Sampling:
         max_blocks: blocks at most.
         warmup_agreement: warm-up ends when successive blocks agree within this fraction.
         max_warmup_blocks: blocks of warm-up at most.
-
     """
 
     precision: float = 0.01
@@ -84,7 +83,6 @@ def sample_family(
 
     Returns:
         Why it stopped: the reason that ``decide`` gave.
-
     """
     begin = clock()
     orders = block_orders(variants, seed)

@@ -27,7 +27,6 @@ class Session:
     Attributes:
         device: the ``dpctl.SyclDevice``: its properties are the device's limits.
         queue: the session's own queue: in order, with profiling.
-
     """
 
     def __init__(
@@ -66,7 +65,6 @@ class Session:
 
         Raises:
             Unsupported: the device's limits do not allow this launch.
-
         """
         queue = queue or self.queue
         event = self._kernels.submit(kernel, queue, index_space, arguments, depends)
@@ -119,7 +117,6 @@ class Session:
 
         Raises:
             Unsupported: the device lacks this kind of USM, or the memory.
-
         """
         return memory.allocate(shape, dtype, queue or self.queue, usm)
 
@@ -130,7 +127,6 @@ class Session:
             in_order: False for SYCL's default, where only dependences order commands.
             context: ``shared``: the session's; ``separate``: a context of its own, which shares neither memory nor
                 built kernels.
-
         """
         properties = ["enable_profiling", *(["in_order"] if in_order else [])]
         # SyclContext(device) would give the cached default context; the list makes a new one.

@@ -53,7 +53,6 @@ def check_reference(
     Raises:
         UnusableReference: names differ, shapes differ, nothing to compare, not finite, or an in-out array that is
             expected to stay as it is.
-
     """
     if set(expected) != set(declared):
         missing, extra = sorted(set(declared) - set(expected)), sorted(set(expected) - set(declared))

@@ -1,0 +1,190 @@
+"""Reading Intel GPU assembly as IGC writes it into ``*.asm``: instructions by class, and the messages.
+
+Both generations of the compiler are read, the old one (IGC 1, Debian 12) and the current one (IGC 2).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from harness.isa.messages import Message, is_message, read_message
+
+CLASSES = (
+    *("float", "int", "int64", "int64_emulation", "move", "math", "dpas"),
+    *("send", "sync", "control", "other"),
+)
+
+_INSTRUCTION = re.compile(
+    r"^(?:\((?P<mask>[^)]*)\)\s*)?(?P<opcode>[a-z][\w.]*)\s+(?:\((?P<lanes>\d+)\|M\d+\))?(?P<operands>[^/]*(?:/(?!/)[^/]*)*)"
+    r"(?://(?P<comment>.*))?$"
+)
+_LABEL = re.compile(r"^(?://\s*)?(?P<name>[A-Za-z_]\w*):\s*$")
+_HEADER = re.compile(r"^//\.(?P<key>[A-Za-z][\w ]*?)\s+(?P<value>\S.*)$")
+_GRF = re.compile(r"numGRF=(\d+)")
+_DESTINATION = re.compile(r"^(?:\([\w~&. ]+\)\s*\w*\.?\w*\s+)?(?P<name>[\w.]+)(?:<[\d;,]+>)?:(?P<type>[a-z]\w*)")
+_ACCUMULATOR_READ = re.compile(r"\s-?acc\d+\.\d+(?:<[^>]*>)?:ud\b")
+_CONTROL = frozenset(
+    "if else endif while break cont goto join jmpi brd brc call calla ret halt".split()  # noqa: SIM905
+)
+_MOVES = frozenset({"mov", "movi", "smov"})
+_FLOAT_TYPES = frozenset({"f", "df", "hf", "bf", "tf32"})
+_INT64_TYPES = frozenset({"q", "uq"})
+# Carries exist to make wide additions of narrow ones; these GPUs spell the two halves of a product differently.
+_CARRIES = frozenset({"addc", "subb"})
+_HIGH_HALF_IS_MACH = ("PVC", "XE2", "BMG", "LNL")
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One instruction.
+
+    Attributes:
+        opcode: with its suffix: ``mad``, ``math.log``, ``load.ugm.d32.a64``.
+        kind: one of ``CLASSES``.
+        lanes: execution size; 0 where there is none.
+        type: type of the destination (``f``, ``df``, ``d``, ``uq``), or "".
+        line: line number in the file, from 1.
+        message: what a send asks for; None for other instructions.
+    """
+
+    opcode: str
+    kind: str
+    lanes: int
+    type: str
+    line: int
+    message: Message | None = None
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """The assembly of one kernel.
+
+    Attributes:
+        kernel: its name.
+        platform: the compiler's name of the GPU.
+        grf_count: registers of a hardware thread.
+        spill_bytes: memory of a thread for spilled registers.
+        private_bytes: private memory of a thread.
+        instructions: up to the end of the thread; padding after it is left out.
+        text: the file.
+    """
+
+    kernel: str
+    platform: str
+    grf_count: int
+    spill_bytes: int
+    private_bytes: int
+    instructions: tuple[Instruction, ...]
+    text: str = field(repr=False, default="")
+
+    @cached_property
+    def by_class(self) -> dict[str, int]:
+        """How many instructions of each class; every class is there."""
+        counts = Counter(instruction.kind for instruction in self.instructions)
+        return {name: counts[name] for name in CLASSES}
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages, in the order of the text."""
+        return [instruction.message for instruction in self.instructions if instruction.message]
+
+    def count(self, kind: str, space: str | None = None, *, purpose: str | None = None) -> int:
+        """How many messages there are of a kind, in a space if one is given, of a purpose if one is given."""
+        return sum(
+            message.kind == kind and space in (None, message.space) and purpose in (None, message.purpose)
+            for message in self.messages
+        )
+
+    def opcodes(self, *names: str, type: str | None = None) -> int:
+        """How many instructions have one of these opcodes, of a destination type if one is given."""
+        return sum(i.opcode in names and type in (None, i.type) for i in self.instructions)
+
+
+def read_assembly(text: str) -> Assembly:
+    """Read one ``*.asm`` file.
+
+    Raises:
+        ValueError: it does not begin as IGC's files do.
+    """
+    lines = text.splitlines()
+    header = _header(lines)
+    if "kernel" not in header:
+        raise ValueError("no assembly of IGC: the line //.kernel is missing")
+    platform = header.get("platform", "")
+    grf = _GRF.search(header.get("thread_config", ""))
+    return Assembly(
+        kernel=header["kernel"],
+        platform=platform,
+        grf_count=int(grf[1]) if grf else 0,
+        spill_bytes=int(header.get("spill size", 0)),
+        private_bytes=int(header.get("private memory size", 0)),
+        instructions=_instructions(lines, platform),
+        text=text,
+    )
+
+
+def _header(lines: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for line in lines:
+        if not line.startswith("//"):
+            break
+        match = _HEADER.match(line)
+        if match:
+            found.setdefault(match["key"], match["value"].strip())
+    return found
+
+
+def _instructions(lines: Sequence[str], platform: str) -> tuple[Instruction, ...]:
+    found: list[Instruction] = []
+    end, in_prolog = 0, False
+    for number, line in enumerate(lines, 1):
+        label = _LABEL.match(line)
+        if label:
+            in_prolog = label["name"].endswith("_prolog")
+            continue
+        match = None if line.startswith("//") else _INSTRUCTION.match(line.strip())
+        if match:
+            found.append(_instruction(match, platform, number, in_prolog))
+            if "EOT" in match["operands"]:
+                end = len(found)
+    return tuple(found[: end or len(found)])
+
+
+def _instruction(match: re.Match[str], platform: str, line: int, in_prolog: bool) -> Instruction:
+    opcode, operands = match["opcode"], match["operands"].strip()
+    lanes = int(match["lanes"] or 0)
+    destination = _DESTINATION.match(operands)
+    kind_of_type = destination["type"] if destination else ""
+    message = None
+    if is_message(opcode):
+        message = read_message(opcode, lanes, operands, match["comment"] or "", in_prolog=in_prolog)
+    kind = "send" if message else _kind(opcode, operands, kind_of_type, platform)
+    return Instruction(opcode, kind, lanes, kind_of_type, line, message)
+
+
+def _kind(opcode: str, operands: str, type_: str, platform: str) -> str:
+    stem = opcode.partition(".")[0]
+    for names, kind in ((_CONTROL, "control"), ({"sync", "wait"}, "sync"), ({"math"}, "math"), ({"dpas"}, "dpas")):
+        if stem in names:
+            return kind
+    if stem in {"nop", "illegal"}:
+        return "other"
+    if _emulates_int64(stem, operands, platform):
+        return "int64_emulation"
+    if stem in _MOVES:
+        return "move"
+    if type_ in _FLOAT_TYPES:
+        return "float"
+    return "int64" if type_ in _INT64_TYPES else "int"
+
+
+def _emulates_int64(stem: str, operands: str, platform: str) -> bool:
+    """Whether the instruction is there because 64 bits go through 32-bit hardware: carries and high halves."""
+    if stem == "mach":
+        # where macl is an instruction of its own, mach is the high half; elsewhere only if it writes the accumulator
+        return platform.startswith(_HIGH_HALF_IS_MACH) or "AccWrEn" in operands
+    return stem in _CARRIES or (stem in {"add", "add3", "mov"} and bool(_ACCUMULATOR_READ.search(operands)))
