@@ -55,24 +55,18 @@ def transpose_blocks_in(lanes):
         blocks_in_row = x.shape[1] // lanes
         first_row = block // blocks_in_row * lanes
         first_col = block % blocks_in_row * lanes
-        held = kapi.PrivateArray(lanes, np.uint32)  # after unrolling, a register each
+        rows = kapi.PrivateArray(lanes, np.uint32)  # both in registers, as the loops are unrolled
+        columns = kapi.PrivateArray(lanes, np.uint32)
         for k in range(lanes):
-            held[k] = sub_group.block_read(x, (first_row + k, first_col))
-        # exchange the two halves off the diagonal, then those of each half, and so on down to single elements
-        distance = lanes // 2
-        while distance > 0:
+            rows[k] = sub_group.block_read(x, (first_row + k, first_col))
+        # lane j takes what row j has in the other lanes; all lanes take part in every shuffle
+        for j in range(lanes):
             for k in range(lanes):
-                if k & distance == 0:
-                    upper = (lane & distance) != 0
-                    given = held[k] if upper else held[k + distance]
-                    taken = sub_group.shuffle_xor(given, distance)
-                    if upper:
-                        held[k] = taken
-                    else:
-                        held[k + distance] = taken
-            distance //= 2
+                element = sub_group.shuffle(rows[j], k)
+                if lane == j:
+                    columns[k] = element
         for k in range(lanes):
-            sub_group.block_write(y, (first_col + k, first_row), held[k])
+            sub_group.block_write(y, (first_col + k, first_row), columns[k])
 
     return transpose_blocks
 

@@ -18,13 +18,15 @@ CLASSES = (
     *("send", "sync", "control", "other"),
 )
 
-_INSTRUCTION = re.compile(
-    r"^(?:\((?P<mask>[^)]*)\)\s*)?(?P<opcode>[a-z][\w.]*)\s+(?:\((?P<lanes>\d+)\|M\d+\))?(?P<operands>[^/]*(?:/(?!/)[^/]*)*)"
-    r"(?://(?P<comment>.*))?$"
-)
+_INSTRUCTION = re.compile(r"^(?:\([^)]*\)\s*)?(?P<opcode>[a-z]\S*)(?:\s+\((?P<lanes>\d+)\|M\d+\))?(?P<operands>.*)$")
 _LABEL = re.compile(r"^(?://\s*)?(?P<name>[A-Za-z_]\w*):\s*$")
-_HEADER = re.compile(r"^//\.(?P<key>[A-Za-z][\w ]*?)\s+(?P<value>\S.*)$")
-_GRF = re.compile(r"numGRF=(\d+)")
+_HEADER = {
+    "kernel": re.compile(r'^//\.kernel "?([^"\n]+)"?$', re.MULTILINE),
+    "platform": re.compile(r"^//\.platform (\w+)$", re.MULTILINE),
+    "grf": re.compile(r"^//\.thread_config numGRF=(\d+)", re.MULTILINE),
+    "spill": re.compile(r"^//\.spill size (\d+)$", re.MULTILINE),
+    "private": re.compile(r"^//\.private memory size (\d+)$", re.MULTILINE),
+}
 _DESTINATION = re.compile(r"^(?:\([\w~&. ]+\)\s*\w*\.?\w*\s+)?(?P<name>[\w.]+)(?:<[\d;,]+>)?:(?P<type>[a-z]\w*)")
 _ACCUMULATOR_READ = re.compile(r"\s-?acc\d+\.\d+(?:<[^>]*>)?:ud\b")
 _CONTROL = frozenset(
@@ -110,32 +112,19 @@ def read_assembly(text: str) -> Assembly:
     Raises:
         ValueError: it does not begin as IGC's files do.
     """
-    lines = text.splitlines()
-    header = _header(lines)
+    header = {key: match[1] for key, pattern in _HEADER.items() if (match := pattern.search(text))}
     if "kernel" not in header:
         raise ValueError("no assembly of IGC: the line //.kernel is missing")
     platform = header.get("platform", "")
-    grf = _GRF.search(header.get("thread_config", ""))
     return Assembly(
         kernel=header["kernel"],
         platform=platform,
-        grf_count=int(grf[1]) if grf else 0,
-        spill_bytes=int(header.get("spill size", 0)),
-        private_bytes=int(header.get("private memory size", 0)),
-        instructions=_instructions(lines, platform),
+        grf_count=int(header.get("grf", 0)),
+        spill_bytes=int(header.get("spill", 0)),
+        private_bytes=int(header.get("private", 0)),
+        instructions=_instructions(text.splitlines(), platform),
         text=text,
     )
-
-
-def _header(lines: Sequence[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for line in lines:
-        if not line.startswith("//"):
-            break
-        match = _HEADER.match(line)
-        if match:
-            found.setdefault(match["key"], match["value"].strip())
-    return found
 
 
 def _instructions(lines: Sequence[str], platform: str) -> tuple[Instruction, ...]:
@@ -146,22 +135,27 @@ def _instructions(lines: Sequence[str], platform: str) -> tuple[Instruction, ...
         if label:
             in_prolog = label["name"].endswith("_prolog")
             continue
-        match = None if line.startswith("//") else _INSTRUCTION.match(line.strip())
-        if match:
-            found.append(_instruction(match, platform, number, in_prolog))
-            if "EOT" in match["operands"]:
-                end = len(found)
+        code, _, comment = line.partition("//")
+        if not code.strip():
+            continue
+        match = _INSTRUCTION.match(code.strip())
+        if match is None:
+            raise ValueError(f"line {number} of the assembly is no instruction: {code.strip()[:60]!r}")
+        found.append(_instruction(match, comment, platform, number, in_prolog))
+        if "EOT" in match["operands"]:
+            end = len(found)
     return tuple(found[: end or len(found)])
 
 
-def _instruction(match: re.Match[str], platform: str, line: int, in_prolog: bool) -> Instruction:
-    opcode, operands = match["opcode"], match["operands"].strip()
+def _instruction(match: re.Match[str], comment: str, platform: str, line: int, in_prolog: bool) -> Instruction:
+    # bfn carries its logic in its name: bfn.(s0&s1|s2)
+    opcode, operands = match["opcode"].partition(".(")[0], match["operands"].strip()
     lanes = int(match["lanes"] or 0)
     destination = _DESTINATION.match(operands)
     kind_of_type = destination["type"] if destination else ""
     message = None
     if is_message(opcode):
-        message = read_message(opcode, lanes, operands, match["comment"] or "", in_prolog=in_prolog)
+        message = read_message(opcode, lanes, operands, comment, in_prolog=in_prolog)
     kind = "send" if message else _kind(opcode, operands, kind_of_type, platform)
     return Instruction(opcode, kind, lanes, kind_of_type, line, message)
 
