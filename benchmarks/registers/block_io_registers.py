@@ -1,0 +1,69 @@
+"""Save the registers that hold an address for each lane: give one address for the sub-group."""
+
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from harness import Pattern, Problem, output
+from harness.dpex import kernel, sub_group
+
+pattern = Pattern(
+    name="block_io_registers",
+    catalogue=("E28",),
+    guide="Registers and Performance / Using Sub-group Block Load/Store",
+    lesson="The addresses of 16 lanes take 128 bytes of registers; that of a contiguous block takes 8.",
+    claim={"gpu": "faster"},
+    presets={
+        "smoke": {"n": 1 << 17},
+        "default": {"n": 1 << 21},
+        "guide": {"n": 1024 * 1024},
+    },
+    # Every lane of a sub-group must be there for block access: work-groups are a multiple of the sub-group's size.
+    axes={"sub_group_size": (16,), "work_group_size": (256,)},
+    requires=("sub_groups",),
+)
+
+
+def copy_by_lane_in(lanes):
+    """The kernel for sub-groups of ``lanes``."""
+
+    @kernel(sub_group_size=lanes)
+    def copy_by_lane(item: kapi.NdItem, x, y):
+        i = item.get_global_id(0)
+        y[i] = x[i]
+
+    return copy_by_lane
+
+
+def copy_by_block_in(lanes):
+    """The kernel for sub-groups of ``lanes``."""
+
+    @kernel(sub_group_size=lanes)
+    def copy_by_block(item: kapi.NdItem, x, y):
+        first = item.get_group().get_group_id(0) * item.get_local_range(0) + sub_group.group_id() * lanes
+        sub_group.block_write(y, first, sub_group.block_read(x, first))
+
+    return copy_by_block
+
+
+@pattern.problem
+def integers(rng, n):
+    return Problem(x=rng.integers(0, 1 << 30, n, dtype=np.int32), y=output(n, np.int32), bytes_moved=8 * n)
+
+
+@pattern.reference
+def expected(p):
+    return {"y": p.x}
+
+
+@pattern.naive
+def address_per_lane(session, p, work_group_size, sub_group_size):
+    """Every lane computes and sends an address of its own."""
+    copy_by_lane = copy_by_lane_in(sub_group_size)
+    return lambda: session.launch(copy_by_lane, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.y)
+
+
+@pattern.optimized
+def address_per_sub_group(session, p, work_group_size, sub_group_size):
+    """Block access: one address serves all lanes."""
+    copy_by_block = copy_by_block_in(sub_group_size)
+    return lambda: session.launch(copy_by_block, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.y)

@@ -1,0 +1,70 @@
+"""Cut work-groups to a multiple of the sub-group's size, and be right where they are none."""
+
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from harness import Pattern, Problem, output
+from harness.dpex import kernel, sub_group
+
+pattern = Pattern(
+    name="partial_subgroups",
+    catalogue=("E17",),
+    guide="Sub-Groups and SIMD Vectorization / Sub-Group Size vs. Maximum Sub-Group Size",
+    lesson="The last sub-group of a work-group may be partial: lanes idle, and its size is less than the largest one.",
+    claim={"gpu": "faster"},
+    # Work-items by the hundred thousand, so that work-groups of every size below fill the same number of items.
+    presets={
+        "smoke": {"rounds": 1},
+        "default": {"rounds": 8},
+        "guide": {"rounds": 32},  # the guide shows one work-group of 7 items, which is too little to time
+    },
+    axes={"odd_size": (7, 17, 31), "sub_group_size": (16,)},
+    requires=("sub_groups",),
+)
+
+ROUND = 7 * 17 * 31 * 32  # work-items
+PER_ITEM = 4  # elements that each work-item copies
+
+
+def copy_by_sub_group_in(lanes):
+    """The kernel for sub-groups of at most ``lanes``."""
+
+    @kernel(sub_group_size=lanes)
+    def copy_by_sub_group(item: kapi.NdItem, x, y):
+        # the sub-groups before this one are full ones; this one may have fewer lanes
+        items_before = item.get_group().get_group_id(0) * item.get_local_range(0) + sub_group.group_id() * lanes
+        first = items_before * PER_ITEM + sub_group.local_id()
+        step = sub_group.size()
+        for k in range(PER_ITEM):
+            y[first + k * step] = x[first + k * step]
+
+    return copy_by_sub_group
+
+
+@pattern.problem
+def integers(rng, rounds):
+    n = rounds * ROUND * PER_ITEM
+    return Problem(x=rng.integers(0, 1 << 30, n, dtype=np.int32), y=output(n, np.int32), bytes_moved=8 * n)
+
+
+@pattern.reference
+def expected(p):
+    return {"y": p.x}
+
+
+def launch_in_groups(session, p, work_group_size, sub_group_size):
+    copy_by_sub_group = copy_by_sub_group_in(sub_group_size)
+    items = kapi.NdRange((p.rounds * ROUND,), (work_group_size,))
+    return lambda: session.launch(copy_by_sub_group, items, p.x, p.y)
+
+
+@pattern.naive
+def odd_groups(session, p, odd_size, sub_group_size):
+    """Work-groups of 7, 17 or 31 items: each ends with a partial sub-group."""
+    return launch_in_groups(session, p, odd_size, sub_group_size)
+
+
+@pattern.optimized
+def whole_sub_groups(session, p, odd_size, sub_group_size):
+    """The next multiple of the sub-group's size: no partial sub-groups."""
+    return launch_in_groups(session, p, -(-odd_size // sub_group_size) * sub_group_size, sub_group_size)
