@@ -12,18 +12,18 @@ pattern = Pattern(
     guide="Sub-Groups and SIMD Vectorization / Sub-Group Size vs. Maximum Sub-Group Size",
     lesson="The last sub-group of a work-group may be partial: lanes idle, and its size is less than the largest one.",
     claim={"gpu": "faster"},
-    # Work-items by the hundred thousand, so that work-groups of every size below fill the same number of items.
+    # Rounds of work-items; a round can be cut into work-groups of every size that occurs here.
     presets={
         "smoke": {"rounds": 1},
-        "default": {"rounds": 8},
-        "guide": {"rounds": 32},  # the guide shows one work-group of 7 items, which is too little to time
+        "default": {"rounds": 4},
+        "guide": {"rounds": 16},  # the guide shows one work-group of 7 items, which is too little to time
     },
     axes={"odd_size": (7, 17, 31), "sub_group_size": (16,)},
     requires=("sub_groups",),
 )
 
-ROUND = 7 * 17 * 31 * 32  # work-items
-PER_ITEM = 4  # elements that each work-item copies
+ROUND = 7 * 17 * 31 * 192  # work-items
+PER_ITEM = 2  # elements that each work-item copies
 
 
 def copy_by_sub_group_in(lanes):

@@ -1,0 +1,105 @@
+"""Share a histogram's bins among the lanes of a sub-group, so that they fit their registers."""
+
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from harness import Pattern, Problem, inout
+from harness.dpex import atomics, kernel, sub_group
+
+pattern = Pattern(
+    name="histogram_in_registers",
+    catalogue=("E26", "E27"),
+    guide="Registers and Performance / Sharing Registers in a Sub-group",
+    lesson="256 bins a work-item spill to memory; 16 lanes that own 16 bins each keep the same 256 in registers.",
+    claim={"gpu": "faster"},
+    presets={
+        "smoke": {"n": 1 << 15},
+        "default": {"n": 1 << 19},
+        "guide": {"n": 4096 * 4096},
+    },
+    # Every bin has its owner: work-groups are a multiple of the sub-group's size, which divides the number of bins.
+    axes={"sub_group_size": (16,), "work_group_size": (64,)},
+    requires=("sub_groups",),
+)
+
+BINS = 256
+BLOCK = 256  # words for each work-item; a word holds eight numbers of 8 bits, each of which names a bin
+FIELDS = 8
+MASK = BINS - 1
+
+
+def count_privately_in(lanes):
+    """The kernel for sub-groups of ``lanes``."""
+
+    @kernel(sub_group_size=lanes)
+    def count_privately(item: kapi.NdItem, words, counts):
+        size = item.get_local_range(0)
+        first = item.get_group().get_group_id(0) * size * BLOCK + item.get_local_id(0)
+        bins = kapi.PrivateArray(BINS, np.int32)
+        for b in range(BINS):
+            bins[b] = 0
+        for k in range(BLOCK):
+            word = words[first + k * size]
+            for field in range(FIELDS):
+                bins[(word >> (FIELDS * field)) & MASK] += 1
+        for b in range(BINS):
+            atomics.fetch_add(counts, b, bins[b])
+
+    return count_privately
+
+
+def count_together_in(lanes):
+    """The kernel for sub-groups of ``lanes``: of each ``lanes`` neighbouring bins, every lane owns one."""
+
+    @kernel(sub_group_size=lanes)
+    def count_together(item: kapi.NdItem, words, counts):
+        size = item.get_local_range(0)
+        first = item.get_group().get_group_id(0) * size * BLOCK + item.get_local_id(0)
+        lane = sub_group.local_id()
+        bins = kapi.PrivateArray(BINS // lanes, np.int32)
+        for b in range(BINS // lanes):
+            bins[b] = 0
+        for k in range(BLOCK):
+            own_word = words[first + k * size]
+            # each lane's word is shown to all of them, and the owner of a number's bin counts it
+            for source in range(lanes):
+                word = sub_group.broadcast(own_word, source)
+                for field in range(FIELDS):
+                    number = (word >> (FIELDS * field)) & MASK
+                    if number % lanes == lane:
+                        bins[number // lanes] += 1
+        for b in range(BINS // lanes):
+            atomics.fetch_add(counts, b * lanes + lane, bins[b])
+
+    return count_together
+
+
+@pattern.problem
+def packed_numbers(rng, n):
+    # The guide's bins in memory are 64 bits wide; 32 are enough for its size and need no 64-bit atomics.
+    return Problem(
+        words=rng.integers(-(1 << 63), 1 << 63, n, dtype=np.int64),
+        counts=inout(np.zeros(BINS, np.int32)),
+        bytes_moved=8 * n,
+    )
+
+
+@pattern.reference
+def expected(p):
+    return {"counts": np.bincount(p.words.view(np.uint8), minlength=BINS)}
+
+
+@pattern.naive
+def bins_of_item(session, p, work_group_size, sub_group_size):
+    """Every work-item has 256 bins of its own: 1 KB, more than its share of the registers."""
+    count_privately = count_privately_in(sub_group_size)
+    items = kapi.NdRange((p.n // BLOCK,), (work_group_size,))
+    return lambda: session.launch(count_privately, items, p.words, p.counts)
+
+
+@pattern.optimized
+def bins_of_sub_group(session, p, work_group_size, sub_group_size):
+    """The sub-group has 256 bins, spread over its lanes; words are broadcast to the bins' owners."""
+    count_together = count_together_in(sub_group_size)
+    items = kapi.NdRange((p.n // BLOCK,), (work_group_size,))
+    return lambda: session.launch(count_together, items, p.words, p.counts)

@@ -1,0 +1,179 @@
+"""Find the kernels that patterns launch: their SPIR-V, byte for byte what a run measures.
+
+Every variant runs once at a small preset, in child processes, with a session that notes what is launched. A crash
+or a hang of a child costs the pattern at work; a new child goes on with the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness.patterns.plan import Family
+
+TIMEOUT_S = 120
+_WORKER = "harness.isa.collect_worker"
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A kernel of a variant, as it was first launched.
+
+    Attributes:
+        pattern, family, variant, role: whose kernel it is.
+        axes: the point on the pattern's axes, as JSON.
+        kernel: name in the SPIR-V.
+        spirv_sha256: of the module.
+        spirv: where the module lies.
+        build_options: what the kernel asks of the driver's compiler on an Intel GPU.
+        global_size: extents of the index space, dimension 0 (the fastest) first.
+        local_size: extents of a work-group; None where the driver chooses.
+        local_bytes: shared local memory of a work-group in ``LocalAccessor`` arguments.
+    """
+
+    pattern: str
+    family: str
+    variant: str
+    role: str
+    axes: str
+    kernel: str
+    spirv_sha256: str
+    spirv: Path
+    build_options: tuple[str, ...] = ()
+    global_size: tuple[int, ...] = ()
+    local_size: tuple[int, ...] | None = None
+    local_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A variant without a kernel to look at, and why."""
+
+    pattern: str
+    variant: str
+    reason: str
+
+
+@dataclass
+class Collected:
+    """All kernels that were found, and the variants that have none."""
+
+    launches: list[Launch] = field(default_factory=list)
+    missing: list[Missing] = field(default_factory=list)
+
+    def merge(self, other: Collected) -> None:
+        """Take over what another found."""
+        self.launches += other.launches
+        self.missing += other.missing
+
+
+def collect(families: Sequence[Family], folder: Path, *, timeout_s: int = TIMEOUT_S, processes: int = 2) -> Collected:
+    """Run every variant of the families once and note its kernels.
+
+    Args:
+        families: a plan at a small preset.
+        folder: where SPIR-V is put.
+        timeout_s: seconds that one family may take.
+        processes: children at a time.
+    """
+    shares = [list(families[start::processes]) for start in range(processes)]
+    folders = [folder / f"share{number}" for number in range(processes)]
+    with ThreadPoolExecutor(processes) as pool:
+        parts = pool.map(lambda share, place: _collect_share(share, place, timeout_s), shares, folders)
+        found = Collected()
+        for part in parts:
+            found.merge(part)
+    order = {family.pattern.name: number for number, family in enumerate(families)}
+    found.launches.sort(key=lambda launch: order[launch.pattern])
+    found.missing.sort(key=lambda missing: order[missing.pattern])
+    return found
+
+
+def _collect_share(families: list[Family], folder: Path, timeout_s: int) -> Collected:
+    found = Collected()
+    attempt = 0
+    while families:
+        place = folder / str(attempt)
+        place.mkdir(parents=True)
+        attempt += 1
+        done, how = _run_child(families, place, timeout_s)
+        found.merge(_read(families, place))
+        if done < len(families):
+            pattern = families[done].pattern
+            found.missing += [Missing(pattern.name, variant.name, how) for variant in pattern.variants]
+        families = families[done + 1 :]
+    return found
+
+
+def _run_child(families: Sequence[Family], place: Path, timeout_s: int) -> tuple[int, str]:
+    """How many families the child finished, and how it ended if these are not all."""
+    requests = [
+        {
+            "source": family.pattern.source,
+            "pattern": family.pattern.name,
+            "sizes": dict(family.sizes),
+            "axes": dict(family.axes),
+        }
+        for family in families
+    ]
+    (place / "requests.json").write_text(json.dumps(requests), encoding="utf-8")
+    command = [sys.executable, "-m", _WORKER, str(place), str(timeout_s)]
+    child = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    done = sum(record["kind"] == "done" for record in _records(place))
+    return done, _epitaph(child, timeout_s)
+
+
+def _epitaph(child: subprocess.CompletedProcess[bytes], timeout_s: int) -> str:
+    if child.returncode == -signal.SIGALRM:
+        return f"not finished within {timeout_s} s"
+    if child.returncode < 0:
+        return f"crashed ({signal.Signals(-child.returncode).name})"
+    lines = child.stderr.decode(errors="replace").strip().splitlines()
+    return lines[-1][:200] if lines else f"ended with exit status {child.returncode}"
+
+
+def _records(place: Path) -> Iterator[dict[str, Any]]:
+    """What the child has noted; a line that a crash cut short is left out."""
+    file = place / "found.jsonl"
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    for line in text.splitlines(keepends=True):
+        if line.endswith("\n"):
+            yield json.loads(line)
+
+
+def _read(families: Sequence[Family], place: Path) -> Collected:
+    infos = {family.pattern.name: family.pattern for family in families}
+    found = Collected()
+    for record in _records(place):
+        if record["kind"] == "kernel":
+            info = infos[record["pattern"]]
+            role = next(variant.role for variant in info.variants if variant.name == record["variant"])
+            found.launches.append(_launch(record, info.family, role, place))
+        elif record["kind"] == "missing":
+            found.missing.append(Missing(record["pattern"], record["variant"], record["reason"]))
+    return found
+
+
+def _launch(record: Mapping[str, Any], family: str, role: str, place: Path) -> Launch:
+    local = record["local_size"]
+    return Launch(
+        pattern=record["pattern"],
+        family=family,
+        variant=record["variant"],
+        role=role,
+        axes=record["axes"],
+        kernel=record["kernel"],
+        spirv_sha256=record["spirv_sha256"],
+        spirv=place / f"{record['spirv_sha256']}.spv",
+        build_options=tuple(record["build_options"]),
+        global_size=tuple(record["global_size"]),
+        local_size=None if local is None else tuple(local),
+        local_bytes=record["local_bytes"],
+    )

@@ -1,0 +1,147 @@
+"""The child of ``collect``: runs each variant once and writes down what it launches.
+
+Run as ``python -m harness.isa.collect_worker FOLDER SECONDS``: reads ``requests.json`` in the folder, writes the
+SPIR-V modules and ``found.jsonl`` beside it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness import runtime
+from harness.runner.worker import die_with_parent
+
+
+def main(folder: Path, timeout_s: int) -> None:
+    """Serve all requests; a hang is ended by the alarm, which native code cannot hold off."""
+    runtime.load()
+    requests = json.loads((folder / "requests.json").read_text(encoding="utf-8"))
+    session = _recording_session(runtime.select_device().device.device)
+    with (folder / "found.jsonl").open("a", encoding="utf-8") as file:
+
+        def note(kind: str, **content: Any) -> None:
+            file.write(json.dumps({"kind": kind, **content}) + "\n")
+            file.flush()
+
+        for request in requests:
+            signal.alarm(timeout_s)
+            _run_family(request, session, folder, note)
+            note("done", pattern=request["pattern"])
+        signal.alarm(0)
+
+
+def _recording_session(device: str) -> Any:
+    from harness.dpex import SpirvCache, compile_kernel
+    from harness.runner.session import Session
+
+    class RecordingSession(Session):
+        """A session that hands every kernel to ``found`` before it submits it."""
+
+        found: Callable[[Any, Any, Sequence[Any]], None]
+
+        def __init__(self) -> None:
+            super().__init__(device)
+            self._spirv = SpirvCache()
+
+        def launch(self, kernel: Any, index_space: Any, *arguments: Any, **options: Any) -> Any:
+            # before the launch: a kernel that this device cannot run is of interest, too
+            self.found(compile_kernel(kernel, index_space, arguments, cache=self._spirv), index_space, arguments)
+            return super().launch(kernel, index_space, *arguments, **options)
+
+    return RecordingSession()
+
+
+def _run_family(request: Mapping[str, Any], session: Any, folder: Path, note: Callable[..., None]) -> None:
+    from harness.runner.binding import Binding
+    from harness.runner.family import find_pattern
+    from harness.runner.memory import DeviceMemory
+
+    pattern = find_pattern(request["source"], request["pattern"])
+    assert pattern.make_problem is not None
+    numbers = {**request["sizes"], **request["axes"]}
+    try:
+        problem = pattern.make_problem(np.random.default_rng(0), **_accepted(pattern.make_problem, numbers))
+        binding = Binding(problem, numbers, DeviceMemory(session.queue))
+    except Exception as error:
+        for name in pattern.variants:
+            note("missing", pattern=pattern.name, variant=name, reason=_one_line(error))
+        return
+    for name, variant in pattern.variants.items():
+        seen: set[str] = set()
+
+        def found(compiled: Any, index_space: Any, arguments: Sequence[Any], name: str = name, seen: Any = seen) -> None:
+            if compiled.sha256 not in seen:
+                seen.add(compiled.sha256)
+                (folder / f"{compiled.sha256}.spv").write_bytes(compiled.spirv)
+                note("kernel", pattern=pattern.name, variant=name, **_facts(request, compiled, index_space, arguments))
+
+        session.found = found
+        reason = _run_variant(variant.function, session, binding, request["axes"])
+        if not seen:
+            note("missing", pattern=pattern.name, variant=name, reason=reason or "launches no kernel of its own")
+    session.release()
+
+
+def _run_variant(function: Callable[..., Any], session: Any, binding: Any, axes: Mapping[str, Any]) -> str:
+    """Run it once, as a sample would; why it failed, or ""."""
+    try:
+        binding.reset()
+        session.begin()
+        prepared = function(session, binding.bound, **_accepted(function, axes))
+        if callable(prepared):
+            prepared()
+        session.wait()
+    except Exception as error:
+        return _one_line(error)
+    return ""
+
+
+def _facts(request: Mapping[str, Any], compiled: Any, index_space: Any, arguments: Sequence[Any]) -> dict[str, Any]:
+    from harness.dpex.signature import index_space_extents
+
+    global_size, local_size = index_space_extents(index_space)
+    options, _ = compiled.options.flags("opencl", "Intel(R) Corporation", "gpu")
+    return {
+        "axes": json.dumps(request["axes"], sort_keys=True),
+        "kernel": compiled.name,
+        "spirv_sha256": compiled.sha256,
+        "build_options": list(options),
+        "global_size": list(global_size),
+        "local_size": None if local_size is None else list(local_size),
+        "local_bytes": sum(map(_local_bytes, arguments)),
+    }
+
+
+def _local_bytes(argument: Any) -> int:
+    from numba_dpex import kernel_api
+
+    if not isinstance(argument, kernel_api.LocalAccessor):
+        return 0
+    return int(math.prod(argument._shape) * np.dtype(argument._dtype).itemsize)
+
+
+def _accepted(function: Callable[..., Any], numbers: Mapping[str, Any]) -> dict[str, Any]:
+    parameters = inspect.signature(function).parameters
+    return {name: value for name, value in numbers.items() if name in parameters}
+
+
+def _one_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
+
+
+if __name__ == "__main__":
+    die_with_parent()
+    main(Path(sys.argv[1]), int(sys.argv[2]))
+    sys.stdout.flush()
+    # native libraries have crashed in their exit handlers after correct work
+    os._exit(0)
