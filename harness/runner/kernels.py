@@ -9,6 +9,7 @@ from typing import Any
 import dpctl
 
 from harness.dpex import (
+    ArgumentError,
     CompiledKernel,
     DeviceEvent,
     DeviceKernel,
@@ -18,7 +19,7 @@ from harness.dpex import (
     build,
     compile_kernel,
 )
-from harness.dpex.signature import index_space_extents, signature_of
+from harness.dpex.signature import ArrayType, index_space_extents, signature_of
 from harness.errors import Unsupported
 
 
@@ -40,6 +41,15 @@ class _Ready:
     queue: dpctl.SyclQueue
     launch: PreparedLaunch
 
+    @property
+    def decides_alone(self) -> bool:
+        """Whether arguments that this launch accepts would be compiled to this very kernel.
+
+        Code for strided arrays takes contiguous ones as well, but they would get code of their own.
+        """
+        types = self.launch.device_kernel.compiled.signature.arguments
+        return all(one.layout == "C" for one in types if isinstance(one, ArrayType))
+
 
 class KernelStore:
     """Compiles, builds and submits kernels, and remembers how long each stage took."""
@@ -48,6 +58,7 @@ class KernelStore:
         self._cache = SpirvCache()
         self._built: dict[tuple[str, dpctl.SyclContext], DeviceKernel] = {}
         self._ready: dict[Any, _Ready] = {}
+        self._latest: dict[Any, _Ready] = {}
         self._log: list[Compilation] = []
         self._used: dict[str, DeviceKernel] = {}
 
@@ -64,24 +75,31 @@ class KernelStore:
         Raises:
             Unsupported: the device's limits do not allow this launch.
         """
-        key = (
-            id(kernel),
-            id(queue),
-            index_space_extents(index_space),
-            signature_of(kernel, index_space, arguments),
-        )
+        place = (id(kernel), id(queue), index_space_extents(index_space))
         try:
-            ready = self._ready.get(key)
-            if ready is None:
-                built = self._build(kernel, queue, index_space, arguments)
-                ready = _Ready(kernel, queue, PreparedLaunch(built, queue, index_space, arguments))
-                self._ready[key] = ready
-            else:
-                ready.launch.rebind(arguments)
+            ready = self._latest.get(place)
+            if ready is None or not _rebound(ready, arguments):
+                ready = self._find(place, kernel, queue, index_space, arguments)
         except UnsupportedByDevice as error:
             raise Unsupported(str(error)) from error
-        self._used[ready.launch.device_kernel.compiled.sha256] = ready.launch.device_kernel
-        return ready.launch.submit(depends)
+        launch = ready.launch
+        self._used[launch.device_kernel.compiled.sha256] = launch.device_kernel
+        return launch.submit(depends)
+
+    def _find(
+        self, place: Any, kernel: Any, queue: dpctl.SyclQueue, index_space: Any, arguments: Sequence[Any]
+    ) -> _Ready:
+        """The launch for the types of these arguments; to look at every type costs as much as a launch."""
+        key = (*place, signature_of(kernel, index_space, arguments))
+        ready = self._ready.get(key)
+        if ready is None:
+            built = self._build(kernel, queue, index_space, arguments)
+            ready = self._ready[key] = _Ready(kernel, queue, PreparedLaunch(built, queue, index_space, arguments))
+        else:
+            ready.launch.rebind(arguments)
+        if ready.decides_alone:
+            self._latest[place] = ready
+        return ready
 
     def _build(self, kernel: Any, queue: dpctl.SyclQueue, index_space: Any, arguments: Sequence[Any]) -> DeviceKernel:
         compiled = compile_kernel(kernel, index_space, arguments, cache=self._cache)
@@ -118,12 +136,23 @@ class KernelStore:
         """Drop launches and builds that belong to ``queues`` and to contexts of theirs that no other queue uses."""
         dropped = {id(queue) for queue in queues}
         self._ready = {key: ready for key, ready in self._ready.items() if id(ready.queue) not in dropped}
+        self._latest = {place: ready for place, ready in self._latest.items() if id(ready.queue) not in dropped}
         contexts = {ready.queue.sycl_context for ready in self._ready.values()}
         self._built = {key: built for key, built in self._built.items() if key[1] in contexts}
 
     def clear(self) -> None:
         """Drop everything that was built."""
         self._ready.clear()
+        self._latest.clear()
         self._built.clear()
         self._used.clear()
         self._log.clear()
+
+
+def _rebound(ready: _Ready, arguments: Sequence[Any]) -> bool:
+    """Whether a launch took other arguments; False when they are not of its types."""
+    try:
+        ready.launch.rebind(arguments)
+    except ArgumentError:
+        return False
+    return True

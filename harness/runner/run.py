@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from harness import runtime
 from harness.analysis.intervals import MIN_SAMPLES
 from harness.analysis.stopping import MIN_BLOCKS
+from harness.errors import NoDevice
 from harness.patterns.plan import Family
 from harness.records import Run, RunWriter
 from harness.records.provenance import manifest
@@ -75,7 +76,7 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
     Ctrl-C ends it cleanly: everything measured is kept and the folder says ``interrupted``.
 
     Raises:
-        NoDevice: no device fits.
+        NoDevice: no device fits, or it computes wrong.
         BrokenEnvironment: the stack cannot be loaded.
         RunFolderError: the folder cannot be written.
     """
@@ -83,10 +84,14 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
     selection = runtime.select_device(options.device, require_gpu=options.require_gpu)
     if selection.notice:
         progress.say(selection.notice)
+    device = selection.device
+    progress.say(f"device: {device.name} ({device.device}, driver {device.driver_version})")
+    _require_right_results(device)
     facts = manifest(options.command_line, asdict(runtime.describe_machine()), runtime.relevant_environment())
+    facts["drivers"] = {found.device: found.driver_version for found in runtime.list_devices()}
     writer = RunWriter.create(options.output, facts, overwrite=options.overwrite)
     try:
-        _measure(plan, selection.device, options, progress, writer)
+        _measure(plan, device, options, progress, writer)
     except KeyboardInterrupt:
         progress.say("interrupted: what was measured is kept")
         return writer.finish("interrupted")
@@ -103,9 +108,7 @@ def _measure(
     progress: Progress,
     writer: RunWriter,
 ) -> None:
-    row: dict[str, Any] = {**device.to_row(), "selftest": "", **_no_roofs()}
-    progress.say(f"device: {device.name} ({device.device}, driver {device.driver_version})")
-    row["selftest"] = _selftest(device, progress)
+    row: dict[str, Any] = {**device.to_row(), "selftest": "ok", **_no_roofs()}
     manager = Manager(
         row,
         writer,
@@ -129,12 +132,14 @@ def _no_roofs() -> dict[str, None]:
     return dict.fromkeys(("bandwidth_roof_gbps", "fp32_roof_gflops", "int32_roof_gops"))
 
 
-def _selftest(device: runtime.DeviceInfo, progress: Progress) -> str:
+def _require_right_results(device: runtime.DeviceInfo) -> None:
+    """A device that computes wrong is caught at the door, before there is a folder to put results in."""
     result = runtime.selftest(device.device)
-    if result.ok:
-        return "ok"
-    progress.say(f"self-test of the device failed: {result.summary}; its results are not to be trusted")
-    return result.summary
+    if not result.ok:
+        more = f" and {len(result.failures) - 1} more" if len(result.failures) > 1 else ""
+        raise NoDevice(
+            f"{device.device} failed its self-test ({result.failures[0]}{more}): update its driver; see xebench doctor"
+        )
 
 
 def exit_status(run: Run) -> int:
@@ -142,8 +147,3 @@ def exit_status(run: Run) -> int:
     if run.manifest["state"] == "interrupted":
         return 130
     return 1 if FAILED & set(run.cases["status"]) else 0
-
-
-def counts(run: Run) -> Mapping[str, int]:
-    """How many cases ended in each status."""
-    return {str(k): int(v) for k, v in run.cases["status"].value_counts().items()}
