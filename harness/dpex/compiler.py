@@ -17,7 +17,8 @@ from numba_dpex.kernel_api_impl.spirv.dispatcher import SPIRVKernelDispatcher
 
 from harness.dpex.build_log import driver_reason
 from harness.dpex.cache import SpirvCache
-from harness.dpex.diagnosis import compile_error
+from harness.dpex.diagnosis import compile_error, divergence_error
+from harness.dpex.divergence import find_divergent_call
 from harness.dpex.errors import ArgumentError, KernelBuildError
 from harness.dpex.fingerprint import fingerprint
 from harness.dpex.limits import check_required_sizes
@@ -139,6 +140,9 @@ def _record(
 
 def _compile(kernel: Any, signature: Signature) -> CompiledKernel:
     started = time.perf_counter_ns()
+    divergent = find_divergent_call(kernel.py_func)
+    if divergent is not None:
+        raise divergence_error(kernel.py_func, divergent)
     try:
         with global_compiler_lock:
             result = kernel._compiler.compile(numba_types(signature), None)

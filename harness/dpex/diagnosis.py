@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from harness.dpex.divergence import DivergentCall
 from harness.dpex.errors import KernelCompileError
 
 _PLACES = re.compile(r' at (?P<at>/[^\n()]+) \((?P<at_line>\d+)\)|File "(?P<file>[^"\n]+)", line (?P<line>\d+)')
@@ -28,6 +29,13 @@ def compile_error(function: Any, error: Exception) -> KernelCompileError:
     """
     text = str(error)
     return KernelCompileError(function.__name__, _location(function, text), _reason(text))
+
+
+def divergence_error(function: Any, call: DivergentCall) -> KernelCompileError:
+    """The error to raise for a collective call that not all lanes reach."""
+    location = f"{function.__code__.co_filename}:{call.line}"
+    reason = f"not every work-item of the group reaches {call.function}, which is under {call.condition!r}"
+    return KernelCompileError(function.__name__, location, reason)
 
 
 def _reason(text: str) -> str:

@@ -123,3 +123,24 @@ def test_a_function_without_source_is_left_alone() -> None:
     namespace: dict[str, Any] = {}
     exec("def made(item, x):\n    x[0] = 1\n", namespace)
     assert find_divergent_call(namespace["made"]) is None
+
+
+@pytest.mark.device
+def test_it_is_an_error_of_compilation_that_names_kernel_and_line() -> None:
+    import dpctl.tensor as dpt
+    import numpy as np
+    from numba_dpex import kernel_api
+
+    from harness.dpex import KernelCompileError, compile_kernel
+    from harness.dpex import kernel as decorate
+
+    @decorate
+    def one_item_waits(item: kernel_api.NdItem, x):
+        if item.get_local_id(0) == 0:
+            kernel_api.group_barrier(item.get_group())
+        x[0] = np.float32(1)
+
+    x = dpt.zeros(1, dtype="f4", device="cpu")
+    with pytest.raises(KernelCompileError, match="kernel one_item_waits .*not every work-item") as caught:
+        compile_kernel(one_item_waits, kernel_api.NdRange((64,), (32,)), (x,))
+    assert caught.value.location.endswith(f"test_divergence.py:{one_item_waits.py_func.__code__.co_firstlineno + 3}")
