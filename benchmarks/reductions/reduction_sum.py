@@ -6,6 +6,7 @@ import numpy as np
 from numba_dpex import kernel_api as kapi
 
 from harness import Pattern, Problem, output
+from harness.dpex import kernel, sub_group, work_group
 
 pattern = Pattern(
     name="reduction_sum",
@@ -22,6 +23,9 @@ pattern = Pattern(
 )
 
 PER_ITEM = 32  # elements that a work-item of a blocked kernel adds up
+LANES = 16  # of a sub-group that reads blocks, as in the guide; work-groups are a multiple of it
+BLOCKS = 8  # neighbouring blocks of an element a lane that one operation reads
+PER_LANE = 64  # elements that a lane of such a sub-group adds up
 
 
 @dpex.kernel(error_model="numpy")
@@ -49,8 +53,10 @@ def sum_chunk(item: kapi.Item, x, partials, chunk):
 def sum_strided(item: kapi.Item, x, partials):
     i = item.get_id(0)
     total = np.int32(0)
-    for k in range(i, x.shape[0], item.get_range(0)):
+    k = i
+    while k < x.shape[0]:
         total = np.int32(total + x[k])
+        k += item.get_range(0)
     partials[i] = total
 
 
@@ -81,10 +87,13 @@ def sum_group(item: kapi.NdItem, x, partials, scratch):
 def sum_own(item, x):
     """What this work-item has of its group's block: every ``work_group_size``-th of the block's elements."""
     size = item.get_local_range(0)
-    first = item.get_group().get_group_id(0) * size * PER_ITEM + item.get_local_id(0)
+    first = item.get_group().get_group_id(0) * size * PER_ITEM
+    end = min(first + size * PER_ITEM, x.shape[0])
     total = np.int32(0)
-    for k in range(first, min(first + size * PER_ITEM, x.shape[0]), size):
+    k = first + item.get_local_id(0)
+    while k < end:
         total = np.int32(total + x[k])
+        k += size
     return total
 
 
@@ -107,6 +116,42 @@ def sum_block_by_tree(item: kapi.NdItem, x, partials, scratch):
     tree(item, scratch)
     if lane == 0:
         partials[item.get_group().get_group_id(0)] = scratch[0]
+
+
+@kernel
+def add_group(item: kapi.NdItem, x, total):
+    i = item.get_global_id(0)
+    of_group = work_group.reduce_add(x[i] if i < x.shape[0] else np.int32(0))
+    if item.get_local_id(0) == 0:
+        kapi.AtomicRef(total, index=0).fetch_add(of_group)
+
+
+@kernel
+def add_block(item: kapi.NdItem, x, total):
+    of_group = work_group.reduce_add(sum_own(item, x))
+    if item.get_local_id(0) == 0:
+        kapi.AtomicRef(total, index=0).fetch_add(of_group)
+
+
+@kernel(sub_group_size=LANES)
+def sum_sub_group_blocks(item: kapi.NdItem, x, partials, scratch):
+    lane = item.get_local_id(0)
+    group = item.get_group().get_group_id(0)
+    first = (group * item.get_local_range(0) + sub_group.group_id() * LANES) * PER_LANE
+    end = min(first + LANES * PER_LANE, x.shape[0])
+    total = np.int32(0)
+    while first + BLOCKS * LANES <= end:
+        a, b, c, d, e, f, g, h = sub_group.block_read8(x, first)
+        total = np.int32(total + a + b + c + d + e + f + g + h)
+        first += BLOCKS * LANES
+    k = first + sub_group.local_id()
+    while k < end:
+        total = np.int32(total + x[k])
+        k += LANES
+    scratch[lane] = total
+    tree(item, scratch)
+    if lane == 0:
+        partials[group] = scratch[0]
 
 
 @pattern.problem
@@ -144,18 +189,23 @@ def add_on_host(session, p, partials, host):
     p.total[0] = host.sum(dtype=np.int32)
 
 
-@pattern.naive
-def atomic_per_element(session, p, work_group_size):
-    """Every work-item adds its element to one number in global memory."""
+def add_to_one_total(session, p, adding_kernel, work_group_size, per_item=1):
     total = session.alloc(1, np.int32)
-    space = kapi.NdRange((groups_for(p.n, work_group_size) * work_group_size,), (work_group_size,))
+    groups = groups_for(p.n, work_group_size * per_item)
+    space = kapi.NdRange((groups * work_group_size,), (work_group_size,))
 
     def timed():
         session.launch(clear, kapi.Range(1), total)
-        session.launch(add_atomically, space, p.x, total)
+        session.launch(adding_kernel, space, p.x, total)
         session.copy(p.total, total)
 
     return timed
+
+
+@pattern.naive
+def atomic_per_element(session, p, work_group_size):
+    """Every work-item adds its element to one number in global memory."""
+    return add_to_one_total(session, p, add_atomically, work_group_size)
 
 
 @pattern.intermediate(claim="faster")
@@ -230,14 +280,20 @@ def tree_two_stages(session, p, work_group_size):
     return timed
 
 
-def blocked(session, p, kernel, work_group_size):
-    groups = groups_for(p.n, work_group_size * PER_ITEM)
+@pattern.optimized(requires=("sub_groups",))
+def group_function(session, p, work_group_size):
+    """One element a work-item, the group's sum by the built-in function, an atomic addition for each group."""
+    return add_to_one_total(session, p, add_group, work_group_size)
+
+
+def blocked(session, p, summing_kernel, work_group_size, per_item=PER_ITEM):
+    groups = groups_for(p.n, work_group_size * per_item)
     partials, host = partial_sums(session, groups)
     space = kapi.NdRange((groups * work_group_size,), (work_group_size,))
     scratch = kapi.LocalAccessor(work_group_size, np.int32)
 
     def timed():
-        session.launch(kernel, space, p.x, partials, scratch)
+        session.launch(summing_kernel, space, p.x, partials, scratch)
         add_on_host(session, p, partials, host)
 
     return timed
@@ -253,6 +309,18 @@ def blocked_then_serial(session, p, work_group_size):
 def blocked_then_tree(session, p, work_group_size):
     """Each work-item adds up 32 elements of its group's block, a tree adds up the group's sums."""
     return blocked(session, p, sum_block_by_tree, work_group_size)
+
+
+@pattern.optimized(requires=("sub_groups",))
+def blocked_then_group_function(session, p, work_group_size):
+    """Each work-item adds up 32 elements of its group's block, the built-in function adds up the group's sums."""
+    return add_to_one_total(session, p, add_block, work_group_size, PER_ITEM)
+
+
+@pattern.optimized(requires=("sub_groups",))
+def block_loads_then_tree(session, p, work_group_size):
+    """Each sub-group reads eight blocks at a time, 64 elements a lane; a tree adds up the group's sums."""
+    return blocked(session, p, sum_sub_group_blocks, work_group_size, PER_LANE)
 
 
 @pattern.baseline

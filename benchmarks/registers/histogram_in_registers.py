@@ -14,7 +14,7 @@ pattern = Pattern(
     claim={"gpu": "faster"},
     presets={
         "smoke": {"n": 1 << 15},
-        "default": {"n": 1 << 19},
+        "default": {"n": 1 << 18},
         "guide": {"n": 4096 * 4096},
     },
     # Every bin has its owner: work-groups are a multiple of the sub-group's size, which divides the number of bins.
@@ -25,6 +25,7 @@ pattern = Pattern(
 BINS = 256
 BLOCK = 256  # words for each work-item; a word holds eight numbers of 8 bits, each of which names a bin
 FIELDS = 8
+BITS = 8
 MASK = BINS - 1
 
 
@@ -41,7 +42,7 @@ def count_privately_in(lanes):
         for k in range(BLOCK):
             word = words[first + k * size]
             for field in range(FIELDS):
-                bins[(word >> (FIELDS * field)) & MASK] += 1
+                bins[(word >> (BITS * field)) & MASK] += 1
         for b in range(BINS):
             atomics.fetch_add(counts, b, bins[b])
 
@@ -50,14 +51,15 @@ def count_privately_in(lanes):
 
 def count_together_in(lanes):
     """The kernel for sub-groups of ``lanes``: of each ``lanes`` neighbouring bins, every lane owns one."""
+    owned = BINS // lanes
 
     @kernel(sub_group_size=lanes)
     def count_together(item: kapi.NdItem, words, counts):
         size = item.get_local_range(0)
         first = item.get_group().get_group_id(0) * size * BLOCK + item.get_local_id(0)
         lane = sub_group.local_id()
-        bins = kapi.PrivateArray(BINS // lanes, np.int32)
-        for b in range(BINS // lanes):
+        bins = kapi.PrivateArray(owned, np.int32)
+        for b in range(owned):
             bins[b] = 0
         for k in range(BLOCK):
             own_word = words[first + k * size]
@@ -65,10 +67,10 @@ def count_together_in(lanes):
             for source in range(lanes):
                 word = sub_group.broadcast(own_word, source)
                 for field in range(FIELDS):
-                    number = (word >> (FIELDS * field)) & MASK
+                    number = (word >> (BITS * field)) & MASK
                     if number % lanes == lane:
                         bins[number // lanes] += 1
-        for b in range(BINS // lanes):
+        for b in range(owned):
             atomics.fetch_add(counts, b * lanes + lane, bins[b])
 
     return count_together

@@ -80,7 +80,7 @@ def matrix(rng, n):
 
 @pattern.reference
 def expected(p):
-    return {"y": p.x.T}
+    return {"y": np.ascontiguousarray(p.x.T)}
 
 
 @pattern.naive

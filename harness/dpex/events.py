@@ -50,10 +50,10 @@ class DeviceEvent:
 
     __slots__ = ("_done", "_keep", "_reference")
 
-    def __init__(self, sycl_event: Any) -> None:
-        """The same event as a ``dpctl.SyclEvent``."""
+    def __init__(self, sycl_event: Any, keep: Any = None) -> None:
+        """The same event as a ``dpctl.SyclEvent``; ``keep`` stays alive until the command has finished."""
         self._reference: int = interface.event_copy(sycl_event.addressof_ref())
-        self._keep: Any = None
+        self._keep = keep
         self._done = False
 
     @classmethod

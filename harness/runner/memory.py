@@ -84,7 +84,8 @@ class DeviceMemory:
     def write(self, destination: Any, source: Array) -> None:
         """Overwrite a device array, and wait."""
         if source.nbytes:
-            copy_async(self._queue, destination, np.ascontiguousarray(source), []).wait()
+            contiguous = np.ascontiguousarray(source)  # must outlive the copy, which reads it when the device likes
+            copy_async(self._queue, destination, contiguous, []).wait()
 
     def read(self, source: Any) -> Array:
         """A host copy of a device array."""

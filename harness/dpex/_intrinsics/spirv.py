@@ -100,6 +100,10 @@ def call(
     return result
 
 
+MOST_SUB_GROUP_ITEMS = 1 << 16
+"""More than any size or id of a sub-group."""
+
+
 def built_in(builder: Any, name: str) -> Any:
     """Read one of SPIR-V's 32-bit built-in variables, such as ``SubgroupSize``."""
     symbol = f"__spirv_BuiltIn{name}"
@@ -109,7 +113,11 @@ def built_in(builder: Any, name: str) -> Any:
         variable.linkage = "external"
         variable.global_constant = True
         variable.align = 4
-    return builder.load(variable)
+    value = builder.load(variable)
+    # Sizes and ids of sub-groups are small: told so, LLVM drops numba's test for a negative index, which would
+    # turn contiguous accesses into gathers.
+    value.set_metadata("range", builder.module.add_metadata([INT32(0), INT32(MOST_SUB_GROUP_ITEMS)]))
+    return value
 
 
 def resize(builder: Any, value: Any, numba_type: Any, width: int) -> Any:

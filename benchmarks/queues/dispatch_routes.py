@@ -1,0 +1,94 @@
+"""Launch one kernel by different routes: what the host spends before it reaches the runtime."""
+
+import ctypes
+
+import numba_dpex as dpex
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from harness import Pattern, Problem, inout
+from harness.dpex import PreparedLaunch, build, compile_kernel
+
+pattern = Pattern(
+    name="dispatch_routes",
+    catalogue=("E49",),
+    guide="Kernels / Kernel Launch",
+    lesson="A small kernel costs what its dispatch costs: look up types and flatten arguments once, not each time.",
+    presets={
+        "smoke": {"launches": 20},
+        "default": {"launches": 200},
+        "guide": {"launches": 10_000},
+    },
+    metric="wall",
+)
+
+# All routes submit to one queue and wait for every kernel.
+
+
+@dpex.kernel(error_model="numpy")
+def count_launch(item: kapi.Item, count):
+    count[item.get_id(0)] += 1
+
+
+@pattern.problem
+def counter(rng):
+    return Problem(count=inout(np.zeros(1, np.int32)))
+
+
+@pattern.reference
+def expected(p):
+    return {"count": [p.launches]}
+
+
+def build_for(session, count):
+    return build(compile_kernel(count_launch, kapi.Range(1), (count,)), session.queue)
+
+
+@pattern.naive
+def call_kernel(session, p):
+    """numba_dpex.call_kernel, which waits by itself."""
+    for _ in range(p.launches):
+        dpex.call_kernel(count_launch, kapi.Range(1), p.count)
+
+
+@pattern.intermediate
+def call_kernel_async(session, p):
+    """numba_dpex.call_kernel_async, then a wait for the kernel and for the release of its arguments."""
+    for _ in range(p.launches):
+        released, done = dpex.call_kernel_async(count_launch, kapi.Range(1), (), p.count)
+        done.wait()
+        released.wait()
+
+
+@pattern.intermediate
+def session_launch(session, p):
+    """session.launch of this harness, which finds the prepared launch by the arguments' types."""
+    for _ in range(p.launches):
+        session.launch(count_launch, kapi.Range(1), p.count).wait()
+
+
+@pattern.baseline
+def dpctl_submit(session, p):
+    """The same SPIR-V by SyclQueue.submit of dpctl, with the arguments flattened by hand beforehand."""
+    kernel = build_for(session, p.count).kernel
+    size, itemsize, stride = (ctypes.c_int64(number) for number in (p.count.size, p.count.itemsize, 1))
+    # what a numba-dpex kernel receives of an array
+    arguments = [size, itemsize, p.count.usm_data, size, stride]
+
+    def sample():
+        for _ in range(p.launches):
+            session.queue.submit(kernel, arguments, [1]).wait()
+
+    return sample
+
+
+@pattern.optimized
+def prepared_launch(session, p):
+    """harness.dpex.PreparedLaunch: compiled, built and flattened beforehand."""
+    prepared = PreparedLaunch(build_for(session, p.count), session.queue, kapi.Range(1), (p.count,))
+
+    def sample():
+        for _ in range(p.launches):
+            prepared.submit().wait()
+
+    return sample

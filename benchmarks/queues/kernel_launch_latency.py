@@ -1,0 +1,52 @@
+"""Submit all kernels, then wait: waiting for each adds the way to the device and back to every one."""
+
+import numba_dpex as dpex
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from harness import Pattern, Problem, inout
+
+pattern = Pattern(
+    name="kernel_launch_latency",
+    catalogue=("E49",),
+    guide="Kernels / Kernel Launch",
+    lesson="Submission returns before the kernel starts: a host that does not wait submits while the device works.",
+    claim={"gpu": "faster"},  # a CPU device runs its kernels on the cores that the host submits from
+    presets={
+        "smoke": {"launches": 20},
+        "default": {"launches": 200},
+        "guide": {"launches": 10_000},
+    },
+    metric="wall",
+)
+
+
+# The guide's kernel is empty; this one counts its launches, or nobody could tell whether it ran.
+@dpex.kernel(error_model="numpy")
+def count_launch(item: kapi.Item, count):
+    count[item.get_id(0)] += 1
+
+
+@pattern.problem
+def counter(rng):
+    return Problem(count=inout(np.zeros(1, np.int32)))
+
+
+@pattern.reference
+def expected(p):
+    return {"count": [p.launches]}
+
+
+@pattern.naive
+def wait_for_each(session, p):
+    """The host waits for each kernel before it submits the next."""
+    for _ in range(p.launches):
+        session.launch(count_launch, kapi.Range(1), p.count).wait()
+
+
+@pattern.optimized
+def wait_once(session, p):
+    """The host submits all kernels, and waits when it needs their result."""
+    for _ in range(p.launches):
+        session.launch(count_launch, kapi.Range(1), p.count)
+    session.wait()

@@ -1,0 +1,115 @@
+"""Let loads run ahead of stores: unroll, load first, or tell the compiler that the arrays do not overlap."""
+
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from harness import Pattern, Problem, output
+from harness.dpex import kernel
+
+pattern = Pattern(
+    name="restrict_and_unroll",
+    catalogue=("E37",),
+    guide="Kernels / Pointer Aliasing and the Restrict Directive",
+    lesson="The compiler keeps a load behind a store that might change what it reads, unless it knows better.",
+    claim={"gpu": "faster"},
+    presets={
+        "smoke": {"n": 1 << 17},
+        "default": {"n": 1 << 20},
+        "guide": {"n": 1 << 17},
+    },
+    # One work-group of one sub-group, as in the guide: its thread waits for every load that nothing else can hide.
+    axes={"sub_group_size": (16,)},
+    requires=("sub_groups",),
+)
+
+
+@kernel
+def add_one_to_one(item: kapi.Item, a, b, total):
+    i = item.get_id(0)
+    total[i] = a[i] + b[i]
+
+
+def add_in_loop(item: kapi.NdItem, a, b, total):
+    size = item.get_local_range(0)
+    i = item.get_local_id(0)
+    while i < total.shape[0]:
+        total[i] = a[i] + b[i]
+        i += size
+
+
+def add_two_a_step(item: kapi.NdItem, a, b, total):
+    size = item.get_local_range(0)
+    i = item.get_local_id(0)
+    while i < total.shape[0]:
+        total[i] = a[i] + b[i]
+        total[i + size] = a[i + size] + b[i + size]
+        i += 2 * size
+
+
+def load_first(item: kapi.NdItem, a, b, total):
+    size = item.get_local_range(0)
+    i = item.get_local_id(0)
+    while i < total.shape[0]:
+        a0 = a[i]
+        b0 = b[i]
+        a1 = a[i + size]
+        b1 = b[i + size]
+        total[i] = a0 + b0
+        total[i + size] = a1 + b1
+        i += 2 * size
+
+
+@pattern.problem
+def integers(rng, n):
+    return Problem(
+        a=rng.integers(0, 1 << 30, n, dtype=np.int32),
+        b=rng.integers(0, 1 << 30, n, dtype=np.int32),
+        total=output(n, np.int32),
+        bytes_moved=12 * n,
+    )
+
+
+@pattern.reference
+def expected(p):
+    return {"total": p.a + p.b}
+
+
+def launch_in_one_group(session, p, lanes, function, **options):
+    add = kernel(sub_group_size=lanes, **options)(function)
+    return lambda: session.launch(add, kapi.NdRange((lanes,), (lanes,)), p.a, p.b, p.total)
+
+
+@pattern.naive
+def plain_loop(session, p, sub_group_size):
+    """One element a step; each step's loads wait for the store of the step before."""
+    return launch_in_one_group(session, p, sub_group_size, add_in_loop)
+
+
+@pattern.intermediate
+def unroll_hint(session, p, sub_group_size):
+    """The same loop, unrolled twice by the compiler, which knows that the arrays do not overlap."""
+    return launch_in_one_group(session, p, sub_group_size, add_in_loop, unroll=2, restrict=True)
+
+
+@pattern.intermediate
+def unrolled_by_hand(session, p, sub_group_size):
+    """Two elements a step: half of the comparisons and jumps, but the second loads still follow the first store."""
+    return launch_in_one_group(session, p, sub_group_size, add_two_a_step)
+
+
+@pattern.optimized
+def loads_first(session, p, sub_group_size):
+    """Two elements a step, all four loads before both stores."""
+    return launch_in_one_group(session, p, sub_group_size, load_first)
+
+
+@pattern.optimized
+def restrict(session, p, sub_group_size):
+    """Two elements a step, unordered in the source; the compiler may put the loads first."""
+    return launch_in_one_group(session, p, sub_group_size, add_two_a_step, restrict=True)
+
+
+@pattern.baseline
+def item_per_element(session, p):
+    """A work-item for each element, in work-groups of the driver's choice: the whole device takes part."""
+    session.launch(add_one_to_one, kapi.Range(p.n), p.a, p.b, p.total)
