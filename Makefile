@@ -21,6 +21,9 @@ $(STAMP): requirements.lock pyproject.toml
 bench: install  ## the main job: every family, naive against optimized, on the best device here
 	$(BIN)/xebench run --preset default --output $(RUN) --overwrite
 
+study: install  ## the noise study: xebench beside its peers; leave the machine alone for 20 minutes
+	$(BIN)/python -m harness.studies.noise
+
 test: install  ## the tests
 	$(BIN)/python -m pytest
 
@@ -41,4 +44,4 @@ lock:  ## requirements.lock again, from pyproject.toml (needs uv)
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help install bench test docs lint lock clean
+.PHONY: help install bench study test docs lint lock clean

@@ -1,0 +1,1 @@
+"""Studies of the instrument itself: programs that measure how well xebench measures."""

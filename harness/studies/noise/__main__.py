@@ -1,0 +1,106 @@
+"""Run the study: ``python -m harness.studies.noise``."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import asdict
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.errors import XebenchError
+
+if TYPE_CHECKING:
+    from harness.runtime import DeviceInfo
+    from harness.studies.noise.pairs import Plan
+    from harness.studies.noise.truth import Calibration
+
+#: Packages whose version belongs to the result, beside those of every run.
+TOOLS = ("pytest-benchmark", "pytest", "pyperf")
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--output", type=click.Path(path_type=Path), default="results/studies/noise", show_default=True)
+@click.option(
+    "--seconds-per-pair",
+    type=click.FloatRange(0.05),
+    default=0.6,
+    show_default=True,
+    help="What each tool may take to decide on a pair.",
+)
+@click.option("--repetitions", type=click.IntRange(1), default=34, show_default=True, help="Rounds over all pairs.")
+@click.option(
+    "--minutes",
+    type=click.FloatRange(0, min_open=True),
+    default=18.0,
+    show_default=True,
+    help="No further repetition begins that would end later.",
+)
+@click.option("--device", default="auto", show_default=True, help="auto, gpu, cpu, or a SYCL filter string.")
+@click.option("--seed", type=int, default=20240517, show_default=True)
+@click.option("--quick", is_flag=True, help="A look at everything in about a minute; says nothing of the tools.")
+@click.option("--from-data", is_flag=True, help="Measure nothing; make figure and summary from the data in --output.")
+def main(output: Path, device: str, quick: bool, from_data: bool, **given: Any) -> None:
+    """Measure pairs of known true ratio with four tools, quiet and under load, and say which can be believed."""
+    from harness.studies.noise.files import write_report
+
+    if not from_data:
+        from harness.studies.noise.pairs import Plan
+
+        plan = Plan(given["repetitions"], given["seconds_per_pair"], 60 * given["minutes"], given["seed"])
+        _measure(output, device, Plan(2, 0.3, 120.0, plan.seed) if quick else plan)
+    click.echo(write_report(output))
+
+
+def _measure(output: Path, device: str, plan: Plan) -> None:
+    from harness import runtime
+
+    begin = time.monotonic()
+    runtime.load()
+    selection = runtime.select_device(device)
+    chosen = selection.device
+    _say(f"device: {chosen.name} ({chosen.device})")
+
+    from harness.runner.session import Session
+    from harness.studies.noise.files import write_data
+    from harness.studies.noise.measuring import Study
+    from harness.studies.noise.subject import Subject
+
+    subject = Subject(Session.on(chosen.device))
+    study = Study(subject, chosen.device_class, plan)
+    machine = asdict(runtime.describe_machine())
+    calibration = subject.calibrate(plan.seed)
+    rows = list(study.rows(calibration.line, _say))
+    minutes = (time.monotonic() - begin) / 60
+    write_data(output, rows, _facts(chosen, machine, plan, calibration, minutes))
+
+
+def _facts(
+    device: DeviceInfo, machine: dict[str, Any], plan: Plan, calibration: Calibration, minutes: float
+) -> dict[str, Any]:
+    from harness import runtime
+    from harness.records.provenance import manifest
+
+    return {
+        **manifest(sys.argv[1:], machine, runtime.relevant_environment()),
+        "device": device.to_row(),
+        "plan": asdict(plan),
+        "minutes": minutes,
+        "calibration": {**asdict(calibration), "usable": calibration.usable, "twenty": calibration.line.ratio(0.2)},
+        "tools": {name: metadata.version(name) for name in TOOLS},
+    }
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except XebenchError as error:
+        _say(f"noise study: {error}")
+        sys.exit(error.exit_code)

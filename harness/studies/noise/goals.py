@@ -1,0 +1,88 @@
+"""The goals that the study was made for, each reached or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import pandas as pd
+
+from harness.studies.noise.pairs import CONDITIONS
+from harness.studies.noise.rules import OURS, XEBENCH, Rule
+from harness.studies.noise.tallies import MOST_ALARMS, Score, Share, coverage, scores
+
+#: The difference that xebench should find in each condition, and in what part of the pairs.
+TARGETS: Final = {"quiet": 0.02, "load": 0.05}
+MOST_FOUND: Final = 0.9
+COVERAGE: Final = (0.92, 0.98)
+
+
+@dataclass(frozen=True)
+class Goal:
+    """One goal.
+
+    Attributes:
+        text: What was wanted.
+        reached: Whether the share is where it should be; its interval may still reach beyond.
+        found: What was found.
+    """
+
+    text: str
+    reached: bool
+    found: str
+
+
+def goals(rows: pd.DataFrame) -> list[Goal]:
+    """Every goal, in both conditions where it applies."""
+    result: list[Goal] = []
+    for condition in CONDITIONS:
+        reached = scores(rows, condition)
+        own, target = reached[OURS], TARGETS[condition]
+        result += [
+            _at_most(f"{condition}: false alarms of xebench at most {MOST_ALARMS:.0%}", own.alarms, MOST_ALARMS),
+            _better_than_peers(condition, reached, target),
+            _coverage(condition, coverage(rows, XEBENCH, condition)[None]),
+            _at_least(
+                f"{condition}: {target:.0%} found in at least {MOST_FOUND:.0%} of pairs", own.found[target], MOST_FOUND
+            ),
+        ]
+    return result
+
+
+def percent(share: Share) -> str:
+    """A share with its interval: ``94 % (88 to 97)``."""
+    if not share.n:
+        return "no pairs"
+    low, high = share.interval
+    return f"{100 * share.value:.0f} % ({100 * low:.0f} to {100 * high:.0f})"
+
+
+def rivals(reached: Mapping[Rule, Score], excess: float) -> Iterator[Rule]:
+    """Rules of peers that raise few enough false alarms, and find no less than xebench."""
+    own = reached[OURS].found[excess].value
+    for rule, score in reached.items():
+        if rule.tool != XEBENCH and score.alarms.value <= MOST_ALARMS and score.found[excess].value >= own:
+            yield rule
+
+
+def _better_than_peers(condition: str, reached: Mapping[Rule, Score], excess: float) -> Goal:
+    text = f"{condition}: every peer has more false alarms than {MOST_ALARMS:.0%} or finds fewer pairs of {excess:.0%}"
+    equal = [rule.label for rule in rivals(reached, excess)]
+    return Goal(
+        text, not equal, f"as good or better: {'; '.join(equal)}" if equal else "so it is with every rule tried"
+    )
+
+
+def _at_most(text: str, share: Share, limit: float) -> Goal:
+    return Goal(text, share.value <= limit, percent(share))
+
+
+def _at_least(text: str, share: Share, limit: float) -> Goal:
+    return Goal(text, share.value >= limit, percent(share))
+
+
+def _coverage(condition: str, share: Share) -> Goal:
+    low, high = COVERAGE
+    text = f"{condition}: xebench's 95 % interval covers the true ratio in {low:.0%} to {high:.0%} of pairs"
+    return Goal(text, low <= share.value <= high, percent(share))

@@ -1,0 +1,59 @@
+"""xebench: its sampler, its stopping rule, its interval and its outcome, all with their default settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from harness.analysis import intervals, stopping, verdict
+from harness.runner.sampler import Sampling, sample_family
+from harness.studies.noise.instruments.observation import Observation, Program, Side
+
+_FIRST, _SECOND = "first", "second"
+
+
+def xebench(
+    first: Program, second: Program, budget_s: float, *, wall_ns: Callable[[Program], int], device_class: str, seed: int
+) -> Observation:
+    """Sample both side by side until the speed-up is known, or the budget spent.
+
+    Args:
+        first: The pair's first program: the baseline.
+        second: Its second.
+        budget_s: Seconds for both together.
+        wall_ns: A session's host time of one execution.
+        device_class: gpu or cpu.
+        seed: Of the orders of the blocks.
+    """
+    programs = {_FIRST: first, _SECOND: second}
+    sampling = Sampling(budget_s=budget_s)
+    limits = stopping.Limits(sampling.precision, sampling.budget_s, sampling.max_blocks, sampling.min_blocks)
+    taken: dict[str, Sequence[float]] = {}
+
+    def measure(variant: str, *, state: str, block: int, order: int, batch: int) -> float:
+        return float(wall_ns(programs[variant]))
+
+    def decide(values: Mapping[str, Sequence[float]], elapsed_s: float) -> str | None:
+        taken.update(values)
+        ratios = intervals.log_ratios(values[_FIRST], values[_SECOND])
+        return stopping.decide([ratios], blocks=ratios.size, elapsed_s=elapsed_s, limits=limits)
+
+    sampled = sample_family((_FIRST, _SECOND), measure, decide, sampling, seed=seed)
+    return conclude(taken[_FIRST], taken[_SECOND], sampled.stopped_by, device_class)
+
+
+def conclude(first: Sequence[float], second: Sequence[float], stopped_by: str, device_class: str) -> Observation:
+    """The speed-up, its interval and the outcome of times by block."""
+    speedup = intervals.speedup(first, second)
+    ratios = [one / other for one, other in zip(first, second, strict=True)]
+    circumstances = verdict.Circumstances(stopped_by=stopped_by, drift=intervals.drift(ratios))
+    judged = verdict.judge(speedup, verdict.FASTER, device_class, circumstances)
+    return Observation(
+        Side.of(first),
+        Side.of(second),
+        speedup=speedup.estimate,
+        low=speedup.low,
+        high=speedup.high,
+        outcome=judged.outcome,
+        reason=judged.reason,
+        stopped_by=stopped_by,
+    )
