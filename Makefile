@@ -29,6 +29,10 @@ test: install  ## the tests
 
 docs: install  ## pages that are generated from the code
 	$(BIN)/python -m harness.report.coverage > docs/coverage.md
+	$(BIN)/python -m harness.report.isa_claims > docs/guide-claims-in-assembly.md
+
+isa-current: install  ## generated code with the current Intel GPU compiler (needs root and debootstrap)
+	PYTHON=$(BIN)/python tools/isa-current.sh
 
 lint: install  ## ruff, ruff format, mypy, codespell
 	$(BIN)/ruff check .
@@ -44,4 +48,4 @@ lock:  ## requirements.lock again, from pyproject.toml (needs uv)
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help install bench study test docs lint lock clean
+.PHONY: help install bench study test docs isa-current lint lock clean

@@ -13,6 +13,7 @@ import click
 
 from harness import __version__
 from harness.errors import XebenchError
+from harness.isa.command import isa
 
 PATHS = click.option(
     "--path",
@@ -103,6 +104,27 @@ def list_patterns(names: tuple[str, ...], paths: tuple[Path, ...], as_json: bool
     help="Seconds of silence after which a worker counts as hung.  [default: by preset]",
 )
 @click.option(
+    "--run-budget",
+    type=click.FloatRange(0, min_open=True),
+    help="Seconds for the whole run; what does not fit is recorded as not measured, for --resume.  [default: no limit]",
+)
+@click.option(
+    "--memory-limit",
+    default="80%",
+    show_default=True,
+    metavar="SIZE",
+    help="Memory at which a worker process is ended: 8G, or a part of the host's.",
+)
+@click.option(
+    "--exclusive", is_flag=True, help="Refuse to run while another run uses the device, and keep others away."
+)
+@click.option(
+    "--resume",
+    type=click.Path(path_type=Path),
+    metavar="RUN",
+    help="Go on with what this run folder lacks; what is measured, and how thoroughly, is taken from it.",
+)
+@click.option(
     "--seed",
     type=int,
     default=20240517,
@@ -114,32 +136,50 @@ def list_patterns(names: tuple[str, ...], paths: tuple[Path, ...], as_json: bool
 def run(names: tuple[str, ...], preset: str, as_json: bool, paths: tuple[Path, ...], **given: Any) -> None:
     """Measure patterns, naive against optimized; NAMES as in 'list', all when there are none.
 
-    Exit status 1 when a variant was wrong, crashed or hung; 3 when no device is usable.
+    Exit status 1 when a variant was wrong, crashed or hung; 3 when no device is usable; 130 after Ctrl-C.
     """
-    from harness.patterns.plan import build_plan, parse_override
-    from harness.patterns.registry import discover, select
+    from harness.runner.recipe import Recipe
 
-    overrides = dict(parse_override(text) for text in given["overrides"])
-    plan = build_plan(select(discover(paths), names), preset, overrides)
+    resume = given["resume"]
+    if resume is not None:
+        _refuse_beside_resume()
+        recipe = Recipe.of_run(resume)
+    else:
+        chosen = {name: given[name] for name in ("overrides", "device", "require_gpu", "precision", "seed")}
+        recipe = Recipe(names, preset, paths=tuple(map(str, paths)), budget_s=given["budget"], **chosen)
+    plan = recipe.plan()
 
     from harness.report import run as view
     from harness.report.progress import progress_for
-    from harness.runner.run import TIMEOUTS_S, Options, exit_status, run_plan, sampling_for
+    from harness.runner.options import Options
+    from harness.runner.run import exit_status, run_plan
 
     options = Options(
-        output=given["output"] or Path("runs") / view.timestamp(),
-        device=given["device"],
-        require_gpu=given["require_gpu"],
+        output=resume or given["output"] or Path("runs") / view.timestamp(),
+        recipe=recipe,
         overwrite=given["overwrite"],
-        sampling=sampling_for(preset, precision=given["precision"], budget_s=given["budget"]),
-        timeout_s=given["timeout"] or TIMEOUTS_S.get(preset, TIMEOUTS_S["default"]),
-        seed=given["seed"],
+        resume=resume is not None,
+        timeout_s=given["timeout"],
+        memory_limit=given["memory_limit"],
+        run_budget_s=given["run_budget"],
+        exclusive=given["exclusive"],
         command_line=tuple(sys.argv[1:]),
     )
     with progress_for(sys.stderr) as progress:
         done = run_plan(plan, options, progress)
     click.echo(view.as_json(done) if as_json else view.as_text(done))
     sys.exit(exit_status(done))
+
+
+def _refuse_beside_resume() -> None:
+    """Options that say what is measured belong to the run that is resumed, and must not contradict it."""
+    own = {"resume", "timeout", "run_budget", "memory_limit", "exclusive", "as_json"}
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        source = context.get_parameter_source(str(parameter.name))
+        if parameter.name not in own and source is click.core.ParameterSource.COMMANDLINE:
+            given = "NAMES" if parameter.name == "names" else parameter.opts[0]
+            raise XebenchError(f"--resume takes from the run what is measured: leave out {given}")
 
 
 @commands.command()
@@ -195,6 +235,30 @@ def occupancy(gpu: str, as_json: bool, as_map: bool, eus: int | None, **launch: 
         return
     found = occupancy_of(parsed, parameters)
     click.echo(json.dumps(found.to_json()) if as_json else "\n".join(occupancy_lines(found)))
+
+
+@commands.command()
+@click.option("--device", default="auto", show_default=True, help="auto, gpu, cpu, or a SYCL filter string.")
+@click.option("--refresh", is_flag=True, help="Measure again what was kept of this device and driver.")
+@click.option("--quick", is_flag=True, help="A look of some seconds, which is not kept.")
+@JSON
+def roofline(device: str, refresh: bool, quick: bool, as_json: bool) -> None:
+    """What the device can reach: bandwidths, rates and latencies. Exit status 1 when a probe was wrong or crashed."""
+    from harness import runtime
+    from harness.report import roofline as view
+    from harness.report.progress import progress_for
+    from harness.roofline import measure_roofline
+
+    with progress_for(sys.stderr) as progress:
+        selection = runtime.select_device(device)
+        if selection.notice:
+            progress.say(selection.notice)
+        measured = measure_roofline(selection.device, quick=quick, refresh=refresh, say=progress.say)
+    click.echo(view.as_json(measured) if as_json else view.as_text(measured))
+    sys.exit(1 if measured.failed else 0)
+
+
+commands.add_command(isa)
 
 
 def main() -> None:

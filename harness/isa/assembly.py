@@ -27,7 +27,9 @@ _HEADER = {
     "spill": re.compile(r"^//\.spill size (\d+)$", re.MULTILINE),
     "private": re.compile(r"^//\.private memory size (\d+)$", re.MULTILINE),
 }
-_DESTINATION = re.compile(r"^(?:\([\w~&. ]+\)\s*\w*\.?\w*\s+)?(?P<name>[\w.]+)(?:<[\d;,]+>)?:(?P<type>[a-z]\w*)")
+_DESTINATION = re.compile(
+    r"^(?:\([\w~&. ]+\)\s*\w*\.?\w*\s+)?(?P<name>[\w.]+(?:\[[^\]]*\])?)(?:<[\d;,]+>)?:(?P<type>[a-z]\w*)"
+)
 _ACCUMULATOR_READ = re.compile(r"\s-?acc\d+\.\d+(?:<[^>]*>)?:ud\b")
 _CONTROL = frozenset(
     "if else endif while break cont goto join jmpi brd brc call calla ret halt".split()  # noqa: SIM905

@@ -103,17 +103,17 @@ def _collect_share(families: list[Family], folder: Path, timeout_s: int) -> Coll
         place = folder / str(attempt)
         place.mkdir(parents=True)
         attempt += 1
-        done, how = _run_child(families, place, timeout_s)
+        begun, done, how = _run_child(families, place, timeout_s)
         found.merge(_read(families, place))
-        if done < len(families):
-            pattern = families[done].pattern
-            found.missing += [Missing(pattern.name, variant.name, how) for variant in pattern.variants]
-        families = families[done + 1 :]
+        # a child that did not come to its first pattern failed for a reason that the next would share
+        lost = families[done : done + 1] if begun else families[done:]
+        found.missing += [Missing(f.pattern.name, v.name, how) for f in lost for v in f.pattern.variants]
+        families = families[done + len(lost) :]
     return found
 
 
-def _run_child(families: Sequence[Family], place: Path, timeout_s: int) -> tuple[int, str]:
-    """How many families the child finished, and how it ended if these are not all."""
+def _run_child(families: Sequence[Family], place: Path, timeout_s: int) -> tuple[int, int, str]:
+    """How many families the child began and finished, and how it ended if these are not all."""
     requests = [
         {
             "source": family.pattern.source,
@@ -126,8 +126,8 @@ def _run_child(families: Sequence[Family], place: Path, timeout_s: int) -> tuple
     (place / "requests.json").write_text(json.dumps(requests), encoding="utf-8")
     command = [sys.executable, "-m", _WORKER, str(place), str(timeout_s)]
     child = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    done = sum(record["kind"] == "done" for record in _records(place))
-    return done, _epitaph(child, timeout_s)
+    kinds = [record["kind"] for record in _records(place)]
+    return kinds.count("begin"), kinds.count("done"), _epitaph(child, timeout_s)
 
 
 def _epitaph(child: subprocess.CompletedProcess[bytes], timeout_s: int) -> str:

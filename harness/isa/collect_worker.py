@@ -21,12 +21,14 @@ import numpy as np
 from harness import runtime
 from harness.runner.worker import die_with_parent
 
+NOTHING_LAUNCHED = "launches no kernel through the session"
+
 
 def main(folder: Path, timeout_s: int) -> None:
     """Serve all requests; a hang is ended by the alarm, which native code cannot hold off."""
     runtime.load()
     requests = json.loads((folder / "requests.json").read_text(encoding="utf-8"))
-    session = _recording_session(runtime.select_device().device.device)
+    session, store = _recording_session(runtime.select_device().device.device)
     with (folder / "found.jsonl").open("a", encoding="utf-8") as file:
 
         def note(kind: str, **content: Any) -> None:
@@ -35,33 +37,34 @@ def main(folder: Path, timeout_s: int) -> None:
 
         for request in requests:
             signal.alarm(timeout_s)
-            _run_family(request, session, folder, note)
+            note("begin", pattern=request["pattern"])
+            _run_family(request, session, store, folder, note)
             note("done", pattern=request["pattern"])
         signal.alarm(0)
 
 
-def _recording_session(device: str) -> Any:
+def _recording_session(device: str) -> tuple[Any, Any]:
+    """A session, and its store of kernels, which hands every kernel to its ``found`` before it submits it."""
+    import dpctl
+
     from harness.dpex import SpirvCache, compile_kernel
+    from harness.runner.kernels import KernelStore
     from harness.runner.session import Session
 
-    class RecordingSession(Session):
-        """A session that hands every kernel to ``found`` before it submits it."""
-
+    class NotingStore(KernelStore):
         found: Callable[[Any, Any, Sequence[Any]], None]
+        spirv = SpirvCache()
 
-        def __init__(self) -> None:
-            super().__init__(device)
-            self._spirv = SpirvCache()
-
-        def launch(self, kernel: Any, index_space: Any, *arguments: Any, **options: Any) -> Any:
+        def submit(self, kernel: Any, queue: Any, index_space: Any, arguments: Sequence[Any], depends: Any) -> Any:
             # before the launch: a kernel that this device cannot run is of interest, too
-            self.found(compile_kernel(kernel, index_space, arguments, cache=self._spirv), index_space, arguments)
-            return super().launch(kernel, index_space, *arguments, **options)
+            self.found(compile_kernel(kernel, index_space, arguments, cache=self.spirv), index_space, arguments)
+            return super().submit(kernel, queue, index_space, arguments, depends)
 
-    return RecordingSession()
+    store = NotingStore()
+    return Session(dpctl.SyclQueue(device, property=["in_order", "enable_profiling"]), store), store
 
 
-def _run_family(request: Mapping[str, Any], session: Any, folder: Path, note: Callable[..., None]) -> None:
+def _run_family(request: Mapping[str, Any], session: Any, store: Any, folder: Path, note: Callable[..., None]) -> None:
     from harness.runner.binding import Binding
     from harness.runner.family import find_pattern
     from harness.runner.memory import DeviceMemory
@@ -79,16 +82,18 @@ def _run_family(request: Mapping[str, Any], session: Any, folder: Path, note: Ca
     for name, variant in pattern.variants.items():
         seen: set[str] = set()
 
-        def found(compiled: Any, index_space: Any, arguments: Sequence[Any], name: str = name, seen: Any = seen) -> None:
+        def found(
+            compiled: Any, index_space: Any, arguments: Sequence[Any], *, of: str = name, seen: Any = seen
+        ) -> None:
             if compiled.sha256 not in seen:
                 seen.add(compiled.sha256)
                 (folder / f"{compiled.sha256}.spv").write_bytes(compiled.spirv)
-                note("kernel", pattern=pattern.name, variant=name, **_facts(request, compiled, index_space, arguments))
+                note("kernel", pattern=pattern.name, variant=of, **_facts(request, compiled, index_space, arguments))
 
-        session.found = found
+        store.found = found
         reason = _run_variant(variant.function, session, binding, request["axes"])
         if not seen:
-            note("missing", pattern=pattern.name, variant=name, reason=reason or "launches no kernel of its own")
+            note("missing", pattern=pattern.name, variant=name, reason=reason or NOTHING_LAUNCHED)
     session.release()
 
 

@@ -16,7 +16,7 @@ _LSC = re.compile(
 )
 _ELEMENT = re.compile(r"\bd(?P<memory>\d+)(?:u\d+)?(?:x(?P<count>\d+))?(?P<transposed>t)?\b")
 _BLOCK_2D = re.compile(r"\bd(?P<bits>\d+)\w*\.(?:(?P<count>\d+)x)?(?P<width>\d+)x(?P<height>\d+)")
-_ADDRESS = re.compile(r"(?P<surface>\b(?:bti|bss|ss|flat)?(?:\[[^\]]*\])?)\[r\d+(?:\.\d+)?:(?P<registers>\d+)")
+_ADDRESS = re.compile(r"(?P<surface>(?:\b(?:bti|bss|ss)\[[^\]]*\])?)\[r\d+(?:\.\d+)?:(?P<registers>\d+)")
 _DESCRIPTOR = re.compile(r"0x(?P<value>[0-9A-Fa-f]{8})\b")
 _SENT = re.compile(r"\bwr:(?P<registers>\d+)")
 _CHANNELS = re.compile(r"\bwith (?P<channels>[xyzw]+)\b")

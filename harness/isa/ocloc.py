@@ -6,123 +6,32 @@ set for that process alone. What goes wrong with a kernel is an outcome with a r
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from hashlib import sha256
+from collections.abc import Sequence
 from pathlib import Path
 
 from harness.errors import XebenchError
 from harness.isa import elf
+from harness.isa.model import Compiled, Compiler, Source, Target
 from harness.isa.zeinfo import SYMBOL_TABLE
 
 TIMEOUT_S = 180.0
-GRF_FLAGS = {
-    "default": (),
-    "large": ("-cl-intel-256-GRF-per-thread",),
-    "auto": ("-cl-intel-enable-auto-large-GRF-mode",),
-}
-# The name that ocloc wants, where it is not the GPU's own.
-_DEVICES = {"dg2": "dg2-g10"}
 _PROBE = b"kernel void probe(global int *x) { x[get_global_id(0)] = 1; }\n"
-_SHELL_SIGNALS = {128 + number for number in (signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV)}
+_CRASHES = (signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV)
+# what a shell that wraps the compiler ends with
+_SHELL_STATUSES = {128 + number for number in _CRASHES}
 
 
 class NoCompiler(XebenchError):
     """There is no ocloc here, or it does not work."""
 
     exit_code = 3
-
-
-@dataclass(frozen=True)
-class Compiler:
-    """An ocloc.
-
-    Attributes:
-        command: how to call it.
-        version: what it says of itself: the driver's version.
-        igc: file name of the graphics compiler's library that it loads, such as ``libigc.so.2.40.14``.
-    """
-
-    command: tuple[str, ...]
-    version: str
-    igc: str
-
-    @property
-    def generation(self) -> str:
-        """``1`` for IGC 1, ``2`` for the current IGC 2, "" if unknown."""
-        match = re.match(r"libigc\.so\.(\d+)", self.igc)
-        return match[1] if match else ""
-
-    @property
-    def label(self) -> str:
-        """Version and library for a heading."""
-        return f"ocloc {self.version} ({self.igc or 'IGC of unknown version'})"
-
-
-@dataclass(frozen=True)
-class Source:
-    """What is compiled: a SPIR-V module, or OpenCL C where ``language`` is ``opencl``."""
-
-    content: bytes = field(repr=False)
-    language: str = "spirv"
-
-    @property
-    def sha256(self) -> str:
-        """Of the content, hexadecimal: for SPIR-V the same as in the table of cases."""
-        return sha256(self.content).hexdigest()
-
-
-@dataclass(frozen=True)
-class Target:
-    """What it is compiled for.
-
-    Attributes:
-        gpu: ``pvc``, ``dg2``, ``tgllp``, ``bmg`` or any other name that ocloc knows.
-        build_options: of the driver's compiler, such as ``-cl-fast-relaxed-math``.
-        grf_mode: ``default`` (the compiler's choice), ``large`` or ``auto``.
-        forced_simd: SIMD width that is forced on kernels that do not require one, or None.
-    """
-
-    gpu: str
-    build_options: tuple[str, ...] = ()
-    grf_mode: str = "default"
-    forced_simd: int | None = None
-
-    @property
-    def device(self) -> str:
-        """The GPU as ocloc calls it."""
-        return _DEVICES.get(self.gpu, self.gpu)
-
-    @property
-    def options(self) -> tuple[str, ...]:
-        """All build options, that of the GRF mode included, none twice."""
-        return tuple(dict.fromkeys((*self.build_options, *GRF_FLAGS[self.grf_mode])))
-
-
-@dataclass(frozen=True)
-class Compiled:
-    """What became of a compilation.
-
-    Attributes:
-        status: ok, refused (the compiler said why), crashed or timeout.
-        reason: one line if it is not ok.
-        zeinfo: the binary's own description.
-        identity: from the binary's notes.
-        assembly: text of each kernel's assembly, by kernel name.
-        warnings: what the compiler said although it succeeded.
-    """
-
-    status: str
-    reason: str = ""
-    zeinfo: str = field(default="", repr=False)
-    identity: Mapping[str, str] = field(default_factory=dict)
-    assembly: Mapping[str, str] = field(default_factory=dict, repr=False)
-    warnings: tuple[str, ...] = ()
 
 
 def find_compiler(given: str | None = None) -> Compiler:
@@ -149,7 +58,8 @@ def _version(command: Sequence[str], folder: Path) -> str:
     text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else run.stdout
     version = re.search(r"\d+\.\d+[\d.]*", text)
     if version is None:
-        raise NoCompiler(f"{command[0]} does not tell its version ({_last_line(run.stdout)}): give another with --ocloc")
+        said = _last_line(run.stdout)
+        raise NoCompiler(f"{command[0]} does not tell its version ({said}): give another with --ocloc")
     return version[0]
 
 
@@ -164,9 +74,7 @@ def _library(command: Sequence[str], folder: Path) -> str:
     return Path(loaded[1]).resolve().name.partition("+")[0] if loaded else ""
 
 
-def compile_source(
-    compiler: Compiler, source: Source, target: Target, *, timeout_s: float = TIMEOUT_S
-) -> Compiled:
+def compile_source(compiler: Compiler, source: Source, target: Target, *, timeout_s: float = TIMEOUT_S) -> Compiled:
     """Compile for one GPU."""
     with tempfile.TemporaryDirectory(prefix="xebench-isa-") as name:
         folder = Path(name)
@@ -199,7 +107,8 @@ def _call(compiler: Compiler, source: Source, target: Target, folder: Path, file
 
 
 def _run(call: Sequence[str], folder: Path, timeout_s: float) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    """Run in a process group of its own, so that a compiler behind a script ends with it when time is over."""
+    with subprocess.Popen(
         call,
         cwd=folder,
         stdin=subprocess.DEVNULL,
@@ -207,24 +116,33 @@ def _run(call: Sequence[str], folder: Path, timeout_s: float) -> subprocess.Comp
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
-        timeout=timeout_s,
-        check=False,
-    )
+        start_new_session=True,
+    ) as process:
+        try:
+            said, _ = process.communicate(timeout=timeout_s)
+        except BaseException:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return subprocess.CompletedProcess(list(call), process.returncode, said)
 
 
 def _has_crashed(run: subprocess.CompletedProcess[str]) -> bool:
-    return run.returncode < 0 or run.returncode in _SHELL_SIGNALS or "internal compiler error" in run.stdout.lower()
+    return run.returncode < 0 or run.returncode in _SHELL_STATUSES or "internal compiler error" in run.stdout.lower()
 
 
 def _reason(run: subprocess.CompletedProcess[str]) -> str:
     """The line that tells most, without the echo of the command."""
+    unknown = re.search(r"Cannot get HW Info for device (\S+?)\.?\s", run.stdout)
+    if unknown:
+        return f"this ocloc does not know the GPU {unknown[1]}"
     lines = [line.strip() for line in run.stdout.splitlines() if line.strip() and not line.startswith("Command was")]
     for word in ("internal compiler error", "error: ", "error"):
         found = [line for line in lines if word in line.lower() and "build failed" not in line.lower()]
         if found:
             return re.sub(r"^[\d:]*\s*", "", found[0])[:200]
     if run.returncode < 0:
-        return signal.Signals(-run.returncode).name
+        return f"ended by {signal.Signals(-run.returncode).name}"
     return lines[-1][:200] if lines else f"exit status {run.returncode}"
 
 
@@ -235,17 +153,17 @@ def _last_line(text: str) -> str:
 
 def _read_results(folder: Path, said: str) -> Compiled:
     (binary,) = (folder / "out").glob("*.bin")
-    data = binary.read_bytes()
-    if not elf.is_zebin(data):
-        return Compiled("refused", "the compiler wrote a binary in a format of its own, not ELF")
-    found = elf.sections(data)
-    warnings = tuple(dict.fromkeys(line.strip() for line in said.splitlines() if line.strip().startswith("warning:")))
+    try:
+        found = elf.sections(binary.read_bytes())
+    except ValueError as error:
+        return Compiled("unreadable", f"the binary cannot be read: {error}")
+    warnings = dict.fromkeys(line.strip() for line in said.splitlines() if line.strip().startswith("warning:"))
     return Compiled(
         "ok",
         zeinfo=found.get(".ze_info", b"").rstrip(b"\0").decode(),
         identity=elf.identity(found),
         assembly=_assembly_texts(folder / "dump"),
-        warnings=warnings,
+        warnings=tuple(warnings),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,9 +25,9 @@ class KernelInfo:
             local argument is not in it.
         private_bytes: private memory of a hardware thread for arrays that did not fit into registers.
         spill_bytes: memory of a hardware thread for registers that ran out.
-        scratch_bytes: what the driver must reserve for a thread, private memory and spills together.
+        scratch_bytes: memory of its own that a thread is given, for private memory and spills together.
+        buffer_bytes: private memory of a hardware thread that lies in ordinary memory.
         required_sub_group_size: what the kernel demanded, or None.
-        required_work_group_size: what the kernel demanded, or None.
         stack_calls: whether functions are called with a stack, instead of inlined.
     """
 
@@ -39,8 +39,8 @@ class KernelInfo:
     private_bytes: int | None = None
     spill_bytes: int | None = None
     scratch_bytes: int = 0
+    buffer_bytes: int = 0
     required_sub_group_size: int | None = None
-    required_work_group_size: tuple[int, ...] | None = None
     stack_calls: bool = False
 
 
@@ -60,7 +60,7 @@ def read_zeinfo(text: str) -> dict[str, KernelInfo]:
 def _kernel(entry: Mapping[str, Any]) -> KernelInfo:
     env = entry["execution_env"]
     buffers = entry.get("per_thread_memory_buffers") or []
-    group = env.get("required_work_group_size")
+    demands = entry.get("user_attributes") or {}
     return KernelInfo(
         name=entry["name"],
         simd_width=env["simd_size"],
@@ -69,11 +69,21 @@ def _kernel(entry: Mapping[str, Any]) -> KernelInfo:
         slm_bytes=env.get("slm_size", 0),
         private_bytes=env.get("private_size"),
         spill_bytes=env.get("spill_size"),
-        scratch_bytes=sum(buffer["size"] for buffer in buffers if buffer["type"] == "scratch"),
-        required_sub_group_size=env.get("required_sub_group_size"),
-        required_work_group_size=tuple(group) if group else None,
+        scratch_bytes=_buffer_bytes(buffers, "scratch", env["simd_size"]),
+        buffer_bytes=_buffer_bytes(buffers, "global", env["simd_size"]),
+        required_sub_group_size=env.get("required_sub_group_size", demands.get("intel_reqd_sub_group_size")),
         stack_calls=bool(env.get("has_stack_calls", False)),
     )
+
+
+def _buffer_bytes(buffers: Sequence[Mapping[str, Any]], kind: str, simd_width: int) -> int:
+    """Memory of a hardware thread; the binary gives some buffers per work-item ("SIMT thread")."""
+    sizes = [
+        buffer["size"] * (simd_width if buffer.get("is_simt_thread") else 1)
+        for buffer in buffers
+        if buffer["type"] == kind
+    ]
+    return sum(sizes)
 
 
 def parse_yaml(text: str) -> dict[str, Any]:

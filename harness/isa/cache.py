@@ -1,0 +1,67 @@
+"""Compilations kept on disk, so that the same SPIR-V is compiled once per compiler, GPU and options.
+
+An entry is what the compiler left, not what was read from it: a better reader needs no new compilation. Damaged
+entries are ignored and written again; a folder that cannot be written is no error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import tempfile
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+
+import platformdirs
+
+from harness.isa.model import Compiled, Compiler, Source, Target
+
+_FORMAT = 1
+
+
+def default_folder() -> Path:
+    """Where compilations are kept when nothing else is said: ``xebench/isa`` in the user's cache folder."""
+    return Path(platformdirs.user_cache_dir("xebench")) / "isa"
+
+
+class CompileCache:
+    """A folder of compilations.
+
+    Attributes:
+        folder: made when the first one is stored.
+    """
+
+    def __init__(self, folder: Path | str | None = None) -> None:
+        self.folder = Path(folder) if folder is not None else default_folder()
+
+    def path(self, compiler: Compiler, source: Source, target: Target) -> Path:
+        """The file of a compilation; its name depends on everything that the result depends on."""
+        about = (source.sha256, source.language, target.device, target.options, target.forced_simd)
+        text = json.dumps([_FORMAT, compiler.version, compiler.igc, *about])
+        return self.folder / f"{sha256(text.encode()).hexdigest()}.json.gz"
+
+    def load(self, compiler: Compiler, source: Source, target: Target) -> Compiled | None:
+        """What is known of a compilation, or None."""
+        try:
+            fields = json.loads(gzip.decompress(self.path(compiler, source, target).read_bytes()))
+            return Compiled(**{**fields, "warnings": tuple(fields["warnings"])})
+        except (OSError, EOFError, ValueError, TypeError, KeyError):
+            return None
+
+    def store(self, compiler: Compiler, source: Source, target: Target, compiled: Compiled) -> None:
+        """Keep a compilation, unless it ran out of time, which depends on the machine."""
+        if compiled.status == "timeout":
+            return
+        with contextlib.suppress(OSError):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            data = gzip.compress(json.dumps(asdict(compiled)).encode(), mtime=0)
+            with tempfile.NamedTemporaryFile(dir=self.folder, suffix=".part", delete=False) as file:
+                part = Path(file.name)
+                try:
+                    file.write(data)
+                    file.close()
+                    part.replace(self.path(compiler, source, target))
+                except OSError:
+                    part.unlink(missing_ok=True)

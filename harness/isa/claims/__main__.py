@@ -1,0 +1,59 @@
+"""Check the guide's claims with one compiler: ``python -m harness.isa.claims [--ocloc PATH] [--save FILE]``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from harness.errors import XebenchError
+from harness.isa.cache import CompileCache
+from harness.isa.claims.check import all_claims, check
+from harness.isa.ocloc import find_compiler
+
+
+@click.command()
+@click.option("--ocloc", help="Intel's offline compiler.  [default: ocloc on the path]")
+@click.option("--save", type=click.Path(path_type=Path), help="File of all compilers' results: this one's are put in.")
+def main(ocloc: str | None, save: Path | None) -> None:
+    """Check every claim, print the findings, and keep them for docs/guide-claims-in-assembly.md."""
+    compiler = find_compiler(ocloc)
+    results = check(all_claims(), compiler, CompileCache())
+    click.echo(compiler.label)
+    for result in results:
+        click.echo(f"{result.claim:5} {result.gpu:6} {result.verdict}: {result.because}")
+    if save:
+        entry = {"version": compiler.version, "igc": compiler.igc, "results": [asdict(result) for result in results]}
+        save.write_text(json.dumps(merged(save, entry), indent=1) + "\n", encoding="utf-8")
+
+
+def merged(file: Path, entry: dict[str, Any]) -> dict[str, Any]:
+    """What the file holds, with the claims of today and ``entry`` in the place of that compiler's earlier one."""
+    known = json.loads(file.read_text(encoding="utf-8"))["compilers"] if file.is_file() else []
+    compilers = [each for each in known if each["version"] != entry["version"]] + [entry]
+    claims = [
+        {
+            "id": claim.id,
+            "guide": claim.guide,
+            "says": claim.says,
+            "known_not_to_reproduce": claim.known_not_to_reproduce,
+        }
+        for claim in all_claims()
+    ]
+    return {"claims": claims, "compilers": sorted(compilers, key=_order)}
+
+
+def _order(compiler: dict[str, Any]) -> list[int]:
+    return [int(part) for part in compiler["version"].split(".")]
+
+
+if __name__ == "__main__":
+    try:
+        main(prog_name="python -m harness.isa.claims")
+    except XebenchError as error:
+        click.echo(f"xebench: {error}", err=True)
+        sys.exit(error.exit_code)

@@ -1,0 +1,51 @@
+"""Check all claims with one compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from harness import runtime
+from harness.isa.cache import CompileCache
+from harness.isa.claims import arithmetic, memory, registers
+from harness.isa.claims.model import UNAVAILABLE, Build, Built, Claim, Result
+from harness.isa.kernel import compile_all, read_code
+from harness.isa.model import Compiled, Compiler, Target
+
+
+def all_claims() -> tuple[Claim, ...]:
+    """Every claim, by catalogue entry."""
+    claims = (*memory.CLAIMS, *registers.CLAIMS, *arithmetic.CLAIMS)
+    return tuple(sorted(claims, key=lambda claim: (int("".join(filter(str.isdigit, claim.id))), claim.id)))
+
+
+def check(claims: Sequence[Claim], compiler: Compiler, cache: CompileCache | None = None) -> list[Result]:
+    """Every claim for every GPU that it is about."""
+    runtime.load()
+    plan = [(claim, gpu, dict(claim.builds(gpu))) for claim in claims for gpu in claim.gpus]
+    jobs = [(build.source, _target(gpu, build)) for _, gpu, builds in plan for build in builds.values()]
+    compiled = compile_all(compiler, jobs, cache)
+    return [
+        _result(claim, gpu, {name: compiled[b.source.sha256, _target(gpu, b)] for name, b in builds.items()})
+        for claim, gpu, builds in plan
+    ]
+
+
+def _target(gpu: str, build: Build) -> Target:
+    return Target(gpu, build.build_options, build.grf_mode, build.forced_simd)
+
+
+def _result(claim: Claim, gpu: str, compiled: dict[str, Compiled]) -> Result:
+    bad = _first_failure(compiled.items())
+    if bad:
+        return Result(claim.id, gpu, UNAVAILABLE, bad)
+    built = {name: Built(read_code(each), each.warnings) for name, each in compiled.items()}
+    finding = claim.judge(built, gpu)
+    numbers = {name: dict(claim.figures(side)) for name, side in built.items()}
+    return Result(claim.id, gpu, finding.verdict, finding.because, numbers)
+
+
+def _first_failure(sides: Iterable[tuple[str, Compiled]]) -> str:
+    for name, each in sides:
+        if each.status != "ok":
+            return f"{name}: {each.status}: {each.reason}"
+    return ""

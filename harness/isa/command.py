@@ -1,0 +1,119 @@
+"""The command ``xebench isa``; heavy rooms are imported when it runs."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.errors import XebenchError
+
+if TYPE_CHECKING:
+    from harness.isa.collect import Collected
+
+
+class NothingCompiled(XebenchError):
+    """Not one kernel was compiled."""
+
+
+def _listed(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in value.split(",") if part.strip())
+
+
+def _grf_modes(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:
+    modes = _listed(context, parameter, value)
+    unknown = set(modes) - {"default", "large", "auto"}
+    if unknown or not modes:
+        raise click.BadParameter("write default, large or auto, with commas between")
+    return modes
+
+
+def _widths(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int | None, ...]:
+    if not value:
+        return (None,)
+    try:
+        widths = tuple(int(part) for part in _listed(context, parameter, value))
+    except ValueError:
+        widths = ()
+    if not widths or set(widths) - {8, 16, 32}:
+        raise click.BadParameter("write 8, 16 or 32, with commas between")
+    return widths
+
+
+@click.command("isa")
+@click.argument("names", nargs=-1)
+@click.option("--gpu", "gpus", default="pvc,dg2", show_default=True, callback=_listed, help="pvc, dg2, tgllp, bmg, ...")
+@click.option("--ocloc", help="Intel's offline compiler.  [default: ocloc on the path]")
+@click.option(
+    "--build-options",
+    default="",
+    help="More options of the GPU's compiler, such as -cl-fast-relaxed-math, or "
+    "-cl-intel-greater-than-4GB-buffer-required for 64-bit addresses where ocloc would take a buffer's own.",
+)
+@click.option(
+    "--grf", "grf_modes", default="default", show_default=True, callback=_grf_modes, help="Modes: default, large, auto."
+)
+@click.option(
+    "--simd", "widths", callback=_widths, help="SIMD widths to force: 8, 16, 32.  [default: compiler's choice]"
+)
+@click.option("--preset", default="smoke", show_default=True, help="Problem sizes at which kernels are collected.")
+@click.option("--keep", type=click.Path(path_type=Path), help="Folder for SPIR-V, assembly and metadata.")
+@click.option("--html", type=click.Path(path_type=Path), help="File for a page with the assembly side by side.")
+@click.option("--no-cache", is_flag=True, help="Compile everything again.")
+@click.option(
+    "--path",
+    "paths",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A pattern file of your own, beside the built-in ones. May be given more than once.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+def isa(names: tuple[str, ...], **given: Any) -> None:
+    """What Intel's GPU compiler makes of each variant's kernels; no GPU is needed.
+
+    NAMES as in 'list', all when there are none. Exit status 2 when not one kernel was compiled, 3 without a compiler.
+    """
+    from harness.isa.cache import CompileCache
+    from harness.isa.diff import pairs
+    from harness.isa.ocloc import find_compiler
+    from harness.isa.table import compile_launches, targets
+    from harness.report import isa as view
+
+    compiler = find_compiler(given["ocloc"])
+    _say(compiler.label)
+    with tempfile.TemporaryDirectory(prefix="xebench-isa-") as folder:
+        collected = _collect(names, given["paths"], given["preset"], Path(folder))
+        wanted = targets(given["gpus"], given["grf_modes"], given["widths"], given["build_options"].split())
+        _say(f"compiling {len({each.spirv_sha256 for each in collected.launches})} kernels for {len(wanted)} targets")
+        cache = None if given["no_cache"] else CompileCache()
+        entries = compile_launches(collected.launches, wanted, compiler, cache, given["keep"])
+    compared = pairs(entries)
+    if given["html"]:
+        from harness.report.isa_html import as_html
+
+        given["html"].write_text(as_html(entries, compared, collected.missing), encoding="utf-8")
+        _say(f"wrote {given['html']}")
+    click.echo(
+        view.as_json(entries, collected.missing) if given["as_json"] else view.as_text(entries, collected.missing)
+    )
+    if not any(entry.status == "ok" for entry in entries):
+        reason = next((entry.reason for entry in entries), "no selected pattern launches a kernel of its own")
+        raise NothingCompiled(f"not one kernel was compiled ({reason}): check --gpu, --ocloc and the patterns' names")
+
+
+def _collect(names: Sequence[str], paths: Sequence[Path], preset: str, folder: Path) -> Collected:
+    from harness.isa.collect import collect
+    from harness.patterns.plan import build_plan
+    from harness.patterns.registry import discover, select
+
+    plan = build_plan(select(discover(paths), names), preset)
+    _say(f"collecting the kernels of {len({family.pattern.name for family in plan})} patterns")
+    return collect(plan, folder)
+
+
+def _say(text: str) -> None:
+    click.echo(text, file=sys.stderr)

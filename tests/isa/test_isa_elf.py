@@ -1,0 +1,33 @@
+"""Sections and notes of the ELF files that the compiler writes."""
+
+import isa_kit as kit
+import pytest
+
+from harness.isa import elf
+
+
+def test_sections_by_name() -> None:
+    data = kit.zebin({".ze_info": b"kernels:", ".text.k": bytes(40)})
+    assert elf.is_zebin(data)
+    found = elf.sections(data)
+    assert found[".ze_info"] == b"kernels:"
+    assert found[".text.k"] == bytes(40)
+
+
+@pytest.mark.parametrize("size", [5, 63, 70, 200])
+def test_a_file_that_was_cut_short_is_an_error(size: int) -> None:
+    data = kit.zebin({".ze_info": b"kernels:" * 20})
+    with pytest.raises(ValueError, match="cut short"):
+        elf.sections(data[:size])
+
+
+def test_a_format_of_the_old_compiler_is_no_zebin() -> None:
+    assert not elf.is_zebin(b"CTNI" + bytes(100))
+    with pytest.raises(ValueError, match="not a 64-bit ELF"):
+        elf.sections(b"CTNI" + bytes(100))
+
+
+def test_the_notes_tell_product_and_version() -> None:
+    notes = kit.note(1, (0x4F7).to_bytes(4, "little")) + kit.note(3, bytes(4)) + kit.note(4, b"1.20\0")
+    assert elf.identity({".note.intelgt.compat": notes}) == {"product_family": "0x4f7", "zebin_version": "1.20"}
+    assert elf.identity({}) == {}

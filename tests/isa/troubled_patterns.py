@@ -1,0 +1,56 @@
+"""Patterns that end or stop the process which runs them, with a sound one at the end."""
+
+import os
+import signal
+import time
+
+import numba_dpex as dpex
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from harness import Pattern, Problem, output
+
+
+def declare(name):
+    pattern = Pattern(name, guide="none", lesson="Fails.", presets={"smoke": {"n": 64}, "default": {"n": 64}})
+    pattern.problem(lambda rng, n: Problem(y=output(n, np.float32)))
+    pattern.reference(lambda p: {"y": np.ones(p.n)})
+    return pattern
+
+
+@dpex.kernel(error_model="numpy")
+def ones(item: kapi.Item, y):
+    y[item.get_id(0)] = np.float32(1)
+
+
+crashes = declare("crashes")
+hangs = declare("hangs")
+raises = declare("raises")
+sound = declare("sound")
+
+
+@crashes.naive
+def end_of_process(session, p):
+    session.launch(ones, kapi.Range(p.n), p.y)
+    session.wait()
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+@hangs.naive
+def endless(session, p):
+    time.sleep(1000)
+
+
+@raises.naive
+def exception(session, p):
+    raise ValueError("on purpose")
+
+
+@sound.naive
+def write_ones(session, p):
+    session.launch(ones, kapi.Range(p.n), p.y)
+
+
+@sound.optimized
+def prepared(session, p):
+    return lambda: session.launch(ones, kapi.Range(p.n), p.y)

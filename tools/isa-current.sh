@@ -1,0 +1,33 @@
+#!/bin/sh
+# Make a root with the current Intel GPU compiler of Debian unstable, which needs a newer libc than stable's, and run
+# the guide's claims, `xebench isa` and the tests of the room with it. Needs root and debootstrap; a minute, 530 MB.
+#
+#   tools/isa-current.sh [ROOT]        ROOT: where it goes, kept for the next time [/var/cache/xebench/ocloc-current]
+set -eu
+root=${1:-/var/cache/xebench/ocloc-current}
+here=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+python=${PYTHON:-$here/.venv/bin/python}
+claims=$here/harness/report/data/isa_claims.json
+
+if ! ls "$root"/usr/bin/ocloc-* >/dev/null 2>&1; then
+    if [ "$(id -u)" != 0 ] || ! command -v debootstrap >/dev/null; then
+        echo "isa-current: making $root needs root and debootstrap (apt-get install debootstrap)" >&2
+        exit 3
+    fi
+    rm -rf "$root"
+    mkdir -p "$(dirname "$root")"
+    debootstrap --variant=minbase --include=intel-ocloc,libigc2,libigdfcl2 unstable "$root"
+fi
+
+# No chroot: the root's own dynamic linker runs its compiler, so that it sees the files of here.
+program=$(ls "$root"/usr/bin/ocloc-* | tail -n 1)
+cat >"$root/ocloc" <<END
+#!/bin/sh
+exec "$root/lib64/ld-linux-x86-64.so.2" --library-path "$root/usr/lib/x86_64-linux-gnu" "$program" "\$@"
+END
+chmod +x "$root/ocloc"
+
+"$python" -m harness.isa.claims --ocloc "$root/ocloc" --save "$claims"
+"$python" -m harness.report.isa_claims >"$here/docs/guide-claims-in-assembly.md"
+"$python" -m harness.isa --gpu pvc,dg2,tgllp,bmg --ocloc "$root/ocloc"
+PATH="$root:$PATH" "$python" -m pytest "$here/tests/isa"
