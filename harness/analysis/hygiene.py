@@ -18,6 +18,8 @@ BACKWARDS: Final = "backwards"
 OUTSIDE_HOST: Final = "outside host"
 OVERLAP: Final = "overlap"
 THROTTLED: Final = "throttled"
+SHARED: Final = "shared device"
+SUPERSEDED: Final = "superseded"
 
 #: What each flag means, for reports.
 FLAGS: Final = {
@@ -29,6 +31,8 @@ FLAGS: Final = {
     OUTSIDE_HOST: "the device was busy for longer than the host waited: the timing is not synchronised",
     OVERLAP: "commands overlap, so their sum is more than the time that they took together",
     THROTTLED: "the machine was in another state than at the start (clock, temperature, load)",
+    SHARED: "another run of xebench used the same device",
+    SUPERSEDED: "taken before the run was interrupted; the case was measured again and this does not count",
 }
 
 #: Flags that make a sample invalid, by metric: the wall time needs no event, only that the host waited.

@@ -44,7 +44,9 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame)
     """
     trusted = times.usable(cases, samples)
     by_state = {key: data.to_numpy() for key, data in trusted.groupby(["case_id", "state"])["time_ns"]}
-    compiled = samples[samples["state"] == "compile"].groupby("case_id")["host_ns"].sum(min_count=1)
+    compiled = (
+        samples[samples["valid"] & (samples["state"] == "compile")].groupby("case_id")["host_ns"].sum(min_count=1)
+    )
     states, roofs = times.states_of(samples), {row["device"]: row for row in rows(devices)}
     result: list[Row] = []
     for case in rows(cases):

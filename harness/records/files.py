@@ -25,7 +25,11 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
     Raises:
         RunFolderError: The disk is full or unwritable; the earlier file is untouched.
     """
-    text = json.dumps(content, indent=2) + "\n"
+    write_text(path, json.dumps(content, indent=2) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write ``text`` in place of ``path``; raises as `write_json` does."""
     _replace(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -17,8 +17,9 @@ from typing import Any, Final, Self
 
 import pandas as pd
 
+from harness.analysis import hygiene
 from harness.errors import RunFolderError
-from harness.records import schema
+from harness.records import files, schema
 
 FOLDER: Final = "journal"
 
@@ -106,6 +107,22 @@ def read(folder: Path, table: str) -> pd.DataFrame:
     if key := schema.REWRITABLE.get(table):
         rows = list({row[key]: row for row in rows}.values())
     return schema.plain_frame(table, rows)
+
+
+def supersede(folder: Path, case_ids: Container[str]) -> None:
+    """Make the samples of these cases in the closed journal ``folder`` invalid, with the flag ``superseded``.
+
+    Raises:
+        RunFolderError: A line is no row, or the disk is full or unwritable; then nothing is changed.
+    """
+    path = _file(folder, "samples")
+    lines = path.read_bytes().split(b"\n")[:-1]
+    rows = [_parse(path, "samples", number, line) for number, line in enumerate(lines, start=1)]
+    for row in rows:
+        if row["case_id"] in case_ids and hygiene.SUPERSEDED not in row["flags"].split(","):
+            row["valid"] = False
+            row["flags"] = ",".join(filter(None, (row["flags"], hygiene.SUPERSEDED)))
+    files.write_text(path, "".join(json.dumps(row) + "\n" for row in rows))
 
 
 def _parse(path: Path, table: str, number: int, line: bytes) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ class Run:
         manifest: Provenance and state, as in manifest.json.
         devices, cases, samples, events: What was measured.
         summaries, pairs: What analysis makes of it.
+        machine: The machine's state over stretches of samples.
     """
 
     path: Path
@@ -31,6 +32,7 @@ class Run:
     events: pd.DataFrame
     summaries: pd.DataFrame
     pairs: pd.DataFrame
+    machine: pd.DataFrame = field(default_factory=lambda: schema.frame("machine", []))
 
     @property
     def complete(self) -> bool:

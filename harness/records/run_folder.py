@@ -12,7 +12,7 @@ killed at any moment leaves a folder that `harness.records.load_run` reads.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -120,6 +120,27 @@ class RunWriter:
         """
         samples = journal.read(self._journal.folder, "samples")
         return _after(samples["sample"]), _after(samples["block"])
+
+    def supersede(self, case_ids: Collection[str]) -> None:
+        """Keep the samples of these cases for the record, but count them no more: the cases are measured again.
+
+        They were taken in an earlier session, maybe of other code, and were not checked after the last of them.
+
+        Raises:
+            RunFolderError: The disk is full or unwritable; nothing is changed.
+        """
+        self._journal.close()
+        journal.supersede(self._journal.folder, frozenset(case_ids))
+        self._journal = journal.Journal(self._journal.folder)
+
+    def note(self, **facts: Any) -> None:
+        """Put facts that are found out during the run into its manifest, at once.
+
+        Raises:
+            RunFolderError: The disk is full or unwritable; the manifest is as before.
+        """
+        self.manifest = {**self.manifest, **facts}
+        files.write_json(self.path / MANIFEST, self.manifest)
 
     def finish(self, state: Literal["complete", "interrupted"] = "complete") -> Run:
         """Compute summaries and pairs, write every table, then drop the journal and the lock.

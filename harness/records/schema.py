@@ -1,6 +1,6 @@
 """The columns of every table in one place, and the only function that makes frames of rows.
 
-A run folder holds the six tables of `RUN_TABLES`; `comparisons` is what `harness.analysis.compare` makes of
+A run folder holds the tables of `RUN_TABLES`; `comparisons` is what `harness.analysis.compare` makes of
 two runs. A frame made here has the columns, the order and the dtypes that `harness.records.tables` declares.
 """
 
@@ -21,7 +21,7 @@ from harness.records.tables import Column
 SCHEMA_VERSION: Final = 1
 
 #: Tables whose rows are measured and journalled.
-MEASURED: Final = ("devices", "cases", "samples", "events")
+MEASURED: Final = ("devices", "cases", "samples", "events", "machine")
 
 #: Tables that analysis computes from the measured ones.
 DERIVED: Final = ("summaries", "pairs")
@@ -38,6 +38,7 @@ TABLES: Final[Mapping[str, Mapping[str, Column]]] = {
         "cases": tables.CASES,
         "samples": tables.SAMPLES,
         "events": tables.EVENTS,
+        "machine": tables.MACHINE,
         "summaries": tables.SUMMARIES,
         "pairs": tables.PAIRS,
         "comparisons": tables.COMPARISONS,

@@ -45,8 +45,9 @@ def _number(name: str, meaning: str, unit: str = "") -> Column:
 ROWS: Final = {
     "devices": "a device that was used",
     "cases": "a case: pattern x variant x preset x axis values x device",
-    "samples": "one execution of a case, or one stage of its compilation, in the order in which it happened",
+    "samples": "one execution of a case (or several, timed together), or one stage of its compilation, in order",
     "events": "one command that a sample submitted to a device",
+    "machine": "a stretch of samples and the state of the machine over it",
     "summaries": "a case in one state (hot or cold)",
     "pairs": "a variant against the naive variant of its family, in one state",
     "comparisons": "a case in one state that two runs may share",
@@ -99,6 +100,20 @@ DEVICES: Final = (
     _number("bandwidth_roof_gbps", "Memory bandwidth measured in this run.", "GB/s"),
     _number("fp32_roof_gflops", "Single-precision rate measured in this run.", "GFLOP/s"),
     _number("int32_roof_gops", "32-bit integer rate measured in this run.", "Gop/s"),
+    _number("timer_quantum_ns", "Smallest difference between two durations that the device's timer showed.", "ns"),
+    _number("clock_quantum_ns", "Smallest step of the host's clock that was seen.", "ns"),
+    _number("clock_overhead_ns", "Host time to read the host's clock.", "ns"),
+    _number("empty_kernel_ns", "Device time of a kernel that does nothing: median.", "ns"),
+    _number("empty_kernel_queue_ns", "Its submission to its start: median.", "ns"),
+    _number("empty_kernel_host_ns", "Its launch and the wait for it, on the host: median.", "ns"),
+    _number("launch_overhead_ns", "Host time to submit a prepared launch, without the wait: median.", "ns"),
+    _number("length_r2", "R squared of the straight line through a kernel's times over its trip count."),
+    _number("length_residual", "Largest distance of one of these times from the line, relative to the time."),
+    _number("aa_speedup", "Speed-up of a kernel over itself: 1 but for what this machine adds."),
+    _number("aa_low", "Lower end of its 95 % interval."),
+    _number("aa_high", "Upper end of its 95 % interval."),
+    _number("sample_overhead_ns", "Host time that a sample takes beside its device time: median.", "ns"),
+    _number("bare_overhead_ns", "The same of a plain dpctl loop over the same launches.", "ns"),
 )
 
 CASES: Final = (
@@ -137,6 +152,7 @@ SAMPLES: Final = (
     _text("state", "compile, warmup, hot or cold.", required=True),
     _text("stage", "Stage of a compile row: typing, translate, build or launch."),
     Column("cached", "boolean", "Whether a compile row was answered by a cache."),
+    _count("batch", "Executions that were timed together; the times are those of one: total over batch."),
     _number("host_ns", "Wall time on the host.", "ns"),
     _number("device_ns", "Union of the intervals of the sample's events.", "ns"),
     _number("span_ns", "First submit to last end of the sample's events.", "ns"),
@@ -155,6 +171,20 @@ EVENTS: Final = (
     _count("submit_ns", "Submission, on the device's clock.", "ns"),
     _count("start_ns", "Start, on the device's clock.", "ns"),
     _count("end_ns", "End, on the device's clock.", "ns"),
+)
+
+MACHINE: Final = (
+    _count("first_sample", "First sample of the stretch.", required=True),
+    _count("last_sample", "Last sample of the stretch.", required=True),
+    _number("load_average", "Load average of the last minute."),
+    _number("contended", "Part of the time in which some task waited for a core."),
+    _number("stolen", "Part of the cores' time that the hypervisor gave to others."),
+    _number("cpu_mhz", "Clock of the first core.", "MHz"),
+    _number("gpu_mhz", "Clock of the fastest GPU tile when it was read; low when the GPU idles then.", "MHz"),
+    _number("gpu_limit_mhz", "Lowest upper limit of the GPU tiles' clocks.", "MHz"),
+    _count("throttled", "Times that the first core and its package were throttled, and GPU tiles that are."),
+    _count("gpu_clients", "Other processes that have the GPU open."),
+    _text("changed", "Which of these are not what they were when sampling began; empty if none.", required=True),
 )
 
 SUMMARIES: Final = (

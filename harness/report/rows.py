@@ -50,7 +50,9 @@ def result_rows(run: Run) -> list[ResultRow]:
 
 def sorted_pairs(run: Run) -> list[dict[Any, Any]]:
     """The pairs in the order in which reports show them."""
-    ordered = run.pairs.sort_values(["family", "pattern", "axes"], kind="stable")
+    # pairs without a block of an unfinished run are told of by `failures`, all together
+    untouched = run.pairs["reason"].str.startswith("interrupted") & (run.pairs["blocks"] == 0)
+    ordered = run.pairs[~untouched].sort_values(["family", "pattern", "axes"], kind="stable")
     return list(ordered.to_dict("records"))
 
 
@@ -111,9 +113,12 @@ def number(value: Any) -> float | None:
 
 
 def failures(run: Run) -> list[tuple[str, str, str]]:
-    """Cases that have no result: key, status and reason."""
+    """Cases that have no result: key, status and reason; those that an unfinished run lacks as one entry a reason."""
     bad = run.cases[run.cases["status"] != "ok"]
-    return [(row["case_id"], row["status"], row["reason"]) for row in bad.to_dict("records")]
+    unfinished = bad["status"] == "interrupted"
+    found = [(row["case_id"], row["status"], row["reason"]) for row in bad[~unfinished].to_dict("records")]
+    counts = bad[unfinished]["reason"].value_counts(sort=False)
+    return found + [(f"{count} cases", "interrupted", str(reason)) for reason, count in counts.items()]
 
 
 def verdict_counts(run: Run) -> dict[str, int]:

@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-import inspect
 import json
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from harness.analysis import hygiene, stopping
-from harness.analysis.intervals import log_ratios
-from harness.errors import TooLarge, Unsupported, XebenchError
-from harness.patterns.pattern import Pattern, Variant
-from harness.patterns.registry import load_file
+from harness.analysis import stopping
+from harness.runner import batching
 from harness.runner.beacon import Beacon
-from harness.runner.binding import Binding, check_memory, host_view
+from harness.runner.calibration import cold_limit_gbps
+from harness.runner.candidate import Candidate, outcome
+from harness.runner.candidate import accepted as _accepted  # noqa: F401  tests/no_hardware takes it from here
+from harness.runner.checking import Checker
+from harness.runner.deciding import stopping_rule
+from harness.runner.flags import Rules
+from harness.runner.flush import Flusher
+from harness.runner.machine_state import Watch
+from harness.runner.measuring import SampleTaker
 from harness.runner.memory import DeviceMemory
 from harness.runner.messages import Sender
-from harness.runner.recorder import CommandTimes
+from harness.runner.problem import Prepared, check_device, find_pattern, make_problem, prepare
 from harness.runner.rows import RowStream
-from harness.runner.sampler import Sampling, sample_family
+from harness.runner.sampler import Sampling, State, sample_family
 from harness.runner.session import Session
-from harness.runner.validation import UnusableReference, check_reference, difference, poison_for
-from harness.runtime import DeviceInfo, missing
+from harness.runtime import DeviceInfo
+
+__all__ = ["FamilyRun", "Request", "find_pattern", "run_family"]
+
+#: Reasons for the end of sampling, the least satisfying first: a case that was sampled in two states has one.
+_ENDS = (stopping.BUDGET, stopping.MAX_BLOCKS, stopping.PRECISION)
 
 
 @dataclass(frozen=True)
@@ -49,59 +54,6 @@ class Request:
     first_block: int = 0
 
 
-@dataclass
-class _Candidate:
-    """A variant on its way: its timed part once prepared, and why it dropped out."""
-
-    variant: Variant
-    timed: Callable[[], Any] = field(default=lambda: None)
-    status: str = "ok"
-    reason: str = ""
-    kernels: list[dict[str, Any]] = field(default_factory=list)
-
-    def drop(self, status: str, reason: str) -> None:
-        """Take the variant out, for the first reason that there is."""
-        if self.status == "ok":
-            self.status, self.reason = status, reason
-
-
-class _SampleFailed(Exception):
-    """A variant that was found right failed while it was sampled."""
-
-    def __init__(self, candidate: _Candidate, error: Exception) -> None:
-        super().__init__(str(error))
-        self.candidate = candidate
-        self.error = error
-
-
-def _outcome(stage: str, error: Exception) -> tuple[str, str]:
-    """Status and reason of what an exception ended."""
-    text = str(error).strip().partition("\n")[0]
-    if isinstance(error, Unsupported):
-        return "skipped", text
-    if isinstance(error, TooLarge):
-        return "refused", text
-    if isinstance(error, MemoryError):
-        return "refused", "the host has too little memory for this problem"
-    if isinstance(error, XebenchError | UnusableReference):
-        return "error", f"{stage}: {text}"
-    return "error", f"{stage}: {type(error).__name__}: {text}"
-
-
-_loaded: dict[str, list[Pattern]] = {}
-
-
-def find_pattern(source: str, name: str) -> Pattern:
-    """The pattern of a file; files are executed once per process, so their kernels are compiled once.
-
-    Raises:
-        PatternError: the file cannot be read.
-    """
-    if source not in _loaded:
-        _loaded[source] = load_file(Path(source))
-    return next(pattern for pattern in _loaded[source] if pattern.name == name)
-
-
 class FamilyRun:
     """One family on one session; see :func:`run_family`."""
 
@@ -112,203 +64,134 @@ class FamilyRun:
         self.sender = sender
         self.beacon = beacon
         self.pattern = find_pattern(request.source, request.pattern)
-        self.numbers = {**request.sizes, **request.axes}
+        self.sampling = Sampling(**request.sampling)
         self.rows = RowStream(sender, request.case_ids, request.first_sample)
-        self.candidates = [_Candidate(self.pattern.variants[name]) for name in request.variants]
+        self.candidates = [Candidate(self.pattern.variants[name]) for name in request.variants]
         self.work: dict[str, Any] = {}
-        self._earlier_starts: set[int] = set()
-        self._earlier_end_ns: int | None = None
+        self.stopped_by = ""
 
     def run(self) -> None:
         """Measure, and send a row for every case, whatever happens to it."""
-        stopped_by = ""
         try:
-            self._check_device()
-            binding, expected = self._prepare_problem()
+            check_device(self.pattern, self.request.axes, self.device)
+            prepared = self._prepare()
+            checker = Checker(
+                self.pattern,
+                prepared.binding,
+                prepared.expected,
+                self.request.axes,
+                self.session,
+                self.device,
+                self.rows,
+            )
             for candidate in self.candidates:
-                self._check_in(candidate, binding, expected)
-            stopped_by = self._sample_all(binding)
-            for candidate in self.candidates:
-                if candidate.status == "ok":
-                    self._guard(candidate, "recheck", partial(self._verify, candidate, binding, expected))
+                self._check_in(candidate, checker)
+            self._sample(prepared)
+            for candidate in self._good():
+                self._guard(candidate, "recheck", partial(checker.verify, candidate))
         except Exception as error:
             for candidate in self.candidates:
-                candidate.drop(*_outcome(self.beacon.read()[1], error))
+                candidate.drop(*outcome(self.beacon.read()[1], error))
         finally:
             self.rows.flush()
             for candidate in self.candidates:
-                self._send_case(candidate, stopped_by)
+                self._send_case(candidate)
             self.beacon.show(None, "idle")
             self.session.release()
 
-    # ---- preparation --------------------------------------------------------------------------------------------
+    def _good(self) -> list[Candidate]:
+        return [candidate for candidate in self.candidates if candidate.status == "ok"]
 
-    def _check_device(self) -> None:
-        """What every variant needs; raises Unsupported before anything is allocated."""
-        limits = ("work_group_size", "sub_group_size")
-        numbers = {name: self.request.axes[name] for name in limits if name in self.request.axes}
-        reason = missing(self.device, self.pattern.requires, **numbers)
-        if reason:
-            raise Unsupported(reason)
-
-    def _prepare_problem(self) -> tuple[Binding, dict[str, Any]]:
+    def _prepare(self) -> Prepared:
         self.beacon.show(None, "problem")
-        make_problem, make_reference = self.pattern.make_problem, self.pattern.make_reference
-        assert make_problem is not None and make_reference is not None
-        problem = make_problem(np.random.default_rng(self.request.seed), **_accepted(make_problem, self.numbers))
+        numbers = {**self.request.sizes, **self.request.axes}
+        problem = make_problem(self.pattern, numbers, self.request.seed)
         self.work = {
             "bytes_moved": problem.bytes_moved,
             "operations": problem.operations,
             "operation_kind": problem.operation_kind,
         }
-        check_memory(problem, self.device.global_memory_bytes, self.device.max_alloc_bytes)
-        self.beacon.show(None, "reference")
-        binding = Binding(problem, self.numbers, DeviceMemory(self.session.queue))
-        expected = make_reference(host_view(problem, self.numbers))
-        return binding, check_reference(expected, binding.declared, binding.initial)
+        memory = DeviceMemory(self.session.queue)
+        return prepare(self.pattern, problem, numbers, self.device, memory, lambda: self.beacon.show(None, "reference"))
 
-    def _check_in(self, candidate: _Candidate, binding: Binding, expected: Mapping[str, Any]) -> None:
-        """Prepare a variant, run it once, and compare every element with the reference."""
-
-        def first_call() -> None:
-            reason = missing(self.device, candidate.variant.requires)
-            if reason:
-                raise Unsupported(reason)
-            self._poison(binding, expected)
-            self.session.begin()
-            begin = time.perf_counter_ns()
-            self._start(candidate, binding)
-            self.session.wait()
-            host_ns = time.perf_counter_ns() - begin
-            self.rows.add_compilations(candidate.variant.name, self.session.take_compilations(), host_ns)
-            candidate.kernels = self.session.take_kernels()
-            self._compare(candidate, binding, expected)
-
-        self._guard(candidate, "check", first_call)
+    def _check_in(self, candidate: Candidate, checker: Checker) -> None:
+        self._guard(candidate, "check", partial(checker.first_call, candidate))
         self.session.take_compilations()
-        self.sender.send("progress", variant=candidate.variant.name, stage="checked", status=candidate.status)
-
-    def _start(self, candidate: _Candidate, binding: Binding) -> None:
-        function, bound = candidate.variant.function, binding.bound
-        options = _accepted(function, self.request.axes)
-        prepared = function(self.session, bound, **options)
-        if callable(prepared):
-            candidate.timed = prepared
-            prepared()
-        else:
-            candidate.timed = lambda: function(self.session, bound, **options)
-
-    def _verify(self, candidate: _Candidate, binding: Binding, expected: Mapping[str, Any]) -> None:
-        self._poison(binding, expected)
-        self.session.measure(candidate.timed)
-        self._compare(candidate, binding, expected)
-
-    @staticmethod
-    def _poison(binding: Binding, expected: Mapping[str, Any]) -> None:
-        binding.poison({name: poison_for(values) for name, values in expected.items()})
-        binding.reset()
-
-    def _compare(self, candidate: _Candidate, binding: Binding, expected: Mapping[str, Any]) -> None:
-        results = binding.results()
-        differences = [
-            difference(name, results[name], expected[name], self.pattern.rtol, self.pattern.atol) for name in expected
-        ]
-        found = [text for text in differences if text]
-        if found:
-            candidate.drop("wrong", "; ".join(found))
+        self.sender.send("progress", variant=candidate.name, stage="checked", status=candidate.status)
 
     # ---- sampling -----------------------------------------------------------------------------------------------
 
-    def _sample_all(self, binding: Binding) -> str:
-        """Sample the good variants together; one that fails drops out and the others begin again."""
-        sampling = Sampling(**self.request.sampling)
-        first_block = self.request.first_block
-        while good := [candidate for candidate in self.candidates if candidate.status == "ok"]:
-            try:
-                return self._sample(good, binding, sampling, first_block)
-            except _SampleFailed as failure:
-                failure.candidate.drop(*_outcome("sample", failure.error))
-                first_block += sampling.max_blocks + sampling.max_warmup_blocks
-        return ""
+    def _sample(self, prepared: Prepared) -> None:
+        """Sample the good variants together, state after state."""
+        part, next_block, ends = self.sampling.for_each_state(), self.request.first_block, []
+        for state in part.states if self._good() else ():
+            taker = self._taker(prepared, state)
+            with self._watch():
+                sampled = sample_family(
+                    [candidate.name for candidate in self._good()],
+                    partial(self._measure, taker, self.session.queue_count),
+                    stopping_rule(part, self.pattern.baseline_variant.name),
+                    part,
+                    seed=self.request.seed,
+                    state=state,
+                    first_block=next_block,
+                    choose_batch=partial(self._choose_batch, prepared, state, part),
+                )
+            next_block = sampled.next_block
+            ends.append(sampled.stopped_by)
+        self.stopped_by = next((reason for reason in _ENDS if reason in ends), "")
 
-    def _sample(self, good: Sequence[_Candidate], binding: Binding, sampling: Sampling, first_block: int) -> str:
-        by_name = {candidate.variant.name: candidate for candidate in good}
-        baseline = self.pattern.baseline_variant.name
-        limits = stopping.Limits(sampling.precision, sampling.budget_s, sampling.max_blocks, sampling.min_blocks)
-        queues = self.session.queue_count
+    @contextmanager
+    def _watch(self) -> Iterator[None]:
+        with closing(Watch(self.device.device_class)) as watch, self.rows.watched(watch):
+            yield
 
-        def measure(variant: str, *, state: str, block: int, order: int) -> float:
-            self.beacon.show(self.request.variants.index(variant), "sample")
-            binding.reset()
-            try:
-                host_ns, commands = self.session.measure(by_name[variant].timed)
-            except Exception as error:
-                raise _SampleFailed(by_name[variant], error) from error
-            self.session.forget_queues(queues)
-            return self._record(variant, state, block + first_block, order, host_ns, commands)
+    def _taker(self, prepared: Prepared, state: State) -> SampleTaker:
+        rules = Rules(self.pattern.metric, self.device.timer_resolution_ns, self.work["bytes_moved"])
+        flusher = Flusher(self.session.queue, cold_limit_gbps(self.session)) if state == "cold" else None
+        return SampleTaker(self.session, prepared.binding, self.rows, rules, flusher)
 
-        def decide(values: Mapping[str, Sequence[float]], elapsed_s: float) -> str | None:
-            blocks = len(next(iter(values.values())))
-            return stopping.decide(_log_speedups(values, baseline), blocks=blocks, elapsed_s=elapsed_s, limits=limits)
+    def _measure(
+        self, taker: SampleTaker, queues: int, variant: str, *, state: str, block: int, order: int, batch: int
+    ) -> float | None:
+        index = self.request.variants.index(variant)
+        self.beacon.show(index, "sample")
+        try:
+            value = taker.take(self.candidates[index], state=state, block=block, order=order, batch=batch)
+        except Exception as error:
+            self.candidates[index].drop(*outcome("sample", error))
+            return None
+        self.session.forget_queues(queues)
+        return value
 
-        return sample_family(
-            list(by_name),
-            measure,
-            decide,
-            sampling,
-            seed=self.request.seed,
-            end_of_block=lambda *_: self.rows.flush(),
-        )
-
-    def _record(
-        self, name: str, state: str, block: int, order: int, host_ns: int, commands: Sequence[CommandTimes]
-    ) -> float:
-        times = [command.hygienic() for command in commands]
-        flags = hygiene.flags(
-            times,
-            host_ns=host_ns,
-            resolution_ns=self.device.timer_resolution_ns,
-            earlier_starts=self._earlier_starts,
-            earlier_end_ns=self._earlier_end_ns,
-        )
-        self._earlier_starts = {event.start_ns for event in times}
-        self._earlier_end_ns = max((event.end_ns for event in times), default=self._earlier_end_ns)
-        device_ns, span_ns = hygiene.union_ns(times), hygiene.span_ns(times)
-        metrics = {"device": device_ns, "span": span_ns, "wall": host_ns}
-        self.rows.add_sample(
-            name,
-            {
-                "block": block,
-                "order": order,
-                "state": state,
-                "host_ns": host_ns,
-                "device_ns": device_ns,
-                "span_ns": span_ns,
-                "queue_ns": hygiene.queue_ns(times),
-                "valid": hygiene.is_valid(flags, self.pattern.metric),
-                "flags": ",".join(flags),
-            },
-            commands,
-        )
-        return float(metrics[self.pattern.metric] or 0)
+    def _choose_batch(
+        self, prepared: Prepared, state: State, part: Sampling, times_ns: Mapping[str, float], block_s: float
+    ) -> int:
+        # in-out arrays are reset and caches are flushed before each sample, not before each execution
+        if state == "cold" or prepared.binding.initial:
+            return 1
+        least = batching.least_ns(self.pattern.metric, self.device.timer_resolution_ns)
+        # enough blocks for a decision within half of the budget
+        limit_s = part.budget_s / (2 * part.min_blocks)
+        return batching.batch_size(times_ns, least, block_s=block_s, limit_s=limit_s)
 
     # ---- outcomes -----------------------------------------------------------------------------------------------
 
-    def _guard(self, candidate: _Candidate, stage: str, action: Callable[[], None]) -> None:
+    def _guard(self, candidate: Candidate, stage: str, action: Callable[[], None]) -> None:
         """Run a step of one variant; what goes wrong ends that variant, not the family."""
-        self.beacon.show(self.request.variants.index(candidate.variant.name), stage)
+        self.beacon.show(self.request.variants.index(candidate.name), stage)
         try:
             action()
         except Exception as error:
-            candidate.drop(*_outcome(stage, error))
+            candidate.drop(*outcome(stage, error))
 
-    def _send_case(self, candidate: _Candidate, stopped_by: str) -> None:
+    def _send_case(self, candidate: Candidate) -> None:
         self.sender.send(
             "case",
-            variant=candidate.variant.name,
+            variant=candidate.name,
             status=candidate.status,
             reason=candidate.reason,
-            stopped_by=stopped_by if candidate.status == "ok" else "",
+            stopped_by=self.stopped_by if candidate.status == "ok" else "",
             kernels=json.dumps(candidate.kernels),
             **self.work,
         )
@@ -317,18 +200,3 @@ class FamilyRun:
 def run_family(request: Request, session: Session, device: DeviceInfo, sender: Sender, beacon: Beacon) -> None:
     """Measure one family and stream its rows."""
     FamilyRun(request, session, device, sender, beacon).run()
-
-
-def _accepted(function: Callable[..., Any], numbers: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of ``numbers`` that the function names among its parameters."""
-    parameters = inspect.signature(function).parameters
-    return {name: value for name, value in numbers.items() if name in parameters}
-
-
-def _log_speedups(values: Mapping[str, Sequence[float]], baseline: str) -> list[Any]:
-    """The log speed-up of each variant in each block; without a baseline, the logarithms of the times."""
-    usable = {name: np.array(series) for name, series in values.items() if all(value > 0 for value in series)}
-    if baseline not in usable:
-        return [np.log(series) for series in usable.values()]
-    others = [series for name, series in usable.items() if name != baseline]
-    return [log_ratios(usable[baseline], series) for series in others] or [np.log(usable[baseline])]

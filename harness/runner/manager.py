@@ -6,18 +6,25 @@ the family on without it, and nothing that was measured is lost.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
 from typing import Any, Protocol
 
 from harness.errors import BrokenEnvironment, NoDevice, XebenchError
 from harness.patterns.plan import Family
-from harness.runner.process import WorkerDied, WorkerHung, WorkerProcess
+from harness.runner.cases import ENDED_BEFORE, NOT_MEASURED, case_rows
+from harness.runner.process import WorkerEnded, WorkerProcess
 from harness.runner.sampler import Sampling
+from harness.runner.signals import Stopped
 
 # Starting the stack takes seconds; on a loaded machine a multiple of that.
 START_TIMEOUT_S = 300.0
+
+# What a worker has sent is in the pipe when it is gone.
+REST_TIMEOUT_S = 1.0
+
+Rows = dict[str, dict[str, Any]]
 
 
 class Sink(Protocol):
@@ -36,8 +43,10 @@ class Manager:
         sampling: how long to sample.
         timeout_s: silence after which a worker counts as hung.
         seed: of the data and of the block orders.
+        first: numbers of the first sample and of every family's first block; a resumed run goes on counting.
         notice: called with the name of the variant at work, for progress.
-        make_worker: starts a worker; for tests.
+        sample_flags: what the samples that arrive now are marked with, beside their own flags.
+        make_worker: starts a worker on a device.
     """
 
     def __init__(
@@ -48,7 +57,9 @@ class Manager:
         sampling: Sampling,
         timeout_s: float,
         seed: int,
+        first: tuple[int, int] = (0, 0),
         notice: Callable[[str], None] = lambda text: None,
+        sample_flags: Callable[[], Sequence[str]] = tuple,
         make_worker: Callable[[str], WorkerProcess] = WorkerProcess,
     ) -> None:
         self._device = device
@@ -56,36 +67,61 @@ class Manager:
         self._sampling = sampling
         self._timeout_s = timeout_s
         self._seed = seed
+        self._next_sample, self._first_block = first
+        self._next_block = self._first_block
         self._notice = notice
+        self._sample_flags = sample_flags
         self._make_worker = make_worker
         self._worker: WorkerProcess | None = None
-        self._next_sample = 0
 
     def measure_roofs(self) -> Mapping[str, Any]:
-        """The device's measured roofs: columns of the table ``devices``."""
+        """The device's measured roofs: columns of the table ``devices``.
+
+        Raises:
+            BrokenEnvironment: the worker does not survive it.
+        """
         worker = self._ready_worker()
         worker.ask("calibrate")
         roofs: Mapping[str, Any] = {}
-        while (message := worker.listen(START_TIMEOUT_S))["kind"] != "done":
-            self._raise_failure(message)
-            if message["kind"] == "roofs":
-                roofs = message["row"]
+        try:
+            while (message := worker.listen(START_TIMEOUT_S))["kind"] != "done":
+                self._raise_failure(message)
+                if message["kind"] == "roofs":
+                    roofs = message["row"]
+        except WorkerEnded as end:
+            raise BrokenEnvironment(f"measuring the device's roofs failed: {end}; try 'xebench doctor'") from None
         return roofs
 
-    def run_family(self, family: Family) -> dict[str, str]:
-        """Measure one family; gives the status of each variant."""
-        rows = self._case_rows(family)
+    def announce(self, families: Iterable[Family], reason: str = ENDED_BEFORE) -> None:
+        """Write the cases of families that are not measured yet, or that will not be, with the reason."""
+        rows = [row for family in families for row in case_rows(family, self._device, self._seed, reason).values()]
+        self._sink.append("cases", rows)
+
+    def run_family(self, family: Family, budget_s: float = float("inf")) -> dict[str, str]:
+        """Measure one family; gives the status of each variant.
+
+        Args:
+            family: what to measure.
+            budget_s: seconds that the run has left; sampling takes no longer.
+
+        Raises:
+            Stopped: a signal came; everything that the worker had sent is written.
+        """
+        rows = case_rows(family, self._device, self._seed)
         self._sink.append("cases", list(rows.values()))
+        sampling = replace(self._sampling, budget_s=min(self._sampling.budget_s, budget_s))
         waiting = list(rows)
-        first_block = 0
+        self._next_block = self._first_block
         while waiting:
-            lost = self._attempt(family, waiting, rows, first_block)
+            lost = self._attempt(family, waiting, rows, sampling)
             if lost is None:
                 break
             variant, status, reason = lost
-            self._settle(rows, [variant] if variant else waiting, status, reason)
-            waiting = [name for name in waiting if variant is not None and name != variant]
-            first_block += self._sampling.max_blocks + self._sampling.max_warmup_blocks
+            # a worker that falls after it has told of a case takes nothing from that case
+            waiting = [name for name in waiting if rows[name]["status"] == NOT_MEASURED]
+            gone = [name for name in waiting if variant in (None, name)]
+            self._settle(rows, gone, status, reason)
+            waiting = [name for name in waiting if name not in gone]
         return {name: str(row["status"]) for name, row in rows.items()}
 
     def close(self) -> None:
@@ -97,7 +133,7 @@ class Manager:
     # ---- one attempt --------------------------------------------------------------------------------------------
 
     def _attempt(
-        self, family: Family, variants: Sequence[str], rows: dict[str, dict[str, Any]], first_block: int
+        self, family: Family, variants: Sequence[str], rows: Rows, sampling: Sampling
     ) -> tuple[str | None, str, str] | None:
         """Let a worker measure ``variants``. None when it finished; else the variant that was lost, status, reason."""
         worker = self._ready_worker()
@@ -109,28 +145,38 @@ class Manager:
             axes=dict(family.axes),
             variants=list(variants),
             case_ids={name: rows[name]["case_id"] for name in variants},
-            sampling=asdict(self._sampling),
+            sampling=asdict(sampling),
             seed=self._seed,
             first_sample=self._next_sample,
-            first_block=first_block,
+            first_block=self._next_block,
         )
         try:
             while (message := worker.listen(self._timeout_s))["kind"] != "done":
-                self._raise_failure(message)
+                if message["kind"] == "failed":
+                    self.close()
+                    return None, "error", str(message["reason"])
                 self._take(message, rows)
             return None
-        except (WorkerDied, WorkerHung) as end:
+        except WorkerEnded as end:
             index, stage = worker.beacon.read()
             self.close()
-            status = "crashed" if isinstance(end, WorkerDied) else "timeout"
-            variant = variants[index] if index is not None else None
-            return variant, status, f"{stage}: {end}"
+            return (variants[index] if index is not None else None), end.status, f"{stage}: {end}"
+        except Stopped:
+            self._take_rest(worker, rows)
+            raise
 
-    def _take(self, message: Mapping[str, Any], rows: dict[str, dict[str, Any]]) -> None:
+    def _take_rest(self, worker: WorkerProcess, rows: Rows) -> None:
+        """End the worker and take what it had sent before."""
+        worker.kill()
+        with suppress(WorkerEnded):
+            while True:
+                self._take(worker.listen(REST_TIMEOUT_S), rows)
+
+    def _take(self, message: Mapping[str, Any], rows: Rows) -> None:
         if message["kind"] == "rows":
-            self._sink.append(message["table"], message["rows"])
             if message["table"] == "samples":
-                self._next_sample = max(self._next_sample, message["rows"][-1]["sample"] + 1)
+                self._count(message["rows"])
+            self._sink.append(message["table"], message["rows"])
         elif message["kind"] == "case":
             row = rows[message["variant"]]
             row.update({key: value for key, value in message.items() if key not in ("kind", "variant")})
@@ -138,41 +184,19 @@ class Manager:
         elif message["kind"] == "progress":
             self._notice(message["variant"])
 
-    def _settle(self, rows: dict[str, dict[str, Any]], variants: Sequence[str], status: str, reason: str) -> None:
+    def _count(self, samples: Sequence[dict[str, Any]]) -> None:
+        """Note which numbers are taken: a later worker's must not repeat them."""
+        flags = self._sample_flags()
+        for sample in samples:
+            self._next_sample = max(self._next_sample, sample["sample"] + 1)
+            self._next_block = max(self._next_block, sample["block"] + 1)
+            if flags:
+                sample["flags"] = ",".join(filter(None, (sample["flags"], *flags)))
+
+    def _settle(self, rows: Rows, variants: Sequence[str], status: str, reason: str) -> None:
         for name in variants:
             rows[name].update(status=status, reason=reason)
         self._sink.append("cases", [rows[name] for name in variants])
-
-    def _case_rows(self, family: Family) -> dict[str, dict[str, Any]]:
-        """A row for every variant, before anything is known of it."""
-        info, device_class = family.pattern, str(self._device["device_class"])
-        return {
-            variant.name: {
-                "case_id": family.case_id(variant.name, device_class),
-                "pattern": info.name,
-                "family": info.family,
-                "guide": info.guide,
-                "catalogue": ",".join(info.catalogue),
-                "variant": variant.name,
-                "role": variant.role,
-                "preset": family.preset,
-                "axes": json.dumps(dict(family.axes), sort_keys=True),
-                "device": self._device["device"],
-                "device_class": device_class,
-                "metric": info.metric,
-                "claim": variant.claim.get(device_class),
-                "status": "interrupted",
-                "reason": "the run ended before this case did",
-                "stopped_by": "",
-                "seed": self._seed,
-                "bytes_moved": None,
-                "operations": None,
-                "operation_kind": None,
-                "kernels": "[]",
-                "source": info.source,
-            }
-            for variant in info.variants
-        }
 
     # ---- the worker ---------------------------------------------------------------------------------------------
 
@@ -181,7 +205,7 @@ class Manager:
             self._worker = self._make_worker(str(self._device["device"]))
             try:
                 self._raise_failure(self._worker.listen(START_TIMEOUT_S))
-            except (WorkerDied, WorkerHung) as error:
+            except WorkerEnded as error:
                 raise BrokenEnvironment(f"a worker process did not start: {error}; try 'xebench doctor'") from None
         return self._worker
 

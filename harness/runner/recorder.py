@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from harness.analysis.hygiene import EventTimes
 
@@ -18,8 +20,7 @@ class TimedEvent(Protocol):
         """Submit, start and end, in ns of the device's clock."""
 
 
-@dataclass(frozen=True)
-class CommandTimes:
+class CommandTimes(NamedTuple):
     """One device command of a sample; times in ns of the device's clock.
 
     ``kind`` is kernel, copy, fill, barrier or library; ``queue`` numbers the session's queues from 0.
@@ -40,7 +41,26 @@ class CommandTimes:
 
 
 @dataclass(frozen=True)
-class _Pending:
+class Measured:
+    """One sample.
+
+    Attributes:
+        host_ns: from the first call until everything that was recorded is over, on the host's clock.
+        late_ns: for how long the queues had work even then: the sample submitted what it did not record.
+        executions: the commands of each execution.
+    """
+
+    host_ns: int
+    late_ns: int
+    executions: Sequence[Sequence[CommandTimes]]
+
+    @property
+    def commands(self) -> list[CommandTimes]:
+        """The commands of all executions, in order."""
+        return [command for execution in self.executions for command in execution]
+
+
+class _Pending(NamedTuple):
     kind: str
     name: str
     queue: int
@@ -54,11 +74,13 @@ class Recorder:
     def __init__(self) -> None:
         self._pending: list[_Pending] = []
         self._finished = 0
+        self._ends: list[int] = []
 
     def begin(self) -> None:
         """Forget everything."""
         self._pending = []
         self._finished = 0
+        self._ends = []
 
     def add(self, kind: str, name: str, queue: int, event: TimedEvent) -> None:
         """Remember one command."""
@@ -75,10 +97,15 @@ class Recorder:
             command.last.wait()
         self._finished = len(self._pending)
 
-    def collect(self) -> list[CommandTimes]:
-        """The times of all commands in the order of their submission; waits for them first."""
+    def end_execution(self) -> None:
+        """Wait for every command; what comes later belongs to another execution of the same sample."""
         self.wait()
-        return [self._read(command) for command in self._pending]
+        self._ends.append(len(self._pending))
+
+    def collect(self) -> list[list[CommandTimes]]:
+        """The times of the commands of each ended execution, in the order of their submission."""
+        times = [self._read(command) for command in self._pending]
+        return [times[begin:end] for begin, end in itertools.pairwise([0, *self._ends])]
 
     @staticmethod
     def _read(command: _Pending) -> CommandTimes:

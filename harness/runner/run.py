@@ -1,135 +1,85 @@
-"""One run: from a plan and a device to a finished run folder."""
+"""One run: from a plan and a device to a finished run folder, or on from an unfinished one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any, Protocol
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any, Final
 
 from harness import runtime
-from harness.analysis.intervals import MIN_SAMPLES
-from harness.analysis.stopping import MIN_BLOCKS
-from harness.errors import NoDevice
+from harness.analysis import hygiene
+from harness.errors import NoDevice, XebenchError
 from harness.patterns.plan import Family
-from harness.records import Run, RunWriter
+from harness.records import Run, RunWriter, load_run, schema
 from harness.records.provenance import manifest
+from harness.runner import resume
+from harness.runner.device_lock import Neighbour, NeighbourWatch, Presence, enter
+from harness.runner.limits import RunBudget, host_memory_bytes, parse_memory
 from harness.runner.manager import Manager
-from harness.runner.sampler import Sampling
+from harness.runner.options import Options, Progress
+from harness.runner.process import WorkerProcess
+from harness.runner.signals import Stopped, StoppedEarly, StopSignals, exit_code
 
 # A status that means: the instrument or a variant failed, so the command's exit status is 1.
 FAILED = frozenset({"wrong", "crashed", "timeout", "error"})
 
-# Seconds of sampling per family, by preset: smoke proves that everything works, guide takes the time it needs.
-BUDGETS_S = {"smoke": 0.4, "default": 6.0, "guide": 60.0}
-TIMEOUTS_S = {"smoke": 60.0, "default": 120.0, "guide": 900.0}
-
-
-@dataclass(frozen=True)
-class Options:
-    """What a run is asked for beside its plan.
-
-    Attributes:
-        output: the run folder.
-        device: ``auto``, ``gpu``, ``cpu`` or a SYCL filter string.
-        require_gpu: refuse the fall-back to the CPU device.
-        overwrite: replace an earlier run in the same folder.
-        sampling: how long to sample.
-        timeout_s: silence after which a worker counts as hung.
-        seed: of the data and of the order of samples.
-        command_line: for the manifest.
-    """
-
-    output: Path
-    device: str = "auto"
-    require_gpu: bool = False
-    overwrite: bool = False
-    sampling: Sampling = field(default_factory=Sampling)
-    timeout_s: float = 120.0
-    seed: int = 20240517
-    command_line: tuple[str, ...] = ()
-
-
-class Progress(Protocol):
-    """Told how far a run is; see :mod:`harness.report.progress`."""
-
-    def say(self, text: str) -> None:
-        """A notice that stays visible."""
-
-    def family(self, index: int, total: int, name: str) -> None:
-        """A family begins."""
-
-    def variant(self, name: str) -> None:
-        """A variant of the family is at work."""
-
-
-def sampling_for(preset: str, *, precision: float | None, budget_s: float | None) -> Sampling:
-    """The sampling limits of a preset, with what the user gave instead."""
-    budget = budget_s if budget_s is not None else BUDGETS_S.get(preset, BUDGETS_S["default"])
-    least = MIN_SAMPLES if preset == "smoke" else MIN_BLOCKS
-    return Sampling(precision=precision or 0.01, budget_s=budget, min_blocks=least)
+#: Why a run ended before its plan did, in the manifest's ``ended_by``: this, the name of a signal, or an error.
+RUN_BUDGET: Final = "run budget"
 
 
 def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Run:
-    """Measure a plan.
+    """Measure a plan, or what an earlier run in the folder lacks of it.
 
-    Ctrl-C ends it cleanly: everything measured is kept and the folder says ``interrupted``.
+    A signal (Ctrl-C, ``kill``) or a spent budget ends it cleanly: everything measured is kept, the folder says
+    ``interrupted`` and why, and a later call with ``resume`` goes on. A complete run is given back as it is.
 
     Raises:
         NoDevice: no device fits, or it computes wrong.
         BrokenEnvironment: the stack cannot be loaded.
-        RunFolderError: the folder cannot be written.
+        RunFolderError: the folder cannot be written, or there is nothing to resume in it.
+        XebenchError: the run to resume was measured on another device, or the device is in use (``exclusive``).
     """
+    budget = RunBudget(options.run_budget_s)
+    with StopSignals() as signals:
+        try:
+            memory_bytes = parse_memory(options.memory_limit, host_memory_bytes())
+            earlier = load_run(options.output) if options.resume else None
+            if earlier is not None and earlier.complete:
+                progress.say(f"{options.output} holds a complete run: there is nothing to resume")
+                return earlier
+            device = _choose_device(options, earlier, progress)
+            presence = enter(device.to_row(), options.output, exclusive=options.exclusive)
+            if presence is None:
+                progress.say("another run on this device would not be noticed: the user's runtime folder is read-only")
+            try:
+                _require_right_results(device)
+                with _open(options, earlier, progress) as writer:
+                    session = _Session(
+                        plan, options, progress, signals, budget, memory_bytes, device, earlier, presence, writer
+                    )
+                    return session.run()
+            finally:
+                if presence is not None:
+                    presence.release()
+        except Stopped as stop:
+            raise StoppedEarly(stop.name) from None
+
+
+def _choose_device(options: Options, earlier: Run | None, progress: Progress) -> runtime.DeviceInfo:
+    """The device that was asked for; a run goes on on the one that it was begun on."""
     runtime.load()
-    selection = runtime.select_device(options.device, require_gpu=options.require_gpu)
+    recorded = resume.recorded_device(earlier) if earlier is not None else None
+    request = options.recipe.device if recorded is None else str(recorded["device"])
+    selection = runtime.select_device(request, require_gpu=options.recipe.require_gpu)
     if selection.notice:
         progress.say(selection.notice)
     device = selection.device
     progress.say(f"device: {device.name} ({device.device}, driver {device.driver_version})")
-    _require_right_results(device)
-    facts = manifest(options.command_line, asdict(runtime.describe_machine()), runtime.relevant_environment())
-    facts["drivers"] = {found.device: found.driver_version for found in runtime.list_devices()}
-    writer = RunWriter.create(options.output, facts, overwrite=options.overwrite)
-    try:
-        _measure(plan, device, options, progress, writer)
-    except KeyboardInterrupt:
-        progress.say("interrupted: what was measured is kept")
-        return writer.finish("interrupted")
-    except BaseException:
-        writer.finish("interrupted")
-        raise
-    return writer.finish("complete")
-
-
-def _measure(
-    plan: Sequence[Family],
-    device: runtime.DeviceInfo,
-    options: Options,
-    progress: Progress,
-    writer: RunWriter,
-) -> None:
-    row: dict[str, Any] = {**device.to_row(), "selftest": "ok", **_no_roofs()}
-    manager = Manager(
-        row,
-        writer,
-        sampling=options.sampling,
-        timeout_s=options.timeout_s,
-        seed=options.seed,
-        notice=progress.variant,
-    )
-    try:
-        row.update(manager.measure_roofs())
-        writer.append("devices", [row])
-        for index, family in enumerate(plan):
-            label = f"{family.pattern.name} {family.axes_text()}".strip()
-            progress.family(index, len(plan), label)
-            manager.run_family(family)
-    finally:
-        manager.close()
-
-
-def _no_roofs() -> dict[str, None]:
-    return dict.fromkeys(("bandwidth_roof_gbps", "fp32_roof_gflops", "int32_roof_gops"))
+    if recorded is not None:
+        resume.check_same_device(recorded, device.to_row())
+    return device
 
 
 def _require_right_results(device: runtime.DeviceInfo) -> None:
@@ -142,8 +92,124 @@ def _require_right_results(device: runtime.DeviceInfo) -> None:
         )
 
 
+def _open(options: Options, earlier: Run | None, progress: Progress) -> RunWriter:
+    facts = manifest(options.command_line, asdict(runtime.describe_machine()), runtime.relevant_environment())
+    facts["drivers"] = {found.device: found.driver_version for found in runtime.list_devices()}
+    if earlier is None:
+        return RunWriter.create(options.output, {**facts, **options.recipe.to_manifest()}, overwrite=options.overwrite)
+    if changed := resume.changed_software(earlier.manifest, facts):
+        progress.say(f"the run was begun with other software ({', '.join(changed)}): families differ in it")
+    return RunWriter.resume(options.output, facts)
+
+
+@dataclass
+class _Session:
+    """One process's part of a run."""
+
+    plan: Sequence[Family]
+    options: Options
+    progress: Progress
+    signals: StopSignals
+    budget: RunBudget
+    memory_bytes: int
+    device: runtime.DeviceInfo
+    earlier: Run | None
+    presence: Presence | None
+    writer: RunWriter
+
+    def run(self) -> Run:
+        """Measure, and leave a finished folder however that ends."""
+        try:
+            ended_by = self._measure()
+            self.signals.ignore()
+        except Stopped as stop:
+            ended_by = stop.name
+            self._say_what_is_kept(f"stopped by {stop.name}")
+        except BaseException as error:
+            self.signals.ignore()
+            self._say_what_is_kept("the run failed")
+            with suppress(XebenchError):  # the first error says more
+                self.writer.note(ended_by=f"{type(error).__name__}: {error}")
+                self.writer.finish("interrupted")
+            raise
+        self.writer.note(ended_by=ended_by)
+        return self.writer.finish("interrupted" if ended_by else "complete")
+
+    def _say_what_is_kept(self, cause: str) -> None:
+        again = f"'xebench run --resume {self.options.output}' goes on"
+        self.progress.say(f"{cause}: what was measured is kept in {self.options.output}; {again}")
+
+    def _measure(self) -> str | None:
+        """Why it ended before the plan did; None when it did not."""
+        missing, first = list(self.plan), (0, 0)
+        if self.earlier is not None:
+            missing = resume.missing_families(self.plan, self.earlier.cases, self.device.device_class)
+            self.progress.say(f"{len(missing)} of {len(self.plan)} families are missing")
+            if not missing:
+                return None
+            with self.signals.held():
+                self.writer.supersede(resume.case_ids(missing, self.device.device_class))
+            first = self.writer.next_numbers()
+        manager = self._manager(row := self._device_row(), first)
+        try:
+            if row["bandwidth_roof_gbps"] is None:
+                row.update(manager.measure_roofs())
+                self.writer.append("devices", [row])
+            manager.announce(missing)
+            return self._measure_families(manager, missing)
+        finally:
+            manager.close()
+
+    def _device_row(self) -> dict[str, Any]:
+        """The row of the device; its roofs are measured once in a run."""
+        recorded = resume.recorded_device(self.earlier) if self.earlier is not None else None
+        return recorded or {**dict.fromkeys(schema.columns("devices")), **self.device.to_row(), "selftest": "ok"}
+
+    def _manager(self, row: Mapping[str, Any], first: tuple[int, int]) -> Manager:
+        watch = NeighbourWatch(self.presence, self._tell_of_neighbour)
+
+        def poll() -> None:
+            self.signals.check()
+            watch.disturbed()
+
+        return Manager(
+            row,
+            self.writer,
+            sampling=self.options.sampling(),
+            timeout_s=self.options.silence_s(),
+            seed=self.options.recipe.seed,
+            first=first,
+            notice=self.progress.variant,
+            sample_flags=lambda: (hygiene.SHARED,) if watch.disturbed() else (),
+            make_worker=partial(WorkerProcess, memory_limit_bytes=self.memory_bytes, poll=poll),
+        )
+
+    def _measure_families(self, manager: Manager, families: Sequence[Family]) -> str | None:
+        for index, family in enumerate(families):
+            left_s = self.budget.left_s()
+            if left_s <= 0:
+                spent = f"the budget of {self.budget.seconds:g} s for the run is spent"
+                manager.announce(families[index:], f"not measured: {spent}")
+                self._say_what_is_kept(f"{spent}, and {len(families) - index} families are not measured")
+                return RUN_BUDGET
+            label = f"{family.pattern.name} {family.axes_text()}".strip()
+            self.progress.family(index, len(families), label)
+            with self.signals.held():
+                manager.run_family(family, left_s)
+        return None
+
+    def _tell_of_neighbour(self, neighbour: Neighbour) -> None:
+        self.progress.say(
+            f"another run uses this device ({neighbour}): each disturbs the other; samples taken "
+            f"meanwhile have the flag '{hygiene.SHARED}'"
+        )
+        known = self.writer.manifest.get("concurrent_runs", [])
+        self.writer.note(concurrent_runs=[*known, asdict(neighbour)])
+
+
 def exit_status(run: Run) -> int:
-    """0 when every case was measured or skipped for a reason, 1 when one failed, 130 when it was interrupted."""
-    if run.manifest["state"] == "interrupted":
-        return 130
+    """128 + its number for a run that a signal ended; else 1 when a case failed, and 0 when none did."""
+    ended_by = str(run.manifest.get("ended_by") or "")
+    if run.manifest["state"] == "interrupted" and ended_by.startswith("SIG"):
+        return exit_code(ended_by)
     return 1 if FAILED & set(run.cases["status"]) else 0

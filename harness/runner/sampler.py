@@ -6,15 +6,20 @@ runs it backwards, so that a steady drift falls on all variants alike.
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
 Clock = Callable[[], float]
+State = Literal["hot", "cold"]
+
+#: Blocks grow by this part between two looks at the interval: who looks often stops at luck.
+LOOK_AGAIN = 0.2
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,7 @@ class Sampling:
         max_blocks: blocks at most.
         warmup_agreement: warm-up ends when successive blocks agree within this fraction.
         max_warmup_blocks: blocks of warm-up at most.
+        states: hot (as the samples before left the caches), cold (after a flush of the caches), or both.
     """
 
     precision: float = 0.01
@@ -36,6 +42,17 @@ class Sampling:
     max_blocks: int = 400
     warmup_agreement: float = 0.1
     max_warmup_blocks: int = 8
+    states: Sequence[State] = ("hot",)
+
+    def for_each_state(self) -> Sampling:
+        """The limits of each state: budget and blocks are shared, so a family never takes more than it may."""
+        states = len(self.states)
+        return replace(
+            self,
+            budget_s=self.budget_s / states,
+            max_blocks=self.max_blocks // states,
+            max_warmup_blocks=max(1, self.max_warmup_blocks // states),
+        )
 
 
 class Decide(Protocol):
@@ -45,19 +62,44 @@ class Decide(Protocol):
 
 
 class Measure(Protocol):
-    """Take one sample of a variant and give its metric in ns."""
+    """Take one sample of a variant and give its metric in ns for one execution.
 
-    def __call__(self, variant: str, *, state: str, block: int, order: int) -> float: ...
+    NaN when the sample cannot be used; None when the variant failed and drops out.
+    """
+
+    def __call__(self, variant: str, *, state: str, block: int, order: int, batch: int) -> float | None: ...
+
+
+class ChooseBatch(Protocol):
+    """Executions in a sample, from the times of the last block of warm-up and how long that block took."""
+
+    def __call__(self, times_ns: Mapping[str, float], block_s: float) -> int: ...
+
+
+def singly(times_ns: Mapping[str, float], block_s: float) -> int:
+    """No batches."""
+    return 1
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """How sampling ended: the reason that ``decide`` gave ("" when no variant was left), and the next free block."""
+
+    stopped_by: str
+    next_block: int
 
 
 def block_orders(variants: Sequence[str], seed: int) -> Iterator[list[str]]:
-    """Endless orders of a block: a random permutation, then the same backwards, then the next."""
+    """Endless orders of a block: a random permutation, then the same backwards, then the next.
+
+    A variant that is taken out of ``variants`` is left out from the next block on.
+    """
     source = random.Random(seed)
     while True:
         order = list(variants)
         source.shuffle(order)
         yield order
-        yield order[::-1]
+        yield [name for name in reversed(order) if name in variants]
 
 
 def sample_family(
@@ -67,61 +109,78 @@ def sample_family(
     sampling: Sampling,
     *,
     seed: int,
-    end_of_block: Callable[[int, int], None] = lambda block, warmups: None,
+    state: State = "hot",
+    first_block: int = 0,
+    choose_batch: ChooseBatch = singly,
     clock: Clock = time.monotonic,
-) -> str:
-    """Warm up, then sample in blocks until ``decide`` gives a reason.
+) -> Sampled:
+    """Warm up, then sample in blocks until ``decide`` gives a reason or every variant has dropped out.
 
     Args:
         variants: names of the variants that were found right.
         measure: takes one sample.
         decide: the stopping rule.
-        sampling: limits.
+        sampling: limits, of this state.
         seed: of the block orders.
-        end_of_block: called after each block with its number and the number of warm-up blocks.
+        state: of the samples after the warm-up.
+        first_block: number of the first block.
+        choose_batch: called once, after the warm-up.
         clock: seconds, for tests.
-
-    Returns:
-        Why it stopped: the reason that ``decide`` gave.
     """
+    blocks = _Blocks(variants, measure, seed, first_block)
     begin = clock()
-    orders = block_orders(variants, seed)
-    warmups = _warm_up(orders, measure, sampling, end_of_block, begin, clock)
+    batch = choose_batch(*_warm_up(blocks, sampling, begin, clock))
     values: dict[str, list[float]] = {name: [] for name in variants}
-    block = warmups
-    while True:
-        for order, name in enumerate(next(orders)):
-            values[name].append(measure(name, state="hot", block=block, order=order))
-        end_of_block(block, warmups)
-        block += 1
-        reason = decide(values, clock() - begin)
-        if reason is not None:
-            return reason
+    taken, next_look = 0, float(sampling.min_blocks)
+    while blocks.variants:
+        for name, value in blocks.take(state, batch).items():
+            values[name].append(value)
+        taken += 1
+        elapsed_s = clock() - begin
+        if taken >= min(next_look, sampling.max_blocks) or elapsed_s >= sampling.budget_s:
+            reason = decide({name: values[name] for name in blocks.variants}, elapsed_s) if blocks.variants else ""
+            if reason is not None:
+                return Sampled(reason, blocks.number)
+            next_look = taken * (1 + LOOK_AGAIN)
+    return Sampled("", blocks.number)
 
 
-def _warm_up(
-    orders: Iterator[list[str]],
-    measure: Measure,
-    sampling: Sampling,
-    end_of_block: Callable[[int, int], None],
-    begin: float,
-    clock: Clock,
-) -> int:
-    """Blocks until two successive ones agree; they are kept as warm-up. Gives their number."""
-    before: dict[str, float] | None = None
-    for block in range(sampling.max_warmup_blocks):
-        now: dict[str, float] = {}
-        for order, name in enumerate(next(orders)):
-            now[name] = measure(name, state="warmup", block=block, order=order)
-        end_of_block(block, block + 1)
-        if before is not None and _agree(before, now, sampling.warmup_agreement):
-            return block + 1
-        if clock() - begin > sampling.budget_s / 4:
-            return block + 1
+class _Blocks:
+    """Takes block after block of the variants that have not failed."""
+
+    def __init__(self, variants: Sequence[str], measure: Measure, seed: int, number: int) -> None:
+        self.variants = list(variants)
+        self.number = number
+        self._measure = measure
+        self._orders = block_orders(self.variants, seed)
+
+    def take(self, state: str, batch: int = 1) -> dict[str, float]:
+        """The metric of each variant that is still there after the block."""
+        values: dict[str, float] = {}
+        for order, name in enumerate(next(self._orders)):
+            value = self._measure(name, state=state, block=self.number, order=order, batch=batch)
+            if value is None:
+                self.variants.remove(name)
+            else:
+                values[name] = value
+        self.number += 1
+        return values
+
+
+def _warm_up(blocks: _Blocks, sampling: Sampling, begin: float, clock: Clock) -> tuple[dict[str, float], float]:
+    """Blocks until two successive ones agree. Gives the times of the last one and how many seconds it took."""
+    before: dict[str, float] = {}
+    for _ in range(sampling.max_warmup_blocks):
+        started = clock()
+        now = blocks.take("warmup")
+        ended = clock()
+        if _agree(before, now, sampling.warmup_agreement) or ended - begin > sampling.budget_s / 4:
+            break
         before = now
-    return sampling.max_warmup_blocks
+    return now, ended - started
 
 
 def _agree(before: Mapping[str, float], now: Mapping[str, float], within: float) -> bool:
-    changes = [abs(np.log(now[name] / before[name])) for name in now if now[name] > 0 and before[name] > 0]
+    pairs: list[tuple[Any, Any]] = [(before.get(name, math.nan), value) for name, value in now.items()]
+    changes = [abs(np.log(value / earlier)) for earlier, value in pairs if earlier > 0 and value > 0]
     return bool(changes) and max(changes) <= np.log1p(within)

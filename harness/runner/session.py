@@ -13,7 +13,7 @@ from harness.dpex import DeviceEvent
 from harness.dpex.fill import fill
 from harness.runner import memory
 from harness.runner.kernels import Compilation, KernelStore
-from harness.runner.recorder import CommandTimes, Recorder
+from harness.runner.recorder import Measured, Recorder
 
 
 class Session:
@@ -82,7 +82,7 @@ class Session:
         """Submit a copy between contiguous arrays of equal size; either may be a numpy array; returns at once."""
         queue = queue or self.queue
         waits = [_as_sycl(event) for event in depends]
-        event = DeviceEvent(memory.copy_async(queue, destination, source, waits))
+        event = DeviceEvent(memory.copy_async(queue, destination, source, waits), keep=(destination, source))
         self._recorder.add("copy", "memcpy", self._number(queue), event)
         return event
 
@@ -153,16 +153,24 @@ class Session:
         """Start a new sample."""
         self._recorder.begin()
 
-    def measure(self, timed: Callable[[], Any]) -> tuple[int, list[CommandTimes]]:
-        """Run one sample: host ns until everything it submitted is over, and its commands' times."""
+    def measure(self, timed: Callable[[], Any], batch: int = 1) -> Measured:
+        """Run one sample: ``batch`` executions, each of them until everything that it submitted is over.
+
+        Executions are not let overlap, so a batch's mean is that of executions measured singly.
+        """
         self.begin()
-        begin = self._clock()
-        timed()
-        self._recorder.wait()
-        host_ns = self._clock() - begin
-        commands = self._recorder.collect()
-        self._recorder.begin()
-        return host_ns, commands
+        clock, recorder = self._clock, self._recorder
+        begin = clock()
+        for _ in range(batch):
+            timed()
+            recorder.end_execution()
+        end = clock()
+        for queue in self._queues:
+            queue.wait()
+        late_ns = clock() - end
+        executions = recorder.collect()
+        self.begin()
+        return Measured(end - begin, late_ns, executions)
 
     def forget_queues(self, keep: int) -> None:
         """Drop queues that a sample made, and what was built for them; the first ``keep`` stay."""

@@ -6,14 +6,18 @@ Run as ``python -m harness.runner.worker READ_FD WRITE_FD BEACON_FD DEVICE``.
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import os
 import signal
 import sys
 import traceback
+from contextlib import suppress
+from pathlib import Path
 
 from harness.errors import XebenchError
 from harness.runner.beacon import Beacon
 from harness.runner.messages import Receiver, Sender
+from harness.runner.signals import STOPPING
 
 PR_SET_PDEATHSIG = 1
 
@@ -23,6 +27,13 @@ def die_with_parent() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() == 1:
         sys.exit(1)
+
+
+def be_the_first_to_go() -> None:
+    """When the system runs out of memory it should end this process, not the manager, which keeps the rows."""
+    with suppress(OSError):
+        score = Path("/proc/self/oom_score_adj")
+        score.write_text(str(min(1000, int(score.read_text()) + 500)))
 
 
 def serve(receiver: Receiver, sender: Sender, beacon: Beacon, device: str) -> None:
@@ -50,8 +61,12 @@ def serve(receiver: Receiver, sender: Sender, beacon: Beacon, device: str) -> No
 def main(arguments: list[str]) -> int:
     """Serve; an error that is not a pattern's own is sent as ``failed``."""
     die_with_parent()
-    # Ctrl-C is the manager's to answer: it ends the worker when everything is written.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    be_the_first_to_go()
+    # a crash in native code leaves the line of the pattern in the output
+    faulthandler.enable()
+    # These reach the whole process group, and are the manager's to answer: it ends the worker when all is written.
+    for number in STOPPING:
+        signal.signal(number, signal.SIG_IGN)
     sender = Sender(int(arguments[1]))
     try:
         serve(Receiver(int(arguments[0])), sender, Beacon(int(arguments[2])), arguments[3])

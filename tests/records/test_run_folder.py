@@ -284,3 +284,46 @@ def test_a_run_killed_before_its_first_row_is_read(tmp_path: Path) -> None:
         path.unlink()
     (tmp_path / "run" / "journal").rmdir()
     assert not load_run(tmp_path / "run").complete
+
+
+def test_superseded_samples_are_kept_but_count_no_more(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    first = finished(path, "interrupted")
+    assert first.summaries["n"].tolist() == [10, 10]
+    with RunWriter.resume(path, MANIFEST) as writer:
+        writer.append("samples", [sample("a", 20, 200.0, state="compile", flags="short")])
+        for _ in range(2):
+            writer.supersede([first.cases["case_id"][0]])
+        writer.append("samples", [sample("a", 21, 300.0)])
+        again = writer.finish()
+    assert len(again.samples) == 22
+    old = again.samples[again.samples["flags"].str.contains("superseded")]
+    assert set(old["case_id"]) == {"p/a/smoke//cpu"} and not old["valid"].any()
+    assert old["flags"].tolist()[-1] == "short,superseded"
+    by_variant = again.summaries.set_index("variant")
+    assert by_variant["n"].to_dict() == {"a": 1, "b": 10}
+    assert by_variant.loc["a", "median_ns"] == 300
+    assert pd.isna(by_variant.loc["a", "compile_ns"]), "an earlier session's compilation is not this one's"
+
+
+def test_a_full_disk_leaves_samples_as_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "run"
+    before = finished(path, "interrupted")
+
+    def full(*_: object, **__: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    with RunWriter.resume(path, MANIFEST) as writer:
+        monkeypatch.setattr(Path, "write_text", full)
+        with pytest.raises(RunFolderError, match="No space left"):
+            writer.supersede(["p/a/smoke//cpu"])
+        monkeypatch.undo()
+    assert load_run(path).samples.equals(before.samples)
+
+
+def test_what_is_found_out_during_a_run_is_in_its_manifest_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    with RunWriter.create(path, MANIFEST) as writer:
+        writer.note(concurrent_runs=[{"pid": 7}])
+        assert load_run(path).manifest["concurrent_runs"] == [{"pid": 7}]
+        assert writer.finish().manifest["concurrent_runs"] == [{"pid": 7}]

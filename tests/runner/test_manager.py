@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,8 +13,9 @@ from harness.errors import BrokenEnvironment, XebenchError
 from harness.patterns.info import PatternInfo, VariantInfo
 from harness.patterns.plan import Family
 from harness.runner.manager import Manager
-from harness.runner.process import WorkerDied, WorkerHung
+from harness.runner.process import WorkerDied, WorkerHung, WorkerOutOfMemory
 from harness.runner.sampler import Sampling
+from harness.runner.signals import Stopped
 
 INFO = PatternInfo(
     name="p",
@@ -47,6 +49,7 @@ class ScriptedWorker:
         self.beacon = Beacon()
         self.asked: list[Mapping[str, Any]] = []
         self.closed = False
+        self.killed = False
 
     def ask(self, kind: str, **content: Any) -> None:
         self.asked.append({"kind": kind, **content})
@@ -59,6 +62,9 @@ class ScriptedWorker:
         if isinstance(step, BaseException):
             raise step
         return step
+
+    def kill(self) -> None:
+        self.killed = True
 
     def close(self) -> None:
         self.closed = True
@@ -82,11 +88,12 @@ def case(variant: str, status: str = "ok") -> dict[str, Any]:
     return {"kind": "case", "variant": variant, "status": status, "reason": ""}
 
 
-def samples(*numbers: int) -> dict[str, Any]:
-    return {"kind": "rows", "table": "samples", "rows": [{"sample": number} for number in numbers]}
+def samples(*numbers: int, block: int = 0) -> dict[str, Any]:
+    rows = [{"sample": number, "block": block, "flags": ""} for number in numbers]
+    return {"kind": "rows", "table": "samples", "rows": rows}
 
 
-def manage(*scripts: Sequence[Any]) -> tuple[Manager, Sink, list[ScriptedWorker]]:
+def manage(*scripts: Sequence[Any], **options: Any) -> tuple[Manager, Sink, list[ScriptedWorker]]:
     workers = [ScriptedWorker(iter(script)) for script in scripts]
     waiting = iter(workers)
     sink = Sink()
@@ -97,6 +104,7 @@ def manage(*scripts: Sequence[Any]) -> tuple[Manager, Sink, list[ScriptedWorker]
         timeout_s=1,
         seed=1,
         make_worker=lambda device: next(waiting),  # type: ignore[arg-type, return-value]
+        **options,
     )
     return manager, sink, workers
 
@@ -111,15 +119,15 @@ def test_a_family_that_goes_well_is_asked_for_once() -> None:
 
 def test_a_crash_costs_the_variant_that_was_at_work() -> None:
     manager, sink, workers = manage(
-        [READY, samples(0), (0, "check"), WorkerDied("signal SIGABRT")],
-        [READY, samples(1), case("b"), DONE],
+        [READY, samples(0, block=17), (0, "sample"), WorkerDied("signal SIGABRT")],
+        [READY, samples(1, block=18), case("b"), DONE],
     )
     assert manager.run_family(FAMILY) == {"a": "crashed", "b": "ok"}
-    assert sink.last_cases()["a"] == ("crashed", "check: signal SIGABRT")
+    assert sink.last_cases()["a"] == ("crashed", "sample: signal SIGABRT")
     assert workers[0].closed
     assert workers[1].asked[0]["variants"] == ["b"]
     assert workers[1].asked[0]["first_sample"] == 1, "numbers of samples must not repeat"
-    assert workers[1].asked[0]["first_block"] > 0, "blocks of two attempts must not be mixed"
+    assert workers[1].asked[0]["first_block"] == 18, "blocks of two attempts must not be mixed"
 
 
 def test_a_hang_is_told_from_a_crash() -> None:
@@ -139,6 +147,76 @@ def test_a_crash_before_any_variant_costs_the_family_but_not_the_next_one() -> N
     assert manager.run_family(FAMILY) == {"a": "crashed", "b": "crashed"}
     assert sink.last_cases()["b"] == ("crashed", "problem: signal SIGKILL")
     assert manager.run_family(FAMILY) == {"a": "ok", "b": "ok"}
+
+
+def test_what_a_worker_told_before_it_fell_stands() -> None:
+    manager, sink, _ = manage(
+        [READY, case("a"), (1, "recheck"), WorkerDied("signal SIGSEGV")],
+        [READY, case("a"), case("b"), DONE],
+    )
+    assert manager.run_family(FAMILY) == {"a": "ok", "b": "crashed"}
+    assert sink.last_cases()["a"] == ("ok", "")
+    manager, sink, workers = manage([READY, case("a"), case("b"), (None, "idle"), WorkerDied("exit status 1")])
+    assert manager.run_family(FAMILY) == {"a": "ok", "b": "ok"}
+    assert workers[0].closed
+
+
+def test_exhausted_memory_is_recorded_as_such() -> None:
+    manager, sink, _ = manage(
+        [READY, (0, "check"), WorkerOutOfMemory("out of memory: 9 GiB")],
+        [READY, case("b"), DONE],
+    )
+    assert manager.run_family(FAMILY) == {"a": "crashed", "b": "ok"}
+    assert sink.last_cases()["a"] == ("crashed", "check: out of memory: 9 GiB")
+
+
+def test_a_worker_that_gives_up_costs_the_family_but_not_the_run() -> None:
+    manager, sink, _ = manage(
+        [READY, {"kind": "failed", "reason": "the pattern file is gone", "exit_code": 2}],
+        [READY, case("a"), case("b"), DONE],
+    )
+    assert manager.run_family(FAMILY) == {"a": "error", "b": "error"}
+    assert sink.last_cases()["b"] == ("error", "the pattern file is gone")
+    assert manager.run_family(FAMILY) == {"a": "ok", "b": "ok"}
+
+
+def test_a_stop_keeps_what_the_worker_had_sent() -> None:
+    stop = Stopped(signal.SIGTERM)
+    manager, sink, (worker,) = manage([READY, samples(0), stop, samples(1, 2), WorkerDied("signal SIGKILL")])
+    with pytest.raises(Stopped):
+        manager.run_family(FAMILY)
+    assert worker.killed
+    assert [row["sample"] for table, row in sink.rows if table == "samples"] == [0, 1, 2]
+    assert sink.last_cases()["a"][0] == "interrupted"
+
+
+def test_a_resumed_run_goes_on_counting() -> None:
+    manager, _, (worker,) = manage([READY, samples(70, block=31), DONE, DONE], first=(70, 30))
+    manager.run_family(FAMILY)
+    manager.run_family(FAMILY)
+    asked = [(request["first_sample"], request["first_block"]) for request in worker.asked]
+    assert asked == [(70, 30), (71, 30)], "families may share block numbers, sessions may not"
+
+
+def test_sampling_takes_no_longer_than_the_run_has_left() -> None:
+    manager, _, (worker,) = manage([READY, DONE, DONE])
+    manager.run_family(FAMILY, budget_s=1.5)
+    manager.run_family(FAMILY)
+    assert [request["sampling"]["budget_s"] for request in worker.asked] == [1.5, Sampling().budget_s]
+
+
+def test_samples_are_marked_while_something_disturbs_them() -> None:
+    flags = iter([(), ("shared device",)])
+    flagged = {"kind": "rows", "table": "samples", "rows": [{"sample": 1, "block": 0, "flags": "short"}]}
+    manager, sink, _ = manage([READY, samples(0), flagged, DONE], sample_flags=lambda: next(flags))
+    manager.run_family(FAMILY)
+    assert [row["flags"] for table, row in sink.rows if table == "samples"] == ["", "short,shared device"]
+
+
+def test_families_are_announced_with_the_reason_for_which_they_have_no_result() -> None:
+    manager, sink, _ = manage()
+    manager.announce([FAMILY], "not measured: no time")
+    assert sink.last_cases() == dict.fromkeys("ab", ("interrupted", "not measured: no time"))
 
 
 def test_every_variant_may_crash() -> None:
@@ -165,3 +243,6 @@ def test_a_worker_that_cannot_start_ends_the_run_with_its_reason() -> None:
     manager, _, _ = manage([WorkerDied("exit status 127")])
     with pytest.raises(BrokenEnvironment, match="exit status 127"):
         manager.run_family(FAMILY)
+    manager, _, _ = manage([READY, WorkerDied("signal SIGSEGV")])
+    with pytest.raises(BrokenEnvironment, match="roofs failed: signal SIGSEGV"):
+        manager.measure_roofs()

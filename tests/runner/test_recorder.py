@@ -8,13 +8,13 @@ from harness.runner.recorder import Recorder
 class Event:
     def __init__(self, submit: int, start: int, end: int) -> None:
         self._times = (submit, start, end)
-        self.waited = False
+        self.waits = 0
 
     def wait(self) -> None:
-        self.waited = True
+        self.waits += 1
 
     def times(self) -> tuple[int, int, int]:
-        assert self.waited, "times were read before the command was over"
+        assert self.waits, "times were read before the command was over"
         return self._times
 
 
@@ -23,7 +23,8 @@ def test_commands_are_read_after_they_were_waited_for() -> None:
     recorder.begin()
     recorder.add("kernel", "triad", 0, Event(10, 20, 30))
     recorder.add("copy", "memcpy", 1, Event(0, 40, 50))
-    first, second = recorder.collect()
+    recorder.end_execution()
+    ((first, second),) = recorder.collect()
     assert (first.kind, first.name, first.queue, first.submit_ns, first.start_ns, first.end_ns) == (
         "kernel",
         "triad",
@@ -33,6 +34,7 @@ def test_commands_are_read_after_they_were_waited_for() -> None:
         30,
     )
     assert second.submit_ns is None, "a missing time of submission must not count as the clock's zero"
+    assert second.hygienic().submit_ns == 40
 
 
 def test_library_work_lies_between_its_barriers() -> None:
@@ -40,30 +42,34 @@ def test_library_work_lies_between_its_barriers() -> None:
     first, last = Event(1, 5, 6), Event(7, 20, 21)
     first.wait()
     recorder.add_bracket("sum", 0, first, last)
-    (command,) = recorder.collect()
+    recorder.end_execution()
+    ((command,),) = recorder.collect()
     assert (command.kind, command.submit_ns, command.start_ns, command.end_ns) == ("library", 1, 6, 20)
 
 
 def test_a_new_sample_forgets_the_last() -> None:
     recorder = Recorder()
     recorder.add("kernel", "triad", 0, Event(1, 2, 3))
+    recorder.end_execution()
     recorder.begin()
     assert recorder.collect() == []
 
 
-def test_waiting_again_asks_only_what_is_new() -> None:
-    class Counting(Event):
-        waits = 0
-
-        def wait(self) -> None:
-            super().wait()
-            self.waits += 1
-
+def test_each_execution_has_its_own_commands_even_when_it_has_none() -> None:
     recorder = Recorder()
-    first, second = Counting(1, 2, 3), Counting(4, 5, 6)
+    for count in (2, 0, 1):
+        for _ in range(count):
+            recorder.add("kernel", "triad", 0, Event(1, 2, 3))
+        recorder.end_execution()
+    assert [len(execution) for execution in recorder.collect()] == [2, 0, 1]
+
+
+def test_waiting_again_asks_only_what_is_new() -> None:
+    recorder = Recorder()
+    first, second = Event(1, 2, 3), Event(4, 5, 6)
     recorder.add("kernel", "a", 0, first)
     recorder.wait()
     recorder.add("kernel", "b", 0, second)
-    recorder.wait()
+    recorder.end_execution()
     assert (first.waits, second.waits) == (1, 1)
-    assert len(recorder.collect()) == 2
+    assert len(recorder.collect()[0]) == 2

@@ -54,6 +54,13 @@ class Kernels:
 class Queue:
     sycl_device = "a device"
 
+    def __init__(self, clock: Clock | None = None) -> None:
+        self.clock = clock or Clock()
+        self.busy_ns = 0
+
+    def wait(self) -> None:
+        self.clock.now += self.busy_ns
+
 
 class Kernel:
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -69,15 +76,15 @@ def make() -> tuple[Any, Kernels]:
 
     clock = Clock()
     kernels = Kernels(clock)
-    return Session(Queue(), kernels, clock=clock), kernels
+    return Session(Queue(clock), kernels, clock=clock), kernels
 
 
 def test_a_sample_lasts_until_everything_is_over() -> None:
     session, kernels = make()
-    host_ns, commands = session.measure(lambda: [session.launch(triad, None), session.launch(triad, None)])
-    assert host_ns == 2 * 10 + 2 * 1000, "submission alone must not be taken for execution"
+    measured = session.measure(lambda: [session.launch(triad, None), session.launch(triad, None)])
+    assert measured.host_ns == 2 * 10 + 2 * 1000, "submission alone must not be taken for execution"
     assert [event.waits for event in kernels.events] == [1, 1]
-    assert [(c.kind, c.name, c.start_ns, c.end_ns) for c in commands] == [
+    assert [(c.kind, c.name, c.start_ns, c.end_ns) for c in measured.commands] == [
         ("kernel", "triad", 10_000, 10_700),
         ("kernel", "triad", 20_000, 20_700),
     ]
@@ -86,9 +93,33 @@ def test_a_sample_lasts_until_everything_is_over() -> None:
 def test_samples_do_not_share_commands() -> None:
     session, _ = make()
     session.measure(lambda: session.launch(triad, None))
-    _, commands = session.measure(lambda: session.launch(triad, None))
-    assert len(commands) == 1
-    assert session.measure(lambda: None) == (0, [])
+    assert len(session.measure(lambda: session.launch(triad, None)).commands) == 1
+    nothing = session.measure(lambda: None)
+    assert (nothing.host_ns, nothing.commands) == (0, [])
+
+
+def test_executions_of_a_batch_are_timed_together_and_do_not_overlap() -> None:
+    session, kernels = make()
+    over: list[list[int]] = []
+
+    def timed() -> None:
+        over.append([event.waits for event in kernels.events])
+        session.launch(triad, None)
+
+    measured = session.measure(timed, batch=3)
+    assert measured.host_ns == 3 * (10 + 1000)
+    assert [len(execution) for execution in measured.executions] == [1, 1, 1]
+    assert over == [[], [1], [1, 1]], "an execution began before the one before was over"
+
+
+def test_work_that_was_not_recorded_shows_as_a_late_queue() -> None:
+    session, _ = make()
+    other = Queue(session.queue.clock)
+    session.launch(triad, None, queue=other)
+    other.busy_ns = 700
+    measured = session.measure(lambda: session.launch(triad, None))
+    assert measured.host_ns == 1010, "the wait for it is not part of the sample"
+    assert measured.late_ns == 700
 
 
 def test_queues_are_numbered_in_the_order_of_their_use() -> None:
@@ -99,8 +130,7 @@ def test_queues_are_numbered_in_the_order_of_their_use() -> None:
         session.launch(triad, None)
         session.launch(triad, None, queue=other)
 
-    _, commands = session.measure(two_queues)
-    assert [c.queue for c in commands] == [0, 1]
+    assert [c.queue for c in session.measure(two_queues).commands] == [0, 1]
     assert kernels.queues == [session.queue, other]
 
 
@@ -122,10 +152,11 @@ def test_copies_fills_barriers_and_library_calls_are_recorded_on_a_device() -> N
         session.wait()
         assert int(total) == 3 * 990 + 5 * 10
 
-    host_ns, commands = session.measure(everything)
+    measured = session.measure(everything)
+    commands = measured.commands
     assert [c.kind for c in commands] == ["fill", "copy", "barrier", "library", "copy"]
     assert all(c.start_ns <= c.end_ns for c in commands)
-    assert sum(c.end_ns - c.start_ns for c in commands) <= host_ns
+    assert sum(c.end_ns - c.start_ns for c in commands) <= measured.host_ns
     assert back.tolist() == [5] * 10 + [3] * 990
 
 
@@ -150,3 +181,37 @@ def test_an_unequal_copy_is_refused() -> None:
         session.copy(array, np.zeros(4, np.int32))
     with pytest.raises(ValueError, match="not contiguous"):
         session.copy(array, np.zeros(16, np.int32)[::2])
+
+
+def test_a_copy_keeps_a_temporary_alive_until_it_is_over() -> None:
+    """A temporary that nobody else holds must not be freed while the device still reads it."""
+    import gc
+    import weakref
+
+    from harness.runner.session import Session
+
+    class Tracked(np.ndarray):
+        """An array that can be watched: plain ones take no weak references."""
+
+    session = Session.on("cpu")
+    array = session.alloc(1 << 20, np.int32)
+    back = np.zeros(1 << 20, np.int32)
+
+    def copies() -> None:
+        source = np.arange(1 << 20, dtype=np.int32)
+        event = session.copy(array, source)
+        del source
+        assert event._keep is not None
+        session.copy(back, array)
+
+    watched = np.arange(8, dtype=np.int32).view(Tracked)
+    event = session.copy(session.alloc(8, np.int32), watched)
+    reference = weakref.ref(watched)
+    del watched
+    gc.collect()
+    assert reference() is not None
+    event.wait()
+    session.begin()
+    assert reference() is None
+    session.measure(copies)
+    assert back[-1] == (1 << 20) - 1

@@ -1,0 +1,118 @@
+"""Rates of multiply-add, which counts as two operations, in float32, float64 and int32.
+
+Each work-item runs 8 or 16 chains of which every step needs the one before, so no step can be left out; the factor is
+an argument, so none can be computed beforehand. Floats start small and are multiplied by one: every sum is exact. For
+integers the closed form of the recurrence modulo 2**32 is compared.
+"""
+
+# mypy: disable-error-code="untyped-decorator"
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from harness.dpex import device_func, kernel, native, specialize
+from harness.errors import Unsupported
+from harness.roofline.bench import Bench, nd_range, require_equal
+from harness.roofline.expected import INTEGER_FACTOR, chain_operations, chain_starts, chain_sums
+from harness.roofline.search import Candidate, Found, grown
+
+DTYPES = {"fp32": np.float32, "fp64": np.float64, "int32": np.int32}
+#: Chains, unrolled steps (0: as the compiler likes) and work-items of a group.
+FORMS = ((8, 0, 256), (8, 8, 256), (8, 0, 64), (8, 8, 1024), (16, 0, 256), (16, 4, 256), (16, 0, 64))
+ITEMS_PER_UNIT = 1 << 14
+_FEWEST_STEPS = 128
+#: Above this a float32 sum would not be exact: 16 chains of starts up to 2.
+_MOST_STEPS = 1 << 17
+
+
+@device_func
+def _integer_step(x: Any, factor: Any, addend: Any) -> Any:
+    # numba makes 64 bits of 32-bit products
+    return np.int32(x * factor + addend)
+
+
+def make_chains(dtype: str, chains: int, unroll: int) -> Any:
+    """The kernel; ``chains`` is 8 or 16."""
+    cast, many = np.dtype(dtype).type, chains == 16
+    step = _integer_step if dtype == "int32" else native.mad
+
+    # fast_math: without it multiplications and additions are never fused
+    @kernel(fast_math=True, unroll=unroll or None)
+    def multiply_add(item: kapi.NdItem, x: Any, sums: Any, factor: Any, steps: Any) -> None:
+        i = item.get_global_id(0)
+        s = x[i]
+        a = s
+        b, c, d = cast(a + s), cast(a + s + s), cast(a + s + s + s)
+        e, f, g, h = cast(d + a), cast(d + b), cast(d + c), cast(d + d)
+        j, k, l, m = cast(h + a), cast(h + b), cast(h + c), cast(h + d)  # noqa: E741
+        n, o, p, q = cast(h + e), cast(h + f), cast(h + g), cast(h + h)
+        for _ in range(steps):
+            a, b, c, d = step(a, factor, s), step(b, factor, s), step(c, factor, s), step(d, factor, s)
+            e, f, g, h = step(e, factor, s), step(f, factor, s), step(g, factor, s), step(h, factor, s)
+            if many:
+                j, k, l, m = step(j, factor, s), step(k, factor, s), step(l, factor, s), step(m, factor, s)  # noqa: E741
+                n, o, p, q = step(n, factor, s), step(o, factor, s), step(p, factor, s), step(q, factor, s)
+        total = cast(a + b + c + d + e + f + g + h)
+        if many:
+            total = cast(total + j + k + l + m + n + o + p + q)
+        sums[i] = total
+
+    return multiply_add
+
+
+class Group:
+    """One launch a form, long enough to be timed."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+
+    def measure(self, name: str) -> Found:
+        """Measure one probe."""
+        if name == "fp64" and not self._bench.device.has_aspect_fp64:
+            raise Unsupported("the device has no fp64")
+        return self._bench.search(_Candidates(self._bench, np.dtype(DTYPES[name])).all())
+
+
+class _Candidates:
+    """The forms for one type."""
+
+    def __init__(self, bench: Bench, dtype: Any) -> None:
+        self._bench = bench
+        self._dtype = dtype
+        items = ITEMS_PER_UNIT * bench.compute_units
+        self._starts = chain_starts(items, dtype)
+        self._x = bench.memory.upload(self._starts)
+        self._sums = bench.zeros(items, dtype)
+
+    def all(self) -> Iterator[Candidate]:
+        bench = self._bench
+        forms = [form for form in FORMS if form[2] in bench.work_groups(form[2])]
+        for form in forms if bench.effort.all_forms else forms[:2]:
+            yield self._form(*form, self._steps)
+
+    @cached_property
+    def _steps(self) -> int:
+        bench = self._bench
+        time_of = lambda steps: self._form(*FORMS[0], steps).run()  # noqa: E731
+        return grown(_FEWEST_STEPS, _MOST_STEPS, bench.effort.shortest_ns, time_of)
+
+    def _form(self, chains: int, unroll: int, group: int, steps: int) -> Candidate:
+        bench = self._bench
+        factor = self._dtype.type(INTEGER_FACTOR if self._dtype.kind == "i" else 1)
+        kernel = specialize(make_chains, dtype=self._dtype.name, chains=chains, unroll=unroll)
+        space = nd_range(self._x.size, group)
+        submit = partial(bench.session.launch, kernel, space, self._x, self._sums, factor, np.int32(steps))
+
+        def verify() -> None:
+            bench.poison(self._sums, 0)
+            submit().wait()
+            require_equal(bench.memory.read(self._sums), chain_sums(self._starts, chains, steps), "sums of chains")
+
+        form = {"work-group": group, "chains": chains, "unrolled": unroll or "as compiled"}
+        amount = chain_operations(self._x.size, chains, steps)
+        return Candidate(form, amount, partial(bench.device_ns, submit), verify)

@@ -1,0 +1,108 @@
+"""Bandwidth of shared local memory: each work-item reads through its group's tile again and again.
+
+The number of passes and the walk through the tile are known at run time only, so that no compiler can keep the tile in
+registers; float sums are not reordered, so that it cannot multiply one pass by their number.
+"""
+
+# mypy: disable-error-code="untyped-decorator"
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from harness.dpex import kernel, specialize, vector
+from harness.roofline.bench import Bench, nd_range, require_equal
+from harness.roofline.expected import local_sums
+from harness.roofline.search import Candidate, Found, grown
+
+#: Elements of a read, work-items of a group, bytes of the tile.
+FORMS = ((1, 256, 1 << 14), (1, 64, 1 << 14), (4, 256, 1 << 14), (4, 64, 1 << 14), (1, 1024, 1 << 14), (1, 16, 1 << 12))
+GROUPS_PER_UNIT = 16
+#: Reads of one turn of the loop: a work-item's share of the tile is a multiple of this.
+READS = 4
+_FEWEST_PASSES = 32
+_MOST_PASSES = 1 << 14
+
+
+def make_reader(width: int) -> Any:
+    """The kernel; ``rounds`` reads a work-item and pass, in four sums that do not wait for one another."""
+
+    @kernel
+    def read_local(item: kapi.NdItem, sums: Any, tile: Any, rounds: Any, passes: Any) -> None:
+        step, first = item.get_local_range(0), item.get_local_id(0)
+        for i in range(rounds):
+            tile[first + i * step] = np.float32((first + i * step) & 3)
+        kapi.group_barrier(item.get_group())
+        p = q = r = s = np.float32(0)
+        for _ in range(passes):
+            i = first
+            for _ in range(0, rounds, READS):
+                p += tile[i]
+                q += tile[i + step]
+                r += tile[i + 2 * step]
+                s += tile[i + 3 * step]
+                i += READS * step
+        sums[item.get_global_id(0)] = p + q + r + s
+
+    @kernel
+    def read_local4(item: kapi.NdItem, sums: Any, tile: Any, rounds: Any, passes: Any) -> None:
+        step, first = item.get_local_range(0), item.get_local_id(0)
+        for i in range(4 * rounds):
+            tile[first + i * step] = np.float32((first + i * step) & 3)
+        kapi.group_barrier(item.get_group())
+        p = q = r = s = np.float32(0)
+        for _ in range(passes):
+            i = 4 * first
+            for _ in range(rounds):
+                t, u, v, w = vector.load4_unaligned(tile, i)
+                p, q, r, s = p + t, q + u, r + v, s + w
+                i += 4 * step
+        sums[item.get_global_id(0)] = p + q + r + s
+
+    return read_local if width == 1 else read_local4
+
+
+class Group:
+    """The one probe of shared local memory."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+
+    def measure(self, name: str) -> Found:
+        """Measure it."""
+        return self._bench.search(self._candidates())
+
+    def _candidates(self) -> Iterator[Candidate]:
+        bench = self._bench
+        largest = int(bench.device.max_work_group_size)
+        # half of the memory at most, so that a second group can be resident
+        most_bytes = int(bench.device.local_mem_size) // 2
+        forms = [form for form in FORMS if form[1] <= largest and form[2] <= most_bytes]
+        if not forms:
+            return
+        first = forms[0]
+        passes = grown(_FEWEST_PASSES, _MOST_PASSES, bench.effort.shortest_ns, lambda n: self._form(n, *first).run())
+        for form in forms if bench.effort.all_forms else forms[:2]:
+            yield self._form(passes, *form)
+
+    def _form(self, passes: int, width: int, group: int, tile_bytes: int) -> Candidate:
+        bench = self._bench
+        items = group * GROUPS_PER_UNIT * bench.compute_units
+        rounds = tile_bytes // (4 * width * group)
+        sums = bench.zeros(items, np.float32)
+        tile = kapi.LocalAccessor(tile_bytes // 4, np.float32)
+        reader, counts = specialize(make_reader, width=width), (np.int64(rounds), np.int64(passes))
+        submit = partial(bench.session.launch, reader, nd_range(items, group), sums, tile, *counts)
+
+        def verify() -> None:
+            bench.poison(sums, -1)
+            submit().wait()
+            expected = local_sums(width, group, rounds, passes)
+            require_equal(bench.memory.read(sums).reshape(-1, group), expected, "sums")
+
+        form = {"work-group": group, "elements a read": width, "tile": tile_bytes}
+        return Candidate(form, 4 * width * items * rounds * passes, partial(bench.device_ns, submit), verify)

@@ -1,0 +1,81 @@
+"""Copies between host and device memory, by kind of host memory and direction, timed by the host's clock.
+
+By the host's, because drivers time a copy of pageable memory from anywhere between its first and its last piece. Host
+memory is written by the host before each copy, so that shared memory is where the host uses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from harness.roofline.bench import Bench, require_equal
+from harness.roofline.search import Candidate, Found
+from harness.runner.memory import Array, allocate
+
+_MOST_BYTES = 256 << 20
+_ELEMENT = np.dtype(np.int64)
+
+
+class Group:
+    """One device array, and for each kind of host memory an array as large."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+
+    def measure(self, name: str) -> Found:
+        """Measure one probe."""
+        source, _, destination = name.partition("_to_")
+        kind = destination if source == "device" else source
+        host, view = self._host_memory(kind)
+        candidate = self._from_device if source == "device" else self._to_device
+        return self._bench.search([candidate(host, view)])
+
+    @cached_property
+    def _device_array(self) -> Any:
+        return self._bench.session.alloc(min(self._bench.array_bytes(), _MOST_BYTES) // _ELEMENT.itemsize, _ELEMENT)
+
+    @cached_property
+    def _data(self) -> Array:
+        return np.arange(self._device_array.size, dtype=_ELEMENT)
+
+    def _host_memory(self, kind: str) -> tuple[Any, Array]:
+        """What the runtime copies from or to, and the same memory as the host sees it."""
+        size = self._device_array.size
+        if kind == "pageable":
+            array = np.zeros(size, _ELEMENT)
+            return array, array
+        array = allocate(size, _ELEMENT, self._bench.session.queue, kind)
+        return array, np.ndarray(size, _ELEMENT, buffer=array.usm_data)
+
+    def _to_device(self, host: Any, view: Array) -> Candidate:
+        bench, device = self._bench, self._device_array
+
+        def verify() -> None:
+            view[:] = self._data
+            bench.poison(device, -1)
+            bench.session.copy(device, host).wait()
+            require_equal(bench.memory.read(device), self._data, "what arrived")
+
+        return self._candidate(view, partial(bench.session.copy, device, host), verify)
+
+    def _from_device(self, host: Any, view: Array) -> Candidate:
+        bench, device = self._bench, self._device_array
+
+        def verify() -> None:
+            view[:] = -1
+            bench.memory.write(device, self._data)
+            bench.session.copy(host, device).wait()
+            require_equal(view, self._data, "what arrived")
+
+        return self._candidate(view, partial(bench.session.copy, host, device), verify)
+
+    def _candidate(self, view: Array, submit: Callable[[], Any], verify: Callable[[], None]) -> Candidate:
+        def run() -> float:
+            view[:: 4096 // _ELEMENT.itemsize] = 0  # of each page an element
+            return self._bench.host_ns(submit)
+
+        return Candidate({"bytes": view.nbytes}, view.nbytes, run, verify)

@@ -1,0 +1,70 @@
+"""How large problems must be so that they measure what they are meant to. No SYCL in here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from harness.errors import Unsupported
+from harness.roofline.catalogue import FOOTPRINTS, size_text
+
+#: STREAM's own rule: an array has at least four times the size of the last-level caches.
+CACHES = 4
+_FEWEST_CACHES = 2
+_LEAST_BYTES = 64 << 20
+#: Of the device's memory, an array takes no more than this part.
+_PART_OF_MEMORY = 16
+#: Elements of a block that any form of a kernel divides into whole work-groups.
+BLOCK = 1 << 16
+
+
+def largest_array_bytes(memory_bytes: int, max_alloc_bytes: int) -> int:
+    """The largest array that is asked of a device."""
+    return min(memory_bytes // _PART_OF_MEMORY, max_alloc_bytes)
+
+
+def array_bytes(cache_bytes: int, largest_bytes: int) -> int:
+    """Size of an array for bandwidth: four times the last-level cache, or at least twice if memory is small.
+
+    Raises:
+        Unsupported: the memory is too small for arrays that the cache does not hold.
+    """
+    size = min(max(_LEAST_BYTES, CACHES * cache_bytes), largest_bytes)
+    if size < _FEWEST_CACHES * cache_bytes:
+        raise Unsupported(
+            f"an array of {size_text(size)}, a {_PART_OF_MEMORY}th of the memory, would fit into the cache "
+            f"({size_text(cache_bytes)})"
+        )
+    return size
+
+
+def whole_blocks(elements: int) -> int:
+    """The largest multiple of a block that is not above ``elements``; at least one block."""
+    return max(1, elements // BLOCK) * BLOCK
+
+
+def power_of_two(number: int) -> int:
+    """The largest power of two that is not above ``number``."""
+    return 1 << (number.bit_length() - 1)
+
+
+def work_groups(wanted: Iterable[int], largest: int) -> list[int]:
+    """Those sizes of work-groups that the device allows; its largest if it allows none."""
+    return [size for size in wanted if size <= largest] or [largest]
+
+
+def check_footprint(footprint_bytes: int, cache_bytes: int, largest_bytes: int) -> None:
+    """Whether a pointer chase of this footprint tells something on a device.
+
+    Raises:
+        Unsupported: it is too large for the device's memory, or a smaller one is in memory already.
+    """
+    if footprint_bytes > largest_bytes:
+        raise Unsupported(f"larger than the largest array here ({size_text(largest_bytes)})")
+    enough = next((size for size in FOOTPRINTS if size >= CACHES * cache_bytes), FOOTPRINTS[-1])
+    if footprint_bytes > enough:
+        raise Unsupported(f"{size_text(enough)} are far beyond the caches already")
+
+
+def chase_steps(lines: int, fewest: int = 1 << 16, most: int = 1 << 18) -> int:
+    """Steps of one run through a ring of ``lines`` cache lines: twice round where that is not too long."""
+    return max(fewest, min(2 * lines, most))

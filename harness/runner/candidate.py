@@ -1,0 +1,53 @@
+"""A variant on its way through a worker, and why it dropped out."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.errors import TooLarge, Unsupported, XebenchError
+from harness.patterns.pattern import Variant
+from harness.runner.validation import UnusableReference
+
+
+@dataclass
+class Candidate:
+    """A variant: its timed part once prepared, the kernels that it launched, its status and the reason for it."""
+
+    variant: Variant
+    timed: Callable[[], Any] = field(default=lambda: None)
+    status: str = "ok"
+    reason: str = ""
+    kernels: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The variant's name."""
+        return self.variant.name
+
+    def drop(self, status: str, reason: str) -> None:
+        """Take the variant out, for the first reason that there is."""
+        if self.status == "ok":
+            self.status, self.reason = status, reason
+
+
+def outcome(stage: str, error: Exception) -> tuple[str, str]:
+    """Status and reason of what an exception ended."""
+    text = str(error).strip().partition("\n")[0]
+    if isinstance(error, Unsupported):
+        return "skipped", text
+    if isinstance(error, TooLarge):
+        return "refused", text
+    if isinstance(error, MemoryError):
+        return "refused", "the host has too little memory for this problem"
+    if isinstance(error, XebenchError | UnusableReference):
+        return "error", f"{stage}: {text}"
+    return "error", f"{stage}: {type(error).__name__}: {text}"
+
+
+def accepted(function: Callable[..., Any], numbers: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of ``numbers`` that the function names among its parameters."""
+    parameters = inspect.signature(function).parameters
+    return {name: value for name, value in numbers.items() if name in parameters}

@@ -1,0 +1,41 @@
+"""When a family's samples say enough: the stopping rule on the speed-ups of its variants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from harness.analysis import stopping
+from harness.analysis.intervals import log_ratios
+from harness.analysis.statistics import Floats
+from harness.runner.sampler import Decide, Sampling
+
+
+def stopping_rule(sampling: Sampling, baseline: str) -> Decide:
+    """The rule of :mod:`harness.analysis.stopping` with these limits, for speed-ups over the variant ``baseline``."""
+    limits = stopping.Limits(sampling.precision, sampling.budget_s, sampling.max_blocks, sampling.min_blocks)
+
+    def decide(values: Mapping[str, Sequence[float]], elapsed_s: float) -> str | None:
+        blocks = len(next(iter(values.values())))
+        return stopping.decide(log_speedups(values, baseline), blocks=blocks, elapsed_s=elapsed_s, limits=limits)
+
+    return decide
+
+
+def log_speedups(values: Mapping[str, Sequence[float]], baseline: str) -> list[Floats]:
+    """The log speed-up of each variant in each block, without blocks in which a side has no valid sample.
+
+    Without a baseline, or with nothing beside it, the logarithms of the times.
+
+    Args:
+        values: time of each variant in each block; NaN or 0 when there is none.
+        baseline: the variant that speed-ups are counted from.
+    """
+    series = {name: np.array(times, float) for name, times in values.items()}
+    base = series.pop(baseline, None)
+    if base is None or not series:
+        alone = series.values() if base is None else [base]
+        return [np.log(times[times > 0]) for times in alone]
+    both = [(times, (base > 0) & (times > 0)) for times in series.values()]
+    return [log_ratios(base[valid], times[valid]) for times, valid in both]

@@ -1,0 +1,49 @@
+"""How a worker process ended, in the words of its exit status and of what it printed last."""
+
+from __future__ import annotations
+
+import re
+import signal
+from pathlib import Path, PurePath
+from typing import Final
+
+_LONGEST: Final = 160
+
+#: What LLVM inside a driver prints at any crash; it says nothing about this one.
+_BANNER: Final = re.compile(r"PLEASE (submit a bug report|ATTACH)|^Stack dump")
+
+#: Files that are not a pattern's: installed packages and this one.
+_LIBRARY: Final = re.compile(rf"/lib/python\d|^{re.escape(str(Path(__file__).parents[1]))}/")
+_FRAME: Final = re.compile(r'File "(.+)", line (\d+) in (.+)')
+
+
+def how_it_ended(code: int, said: str) -> str:
+    """One line for an exit status as :mod:`subprocess` gives it (negative: a signal) and the output before it."""
+    if code == -signal.SIGKILL:
+        # a process cannot crash with this one: somebody else sent it
+        return "killed from outside (signal SIGKILL)"
+    how = f"exit status {code}" if code >= 0 else f"signal {_name(-code)}"
+    where, words = _python_frame(said), _last_words(said)
+    return how + (f" in {where}" if where else f" ({words})" if words else "")
+
+
+def _name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # real-time signals have no name
+        return str(number)
+
+
+def _python_frame(said: str) -> str:
+    """The innermost Python frame that faulthandler printed, of the pattern if it has one: ``file.py, line 7, name``."""
+    _, fatal, after = said.rpartition("Fatal Python error")
+    frames: list[tuple[str, str, str]] = _FRAME.findall(after) if fatal else []
+    if not frames:
+        return ""
+    path, line, function = next((frame for frame in frames if not _LIBRARY.search(frame[0])), frames[0])
+    return f"{PurePath(path).name}, line {line}, {function}"
+
+
+def _last_words(said: str) -> str:
+    lines = [line.strip() for line in said.splitlines() if line.strip() and not _BANNER.search(line)]
+    return lines[-1][:_LONGEST] if lines else ""

@@ -1,0 +1,98 @@
+"""What a run may use: the memory of a worker process, and the seconds of the whole run."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from harness.errors import XebenchError
+
+DEFAULT_MEMORY: Final = "80%"
+
+_UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([KMGT]?)(?:i?B)?|(%))", re.IGNORECASE)
+
+
+def parse_memory(text: str, total_bytes: int) -> int:
+    """Bytes of ``8G``, ``512M`` or ``80%`` (of ``total_bytes``).
+
+    Raises:
+        XebenchError: the text has another form.
+    """
+    match = _SIZE.fullmatch(text.strip())
+    if match is None or not float(match[1]):
+        raise XebenchError(
+            f"--memory-limit {text!r}: write a size as 8G or 512M, or a part of the host's memory as 80%"
+        )
+    scale = total_bytes / 100 if match[3] else _UNITS[match[2].upper()]
+    return int(float(match[1]) * scale)
+
+
+def host_memory_bytes(root: Path = Path("/")) -> int:
+    """The memory that this process can have: the host's, or less in a container or a batch job.
+
+    Args:
+        root: where ``proc`` and ``sys`` are looked for.
+    """
+    import psutil
+
+    return min([int(psutil.virtual_memory().total), *_control_group_limits(root)])
+
+
+def _control_group_limits(root: Path) -> list[int]:
+    """``memory.max`` of the process's control group and of those above it (version 2)."""
+    groups = root / "sys/fs/cgroup"
+    try:
+        own = re.search(r"^0::/(.*)$", (root / "proc/self/cgroup").read_text(), re.MULTILINE)
+    except OSError:
+        return []
+    folder = groups / (own[1] if own else "")
+    limits = []
+    for group in (folder, *folder.parents):
+        try:
+            limits.append(int((group / "memory.max").read_text()))
+        except (OSError, ValueError):  # "max" is no limit
+            continue
+    return limits
+
+
+def resident_bytes(pid: int) -> int:
+    """Memory that a process occupies now; 0 when it is gone."""
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    except (OSError, IndexError):  # an empty file: it is ending
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def system_memory_kills(root: Path = Path("/")) -> int:
+    """How many processes the system's out-of-memory killer has ended since it started."""
+    try:
+        match = re.search(r"^oom_kill (\d+)$", (root / "proc/vmstat").read_text(), re.MULTILINE)
+    except OSError:
+        return 0
+    return int(match[1]) if match else 0
+
+
+class RunBudget:
+    """Seconds that a whole run may take, from now on.
+
+    Args:
+        seconds: None for no limit.
+        clock: seconds, for tests.
+    """
+
+    def __init__(self, seconds: float | None, clock: Callable[[], float] = time.monotonic) -> None:
+        self.seconds = seconds
+        self._clock = clock
+        self._begin = clock()
+
+    def left_s(self) -> float:
+        """What is left; infinite without a limit."""
+        if self.seconds is None:
+            return float("inf")
+        return self.seconds - (self._clock() - self._begin)

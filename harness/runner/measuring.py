@@ -1,0 +1,95 @@
+"""Take one sample of a variant: reset and flush before the clock starts, check its times, make its row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import chain
+from typing import Protocol
+
+from harness.analysis import hygiene
+from harness.analysis.hygiene import EventTimes
+from harness.runner.candidate import Candidate
+from harness.runner.flags import Rules, is_valid
+from harness.runner.rows import RowStream
+from harness.runner.session import Session
+
+
+class Resettable(Protocol):
+    """What is put back before each sample: a :class:`harness.runner.binding.Binding`."""
+
+    def reset(self) -> None:
+        """Put the initial contents of the in-out arrays back."""
+
+
+class Flush(Protocol):
+    """Empties the device's caches: a :class:`harness.runner.flush.Flusher`."""
+
+    @property
+    def limit_gbps(self) -> float:
+        """Bandwidth that only a cache can exceed."""
+
+    def flush(self) -> None:
+        """Return when nothing of a problem is left in a cache."""
+
+
+class SampleTaker:
+    """Takes the samples of one family in one state.
+
+    Args:
+        session: where variants run.
+        binding: reset before each sample.
+        rows: takes the samples' rows.
+        rules: what makes a sample suspect.
+        flusher: for cold samples; None for hot ones.
+    """
+
+    def __init__(
+        self, session: Session, binding: Resettable, rows: RowStream, rules: Rules, flusher: Flush | None = None
+    ) -> None:
+        self._session = session
+        self._binding = binding
+        self._rows = rows
+        self._rules = rules
+        self._flusher = flusher
+
+    def take(self, candidate: Candidate, *, state: str, block: int, order: int, batch: int) -> float:
+        """One sample: its row is queued, its metric in ns for one execution is returned; NaN if it is not valid."""
+        self._binding.reset()
+        if self._flusher is not None:
+            self._flusher.flush()
+        measured = self._session.measure(candidate.timed, batch)
+        executions = [[command.hygienic() for command in execution] for execution in measured.executions]
+        device_ns, span_ns, queue_ns = _times(executions)
+        metric = self._rules.metric
+        total_ns = {"device": device_ns, "span": span_ns, "wall": measured.host_ns}[metric]
+        limit_gbps = self._flusher.limit_gbps if self._flusher is not None else None
+        times = list(chain.from_iterable(executions))
+        flags = self._rules.broken(candidate.name, measured, times, total_ns, limit_gbps)
+        valid = is_valid(flags, metric)
+        self._rows.add_sample(
+            candidate.name,
+            {
+                "block": block,
+                "order": order,
+                "state": state,
+                "batch": batch,
+                "host_ns": measured.host_ns / batch,
+                "device_ns": device_ns / batch,
+                "span_ns": span_ns / batch,
+                "queue_ns": queue_ns / batch,
+                "valid": valid,
+                "flags": ",".join(flags),
+            },
+            measured.commands,
+        )
+        return total_ns / batch if valid else math.nan
+
+
+def _times(executions: Sequence[Sequence[EventTimes]]) -> tuple[int, int, int]:
+    """Device time, span and time in the queue, each the sum over the executions."""
+    return (
+        sum(map(hygiene.union_ns, executions)),
+        sum(map(hygiene.span_ns, executions)),
+        sum(map(hygiene.queue_ns, executions)),
+    )

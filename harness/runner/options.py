@@ -1,0 +1,70 @@
+"""How a session of a run goes about its plan, and the defaults that go with a preset."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from harness.analysis.intervals import MIN_SAMPLES
+from harness.analysis.stopping import MIN_BLOCKS
+from harness.runner.limits import DEFAULT_MEMORY
+from harness.runner.recipe import Recipe
+from harness.runner.sampler import Sampling
+
+#: Seconds of sampling per family, by preset: smoke proves that everything works, guide takes the time it needs.
+BUDGETS_S = {"smoke": 0.4, "default": 6.0, "guide": 60.0}
+TIMEOUTS_S = {"smoke": 60.0, "default": 120.0, "guide": 900.0}
+
+
+@dataclass(frozen=True)
+class Options:
+    """How one session measures a plan.
+
+    Attributes:
+        output: the run folder.
+        recipe: what was asked for; its device, seed and limits of sampling are used, and it is kept in the manifest.
+        overwrite: replace an earlier run in the same folder.
+        resume: go on with the run in the folder.
+        timeout_s: silence after which a worker counts as hung; None: by preset.
+        memory_limit: what a worker may occupy, as `harness.runner.limits.parse_memory` takes it.
+        run_budget_s: seconds for the whole run; families that do not fit are not measured.
+        exclusive: refuse to run while another run uses the device.
+        command_line: for the manifest.
+    """
+
+    output: Path
+    recipe: Recipe
+    overwrite: bool = False
+    resume: bool = False
+    timeout_s: float | None = None
+    memory_limit: str = DEFAULT_MEMORY
+    run_budget_s: float | None = None
+    exclusive: bool = False
+    command_line: tuple[str, ...] = ()
+
+    def silence_s(self) -> float:
+        """Seconds of silence after which a worker counts as hung."""
+        return self.timeout_s or TIMEOUTS_S.get(self.recipe.preset, TIMEOUTS_S["default"])
+
+    def sampling(self) -> Sampling:
+        """The sampling limits of the preset, with what the user gave instead."""
+        preset, budget_s = self.recipe.preset, self.recipe.budget_s
+        return Sampling(
+            precision=self.recipe.precision or 0.01,
+            budget_s=BUDGETS_S.get(preset, BUDGETS_S["default"]) if budget_s is None else budget_s,
+            min_blocks=MIN_SAMPLES if preset == "smoke" else MIN_BLOCKS,
+        )
+
+
+class Progress(Protocol):
+    """Told how far a run is; see :mod:`harness.report.progress`."""
+
+    def say(self, text: str) -> None:
+        """A notice that stays visible."""
+
+    def family(self, index: int, total: int, name: str) -> None:
+        """A family begins."""
+
+    def variant(self, name: str) -> None:
+        """A variant of the family is at work."""

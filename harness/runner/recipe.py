@@ -1,0 +1,73 @@
+"""What a run measures, as it was asked for: kept in the manifest, so that a later session goes on with the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Final
+
+from harness.errors import RunFolderError
+from harness.patterns.plan import Family, build_plan, parse_override
+from harness.patterns.registry import discover, select
+
+#: The manifest's key.
+KEY: Final = "request"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The part of a command line that says what is measured, and how thoroughly.
+
+    Attributes:
+        names: patterns, families or catalogue ids; all patterns when empty.
+        preset: of the problem sizes.
+        overrides: values of axes and sizes, as ``name=value,value``.
+        paths: pattern files beside the built-in ones.
+        device: ``auto``, ``gpu``, ``cpu`` or a SYCL filter string.
+        require_gpu: refuse the fall-back to the CPU device.
+        precision: wanted half-width of the log speed-up's interval; None: the default.
+        budget_s: seconds of sampling for each family; None: the preset's.
+        seed: of the data and of the order of samples.
+    """
+
+    names: tuple[str, ...]
+    preset: str
+    overrides: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    device: str = "auto"
+    require_gpu: bool = False
+    precision: float | None = None
+    budget_s: float | None = None
+    seed: int = 20240517
+
+    def plan(self) -> list[Family]:
+        """Every family to measure.
+
+        Raises:
+            PatternError: a pattern file cannot be read, or nothing fits the names, the preset or an override.
+        """
+        overrides = dict(parse_override(text) for text in self.overrides)
+        return build_plan(select(discover([Path(path) for path in self.paths]), self.names), self.preset, overrides)
+
+    def to_manifest(self) -> dict[str, Any]:
+        """The manifest's entry."""
+        return {KEY: asdict(self)}
+
+    @classmethod
+    def of_run(cls, folder: Path) -> Recipe:
+        """The recipe of the run in ``folder``.
+
+        Raises:
+            RunFolderError: there is no run, or its manifest does not say.
+        """
+        from harness.records.files import read_manifest
+
+        kept = read_manifest(folder).get(KEY)
+        known = {field.name for field in fields(cls)}
+        if not isinstance(kept, Mapping) or not {"names", "preset"} <= kept.keys() <= known:
+            raise RunFolderError(f"{folder} does not say what was asked for: start a new run with --output")
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()
+        }
+        return cls(**values)

@@ -1,0 +1,69 @@
+"""Going on with a run: what is missing in it, and whether this is still the machine it was begun on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import pandas as pd
+
+from harness.analysis.rows import rows
+from harness.errors import XebenchError
+from harness.patterns.plan import Family
+from harness.records import Run
+from harness.runner.cases import NOT_MEASURED
+
+#: What tells one device, or one of its drivers, from another.
+IDENTITY: Final = ("device", "name", "driver_version")
+
+
+def recorded_device(run: Run) -> dict[str, Any] | None:
+    """The row of the device that the run used; None when it ended before there was one."""
+    if run.devices.empty:
+        return None
+    return rows(run.devices)[-1]
+
+
+def check_same_device(recorded: Mapping[str, Any], here: Mapping[str, Any]) -> None:
+    """Refuse to mix the times of two devices, or of two drivers, under one name.
+
+    Raises:
+        XebenchError: ``here`` is not what the run was begun on.
+    """
+    if any(recorded[name] != here[name] for name in IDENTITY):
+        raise XebenchError(
+            f"the run was measured on {_words(recorded)}, and here is {_words(here)}: start a new run with --output"
+        )
+
+
+def _words(row: Mapping[str, Any]) -> str:
+    return f"{row['name']} ({row['device']}, driver {row['driver_version']})"
+
+
+def missing_families(plan: Sequence[Family], cases: pd.DataFrame, device_class: str) -> list[Family]:
+    """The families of ``plan`` in which a case is not over: they are measured again as a whole.
+
+    A speed-up needs both of its sides in the same blocks, so a family cannot be completed variant by variant.
+    """
+    done = set(cases.loc[cases["status"] != NOT_MEASURED, "case_id"])
+    return [family for family in plan if not done.issuperset(case_ids([family], device_class))]
+
+
+def case_ids(families: Iterable[Family], device_class: str) -> list[str]:
+    """The keys of all cases of ``families``."""
+    return [family.case_id(variant.name, device_class) for family in families for variant in family.pattern.variants]
+
+
+def changed_software(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Which versions differ between two manifests: ``numba 0.59.1 -> 0.60.0``."""
+    then, current = _versions(before), _versions(now)
+    return [f"{name} {then.get(name)} -> {version}" for name, version in current.items() if then.get(name) != version]
+
+
+def _versions(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    commit = (manifest.get("git") or {}).get("commit")
+    return {
+        "xebench": manifest.get("xebench"),
+        "commit": commit and commit[:12],
+        **dict(manifest.get("packages") or {}),
+    }

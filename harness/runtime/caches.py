@@ -1,0 +1,31 @@
+"""The caches of the host's CPU, as the kernel tells them: drivers of CPU devices often name a smaller one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def last_level_cache_bytes(root: Path = Path("/")) -> int | None:
+    """The last-level caches of all cores together, each counted once; None if the kernel does not tell.
+
+    Args:
+        root: where ``sys`` is looked for.
+    """
+    sizes: dict[tuple[int, str], int] = {}
+    for folder in (root / "sys/devices/system/cpu").glob("cpu[0-9]*/cache/index[0-9]*"):
+        try:
+            kind, level, size, cores = (
+                (folder / name).read_text().strip() for name in ("type", "level", "size", "shared_cpu_list")
+            )
+            if kind != "Instruction":
+                sizes[int(level), cores] = _bytes(size)
+        except (OSError, ValueError):
+            continue
+    last = max((level for level, _ in sizes), default=None)
+    return sum(size for (level, _), size in sizes.items() if level == last) or None
+
+
+def _bytes(text: str) -> int:
+    """``32768K`` in bytes."""
+    units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+    return int(text[:-1]) * units[text[-1]] if text[-1:] in units else int(text)

@@ -1,0 +1,97 @@
+"""A family in the worker, on a device, with a sender that keeps what is sent."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.device
+
+TESTS = Path(__file__).parents[1]
+TINY = TESTS / "faulty/tiny_patterns.py"
+FAULTY = TESTS / "faulty/faulty_patterns.py"
+
+
+class Sender:
+    """Rows by table and the outcome of each case."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        self.cases: dict[str, dict[str, Any]] = {}
+
+    def send(self, kind: str, **content: Any) -> None:
+        if kind == "rows":
+            self.rows[content["table"]] += content["rows"]
+        elif kind == "case":
+            self.cases[content["variant"]] = content
+
+    def samples(self, **wanted: Any) -> list[dict[str, Any]]:
+        return [row for row in self.rows["samples"] if all(row[name] == value for name, value in wanted.items())]
+
+
+def measure(path: Path, pattern: str, **sampling: Any) -> Sender:
+    from harness.runner.beacon import Beacon
+    from harness.runner.family import Request, run_family
+    from harness.runner.problem import find_pattern
+    from harness.runner.session import Session
+    from harness.runtime.devices import describe
+
+    session = Session.on("cpu")
+    variants = list(find_pattern(str(path), pattern).variants)
+    limits = {"budget_s": 0.5, "min_blocks": 6, "max_blocks": 12, **sampling}
+    request = Request(str(path), pattern, {"n": 64}, {}, variants, {name: name for name in variants}, limits, seed=1)
+    sender, beacon = Sender(), Beacon.create()
+    try:
+        kept: Any = sender
+        run_family(request, session, describe(session.device), kept, beacon)
+        assert beacon.read() == (None, "idle")
+    finally:
+        beacon.close()
+    return sender
+
+
+def test_short_executions_are_timed_together_the_same_number_for_every_variant() -> None:
+    done = measure(TINY, "host_only")
+    assert {case["status"] for case in done.cases.values()} == {"ok"}
+    assert {row["batch"] for row in done.samples(state="warmup")} == {1}
+    batches = {row["case_id"]: row["batch"] for row in done.samples(state="hot")}
+    assert len(set(batches.values())) == 1 and set(batches) == {"fill", "fill_from_the_end"}
+    assert min(batches.values()) > 1
+
+
+def test_what_must_be_reset_before_each_execution_is_not_batched() -> None:
+    done = measure(TINY, "counted")
+    assert {case["status"] for case in done.cases.values()} == {"ok"}
+    assert {row["batch"] for row in done.samples()} == {1}
+
+
+def test_hot_and_cold_have_rows_and_blocks_of_their_own() -> None:
+    done = measure(TINY, "host_only", states=["hot", "cold"], max_blocks=14)
+    hot, cold = done.samples(state="hot"), done.samples(state="cold")
+    assert {row["batch"] for row in cold} == {1}, "only the first execution after a flush is cold"
+    assert {row["block"] for row in hot}.isdisjoint(row["block"] for row in cold)
+    for rows in (hot, cold):
+        assert {row["case_id"] for row in rows} == {"fill", "fill_from_the_end"}
+    assert len({row["block"] for row in hot}) <= 7 and len({row["block"] for row in cold}) <= 7
+    assert {case["stopped_by"] for case in done.cases.values()} <= {"precision", "budget", "max blocks"}
+
+
+def test_a_variant_that_fails_while_it_is_sampled_costs_itself_only() -> None:
+    done = measure(FAULTY, "fails_later")
+    assert done.cases["fails_at_the_fifth_call"]["status"] == "error"
+    assert done.cases["fails_at_the_fifth_call"]["stopped_by"] == ""
+    assert done.cases["write_ones"]["status"] == "ok" and done.cases["write_ones"]["stopped_by"]
+    numbers = [row["sample"] for row in done.rows["samples"]]
+    assert numbers == sorted(set(numbers))
+    blocks = {row["block"] for row in done.samples(case_id="write_ones") if row["state"] != "compile"}
+    assert blocks == set(range(max(blocks) + 1)), "what was measured before the failure is kept, in its blocks"
+
+
+def test_every_stretch_of_samples_has_the_state_of_the_machine() -> None:
+    done = measure(TINY, "counted", budget_s=0.3, precision=1e-9, max_blocks=10_000)
+    ranges = [(row["first_sample"], row["last_sample"]) for row in done.rows["machine"]]
+    sampled = [row["sample"] for row in done.rows["samples"] if row["state"] != "compile"]
+    assert [number for first, last in ranges for number in range(first, last + 1)] == sampled

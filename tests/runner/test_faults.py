@@ -1,0 +1,297 @@
+"""Whatever goes wrong costs what it must and no more: nothing measured is lost, and status and message are right.
+
+Every fault is a real one, through the command line, but the clocks: those need a driver that lies.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import harness
+from harness.analysis import hygiene
+from harness.records import Run
+
+FAULTY = Path(__file__).parents[1] / "faulty"
+GATE = ("quick", "gated", "--path", str(FAULTY / "gate.py"))
+pytestmark = pytest.mark.device
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "harness.cli", "run", *arguments]
+
+
+def smoke(output: Path, *arguments: str) -> tuple[str, ...]:
+    return (*arguments, "--preset", "smoke", "--device", "cpu", "--output", str(output))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Runs that somebody else has on this machine are none of these tests' business."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
+        yield
+
+
+def xebench(*arguments: str, status: int) -> str:
+    """Run to the end; gives what it said on standard error."""
+    environment = {**os.environ, "XEBENCH_TEST_GATE": "/nowhere"}
+    done = subprocess.run(
+        command(*arguments), capture_output=True, text=True, check=False, timeout=300, env=environment
+    )
+    assert done.returncode == status, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+class Going:
+    """A run that stopped at its gate, in the middle of the second of two families."""
+
+    def __init__(self, output: Path, process: subprocess.Popen[str]) -> None:
+        self.output = output
+        self.process = process
+        self.gate = output.with_suffix(".gate")
+
+    def rows(self, table: str) -> list[dict[str, object]]:
+        path = self.output / "journal" / f"{table}.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    def wait_for(self, what: str, seen: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + 120
+        while not seen():
+            assert self.process.poll() is None, f"it ended before {what}: {self.process.stderr.read()}"  # type: ignore[union-attr]
+            assert time.monotonic() < deadline, f"no {what}"
+            time.sleep(0.05)
+
+    def hot_samples(self) -> int:
+        return sum(row["state"] == "hot" and "gated/" in str(row["case_id"]) for row in self.rows("samples"))
+
+    def wait_at_gate(self) -> None:
+        self.wait_for("samples", lambda: self.hot_samples() > 0)
+        before = -1
+        while before != (before := len(self.rows("samples"))):
+            time.sleep(0.3)
+
+    def worker(self) -> int:
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        return int(children[-1])
+
+    def ends(self, status: int) -> str:
+        _, said = self.process.communicate(timeout=120)
+        assert self.process.returncode == status, said
+        assert "Traceback" not in said
+        return said
+
+
+@contextmanager
+def going(output: Path, *arguments: str, resume: bool = False) -> Iterator[Going]:
+    asked = ("--resume", str(output)) if resume else smoke(output, *GATE)
+    gate = output.with_suffix(".gate")
+    gate.touch()
+    process = subprocess.Popen(
+        # pytest may have been started by something that ignores these
+        ["env", "--default-signal=INT,TERM", *command(*asked, *arguments)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "XEBENCH_TEST_GATE": str(gate)},
+    )
+    run = Going(output, process)
+    try:
+        run.wait_at_gate()
+        yield run
+    finally:
+        gate.unlink(missing_ok=True)
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def statuses(run: Run) -> dict[str, str]:
+    return run.cases.set_index("variant")["status"].to_dict()
+
+
+@pytest.fixture(scope="module")
+def faults(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """One run with every fault that a variant can have."""
+    output = tmp_path_factory.mktemp("faults") / "run"
+    paths = ("--path", str(FAULTY / "faults.py"), "--path", str(FAULTY / "lying_driver.py"))
+    limits = ("--timeout", "10", "--memory-limit", "3G")
+    xebench(*smoke(output, "faults", "lying_driver", *paths, *limits), status=1)
+    return harness.load_run(output)
+
+
+def test_each_end_of_a_worker_is_recorded_as_what_it_is(faults: Run) -> None:
+    cases = faults.cases[faults.cases["pattern"] == "faults"].set_index("variant")
+    assert faults.complete
+    assert cases["status"].to_dict() == {
+        "good_naive": "ok",
+        "aborts": "crashed",
+        "segfaults": "crashed",
+        "is_killed": "crashed",
+        "takes_all_memory": "crashed",
+        "endless_kernel": "timeout",
+        "good_optimized": "ok",
+    }
+    reasons = cases["reason"]
+    assert reasons["aborts"].startswith("check: signal SIGABRT in faults.py, line ")
+    assert reasons["segfaults"].startswith("check: signal SIGSEGV in faults.py, line ")
+    assert reasons["is_killed"] == "check: killed from outside (signal SIGKILL)"
+    assert reasons["takes_all_memory"].startswith("check: out of memory: the worker had 3.")
+    assert reasons["endless_kernel"] == "check: no answer for 10 s"
+
+
+def test_the_good_pair_is_measured_beside_the_bad_ones(faults: Run) -> None:
+    pairs = faults.pairs.set_index("variant")
+    assert pairs.loc["good_optimized", "speedup"] > 0
+    assert faults.samples["sample"].is_unique and faults.samples["sample"].is_monotonic_increasing
+    assert pairs.loc[["aborts", "endless_kernel", "takes_all_memory"], "speedup"].isna().all()
+
+
+@pytest.mark.parametrize(("variant", "flag"), [("backwards", hygiene.BACKWARDS), ("stale", hygiene.STALE)])
+def test_a_driver_that_lies_is_found_out(variant: str, flag: str, faults: Run) -> None:
+    hot = faults.samples[faults.samples["state"] == "hot"]
+    lies = hot[hot["case_id"].str.startswith(f"lying_driver/{variant}/")]
+    assert len(lies) > 3, "what was measured is kept"
+    assert lies["flags"].str.contains(flag).all() and not lies["valid"].any()
+    pair = faults.pairs.set_index("variant").loc[variant]
+    assert pd.isna(pair["speedup"]) and pair["verdict"] in ("inconclusive", "not applicable")
+    honest = hot[hot["case_id"].str.startswith("lying_driver/honest/")]
+    assert honest["valid"].mean() > 0.9, "the lies of one variant are not laid on another"
+
+
+def test_a_host_clock_that_goes_backwards_invalidates_the_sample() -> None:
+    event = hygiene.EventTimes(100, 110, 200)
+    flags = hygiene.flags([event], host_ns=-50, resolution_ns=1)
+    assert flags == (hygiene.OUTSIDE_HOST,)
+    assert not any(hygiene.is_valid(flags, metric) for metric in ("device", "span", "wall"))
+
+
+def test_a_run_is_measured_in_three_sessions_and_nothing_twice(tmp_path: Path) -> None:
+    output = tmp_path / "run"
+    said = xebench(*smoke(output, *GATE), "--run-budget", "0.001", status=0)
+    assert "the budget of 0.001 s for the run is spent, and 2 families are not measured" in said
+    assert f"'xebench run --resume {output}' goes on" in said
+    run = harness.load_run(output)
+    assert run.manifest["state"] == "interrupted" and run.manifest["ended_by"] == "run budget"
+    assert set(run.cases["reason"]) == {"not measured: the budget of 0.001 s for the run is spent"}
+
+    with going(output, resume=True) as second:
+        second.process.kill()
+        assert second.process.wait() == -signal.SIGKILL
+    killed = harness.load_run(output)
+    assert killed.cases.groupby("pattern")["status"].agg(set).to_dict() == {"quick": {"ok"}, "gated": {"interrupted"}}
+
+    said = xebench("--resume", str(output), status=0)
+    assert "1 of 2 families are missing" in said
+    run = harness.load_run(output)
+    assert run.complete and set(run.cases["status"]) == {"ok"}
+    assert run.manifest["ended_by"] is None and len(run.manifest["resumed"]) == 2
+    assert_measured_once(killed.samples, run.samples)
+    assert run.devices.equals(killed.devices), "roofs are measured once in a run"
+
+    before = (output / "manifest.json").read_bytes()
+    assert "holds a complete run: there is nothing to resume" in xebench("--resume", str(output), status=0)
+    assert (output / "manifest.json").read_bytes() == before
+
+
+def assert_measured_once(killed: pd.DataFrame, finished: pd.DataFrame) -> None:
+    """The family that was over is as it was; the other's early samples are kept apart and do not count."""
+    quick = finished[finished["case_id"].str.startswith("quick/")]
+    assert quick.equals(killed[killed["case_id"].str.startswith("quick/")])
+    early = finished[finished["sample"] <= killed["sample"].max()]
+    assert len(early) == len(killed)
+    early = early[early["case_id"].str.startswith("gated/")]
+    late = finished[finished["sample"] > killed["sample"].max()]
+    assert early["flags"].str.contains("superseded").all() and not early["valid"].any()
+    assert len(late) > 0 and late["valid"].any() and late["case_id"].str.startswith("gated/").all()
+    in_blocks = late[late["block"] >= 0]
+    assert in_blocks["block"].min() > killed["block"].max(), "blocks of two sessions must not be mixed"
+
+
+def test_a_killed_worker_costs_a_variant_and_a_stopped_run_nothing(tmp_path: Path) -> None:
+    with going(tmp_path / "run") as run:
+        measured = len(run.rows("samples"))
+        os.kill(run.worker(), signal.SIGKILL)
+        run.wait_for("a crash", lambda: any(row["status"] == "crashed" for row in run.rows("cases")))
+        run.process.send_signal(signal.SIGTERM)
+        time.sleep(0.1)  # of two signals that come at once, any may be taken first
+        run.process.send_signal(signal.SIGINT)
+        said = run.ends(143)
+    assert "stopped by SIGTERM: what was measured is kept" in said
+    done = harness.load_run(run.output)
+    assert done.manifest["state"] == "interrupted" and done.manifest["ended_by"] == "SIGTERM"
+    assert not (run.output / "journal").exists(), "the tables were finished"
+    assert len(done.samples) >= measured
+    crashed = done.cases[done.cases["status"] == "crashed"].iloc[0]
+    assert (crashed["pattern"], crashed["variant"]) == ("gated", "launch_and_wait")
+    assert crashed["reason"] == "sample: killed from outside (signal SIGKILL)"
+
+
+def test_a_full_disk_ends_the_run_and_not_what_is_on_it(tmp_path: Path) -> None:
+    with going(tmp_path / "run") as run:
+        _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.prlimit(run.process.pid, resource.RLIMIT_FSIZE, (0, hard))
+        measured = len(run.rows("samples"))
+        run.gate.unlink()
+        said = run.ends(2).splitlines()
+    assert f"cannot write {run.output}/journal/" in said[-1] and "free space" in said[-1]
+    assert f"the run failed: what was measured is kept in {run.output}" in said[-2]
+    kept = harness.load_run(run.output)
+    assert not kept.complete and len(kept.samples) == measured
+    xebench("--resume", str(run.output), status=0)
+    assert set(harness.load_run(run.output).cases["status"]) == {"ok"}
+
+
+def test_two_runs_on_one_device_notice_one_another(tmp_path: Path) -> None:
+    other = smoke(tmp_path / "second", "quick", "--path", str(FAULTY / "gate.py"))
+    with going(tmp_path / "first") as first:
+        said = xebench(*other, "--exclusive", status=2).splitlines()
+        assert f"in use by another run (process {first.process.pid}, run folder {first.output})" in said[-1]
+        assert not (tmp_path / "second").exists(), "a run that is refused leaves no folder"
+        said = xebench(*other, status=0).splitlines()
+        assert any("another run uses this device" in line for line in said)
+        first.gate.unlink()
+        assert "another run uses this device" in first.ends(0)
+    one, two = harness.load_run(first.output), harness.load_run(tmp_path / "second")
+    assert [run["output"] for run in one.manifest["concurrent_runs"]] == [str(tmp_path / "second")]
+    assert [run["pid"] for run in two.manifest["concurrent_runs"]] == [first.process.pid]
+    assert two.samples["flags"].str.contains(hygiene.SHARED).all()
+    quick = one.samples[one.samples["case_id"].str.startswith("quick/")]
+    assert not quick["flags"].str.contains(hygiene.SHARED).any(), "those were taken alone"
+
+
+@pytest.mark.parametrize("parent", ["a file", "read-only"])
+def test_a_folder_that_cannot_be_written_is_named_before_anything_is_measured(parent: str, tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    if parent == "a file":
+        place.write_text("no folder")
+    else:
+        place = Path("/proc")  # not even root may make a folder there
+    said = xebench(*smoke(place / "run", "quick", "--path", str(FAULTY / "gate.py")), status=2).splitlines()
+    assert said[-1].startswith(f"xebench: cannot write {place}/run (") and "--output" in said[-1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--resume", "nowhere"), "there is no run folder nowhere"),
+        (("--resume", ".", "--preset", "smoke"), "leave out --preset"),
+        (("--resume", ".", "slm*"), "leave out NAMES"),
+        (("--memory-limit", "much", "slm*"), "write a size as 8G"),
+    ],
+)
+def test_wrong_use_ends_in_one_line(arguments: tuple[str, ...], words: str) -> None:
+    said = xebench(*arguments, status=2).splitlines()
+    assert len(said) == 1 and words in said[0]

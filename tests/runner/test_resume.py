@@ -1,0 +1,97 @@
+"""What is missing in a run, what it was asked for, and whether this is still its device."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from harness.errors import RunFolderError, XebenchError
+from harness.patterns.info import PatternInfo, VariantInfo
+from harness.patterns.plan import Family
+from harness.records import Run, RunWriter, load_run, schema
+from harness.runner import resume
+from harness.runner.cases import case_rows
+from harness.runner.recipe import Recipe
+
+DEVICE = {"device": "opencl:cpu:0", "name": "CPU", "driver_version": "1.2", "device_class": "cpu"}
+
+
+def family(name: str, **axes: Any) -> Family:
+    variants = tuple(VariantInfo(variant, role, {}, "") for variant, role in (("a", "naive"), ("b", "optimized")))
+    info = PatternInfo(name, "f", "g", "l", (), "device", {}, {"smoke": {}}, {}, variants, f"{name}.py")
+    return Family(info, "smoke", {}, axes)
+
+
+def cases(statuses: dict[str, tuple[str, str]]) -> pd.DataFrame:
+    rows: list[dict[str, Any]] = []
+    for name, pair in statuses.items():
+        for row, status in zip(case_rows(family(name), DEVICE, 1).values(), pair, strict=True):
+            rows.append({**row, "status": status})
+    return schema.frame("cases", rows)
+
+
+def test_a_family_is_missing_until_every_case_has_a_final_status() -> None:
+    known = cases(
+        {
+            "done": ("ok", "ok"),
+            "failed": ("ok", "crashed"),
+            "not_here": ("skipped", "skipped"),
+            "half": ("ok", "interrupted"),
+            "untouched": ("interrupted", "interrupted"),
+        }
+    )
+    plan = [family(name) for name in ("half", "done", "failed", "not_here", "untouched", "never_begun")]
+    missing = resume.missing_families(plan, known, "cpu")
+    assert [one.pattern.name for one in missing] == ["half", "untouched", "never_begun"]
+    assert resume.missing_families([family("done", n=2)], known, "cpu"), "another point of the axes is another family"
+    assert resume.case_ids(missing[:1], "cpu") == ["half/a/smoke/-/cpu", "half/b/smoke/-/cpu"]
+
+
+def run_of(tmp_path: Path, manifest: dict[str, Any]) -> Run:
+    with RunWriter.create(tmp_path / "run", manifest) as writer:
+        writer.append("devices", [{**dict.fromkeys(schema.columns("devices")), **DEVICE}])
+    return load_run(tmp_path / "run")
+
+
+@pytest.mark.parametrize("changed", [{"driver_version": "1.3"}, {"name": "GPU"}, {"device": "opencl:cpu:1"}])
+def test_a_run_goes_on_on_its_own_device_only(changed: dict[str, str], tmp_path: Path) -> None:
+    recorded = resume.recorded_device(run_of(tmp_path, {}))
+    assert recorded is not None and recorded["bandwidth_roof_gbps"] is None
+    resume.check_same_device(recorded, DEVICE)
+    with pytest.raises(XebenchError, match=r"measured on CPU \(opencl:cpu:0, driver 1.2\), and here is"):
+        resume.check_same_device(recorded, {**DEVICE, **changed})
+
+
+def test_a_run_that_ended_before_its_device_was_known_has_none(tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path / "run", {}) as writer:
+        assert resume.recorded_device(writer.finish("interrupted")) is None
+
+
+def test_other_software_is_told() -> None:
+    before = {"xebench": "0.1", "git": {"commit": "a" * 40}, "packages": {"numba": "0.59", "numpy": "1.26"}}
+    now = {"xebench": "0.1", "git": {"commit": "b" * 40}, "packages": {"numba": "0.60", "numpy": "1.26"}}
+    assert resume.changed_software(before, before) == []
+    assert resume.changed_software(before, now) == [f"commit {'a' * 12} -> {'b' * 12}", "numba 0.59 -> 0.60"]
+    assert resume.changed_software({"git": None}, {"git": None}) == []
+
+
+def test_a_run_remembers_what_it_was_asked_for(tmp_path: Path) -> None:
+    recipe = Recipe(("slm*", "E34"), "smoke", ("n=1,2",), ("my.py",), "gpu", True, 0.02, 1.5, 7)
+    run = run_of(tmp_path, recipe.to_manifest())
+    assert Recipe.of_run(run.path) == recipe
+
+
+@pytest.mark.parametrize("kept", [None, [], {"names": []}, {"names": [], "preset": "smoke", "colour": "red"}])
+def test_a_run_that_does_not_remember_cannot_be_resumed(kept: Any, tmp_path: Path) -> None:
+    manifest = json.loads(json.dumps({"request": kept}))
+    with pytest.raises(RunFolderError, match="does not say what was asked for"):
+        Recipe.of_run(run_of(tmp_path, manifest).path)
+
+
+def test_a_recipe_makes_the_plan_of_the_command_line() -> None:
+    families = Recipe(("slm_convolution_cache",), "smoke", ("work_group_size=32,64",)).plan()
+    assert [dict(one.axes) for one in families] == [{"work_group_size": 32}, {"work_group_size": 64}]

@@ -1,0 +1,32 @@
+"""Print what a sample costs beside its commands, against a plain dpctl loop of the same launches in the same process.
+
+Rounds of both sides are taken in turns, of an empty kernel: all that is left is overhead.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from harness import runtime
+
+ROUNDS = 40
+
+
+def main(device: str) -> None:
+    """Print host time a sample of both sides, and their ratio."""
+    runtime.load()
+    from harness.runner.instrument import empty_launch
+    from harness.runner.overhead import sample_overheads
+    from harness.runner.session import Session
+
+    session = Session.on(device)
+    found = sample_overheads(session, *empty_launch(session), rounds=ROUNDS)
+    print(f"host time a sample beside its commands, medians of {ROUNDS} rounds, on {session.device.name.strip()}:")
+    print(f"  xebench           {found.sample_ns / 1e3:7.1f} us")
+    print(f"  plain dpctl loop  {found.bare_ns / 1e3:7.1f} us")
+    print(f"  ratio             {found.ratio:7.1f}")
+    print(f"session.launch alone{found.launch_ns / 1e3:7.1f} us")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else runtime.select_device().device.device)

@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+"""Hold `xebench roofline` beside clpeak and BabelStream's triad, on one device and in one run.
+
+    .venv/bin/python tools/roofline_vs_clpeak.py --rounds 8
+
+Each round runs all three, in another order each time, so that what others do to the machine hits all sides alike.
+The outcome is written to results/studies/roofline/ as JSON and Markdown. clpeak is Debian's package ``clpeak``; it is
+shown the CPU driver of this environment. BabelStream's triad is the same loop in OpenCL C, written here and built by
+``dpctl.program``; only OpenCL devices can run it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from harness import runtime
+from harness.records.provenance import now
+from harness.roofline.measure import read_probes
+from harness.runtime.libraries import CPU_DRIVER_LIBRARY, find_library
+
+ALLOWED = 0.95  # of the best of the others
+BANDWIDTH_PROBES = ("stream_copy", "stream_triad", "read", "write")
+CLPEAK_SECTIONS = {"bandwidth": "Global memory bandwidth", "fp32": "Single-precision compute"}
+
+TRIAD = """
+__kernel void triad(__global float *a, __global const float *b, __global const float *c)
+{
+    const size_t i = get_global_id(0);
+    a[i] = b[i] + 0.4f * c[i];
+}
+"""
+TRIAD_ELEMENTS = 1 << 25  # BabelStream's own size
+TRIAD_RUNS = 100
+TRIAD_GROUPS = (64, 256, 1024)
+
+Numbers = dict[str, float]
+
+
+def xebench_round(device: runtime.DeviceInfo) -> Numbers:
+    """Fastest sample of each probe, and its median."""
+    numbers: Numbers = {}
+    for reading in read_probes(device.device, [*BANDWIDTH_PROBES, "fp32"]):
+        if reading.value is None or reading.median is None:
+            raise SystemExit(f"xebench: {reading.probe}: {reading.reason}")
+        numbers |= {reading.probe: reading.value, f"{reading.probe} median": reading.median}
+    return numbers
+
+
+def babelstream_round(device: runtime.DeviceInfo) -> Numbers:
+    """Bandwidth of the triad in OpenCL C: fastest and median of BabelStream's hundred runs, best work-group."""
+    answer = ask_self("--triad", device.device)
+    return {"triad": answer["best_gbps"], "triad median": answer["median_gbps"]}
+
+
+def ask_self(*arguments: str) -> Any:
+    """Run this file in a child process."""
+    done = subprocess.run([sys.executable, __file__, *arguments], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(done.stderr.strip())
+    return json.loads(done.stdout)
+
+
+def triad(device: str) -> dict[str, float]:
+    """BabelStream's triad in this process."""
+    runtime.load()
+    import dpctl
+    import dpctl.program
+    import dpctl.tensor as dpt
+    import numpy as np
+
+    queue = dpctl.SyclQueue(device, property=["in_order", "enable_profiling"])
+    kernel = dpctl.program.create_program_from_source(queue, TRIAD, "").get_sycl_kernel("triad")
+    a, b, c = (dpt.full(TRIAD_ELEMENTS, value, dtype=np.float32, sycl_queue=queue) for value in (0.1, 0.2, 0.0))
+    times: dict[int, list[int]] = {}
+    for group in TRIAD_GROUPS:
+        if group > queue.sycl_device.max_work_group_size:
+            continue
+        for _ in range(TRIAD_RUNS):
+            event = queue.submit(kernel, [x.usm_data for x in (a, b, c)], [TRIAD_ELEMENTS], [group])
+            event.wait()
+            times.setdefault(group, []).append(event.profiling_info_end - event.profiling_info_start)
+    if not np.allclose(dpt.asnumpy(a), 0.2):
+        raise SystemExit("BabelStream's triad is wrong")
+    best = min(times.values(), key=min)
+    moved = 3 * 4 * TRIAD_ELEMENTS
+    return {"best_gbps": moved / min(best[1:]), "median_gbps": moved / statistics.median(best[1:])}
+
+
+def clpeak_round(device: runtime.DeviceInfo) -> Numbers:
+    """The best vector width of clpeak for bandwidth and fp32; it prints means over its launches."""
+    program = shutil.which("clpeak")
+    if program is None:
+        raise SystemExit("clpeak is missing: apt-get install clpeak")
+    with tempfile.TemporaryDirectory() as folder:
+        environment = dict(os.environ)
+        driver = find_library(CPU_DRIVER_LIBRARY)
+        if device.device_class == "cpu" and driver is not None:
+            (Path(folder) / "cpu.icd").write_text(f"{driver}\n")
+            environment |= {"OCL_ICD_VENDORS": folder, "OCL_ICD_FILENAMES": str(driver)}
+        command = [program, "--use-event-timer", "--global-bandwidth", "--compute-sp"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    widths = parse_clpeak(done.stdout, device.name)
+    return {section: max(values.values()) for section, values in widths.items()}
+
+
+def parse_clpeak(text: str, device: str) -> dict[str, Numbers]:
+    """What clpeak prints of one device: for each section the number of each vector width.
+
+    Raises:
+        SystemExit: the device or a section is not there.
+    """
+    blocks = {block.partition("\n")[0].strip(): block for block in re.split(r"^ *Device: ", text, flags=re.M)[1:]}
+    if device not in blocks:
+        raise SystemExit(f"clpeak does not see {device!r}, only {', '.join(blocks) or 'nothing'}")
+    found = {}
+    for section, title in CLPEAK_SECTIONS.items():
+        match = re.search(rf"{title}.*\n((?: +float\d* *: *[\d.]+\n?)+)", blocks[device])
+        if match is None:
+            raise SystemExit(f"clpeak prints no {title!r} of {device!r}")
+        found[section] = {width: float(value) for width, value in re.findall(r"(float\d*) *: *([\d.]+)", match[1])}
+    return found
+
+
+def compare(rounds: list[dict[str, Numbers]]) -> list[dict[str, Any]]:
+    """The best of all rounds of each side, for the roofs and like for like; is ours within 5 % of the others' best?"""
+    sides = rounds[0]
+    best = {side: {name: max(one[side][name] for one in rounds) for name in sides[side]} for side in sides}
+    ours, clpeak, babelstream = best["xebench"], best["clpeak"], best["babelstream"]["triad"]
+    roof = max(BANDWIDTH_PROBES, key=lambda name: ours[name])
+    return [
+        _row("bandwidth roof, GB/s", ours, roof, clpeak["bandwidth"], babelstream),
+        _row("triad, GB/s", ours, "stream_triad", None, babelstream),
+        _row("read, GB/s", ours, "read", clpeak["bandwidth"], None),
+        _row("fp32 roof, GFLOP/s", ours, "fp32", clpeak["fp32"], None),
+    ]
+
+
+def _row(quantity: str, ours: Numbers, probe: str, clpeak: float | None, babelstream: float | None) -> dict[str, Any]:
+    ratio = ours[probe] / max(value for value in (clpeak, babelstream) if value is not None)
+    sides = {"xebench": ours[probe], "probe": probe, "clpeak": clpeak, "babelstream": babelstream}
+    return {"quantity": quantity, **sides, "ratio": ratio, "holds": ratio >= ALLOWED}
+
+
+def markdown(outcome: dict[str, Any]) -> str:
+    """The outcome as a page."""
+
+    def number(value: float | None) -> str:
+        return "-" if value is None else f"{value:.1f}"
+
+    device, machine = outcome["device"], outcome["machine"]
+    lines = [
+        "# Roofs beside clpeak and BabelStream",
+        "",
+        f"{device['name']} ({device['device']}, driver {device['driver_version']}), {outcome['utc']}, "
+        f"{outcome['clpeak_version']}, {len(outcome['rounds'])} rounds of all three in turn; load "
+        f"{machine['load_begin']:.1f} to {machine['load_end']:.1f} on {machine['cores']} cores. Best of all rounds:",
+        "",
+        "| | xebench | by probe | clpeak | BabelStream triad | ratio to the best other | at least 0.95 |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in outcome["table"]:
+        cells = [
+            row["quantity"],
+            number(row["xebench"]),
+            row["probe"],
+            number(row["clpeak"]),
+            number(row["babelstream"]),
+        ]
+        lines.append("| " + " | ".join([*cells, f"{row['ratio']:.2f}", "yes" if row["holds"] else "**no**"]) + " |")
+    lines += [
+        "",
+        "Each round:",
+        "",
+        "| round | xebench best bandwidth | triad | fp32 | clpeak bandwidth | fp32 | BabelStream |",
+    ]
+    lines.append("|---" * 7 + "|")
+    for index, one in enumerate(outcome["rounds"], 1):
+        ours = one["xebench"]
+        values = [max(ours[name] for name in BANDWIDTH_PROBES), ours["stream_triad"], ours["fp32"]]
+        values += [one["clpeak"]["bandwidth"], one["clpeak"]["fp32"], one["babelstream"]["triad"]]
+        lines.append(f"| {index} | " + " | ".join(map(number, values)) + " |")
+    lines += [
+        "",
+        "xebench and BabelStream take their fastest run; clpeak prints the mean of 10 or 20 launches, so load that comes",
+        "and goes lowers it more, and the best of several rounds is its fairest number. clpeak's bandwidth is that of",
+        "reads. Made by `tools/roofline_vs_clpeak.py`; all numbers are in `comparison.json`.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def clpeak_version() -> str:
+    """As clpeak prints it."""
+    done = subprocess.run(["clpeak", "--version"], capture_output=True, text=True, check=False)
+    return " ".join(["clpeak", *re.findall(r"[\d.]+", done.stdout)])
+
+
+def run(device: runtime.DeviceInfo, count: int, say: Callable[[str], None]) -> dict[str, Any]:
+    """Measure ``count`` rounds."""
+    sides = {"xebench": xebench_round, "clpeak": clpeak_round, "babelstream": babelstream_round}
+    load_begin = os.getloadavg()[0]
+    rounds = []
+    for index in range(count):
+        order = [*sides][index % len(sides) :] + [*sides][: index % len(sides)]
+        one = {side: sides[side](device) for side in order}
+        numbers = {side: {name: round(value, 1) for name, value in one[side].items()} for side in sides}
+        say(f"round {index + 1} of {count}: {json.dumps(numbers)}")
+        rounds.append({side: one[side] for side in sides})
+    return {
+        "utc": now(),
+        "device": asdict(device),
+        "clpeak_version": clpeak_version(),
+        "machine": {"cores": os.cpu_count(), "load_begin": load_begin, "load_end": os.getloadavg()[0]},
+        "table": compare(rounds),
+        "rounds": rounds,
+    }
+
+
+def main() -> int:
+    """Compare; exit status 1 when a roof is too low."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="cpu", help="auto, gpu, cpu, or a SYCL filter string of an OpenCL device")
+    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--output", type=Path, default=Path("results/studies/roofline"))
+    parser.add_argument("--triad", metavar="DEVICE", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.triad:
+        print(json.dumps(triad(arguments.triad)))
+        return 0
+    device = runtime.select_device(arguments.device).device
+    outcome = run(device, arguments.rounds, lambda text: print(text, file=sys.stderr, flush=True))
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    (arguments.output / "comparison.json").write_text(json.dumps(outcome, indent=1) + "\n")
+    (arguments.output / "README.md").write_text(text := markdown(outcome))
+    print(text)
+    return 0 if all(row["holds"] for row in outcome["table"]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
