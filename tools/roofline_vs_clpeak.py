@@ -5,8 +5,7 @@
 
 Each round runs all three, in another order each time, so that what others do to the machine hits all sides alike.
 The outcome is written to results/studies/roofline/ as JSON and Markdown. clpeak is Debian's package ``clpeak``; it is
-shown the CPU driver of this environment. BabelStream's triad is the same loop in OpenCL C, written here and built by
-``dpctl.program``; only OpenCL devices can run it.
+shown the CPU driver of this environment. BabelStream's triad is the same loop in OpenCL C (``roofline_triads.py``).
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ import json
 import os
 import re
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -34,17 +32,6 @@ ALLOWED = 0.95  # of the best of the others
 BANDWIDTH_PROBES = ("stream_copy", "stream_triad", "read", "write")
 CLPEAK_SECTIONS = {"bandwidth": "Global memory bandwidth", "fp32": "Single-precision compute"}
 
-TRIAD = """
-__kernel void triad(__global float *a, __global const float *b, __global const float *c)
-{
-    const size_t i = get_global_id(0);
-    a[i] = b[i] + 0.4f * c[i];
-}
-"""
-TRIAD_ELEMENTS = 1 << 25  # BabelStream's own size
-TRIAD_RUNS = 100
-TRIAD_GROUPS = (64, 256, 1024)
-
 Numbers = dict[str, float]
 
 
@@ -58,44 +45,14 @@ def xebench_round(device: runtime.DeviceInfo) -> Numbers:
     return numbers
 
 
-def babelstream_round(device: runtime.DeviceInfo) -> Numbers:
-    """Bandwidth of the triad in OpenCL C: fastest and median of BabelStream's hundred runs, best work-group."""
-    answer = ask_self("--triad", device.device)
-    return {"triad": answer["best_gbps"], "triad median": answer["median_gbps"]}
-
-
-def ask_self(*arguments: str) -> Any:
-    """Run this file in a child process."""
-    done = subprocess.run([sys.executable, __file__, *arguments], capture_output=True, text=True, check=False)
+def triads_round(device: runtime.DeviceInfo) -> Numbers:
+    """Our triad and BabelStream's, launch by launch in turn: see ``roofline_triads.py``."""
+    command = [sys.executable, str(Path(__file__).with_name("roofline_triads.py")), device.device]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(done.stderr.strip())
-    return json.loads(done.stdout)
-
-
-def triad(device: str) -> dict[str, float]:
-    """BabelStream's triad in this process."""
-    runtime.load()
-    import dpctl
-    import dpctl.program
-    import dpctl.tensor as dpt
-    import numpy as np
-
-    queue = dpctl.SyclQueue(device, property=["in_order", "enable_profiling"])
-    kernel = dpctl.program.create_program_from_source(queue, TRIAD, "").get_sycl_kernel("triad")
-    a, b, c = (dpt.full(TRIAD_ELEMENTS, value, dtype=np.float32, sycl_queue=queue) for value in (0.1, 0.2, 0.0))
-    times: dict[int, list[int]] = {}
-    for group in TRIAD_GROUPS:
-        if group > queue.sycl_device.max_work_group_size:
-            continue
-        for _ in range(TRIAD_RUNS):
-            event = queue.submit(kernel, [x.usm_data for x in (a, b, c)], [TRIAD_ELEMENTS], [group])
-            event.wait()
-            times.setdefault(group, []).append(event.profiling_info_end - event.profiling_info_start)
-    if not np.allclose(dpt.asnumpy(a), 0.2):
-        raise SystemExit("BabelStream's triad is wrong")
-    best = min(times.values(), key=min)
-    moved = 3 * 4 * TRIAD_ELEMENTS
-    return {"best_gbps": moved / min(best[1:]), "median_gbps": moved / statistics.median(best[1:])}
+    numbers: Numbers = json.loads(done.stdout)
+    return numbers
 
 
 def clpeak_round(device: runtime.DeviceInfo) -> Numbers:
@@ -137,19 +94,19 @@ def compare(rounds: list[dict[str, Numbers]]) -> list[dict[str, Any]]:
     """The best of all rounds of each side, for the roofs and like for like; is ours within 5 % of the others' best?"""
     sides = rounds[0]
     best = {side: {name: max(one[side][name] for one in rounds) for name in sides[side]} for side in sides}
-    ours, clpeak, babelstream = best["xebench"], best["clpeak"], best["babelstream"]["triad"]
+    ours, clpeak, triads = best["xebench"], best["clpeak"], best["triads"]
     roof = max(BANDWIDTH_PROBES, key=lambda name: ours[name])
     return [
-        _row("bandwidth roof, GB/s", ours, roof, clpeak["bandwidth"], babelstream),
-        _row("triad, GB/s", ours, "stream_triad", None, babelstream),
-        _row("read, GB/s", ours, "read", clpeak["bandwidth"], None),
-        _row("fp32 roof, GFLOP/s", ours, "fp32", clpeak["fp32"], None),
+        _row("bandwidth roof, GB/s", ours[roof], roof, clpeak["bandwidth"], triads["babelstream"]),
+        _row("triad, launches in turn, GB/s", triads["xebench"], "stream_triad", None, triads["babelstream"]),
+        _row("read, GB/s", ours["read"], "read", clpeak["bandwidth"], None),
+        _row("fp32 roof, GFLOP/s", ours["fp32"], "fp32", clpeak["fp32"], None),
     ]
 
 
-def _row(quantity: str, ours: Numbers, probe: str, clpeak: float | None, babelstream: float | None) -> dict[str, Any]:
-    ratio = ours[probe] / max(value for value in (clpeak, babelstream) if value is not None)
-    sides = {"xebench": ours[probe], "probe": probe, "clpeak": clpeak, "babelstream": babelstream}
+def _row(quantity: str, ours: float, probe: str, clpeak: float | None, babelstream: float | None) -> dict[str, Any]:
+    ratio = ours / max(value for value in (clpeak, babelstream) if value is not None)
+    sides = {"xebench": ours, "probe": probe, "clpeak": clpeak, "babelstream": babelstream}
     return {"quantity": quantity, **sides, "ratio": ratio, "holds": ratio >= ALLOWED}
 
 
@@ -179,23 +136,18 @@ def markdown(outcome: dict[str, Any]) -> str:
             number(row["babelstream"]),
         ]
         lines.append("| " + " | ".join([*cells, f"{row['ratio']:.2f}", "yes" if row["holds"] else "**no**"]) + " |")
-    lines += [
-        "",
-        "Each round:",
-        "",
-        "| round | xebench best bandwidth | triad | fp32 | clpeak bandwidth | fp32 | BabelStream |",
-    ]
-    lines.append("|---" * 7 + "|")
+    lines += ["", "Each round:", ""]
+    lines += ["| | bandwidth roof | clpeak | triad | BabelStream | fp32 | clpeak |", "|---" * 7 + "|"]
     for index, one in enumerate(outcome["rounds"], 1):
-        ours = one["xebench"]
-        values = [max(ours[name] for name in BANDWIDTH_PROBES), ours["stream_triad"], ours["fp32"]]
-        values += [one["clpeak"]["bandwidth"], one["clpeak"]["fp32"], one["babelstream"]["triad"]]
+        ours, clpeak, both = one["xebench"], one["clpeak"], one["triads"]
+        roof = max(ours[name] for name in BANDWIDTH_PROBES)
+        values = [roof, clpeak["bandwidth"], both["xebench"], both["babelstream"], ours["fp32"], clpeak["fp32"]]
         lines.append(f"| {index} | " + " | ".join(map(number, values)) + " |")
     lines += [
         "",
-        "xebench and BabelStream take their fastest run; clpeak prints the mean of 10 or 20 launches, so load that comes",
-        "and goes lowers it more, and the best of several rounds is its fairest number. clpeak's bandwidth is that of",
-        "reads. Made by `tools/roofline_vs_clpeak.py`; all numbers are in `comparison.json`.",
+        "xebench and BabelStream take their fastest run; clpeak prints the mean of 10 or 20 launches, so load that",
+        "comes and goes lowers it more, and the best of several rounds is its fairest number. clpeak's bandwidth is",
+        "that of reads. Made by `tools/roofline_vs_clpeak.py`; all numbers are in `comparison.json`.",
     ]
     return "\n".join(lines) + "\n"
 
@@ -208,7 +160,7 @@ def clpeak_version() -> str:
 
 def run(device: runtime.DeviceInfo, count: int, say: Callable[[str], None]) -> dict[str, Any]:
     """Measure ``count`` rounds."""
-    sides = {"xebench": xebench_round, "clpeak": clpeak_round, "babelstream": babelstream_round}
+    sides = {"xebench": xebench_round, "clpeak": clpeak_round, "triads": triads_round}
     load_begin = os.getloadavg()[0]
     rounds = []
     for index in range(count):
@@ -233,11 +185,7 @@ def main() -> int:
     parser.add_argument("--device", default="cpu", help="auto, gpu, cpu, or a SYCL filter string of an OpenCL device")
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--output", type=Path, default=Path("results/studies/roofline"))
-    parser.add_argument("--triad", metavar="DEVICE", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.triad:
-        print(json.dumps(triad(arguments.triad)))
-        return 0
     device = runtime.select_device(arguments.device).device
     outcome = run(device, arguments.rounds, lambda text: print(text, file=sys.stderr, flush=True))
     arguments.output.mkdir(parents=True, exist_ok=True)

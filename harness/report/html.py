@@ -11,7 +11,16 @@ from typing import Any
 import jinja2
 
 from harness.records import Run
-from harness.report.rows import device_line, failures, number, result_rows, sorted_pairs, verdict_counts
+from harness.report.rows import (
+    device_line,
+    failures,
+    flag_line,
+    noise_line,
+    number,
+    result_rows,
+    sorted_pairs,
+    verdict_counts,
+)
 
 # The plot spans speed-ups from 1/16 to 16 on a log axis; what lies outside is drawn at its edge.
 SPAN_LOG2 = 4.0
@@ -31,6 +40,7 @@ def as_html(run: Run) -> str:
     return environment.from_string(text).render(
         run=run,
         device=device_line(run),
+        notes=[line for line in (noise_line(run), flag_line(run)) if line],
         families=families,
         failures=failures(run),
         counts=verdict_counts(run),

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from harness.analysis.noise_floor import noise_floor
 from harness.records import Run
 from harness.report import units
 
@@ -100,6 +101,22 @@ def brief_reason(pair: dict[Any, Any]) -> str:
     if pair["outcome"] in ("faster", "slower", "same", "inconclusive") and pd.isna(pair["claim"]):
         return f"{pair['outcome']}, no claim"
     return str(pair["reason"]).partition(":" if pair["outcome"] == "inconclusive" else ";")[0]
+
+
+def noise_line(run: Run) -> str:
+    """The instrument's own error in this run, in one line; empty if it was not measured."""
+    found = None if run.devices.empty else noise_floor(run.devices.iloc[-1].to_dict())
+    return f"noise floor: {found}" if found else ""
+
+
+def flag_line(run: Run) -> str:
+    """How many samples carry each flag, in one line; empty when none does."""
+    flags = run.samples["flags"].dropna().str.split(",").explode()
+    counts = flags[flags != ""].value_counts()
+    if counts.empty:
+        return ""
+    shown = ", ".join(f"{count} {flag}" for flag, count in counts.items())
+    return f"flags: {shown}; of {len(run.samples)} samples {int((~run.samples['valid']).sum())} are not used"
 
 
 def axes_text(text: str) -> str:

@@ -13,7 +13,15 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.records import Run
-from harness.report.rows import ResultRow, device_line, failures, result_rows, verdict_counts
+from harness.report.rows import (
+    ResultRow,
+    device_line,
+    failures,
+    flag_line,
+    noise_line,
+    result_rows,
+    verdict_counts,
+)
 
 COLOURS = {"confirmed": "green", "refuted": "red", "inconclusive": "yellow", "not applicable": "dim"}
 
@@ -41,7 +49,9 @@ def as_text(run: Run, width: int | None = None, *, colour: bool | None = None) -
     buffer = io.StringIO()
     size = width or max(80, shutil.get_terminal_size((120, 24)).columns)
     console = Console(file=buffer, width=size, force_terminal=_colour() if colour is None else colour)
-    console.print(Text(device_line(run)))
+    for line in (device_line(run), noise_line(run)):
+        if line:
+            console.print(Text(line))
     rows = result_rows(run)
     # time to roof take 43 columns with their gaps, a verdict at least 14
     label_width = min(max((len(_label(row)) for row in rows), default=0) + 2, size - 57)
@@ -51,6 +61,8 @@ def as_text(run: Run, width: int | None = None, *, colour: bool | None = None) -
         console.print(_table(list(group), label_width, heading=heading))
         heading = False
     _print_failures(console, run)
+    if flags := flag_line(run):
+        console.print(Text(flags))
     counts = verdict_counts(run)
     summary = ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "nothing was compared"
     console.print(Text(f"{summary}; run folder: {run.path} ({run.manifest['state']})"))

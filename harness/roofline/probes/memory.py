@@ -51,10 +51,17 @@ class Group:
 
     def measure(self, name: str) -> Found:
         """Measure one probe."""
-        candidates = {"read": self._reads, "write": self._writes, "random_read": self._random_reads}.get(name)
-        if candidates is None:
-            candidates = partial(self._streams, name.removeprefix("stream_"))
-        return self._bench.search(candidates())
+        return self._bench.search(self.candidates(name))
+
+    def candidates(self, name: str) -> Iterator[Candidate]:
+        """The forms of one probe."""
+        if name == "read":
+            return self._reads()
+        if name == "write":
+            return self._writes()
+        if name == "random_read":
+            return self._random_reads()
+        return self._streams(name.removeprefix("stream_"))
 
     @cached_property
     def _arrays(self) -> tuple[Any, Any, Any]:
