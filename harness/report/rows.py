@@ -105,7 +105,7 @@ def brief_reason(pair: dict[Any, Any]) -> str:
 
 def noise_line(run: Run) -> str:
     """The instrument's own error in this run, in one line; empty if it was not measured."""
-    found = None if run.devices.empty else noise_floor(run.devices.iloc[-1].to_dict())
+    found = None if run.devices.empty else noise_floor({str(k): v for k, v in run.devices.iloc[-1].items()})
     return f"noise floor: {found}" if found else ""
 
 

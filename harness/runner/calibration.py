@@ -34,8 +34,8 @@ def _triad(item: kapi.NdItem, a: Any, b: Any, c: Any) -> None:
 def _multiply_add(cast: Any) -> Any:
     """A kernel of multiply-add chains; ``cast`` keeps the type, since numba promotes int32 products to int64.
 
-    numba-dpex forbids contraction; only fast and relaxed math let a multiply and an add become the one instruction that a
-    roof is made of.
+    numba-dpex forbids contraction; only fast and relaxed math let a multiply and an add become the one instruction
+    that a roof is made of.
     """
 
     @kernel(fast_math=True, relaxed_math=True)  # type: ignore[untyped-decorator]
