@@ -99,6 +99,13 @@ def list_patterns(names: tuple[str, ...], paths: tuple[Path, ...], as_json: bool
     help="Seconds of sampling per pattern.  [default: by preset]",
 )
 @click.option(
+    "--state",
+    type=click.Choice(["hot", "cold", "both"]),
+    default="hot",
+    show_default=True,
+    help="Sample with caches as the samples before left them, or after flushing them; both share the budget.",
+)
+@click.option(
     "--timeout",
     type=click.FloatRange(0, min_open=True),
     help="Seconds of silence after which a worker counts as hung.  [default: by preset]",
@@ -145,7 +152,7 @@ def run(names: tuple[str, ...], preset: str, as_json: bool, paths: tuple[Path, .
         _refuse_beside_resume()
         recipe = Recipe.of_run(resume)
     else:
-        chosen = {name: given[name] for name in ("overrides", "device", "require_gpu", "precision", "seed")}
+        chosen = {name: given[name] for name in ("overrides", "device", "require_gpu", "precision", "state", "seed")}
         recipe = Recipe(names, preset, paths=tuple(map(str, paths)), budget_s=given["budget"], **chosen)
     plan = recipe.plan()
 

@@ -18,6 +18,8 @@ BACKWARDS: Final = "backwards"
 OUTSIDE_HOST: Final = "outside host"
 OVERLAP: Final = "overlap"
 THROTTLED: Final = "throttled"
+NOT_COLD: Final = "not cold"
+UNSYNCHRONISED: Final = "unsynchronised"
 SHARED: Final = "shared device"
 SUPERSEDED: Final = "superseded"
 
@@ -25,11 +27,13 @@ SUPERSEDED: Final = "superseded"
 FLAGS: Final = {
     ORDER: "an event's submit, start and end are not in this order (a clock that wraps looks like this)",
     ZERO: "the events have no duration at all",
-    SHORT: "the device time is only a few quanta of the timer",
+    SHORT: "too short for the clock: few quanta of the device's timer, or a wall time of microseconds",
     STALE: "an event starts exactly when one of an earlier sample did: its timestamps are old",
     BACKWARDS: "an event starts before the end of the earlier sample: the device clock went backwards",
     OUTSIDE_HOST: "the device was busy for longer than the host waited: the timing is not synchronised",
     OVERLAP: "commands overlap, so their sum is more than the time that they took together",
+    NOT_COLD: "a cold sample that was faster than the measured roof of the memory allows",
+    UNSYNCHRONISED: "a queue was still busy when everything recorded was over: the sample timed a part of its work",
     THROTTLED: "the machine was in another state than at the start (clock, temperature, load)",
     SHARED: "another run of xebench used the same device",
     SUPERSEDED: "taken before the run was interrupted; the case was measured again and this does not count",
@@ -37,9 +41,9 @@ FLAGS: Final = {
 
 #: Flags that make a sample invalid, by metric: the wall time needs no event, only that the host waited.
 INVALIDATING: Final = {
-    "device": frozenset({ORDER, ZERO, STALE, BACKWARDS, OUTSIDE_HOST}),
-    "span": frozenset({ORDER, ZERO, STALE, BACKWARDS, OUTSIDE_HOST}),
-    "wall": frozenset({OUTSIDE_HOST}),
+    "device": frozenset({ORDER, ZERO, STALE, BACKWARDS, OUTSIDE_HOST, NOT_COLD, UNSYNCHRONISED}),
+    "span": frozenset({ORDER, ZERO, STALE, BACKWARDS, OUTSIDE_HOST, NOT_COLD, UNSYNCHRONISED}),
+    "wall": frozenset({OUTSIDE_HOST, NOT_COLD, UNSYNCHRONISED}),
 }
 
 #: Fewest quanta of the profiling timer for a sample that is not `SHORT`.

@@ -53,7 +53,7 @@ def sorted_pairs(run: Run) -> list[dict[Any, Any]]:
     """The pairs in the order in which reports show them."""
     # pairs without a block of an unfinished run are told of by `failures`, all together
     untouched = run.pairs["reason"].str.startswith("interrupted") & (run.pairs["blocks"] == 0)
-    ordered = run.pairs[~untouched].sort_values(["family", "pattern", "axes"], kind="stable")
+    ordered = run.pairs[~untouched].sort_values(["family", "pattern", "axes", "state"], kind="stable")
     return list(ordered.to_dict("records"))
 
 
@@ -61,7 +61,7 @@ def _row(pair: dict[Any, Any]) -> ResultRow:
     return ResultRow(
         family=pair["family"],
         pattern=pair["pattern"],
-        axes=axes_text(pair["axes"]),
+        axes=_where(pair),
         variant=pair["variant"],
         role=pair["role"],
         time=units.duration(number(pair["variant_ns"])),
@@ -75,16 +75,16 @@ def _row(pair: dict[Any, Any]) -> ResultRow:
 
 
 def _baseline_row(run: Run, pair: dict[Any, Any]) -> ResultRow:
-    case = run.summaries[
-        (run.summaries["pattern"] == pair["pattern"])
-        & (run.summaries["variant"] == pair["baseline"])
-        & (run.summaries["preset"] == pair["preset"])
-        & (run.summaries["axes"] == pair["axes"])
-    ].iloc[0]
+    same = run.summaries["variant"] == pair["baseline"]
+    for column in ("pattern", "preset", "axes"):
+        same &= run.summaries[column] == pair[column]
+    cases = run.summaries[same]
+    in_state = cases[cases["state"].fillna("") == ("" if pd.isna(pair["state"]) else pair["state"])]
+    case = (cases if in_state.empty else in_state).iloc[0]
     return ResultRow(
         family=pair["family"],
         pattern=pair["pattern"],
-        axes=axes_text(pair["axes"]),
+        axes=_where(pair),
         variant=pair["baseline"],
         role=case["role"],
         time=units.duration(number(pair["baseline_ns"])),
@@ -117,6 +117,12 @@ def flag_line(run: Run) -> str:
         return ""
     shown = ", ".join(f"{count} {flag}" for flag, count in counts.items())
     return f"flags: {shown}; of {len(run.samples)} samples {int((~run.samples['valid']).sum())} are not used"
+
+
+def _where(pair: dict[Any, Any]) -> str:
+    """The point on the axes, and the state of the caches where it is not the usual one."""
+    cold = ["cold"] if pair["state"] == "cold" else []
+    return ", ".join(filter(None, [axes_text(pair["axes"]), *cold]))
 
 
 def axes_text(text: str) -> str:

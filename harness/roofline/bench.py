@@ -21,8 +21,9 @@ from harness.runner.session import Session
 #: The host's clock must confirm a time: it may see a kernel end so much later, in parts of its time and in ns.
 LATE_PART = 0.2
 LATE_NS = 500_000
-#: What a form raises that a device does not run.
-REFUSALS = (Unsupported, TooLarge, DpexError)
+#: What a form raises that a device lacks something for, and what one raises that it should run.
+REFUSALS = (Unsupported, TooLarge)
+FAILURES = (WrongResult, DpexError)
 
 
 class Bench:
@@ -94,17 +95,15 @@ class Bench:
 
     def search(self, candidates: Iterable[Candidate]) -> Found:
         """The best of the candidates; see :func:`harness.roofline.search.search`."""
-        return search(candidates, self.effort, refusals=REFUSALS)
+        return search(candidates, self.effort, refusals=REFUSALS, failures=FAILURES)
 
     def zeros(self, elements: int, dtype: Any) -> Any:
         """A device array of zeros."""
-        array = self.session.alloc(elements, dtype)
-        self.session.fill(array, 0).wait()
-        return array
+        return self.memory.upload(np.zeros(elements, dtype))
 
     def poison(self, array: Any, value: Any) -> None:
-        """Overwrite a device array with a value that no kernel writes there, and wait."""
-        self.session.fill(array, value).wait()
+        """Overwrite a device array with a value that no kernel writes there, and wait; by a plain copy."""
+        self.memory.write(array, np.full(array.shape, value, array.dtype))
 
 
 def nd_range(items: int, group: int) -> kapi.NdRange:

@@ -21,6 +21,10 @@ class WrongResult(Exception):
     """A kernel did not compute what it should, so its time means nothing."""
 
 
+class NoForm(Exception):
+    """No form of a probe works on this device, although it should."""
+
+
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """One form of a probe.
@@ -126,6 +130,7 @@ def search(
     effort: Effort,
     *,
     refusals: tuple[type[Exception], ...] = (Unsupported,),
+    failures: tuple[type[Exception], ...] = (WrongResult,),
     clock: Callable[[], float] = time.monotonic,
 ) -> Found:
     """The candidate with the least time for its amount.
@@ -133,17 +138,18 @@ def search(
     Args:
         candidates: made one after another, each only when it is tried.
         effort: how long to look.
-        refusals: what a form raises that this device does not run.
+        refusals: what a form raises that this device lacks something for.
+        failures: what a form raises that this device should run, and does not.
         clock: in seconds.
 
     Raises:
-        WrongResult: no form is right.
-        Unsupported: the device runs none.
+        NoForm: none works, and one at least should.
+        Unsupported: the device lacks something for each of them.
     """
-    times, rejected = _screen(candidates, effort, refusals)
+    times, rejected = _screen(candidates, effort, refusals, failures)
     if not times:
-        reason = "; ".join(dict.fromkeys(map(str, rejected))) or "no form fits this device"
-        raise WrongResult(reason) if any(one.wrong for one in rejected) else Unsupported(reason)
+        reason = "; ".join(dict.fromkeys(one.reason for one in rejected)) or "no form fits this device"
+        raise NoForm(reason) if any(one.failed for one in rejected) else Unsupported(reason)
     finalists = sorted(times, key=lambda one: min(times[one]) / one.amount)[: effort.finalists]
     _refine({one: times[one] for one in finalists}, effort, clock)
     best = min(finalists, key=lambda one: min(times[one]) / one.amount)
@@ -156,14 +162,17 @@ def search(
 class _Rejected:
     form: str
     reason: str
-    wrong: bool
+    failed: bool
 
     def __str__(self) -> str:
         return f"{self.form}: {self.reason}"
 
 
 def _screen(
-    candidates: Iterable[Candidate], effort: Effort, refusals: tuple[type[Exception], ...]
+    candidates: Iterable[Candidate],
+    effort: Effort,
+    refusals: tuple[type[Exception], ...],
+    failures: tuple[type[Exception], ...],
 ) -> tuple[dict[Candidate, list[float]], list[_Rejected]]:
     """A few samples of each form that is right, taken in turn; and why the others are not."""
     right: list[Candidate] = []
@@ -172,10 +181,10 @@ def _screen(
         try:
             one.verify()
             right.append(one)
-        except WrongResult as error:
-            rejected.append(_Rejected(one.label, str(error), wrong=True))
         except refusals as error:
-            rejected.append(_Rejected(one.label, str(error), wrong=False))
+            rejected.append(_Rejected(one.label, str(error), failed=False))
+        except failures as error:
+            rejected.append(_Rejected(one.label, str(error), failed=True))
     times: dict[Candidate, list[float]] = {one: [] for one in right}
     for _ in range(effort.screening * _SECOND_CHANCES):
         for one, taken in times.items():
@@ -183,7 +192,7 @@ def _screen(
                 taken.append(one.run())
     for one in right:
         if not any(map(math.isfinite, times[one])):
-            rejected.append(_Rejected(one.label, "its times cannot be trusted", wrong=True))
+            rejected.append(_Rejected(one.label, "its times cannot be trusted", failed=True))
             del times[one]
     return times, rejected
 

@@ -53,7 +53,7 @@ def work_groups(wanted: Iterable[int], largest: int) -> list[int]:
 
 
 def check_footprint(footprint_bytes: int, cache_bytes: int, largest_bytes: int) -> None:
-    """Whether a pointer chase of this footprint tells something on a device.
+    """Whether a pointer chase of this footprint tells something on a device; a cache of 0 bytes is an unknown one.
 
     Raises:
         Unsupported: it is too large for the device's memory, or a smaller one is in memory already.
@@ -61,7 +61,7 @@ def check_footprint(footprint_bytes: int, cache_bytes: int, largest_bytes: int) 
     if footprint_bytes > largest_bytes:
         raise Unsupported(f"larger than the largest array here ({size_text(largest_bytes)})")
     enough = next((size for size in FOOTPRINTS if size >= CACHES * cache_bytes), FOOTPRINTS[-1])
-    if footprint_bytes > enough:
+    if cache_bytes and footprint_bytes > enough:
         raise Unsupported(f"{size_text(enough)} are far beyond the caches already")
 
 

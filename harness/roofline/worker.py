@@ -16,7 +16,7 @@ from typing import Any
 from harness.errors import TooLarge, Unsupported, XebenchError
 from harness.roofline.catalogue import Probe, find_probe, grouped
 from harness.roofline.results import Reading
-from harness.roofline.search import FULL, QUICK, Found, WrongResult
+from harness.roofline.search import FULL, QUICK, Found, NoForm, WrongResult
 
 
 def reading_of(probe: Probe, found: Found) -> Reading:
@@ -56,8 +56,8 @@ def _read(group: Any, probe: Probe) -> Reading:
         return reading_of(probe, group.measure(probe.name))
     except (Unsupported, TooLarge) as error:
         return Reading(probe.name, "skipped", reason=_line(error))
-    except WrongResult as error:
-        return Reading(probe.name, "failed", reason=f"wrong: {_line(error)}")
+    except (NoForm, WrongResult) as error:
+        return Reading(probe.name, "failed", reason=_line(error))
     except Exception as error:
         return Reading(probe.name, "failed", reason=f"{type(error).__name__}: {_line(error)}")
 

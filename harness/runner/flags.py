@@ -11,18 +11,6 @@ from harness.analysis.hygiene import EventTimes
 from harness.runner import batching
 from harness.runner.recorder import Measured
 
-NOT_COLD: Final = "not cold"
-UNSYNCHRONISED: Final = "unsynchronised"
-
-#: What each flag means that `harness.analysis.hygiene.FLAGS` does not have, for reports.
-MEANINGS: Final = {
-    NOT_COLD: "a cold sample that was faster than the measured roof of the memory allows",
-    UNSYNCHRONISED: "a queue was still busy when everything recorded was over: the sample timed a part of its work",
-}
-
-#: Flags that make a sample invalid whatever the metric, beside those of `hygiene.INVALIDATING`.
-INVALIDATING: Final = frozenset(MEANINGS)
-
 #: Least time that a queue must have been busy, and part of the sample's: an idle queue takes about 1 us to ask.
 LATE_NS: Final = 20_000
 LATE_PART: Final = 0.1
@@ -84,9 +72,9 @@ class Rules:
         if 0 < total_ns < least_ns and hygiene.SHORT not in found:
             found.append(hygiene.SHORT)
         if cold_limit_gbps is not None and self._from_cache(times, cold_limit_gbps):
-            found.append(NOT_COLD)
+            found.append(hygiene.NOT_COLD)
         if self._late_again(variant, measured):
-            found.append(UNSYNCHRONISED)
+            found.append(hygiene.UNSYNCHRONISED)
         return tuple(found)
 
     def _late_again(self, variant: str, measured: Measured) -> bool:
@@ -98,8 +86,3 @@ class Rules:
     def _from_cache(self, times: Sequence[EventTimes], limit_gbps: float) -> bool:
         busy_ns = hygiene.union_ns(times)
         return (self.bytes_moved or 0) > limit_gbps * (1 + ROOF_TOLERANCE) * busy_ns > 0
-
-
-def is_valid(flags: Sequence[str], metric: str) -> bool:
-    """Whether the metric of a sample with these flags may be used."""
-    return hygiene.is_valid(flags, metric) and INVALIDATING.isdisjoint(flags)

@@ -10,7 +10,7 @@ from typing import Protocol
 from harness.analysis import hygiene
 from harness.analysis.hygiene import EventTimes
 from harness.runner.candidate import Candidate
-from harness.runner.flags import Rules, is_valid
+from harness.runner.flags import Rules
 from harness.runner.rows import RowStream
 from harness.runner.session import Session
 
@@ -66,7 +66,7 @@ class SampleTaker:
         limit_gbps = self._flusher.limit_gbps if self._flusher is not None else None
         times = list(chain.from_iterable(executions))
         flags = self._rules.broken(candidate.name, measured, times, total_ns, limit_gbps)
-        valid = is_valid(flags, metric)
+        valid = hygiene.is_valid(flags, metric)
         self._rows.add_sample(
             candidate.name,
             {

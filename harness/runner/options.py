@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -10,11 +11,14 @@ from harness.analysis.intervals import MIN_SAMPLES
 from harness.analysis.stopping import MIN_BLOCKS
 from harness.runner.limits import DEFAULT_MEMORY
 from harness.runner.recipe import Recipe
-from harness.runner.sampler import Sampling
+from harness.runner.sampler import Sampling, State
 
 #: Seconds of sampling per family, by preset: smoke proves that everything works, guide takes the time it needs.
 BUDGETS_S = {"smoke": 0.4, "default": 6.0, "guide": 60.0}
 TIMEOUTS_S = {"smoke": 60.0, "default": 120.0, "guide": 900.0}
+
+#: The states that are sampled, by what the user asks for.
+STATES: Mapping[str, Sequence[State]] = {"hot": ("hot",), "cold": ("cold",), "both": ("hot", "cold")}
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,7 @@ class Options:
         return Sampling(
             precision=self.recipe.precision or 0.01,
             budget_s=BUDGETS_S.get(preset, BUDGETS_S["default"]) if budget_s is None else budget_s,
+            states=STATES[self.recipe.state],
             min_blocks=MIN_SAMPLES if preset == "smoke" else MIN_BLOCKS,
         )
 

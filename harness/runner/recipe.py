@@ -28,6 +28,7 @@ class Recipe:
         require_gpu: refuse the fall-back to the CPU device.
         precision: wanted half-width of the log speed-up's interval; None: the default.
         budget_s: seconds of sampling for each family; None: the preset's.
+        state: of the caches before each sample: hot, cold or both.
         seed: of the data and of the order of samples.
     """
 
@@ -39,6 +40,7 @@ class Recipe:
     require_gpu: bool = False
     precision: float | None = None
     budget_s: float | None = None
+    state: str = "hot"
     seed: int = 20240517
 
     def plan(self) -> list[Family]:

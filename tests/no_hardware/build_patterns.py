@@ -20,7 +20,7 @@ import numpy as np  # noqa: E402
 from harness.errors import XebenchError  # noqa: E402
 from harness.patterns.registry import load_file  # noqa: E402
 from harness.runner.binding import Binding  # noqa: E402
-from harness.runner.family import _accepted  # noqa: E402
+from harness.runner.candidate import accepted  # noqa: E402
 from harness.runner.memory import DeviceMemory  # noqa: E402
 from harness.runner.session import Session  # noqa: E402
 
@@ -32,7 +32,7 @@ def attempt(session: Session, pattern: Any, variant: Any, binding: Binding, axes
         return f"skipped: {reason}"
     session.begin()
     try:
-        prepared = variant.function(session, binding.bound, **_accepted(variant.function, axes))
+        prepared = variant.function(session, binding.bound, **accepted(variant.function, axes))
         if callable(prepared):
             prepared()
         session.wait()
@@ -51,7 +51,7 @@ def build_file(path: str) -> dict[str, str]:
         axes = {name: values[0] for name, values in pattern.axes.items()}
         numbers = {**pattern.presets["smoke"], **axes}
         assert pattern.make_problem is not None
-        problem = pattern.make_problem(np.random.default_rng(1), **_accepted(pattern.make_problem, numbers))
+        problem = pattern.make_problem(np.random.default_rng(1), **accepted(pattern.make_problem, numbers))
         binding = Binding(problem, numbers, DeviceMemory(session.queue))
         for variant in pattern.variants.values():
             outcomes[f"{pattern.name}/{variant.name}"] = attempt(session, pattern, variant, binding, axes)
