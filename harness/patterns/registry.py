@@ -15,13 +15,22 @@ from harness.patterns.pattern import Pattern
 from harness.patterns.standin import stand_ins
 
 
-def builtin_files() -> list[Path]:
-    """Pattern files of the ``benchmarks`` package, one folder a chapter, in a stable order."""
+def _builtin_root() -> Path:
     spec = importlib.util.find_spec("benchmarks")
     if spec is None or not spec.submodule_search_locations:
         raise PatternError("the package 'benchmarks' is not installed: run 'make install'")
-    root = Path(next(iter(spec.submodule_search_locations)))
-    return sorted(path for path in root.glob("*/*.py") if not path.name.startswith("_"))
+    return Path(next(iter(spec.submodule_search_locations)))
+
+
+def builtin_files() -> list[Path]:
+    """Pattern files of the ``benchmarks`` package, one folder a family, in a stable order."""
+    return sorted(path for path in _builtin_root().glob("*/*.py") if not path.name.startswith("_"))
+
+
+def portable_source(source: str) -> str:
+    """A pattern's file for a record: built-in ones as ``benchmarks/slm/...``, whatever machine they lie on."""
+    path, root = Path(source), _builtin_root()
+    return path.relative_to(root.parent).as_posix() if path.is_relative_to(root) else source
 
 
 def load_file(path: Path, *, declarations_only: bool = False) -> list[Pattern]:

@@ -63,7 +63,7 @@ class Bench:
 
     def array_bytes(self) -> int:
         """Size of an array that the caches do not hold; ``Unsupported`` if memory is too small for one."""
-        return sizes.array_bytes(self.cache_bytes, self.largest_array_bytes)
+        return sizes.array_bytes(self.cache_bytes, self.largest_array_bytes, quick=not self.effort.all_forms)
 
     def work_groups(self, *wanted: int) -> list[int]:
         """Those sizes of work-groups that the device allows; the first alone in a quick look."""
@@ -73,8 +73,8 @@ class Bench:
     def device_ns(self, submit: Callable[[], Any]) -> float:
         """Run once; the time during which its commands ran.
 
-        Infinity if the events contradict one another, or the host waited much longer: a driver may stamp the start or
-        the end of a kernel whose threads do not all run.
+        Infinity if there were none, the events contradict one another, or the host waited much longer: a driver may
+        stamp the start or the end of a kernel whose threads do not all run.
         """
         measured = self.session.measure(submit)
         events = [command.hygienic() for command in measured.commands]
@@ -86,7 +86,7 @@ class Bench:
         )
         self._last_end_ns = max((event.end_ns for event in events), default=self._last_end_ns)
         busy_ns = hygiene.union_ns(events)
-        confirmed = measured.host_ns <= (1 + LATE_PART) * busy_ns + LATE_NS
+        confirmed = busy_ns > 0 and measured.host_ns <= (1 + LATE_PART) * busy_ns + LATE_NS
         return busy_ns if confirmed and hygiene.is_valid(flags, "device") else math.inf
 
     def host_ns(self, submit: Callable[[], Any]) -> float:

@@ -94,11 +94,11 @@ def chain_sums(start: Array, chains: int, steps: int) -> Array:
 
 
 def local_sums(width: int, group: int, rounds: int, passes: int) -> Array:
-    """What the work-items of a group find in their tile, whose element number j is j modulo 4.
+    """What the work-items of a group find in their tile, whose element number j is 1 + j modulo 4.
 
     In each pass a work-item reads ``rounds`` times ``width`` elements; ``group`` is a multiple of 4.
     """
-    once = np.arange(group) % 4 if width == 1 else np.full(group, 0 + 1 + 2 + 3)
+    once = 1 + np.arange(group) % 4 if width == 1 else np.full(group, 1 + 2 + 3 + 4)
     return np.asarray(passes * rounds * once, np.float32)
 
 

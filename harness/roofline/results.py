@@ -77,8 +77,8 @@ class Roofline:
 
     @property
     def busy(self) -> bool:
-        """Whether others used so much of the host that the roofs may be too low: more than a quarter of its cores."""
-        return self.load_average > self.cores / 4
+        """Whether others used so much of a CPU device, more than a quarter of it, that its roofs may be too low."""
+        return self.device["device_class"] == "cpu" and self.load_average > self.cores / 4
 
     def roofs(self) -> dict[str, float | None]:
         """What cases are placed under, by column of table ``devices``; None where nothing was measured."""

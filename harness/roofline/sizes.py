@@ -9,8 +9,10 @@ from harness.roofline.catalogue import FOOTPRINTS, size_text
 
 #: STREAM's own rule: an array has at least four times the size of the last-level caches.
 CACHES = 4
+#: For a quick look, or where memory is small.
 _FEWEST_CACHES = 2
 _LEAST_BYTES = 64 << 20
+_LEAST_QUICK_BYTES = 16 << 20
 #: Of the device's memory, an array takes no more than this part.
 _PART_OF_MEMORY = 16
 #: Elements of a block that any form of a kernel divides into whole work-groups.
@@ -22,13 +24,14 @@ def largest_array_bytes(memory_bytes: int, max_alloc_bytes: int) -> int:
     return min(memory_bytes // _PART_OF_MEMORY, max_alloc_bytes)
 
 
-def array_bytes(cache_bytes: int, largest_bytes: int) -> int:
-    """Size of an array for bandwidth: four times the last-level cache, or at least twice if memory is small.
+def array_bytes(cache_bytes: int, largest_bytes: int, *, quick: bool = False) -> int:
+    """Size of an array for bandwidth: four times the last-level cache, or twice if memory is small or time short.
 
     Raises:
         Unsupported: the memory is too small for arrays that the cache does not hold.
     """
-    size = min(max(_LEAST_BYTES, CACHES * cache_bytes), largest_bytes)
+    wanted = (_LEAST_QUICK_BYTES, _FEWEST_CACHES * cache_bytes) if quick else (_LEAST_BYTES, CACHES * cache_bytes)
+    size = min(max(wanted), largest_bytes)
     if size < _FEWEST_CACHES * cache_bytes:
         raise Unsupported(
             f"an array of {size_text(size)}, a {_PART_OF_MEMORY}th of the memory, would fit into the cache "

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from harness.patterns.plan import Family
+from harness.patterns.registry import portable_source
 
 #: The one status that is not final: the case is still to be measured.
 NOT_MEASURED: Final = "interrupted"
@@ -49,7 +50,7 @@ def case_rows(
             "operations": None,
             "operation_kind": None,
             "kernels": "[]",
-            "source": info.source,
+            "source": portable_source(info.source),
         }
         for variant in info.variants
     }

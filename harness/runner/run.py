@@ -42,6 +42,7 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
         XebenchError: the run to resume was measured on another device, or the device is in use (``exclusive``).
     """
     budget = RunBudget(options.run_budget_s)
+    environment = runtime.relevant_environment()  # the user's own: loading the runtime sets some for this process
     with StopSignals() as signals:
         try:
             memory_bytes = parse_memory(options.memory_limit, host_memory_bytes())
@@ -55,7 +56,7 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
                 progress.say("another run on this device would not be noticed: the user's runtime folder is read-only")
             try:
                 _require_right_results(device)
-                with _open(options, earlier, progress) as writer:
+                with _open(options, earlier, progress, environment) as writer:
                     session = _Session(
                         plan, options, progress, signals, budget, memory_bytes, device, earlier, presence, writer
                     )
@@ -92,8 +93,8 @@ def _require_right_results(device: runtime.DeviceInfo) -> None:
         )
 
 
-def _open(options: Options, earlier: Run | None, progress: Progress) -> RunWriter:
-    facts = manifest(options.command_line, asdict(runtime.describe_machine()), runtime.relevant_environment())
+def _open(options: Options, earlier: Run | None, progress: Progress, environment: Mapping[str, str]) -> RunWriter:
+    facts = manifest(options.command_line, asdict(runtime.describe_machine()), environment)
     facts["drivers"] = {found.device: found.driver_version for found in runtime.list_devices()}
     if earlier is None:
         return RunWriter.create(options.output, {**facts, **options.recipe.to_manifest()}, overwrite=options.overwrite)

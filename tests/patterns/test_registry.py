@@ -11,7 +11,7 @@ import pytest
 
 from harness.errors import PatternError
 from harness.patterns.info import PatternInfo
-from harness.patterns.registry import declarations, discover, load_file, select
+from harness.patterns.registry import builtin_files, declarations, discover, load_file, portable_source, select
 
 FILE = """
 import numba_dpex as dpex
@@ -109,6 +109,12 @@ def test_selection_by_name_family_and_catalogue_id() -> None:
 def test_declarations_survive_json() -> None:
     for info in discover():
         assert PatternInfo.from_json(json.loads(json.dumps(info.to_json()))) == info
+
+
+def test_built_in_sources_are_recorded_without_the_machines_paths(own_file: Path) -> None:
+    path = next(path for path in builtin_files() if path.stem == "tiled_matmul")
+    assert portable_source(str(path)) == "benchmarks/slm/tiled_matmul.py"
+    assert portable_source(str(own_file)) == str(own_file)
 
 
 def test_listing_loads_no_part_of_the_stack() -> None:

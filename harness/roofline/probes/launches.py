@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numba_dpex import kernel_api as kapi
 
+from harness.analysis.hygiene import CLOCK_TOLERANCE
 from harness.dpex import PreparedLaunch, build, compile_kernel, kernel
 from harness.roofline.bench import Bench, nd_range
 from harness.roofline.search import Found, WrongResult
@@ -57,7 +58,9 @@ class Group:
             submit_ns, start_ns, end_ns = event.times()
             in_order = last_end_ns <= start_ns <= end_ns and submit_ns <= start_ns
             last_end_ns = end_ns
-            times["launch_host"].append(host_ns)
-            times["launch_queue"].append(start_ns - submit_ns if in_order else math.inf)
-            times["launch_device"].append(end_ns - start_ns if in_order else math.inf)
+            # nothing is believed of a launch that was longer on the device than the host waited
+            valid = in_order and end_ns - submit_ns <= (1 + CLOCK_TOLERANCE) * host_ns
+            times["launch_host"].append(host_ns if valid else math.inf)
+            times["launch_queue"].append(start_ns - submit_ns if valid else math.inf)
+            times["launch_device"].append(end_ns - start_ns if valid else math.inf)
         return {name: taken[WARM_UP:] for name, taken in times.items()}

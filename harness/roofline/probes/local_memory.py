@@ -35,7 +35,7 @@ def make_reader(width: int) -> Any:
     def read_local(item: kapi.NdItem, sums: Any, tile: Any, rounds: Any, passes: Any) -> None:
         step, first = item.get_local_range(0), item.get_local_id(0)
         for i in range(rounds):
-            tile[first + i * step] = np.float32((first + i * step) & 3)
+            tile[first + i * step] = np.float32(1 + ((first + i * step) & 3))
         kapi.group_barrier(item.get_group())
         p = q = r = s = np.float32(0)
         for _ in range(passes):
@@ -52,7 +52,7 @@ def make_reader(width: int) -> Any:
     def read_local4(item: kapi.NdItem, sums: Any, tile: Any, rounds: Any, passes: Any) -> None:
         step, first = item.get_local_range(0), item.get_local_id(0)
         for i in range(4 * rounds):
-            tile[first + i * step] = np.float32((first + i * step) & 3)
+            tile[first + i * step] = np.float32(1 + ((first + i * step) & 3))
         kapi.group_barrier(item.get_group())
         p = q = r = s = np.float32(0)
         for _ in range(passes):

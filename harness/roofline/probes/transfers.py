@@ -40,7 +40,7 @@ class Group:
 
     @cached_property
     def _data(self) -> Array:
-        return np.arange(self._device_array.size, dtype=_ELEMENT)
+        return np.arange(1, 1 + self._device_array.size, dtype=_ELEMENT)
 
     def _host_memory(self, kind: str) -> tuple[Any, Array]:
         """What the runtime copies from or to, and the same memory as the host sees it."""
