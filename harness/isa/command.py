@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -85,6 +84,8 @@ def isa(names: tuple[str, ...], **given: Any) -> None:
 
     compiler = find_compiler(given["ocloc"])
     _say(compiler.label)
+    import tempfile  # here, since every command pays for what this module imports
+
     with tempfile.TemporaryDirectory(prefix="xebench-isa-") as folder:
         collected = _collect(names, given["paths"], given["preset"], Path(folder))
         wanted = targets(given["gpus"], given["grf_modes"], given["widths"], given["build_options"].split())

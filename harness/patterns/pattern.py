@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,7 +98,8 @@ class Pattern:
         self.variants: dict[str, Variant] = {}
         self.make_problem: Callable[..., Any] | None = None
         self.make_reference: Callable[..., Any] | None = None
-        self.source = Path(inspect.stack()[1].filename)
+        # the file that declares it; inspect.stack() would read the source of every frame
+        self.source = Path(sys._getframe(1).f_code.co_filename)
         self.claim = self._by_class(claim)
         self._check()
 

@@ -1,0 +1,144 @@
+"""Who is asked what, and what becomes of the answers: with a child process that is a function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.errors import XebenchError
+from harness.roofline import measure
+from harness.roofline.catalogue import FOOTPRINTS, GROUPS, PROBES, chase_name, find_probe, grouped
+from harness.roofline.results import Reading, Roofline
+from harness.roofline.store import Store
+from harness.runtime import DeviceInfo
+from harness.runtime.child import Answer
+
+
+class Child:
+    """Answers with readings of value 1, except for probes that kill it."""
+
+    def __init__(self, deadly: Sequence[str] = ()) -> None:
+        self.asked: list[tuple[str, str, tuple[str, ...]]] = []
+        self.deadly = set(deadly)
+
+    def __call__(self, module: str, arguments: Sequence[str], *, timeout_s: float) -> Answer:
+        assert module == "harness.roofline.worker"
+        assert timeout_s > 0
+        device, effort, *names = arguments
+        self.asked.append((device, effort, tuple(names)))
+        if self.deadly & set(names):
+            return Answer(failure="crashed (SIGSEGV)")
+        return Answer([asdict(Reading(name, "ok", 1.0, 1.0, 3, 1e6)) for name in names])
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path)
+
+
+def test_each_group_is_asked_once_and_all_probes_are_read(gpu: DeviceInfo, store: Store) -> None:
+    child = Child()
+    told: list[str] = []
+    found = measure.measure_roofline(gpu, store=store, ask=child, say=told.append)
+    assert [reading.probe for reading in found.readings] == [probe.name for probe in PROBES]
+    assert len(child.asked) == len(GROUPS) == len(told)
+    assert {(device, effort) for device, effort, _ in child.asked} == {("level_zero:gpu:0", "full")}
+    assert found.device == gpu.to_row()
+    assert not found.cached
+    assert not found.quick
+
+
+def test_a_crash_costs_one_probe(gpu: DeviceInfo, store: Store) -> None:
+    child = Child(deadly=["read"])
+    found = measure.measure_roofline(gpu, store=store, ask=child)
+    assert found.failed == ("read",)
+    read = next(reading for reading in found.readings if reading.probe == "read")
+    assert read.reason == "crashed (SIGSEGV)"
+    assert found.value("write") == 1.0
+    memory = grouped(probe.name for probe in PROBES)["memory"]
+    assert [names for _, _, names in child.asked[: 1 + len(memory)]] == [tuple(memory), *((name,) for name in memory)]
+    assert [reading.probe for reading in found.readings] == [probe.name for probe in PROBES], "in order even so"
+
+
+def test_a_second_time_it_comes_from_the_disk(gpu: DeviceInfo, store: Store) -> None:
+    first = measure.measure_roofline(gpu, store=store, ask=Child())
+    child = Child()
+    second = measure.measure_roofline(gpu, store=store, ask=child)
+    assert child.asked == []
+    assert second == replace(first, cached=True)
+
+
+def test_refresh_measures_again_and_keeps_that(gpu: DeviceInfo, store: Store, measured: Roofline) -> None:
+    store.keep(measured)
+    found = measure.measure_roofline(gpu, refresh=True, store=store, ask=Child())
+    assert found.value("stream_add") == 1.0
+    assert store.load(gpu.to_row()) == replace(found, cached=True)
+
+
+def test_a_quick_look_neither_comes_from_the_disk_nor_goes_there(
+    gpu: DeviceInfo, store: Store, measured: Roofline
+) -> None:
+    child = Child()
+    found = measure.measure_roofline(gpu, quick=True, store=store, ask=child)
+    assert found.quick
+    assert {effort for _, effort, _ in child.asked} == {"quick"}
+    assert store.load(gpu.to_row()) is None
+    store.keep(measured)
+    assert not measure.measure_roofline(gpu, quick=True, store=store, ask=child).cached
+
+
+def test_a_failure_is_not_kept(gpu: DeviceInfo, store: Store) -> None:
+    measure.measure_roofline(gpu, store=store, ask=Child(deadly=["fp32"]))
+    assert store.load(gpu.to_row()) is None
+    assert measure.measure_roofline(gpu, store=store, ask=Child()).value("fp32") == 1.0
+
+
+def test_roofs_of_a_device_that_was_measured(
+    monkeypatch: pytest.MonkeyPatch, gpu: DeviceInfo, store: Store, measured: Roofline
+) -> None:
+    asked: list[Any] = []
+
+    class Selection:
+        device = gpu
+
+    def select(device: str) -> Selection:
+        asked.append(device)
+        return Selection()
+
+    store.keep(measured)
+    monkeypatch.setattr(measure.runtime, "select_device", select, raising=False)
+    found = measure.roofs("gpu", store=store)
+    assert asked == ["gpu"]
+    place = {probe.name: float(number) for number, probe in enumerate(PROBES, 1)}
+    assert found == {
+        "bandwidth_roof_gbps": place["write"],
+        "fp32_roof_gflops": place["fp32"],
+        "fp64_roof_gflops": None,
+        "int32_roof_gops": place["int32"],
+        "slm_roof_gbps": place["slm_read"],
+    }
+
+
+def test_random_reads_are_no_bandwidth_roof(measured: Roofline) -> None:
+    assert measured.value("random_read") > measured.roofs()["bandwidth_roof_gbps"]  # type: ignore[operator]
+
+
+def test_the_host_is_busy_only_for_a_cpu_device(measured: Roofline) -> None:
+    loaded = replace(measured, load_average=6.0)
+    assert not loaded.busy
+    assert replace(loaded, device={**loaded.device, "device_class": "cpu"}).busy
+
+
+def test_the_catalogue() -> None:
+    names = [probe.name for probe in PROBES]
+    assert len(set(names)) == len(names)
+    assert [name for members in grouped(names).values() for name in members] == names, "groups lie together"
+    assert [chase_name(size) for size in FOOTPRINTS[:2]] == ["chase_4KiB", "chase_16KiB"]
+    assert not find_probe("launch_host").is_rate
+    assert find_probe("fp32").is_rate
+    with pytest.raises(XebenchError, match="no probe 'fp8'"):
+        find_probe("fp8")

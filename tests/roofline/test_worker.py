@@ -1,0 +1,61 @@
+"""From what a search found to readings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.errors import TooLarge, Unsupported
+from harness.roofline.catalogue import find_probe
+from harness.roofline.search import Found, NoForm, WrongResult
+from harness.roofline.worker import measure_groups, reading_of
+
+
+def test_a_rate_is_amount_over_time_and_its_best_the_highest() -> None:
+    found = Found({"work-group": 64}, 3e6, (2e6, 1e6, 4e6), ("form: no",))
+    reading = reading_of(find_probe("read"), found)
+    assert (reading.value, reading.median, reading.best_ns, reading.samples) == (3.0, 1.5, 1e6, 3)
+    assert reading.status == "ok"
+    assert reading.form == {"work-group": 64}
+    assert reading.rejected == ("form: no",)
+
+
+def test_a_latency_is_time_over_amount_and_its_best_the_lowest() -> None:
+    reading = reading_of(find_probe("chase_4KiB"), Found({}, 1000, (3000.0, 2000.0, 7000.0)))
+    assert (reading.value, reading.median) == (2.0, 3.0)
+
+
+class Group:
+    errors = {
+        "stream_copy": Unsupported("the device has no such thing"),
+        "stream_scale": TooLarge("the device could not allocate 8 bytes"),
+        "stream_add": NoForm("sums: 3 of 4 elements are wrong"),
+        "stream_triad": RuntimeError("driver said\nmany\nthings"),
+        "write": WrongResult("overwritten"),
+    }
+
+    def measure(self, name: str) -> Found:
+        if name in self.errors:
+            raise self.errors[name]
+        return Found({}, 10.0, (5.0,))
+
+
+def test_each_end_of_a_probe_is_a_reading_and_the_others_go_on() -> None:
+    made: list[str] = []
+
+    def make(group: str) -> Any:
+        made.append(group)
+        return Group()
+
+    readings = measure_groups(
+        make, ["fp32", "write", "stream_triad", "stream_add", "stream_scale", "stream_copy", "read"]
+    )
+    assert made == ["memory", "arithmetic"], "each group is made once"
+    assert {one.probe: (one.status, one.reason) for one in readings} == {
+        "write": ("failed", "overwritten"),
+        "stream_triad": ("failed", "RuntimeError: driver said"),
+        "stream_add": ("failed", "sums: 3 of 4 elements are wrong"),
+        "stream_scale": ("skipped", "the device could not allocate 8 bytes"),
+        "stream_copy": ("skipped", "the device has no such thing"),
+        "read": ("ok", None),
+        "fp32": ("ok", None),
+    }
