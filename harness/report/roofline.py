@@ -44,7 +44,7 @@ def as_text(measured: Roofline) -> str:
         console.print(table)
         console.print()
     lines = [line.rstrip() for line in buffer.getvalue().splitlines()]
-    return "\n".join([*_head(measured), "", *lines, *_notices(measured)]).rstrip()
+    return "\n".join([*_head(measured), "", *lines, _roofs(measured), *_notices(measured)])
 
 
 def quantity(value: float, unit: str) -> str:
@@ -77,6 +77,19 @@ def _head(measured: Roofline) -> list[str]:
         f"{device['name']} ({device['device']}, driver {device['driver_version']}), {source} {measured.measured_utc}",
         "values are the fastest sample of the best form; a median far from it tells of others at work",
     ]
+
+
+def _roofs(measured: Roofline) -> str:
+    found = measured.roofs()
+    named = (
+        ("bandwidth", "bandwidth_roof_gbps", "GB/s"),
+        ("fp32", "fp32_roof_gflops", "GFLOP/s"),
+        ("fp64", "fp64_roof_gflops", "GFLOP/s"),
+        ("int32", "int32_roof_gops", "Gop/s"),
+        ("SLM", "slm_roof_gbps", "GB/s"),
+    )
+    values = ((name, found[column], unit) for name, column, unit in named)
+    return "roofs: " + ", ".join(f"{name} {'-' if v is None else quantity(v, unit)}" for name, v, unit in values)
 
 
 def _notices(measured: Roofline) -> list[str]:

@@ -17,6 +17,8 @@ _LEAST_QUICK_BYTES = 16 << 20
 _PART_OF_MEMORY = 16
 #: Elements of a block that any form of a kernel divides into whole work-groups.
 BLOCK = 1 << 16
+#: Most steps of a multiply-add chain: above it the sum of 16 chains that start at up to 2 were not exact in float32.
+MOST_STEPS = 1 << 18
 
 
 def largest_array_bytes(memory_bytes: int, max_alloc_bytes: int) -> int:
@@ -69,5 +71,8 @@ def check_footprint(footprint_bytes: int, cache_bytes: int, largest_bytes: int) 
 
 
 def chase_steps(lines: int, fewest: int = 1 << 16, most: int = 1 << 18) -> int:
-    """Steps of one run through a ring of ``lines`` cache lines: twice round where that is not too long."""
-    return max(fewest, min(2 * lines, most))
+    """Steps of one run through a ring of ``lines`` cache lines, a power of two: about twice round if not too long.
+
+    One less than that, so that it does not end where it began, which would look like a kernel that did nothing.
+    """
+    return max(fewest, min(2 * lines, most)) - 1

@@ -48,11 +48,10 @@ class Store:
         """What was kept of a device, if it is whole."""
         try:
             found = Roofline.from_json(json.loads(self.path(device).read_text(encoding="utf-8")))
-            names = [reading.probe for reading in found.readings]
+            same = all(found.device[name] == device[name] for name in _IDENTITY)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
-        same = all(found.device.get(name) == device[name] for name in _IDENTITY)
-        complete = names == [probe.name for probe in PROBES]
+        complete = [reading.probe for reading in found.readings] == [probe.name for probe in PROBES]
         return replace(found, cached=True) if same and complete and not found.quick else None
 
     def keep(self, measured: Roofline) -> None:

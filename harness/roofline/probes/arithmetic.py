@@ -19,15 +19,13 @@ from harness.dpex import device_func, kernel, native, specialize
 from harness.errors import Unsupported
 from harness.roofline.bench import Bench, nd_range, require_equal
 from harness.roofline.expected import INTEGER_FACTOR, chain_operations, chain_starts, chain_sums
+from harness.roofline.forms import CHAIN_FORMS
 from harness.roofline.search import Candidate, Found, grown
+from harness.roofline.sizes import MOST_STEPS
 
 DTYPES = {"fp32": np.float32, "fp64": np.float64, "int32": np.int32}
-#: Chains, unrolled steps (0: as the compiler likes) and work-items of a group.
-FORMS = ((8, 0, 256), (8, 8, 256), (8, 0, 64), (8, 8, 1024), (16, 0, 256), (16, 4, 256), (16, 0, 64))
 ITEMS_PER_UNIT = 1 << 14
 _FEWEST_STEPS = 128
-#: Above this a float32 sum would not be exact: 16 chains of starts up to 2.
-_MOST_STEPS = 1 << 17
 
 
 @device_func
@@ -91,15 +89,15 @@ class _Candidates:
 
     def all(self) -> Iterator[Candidate]:
         bench = self._bench
-        forms = [form for form in FORMS if form[2] in bench.work_groups(form[2])]
+        forms = [form for form in CHAIN_FORMS if form[2] in bench.work_groups(form[2])]
         for form in forms if bench.effort.all_forms else forms[:2]:
             yield self._form(*form, self._steps)
 
     @cached_property
     def _steps(self) -> int:
         bench = self._bench
-        time_of = lambda steps: self._form(*FORMS[0], steps).run()  # noqa: E731
-        return grown(_FEWEST_STEPS, _MOST_STEPS, bench.effort.shortest_ns, time_of)
+        time_of = lambda steps: self._form(*CHAIN_FORMS[0], steps).run()  # noqa: E731
+        return grown(_FEWEST_STEPS, MOST_STEPS, bench.effort.shortest_ns, time_of)
 
     def _form(self, chains: int, unroll: int, group: int, steps: int) -> Candidate:
         bench = self._bench
@@ -113,6 +111,6 @@ class _Candidates:
             submit().wait()
             require_equal(bench.memory.read(self._sums), chain_sums(self._starts, chains, steps), "sums of chains")
 
-        form = {"work-group": group, "chains": chains, "unrolled": unroll or "as compiled"}
+        form = {"work-group": group, "chains": chains, "unroll": unroll or "auto"}
         amount = chain_operations(self._x.size, chains, steps)
         return Candidate(form, amount, partial(bench.device_ns, submit), verify)

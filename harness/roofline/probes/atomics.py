@@ -17,14 +17,14 @@ from numba_dpex import kernel_api as kapi
 from harness.dpex import atomics, kernel, specialize
 from harness.roofline.bench import Bench, nd_range, require_equal
 from harness.roofline.expected import global_counts, local_counts
+from harness.roofline.forms import ATOMIC_GROUPS
 from harness.roofline.search import Candidate, Found, grown
 
-WORK_GROUPS = (256, 64, 1024)
 ITEMS_PER_UNIT = 1 << 10
 #: Counters for "an address each"; work-items beyond this many share them.
 COUNTERS = 1 << 16
 _FEWEST_ADDITIONS = 4
-_MOST_ADDITIONS = 1 << 12
+_MOST_ADDITIONS = 1 << 16
 
 
 def make_global(one: bool) -> Any:
@@ -71,7 +71,7 @@ class Group:
     def _candidates(self, local: bool, one: bool) -> Iterator[Candidate]:
         bench = self._bench
         form = self._local if local else self._global
-        groups = bench.work_groups(*WORK_GROUPS)
+        groups = bench.work_groups(*ATOMIC_GROUPS)
         time_of = lambda additions: form(one, additions, groups[0]).run()  # noqa: E731
         additions = grown(_FEWEST_ADDITIONS, _MOST_ADDITIONS, bench.effort.shortest_ns, time_of)
         for group in groups:
@@ -106,5 +106,5 @@ class Group:
         return self._candidate(group, additions, submit, verify)
 
     def _candidate(self, group: int, additions: int, submit: Any, verify: Any) -> Candidate:
-        form = {"work-group": group, "additions a work-item": additions}
+        form = {"work-group": group, "additions": additions}
         return Candidate(form, self._items * additions, partial(self._bench.device_ns, submit), verify)

@@ -17,10 +17,9 @@ from numba_dpex import kernel_api as kapi
 from harness.dpex import kernel, specialize, vector
 from harness.roofline.bench import Bench, nd_range, require_equal
 from harness.roofline.expected import local_sums
+from harness.roofline.forms import LOCAL_FORMS
 from harness.roofline.search import Candidate, Found, grown
 
-#: Elements of a read, work-items of a group, bytes of the tile.
-FORMS = ((1, 256, 1 << 14), (1, 64, 1 << 14), (4, 256, 1 << 14), (4, 64, 1 << 14), (1, 1024, 1 << 14), (1, 16, 1 << 12))
 GROUPS_PER_UNIT = 16
 #: Reads of one turn of the loop: a work-item's share of the tile is a multiple of this.
 READS = 4
@@ -81,7 +80,7 @@ class Group:
         largest = int(bench.device.max_work_group_size)
         # half of the memory at most, so that a second group can be resident
         most_bytes = int(bench.device.local_mem_size) // 2
-        forms = [form for form in FORMS if form[1] <= largest and form[2] <= most_bytes]
+        forms = [form for form in LOCAL_FORMS if form[1] <= largest and form[2] <= most_bytes]
         if not forms:
             return
         first = forms[0]
@@ -104,5 +103,5 @@ class Group:
             expected = local_sums(width, group, rounds, passes)
             require_equal(bench.memory.read(sums).reshape(-1, group), expected, "sums")
 
-        form = {"work-group": group, "elements a read": width, "tile": tile_bytes}
+        form = {"work-group": group, "width": width, "tile": tile_bytes}
         return Candidate(form, 4 * width * items * rounds * passes, partial(bench.device_ns, submit), verify)

@@ -17,6 +17,7 @@ from harness.dpex import specialize
 from harness.roofline import expected
 from harness.roofline.bench import Bench, nd_range, require_equal
 from harness.roofline.expected import PERIOD, SCALE, stream_bytes, stream_inputs, stream_result
+from harness.roofline.forms import RANDOM_FORMS, READ_FORMS, STREAM_FORMS
 from harness.roofline.probes import memory_kernels as kernels
 from harness.roofline.search import Candidate, Found, grown
 from harness.roofline.sizes import power_of_two, whole_blocks
@@ -24,22 +25,6 @@ from harness.runner.memory import Array
 
 _POISON = -1.0
 
-#: Forms of a streaming kernel: elements of a vector, vectors of a work-item, work-items of a group.
-STREAM_FORMS = (
-    (1, 1, 1024),
-    (1, 1, 256),
-    (1, 1, 64),
-    (1, 1, 4096),
-    (1, 4, 256),
-    (1, 64, 16),
-    (4, 1, 64),
-    (4, 1, 256),
-    (4, 4, 256),
-)
-#: Of the reading one, which writes one number for all that a work-item read.
-READ_FORMS = ((1, 256, 16), (1, 64, 64), (1, 16, 256), (1, 16, 1024), (4, 4, 256), (4, 16, 64), (4, 16, 256))
-#: Work-items of a group and reads of a work-item.
-RANDOM_FORMS = ((256, 16), (64, 4), (64, 16), (256, 4), (1024, 16))
 _FEWEST_READS = 1 << 22
 
 
@@ -165,9 +150,9 @@ class Group:
             submit().wait()
             require_equal(bench.memory.read(sums), expected.random_sums(items, reads, int(mask)), "sums")
 
-        form = {"work-group": group, "reads a work-item": reads}
+        form = {"work-group": group, "reads": reads}
         return Candidate(form, 4 * count, partial(bench.device_ns, submit), verify)
 
 
 def _form(width: int, vectors: int, group: int) -> dict[str, int | str]:
-    return {"work-group": group, "vectors a work-item": vectors, "elements a vector": width}
+    return {"work-group": group, "vectors": vectors, "width": width}
