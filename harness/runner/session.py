@@ -11,6 +11,7 @@ import dpnp
 
 from harness.dpex import DeviceEvent
 from harness.dpex.fill import fill
+from harness.errors import Unsupported
 from harness.runner import memory
 from harness.runner.kernels import Compilation, KernelStore
 from harness.runner.recorder import Measured, Recorder
@@ -98,11 +99,19 @@ class Session:
 
         Device arrays become dpnp arrays on the way in, without a copy. The library's commands cannot be seen one
         by one: the row's kind is ``library``.
+
+        Raises:
+            Unsupported: the library has no code for this device (dpnp says so by a RuntimeError of the SYCL runtime).
         """
+        name = getattr(function, "__name__", "library")
         first = DeviceEvent(self.queue.submit_barrier())
-        result = function(*map(_for_dpnp, arguments), **{k: _for_dpnp(v) for k, v in options.items()})
+        try:
+            result = function(*map(_for_dpnp, arguments), **{k: _for_dpnp(v) for k, v in options.items()})
+        except RuntimeError as error:
+            reason = str(error).strip().partition("\n")[0]
+            raise Unsupported(f"{name} does not run on this device: {reason}") from error
         last = DeviceEvent(self.queue.submit_barrier())
-        self._recorder.add_bracket(getattr(function, "__name__", "library"), 0, first, last)
+        self._recorder.add_bracket(name, 0, first, last)
         return result
 
     def alloc(

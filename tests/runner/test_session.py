@@ -215,3 +215,16 @@ def test_a_copy_keeps_a_temporary_alive_until_it_is_over() -> None:
     assert reference() is None
     session.measure(copies)
     assert back[-1] == (1 << 20) - 1
+
+
+def test_a_library_without_code_for_the_device_is_a_reason_to_skip() -> None:
+    from harness.errors import Unsupported
+    from harness.runner.session import Session
+
+    def missing_kernel(array: Any) -> None:
+        raise RuntimeError("Native API failed. Native API returns: -30\nand more")
+
+    session = Session.on("cpu")
+    with pytest.raises(Unsupported, match="missing_kernel does not run on this device: Native API failed") as caught:
+        session.call(missing_kernel, session.alloc(1, np.int32))
+    assert "\n" not in str(caught.value)
