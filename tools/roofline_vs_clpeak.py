@@ -3,7 +3,8 @@
 
     .venv/bin/python tools/roofline_vs_clpeak.py --rounds 8
 
-Each round runs all three, in another order each time, so that what others do to the machine hits all sides alike.
+Each round runs all three, in another order each time, so that what others do to the machine hits all sides alike, and
+waits for a quiet moment before each of them.
 The outcome is written to results/studies/roofline/ as JSON and Markdown. clpeak is Debian's package ``clpeak``; it is
 shown the CPU driver of this environment. BabelStream's triad is the same loop in OpenCL C (``roofline_triads.py``).
 """
@@ -23,12 +24,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from harness import runtime
 from harness.records.provenance import now
 from harness.roofline.measure import read_probes
 from harness.runtime.libraries import CPU_DRIVER_LIBRARY, find_library
 
 ALLOWED = 0.95  # of the best of the others
+QUIET_PERCENT = 5.0
+QUIET_LIMIT_S = 30
 BANDWIDTH_PROBES = ("stream_copy", "stream_triad", "read", "write")
 CLPEAK_SECTIONS = {"bandwidth": "Global memory bandwidth", "fp32": "Single-precision compute"}
 
@@ -38,7 +43,7 @@ Numbers = dict[str, float]
 def xebench_round(device: runtime.DeviceInfo) -> Numbers:
     """Fastest sample of each probe, and its median."""
     numbers: Numbers = {}
-    for reading in read_probes(device.device, [*BANDWIDTH_PROBES, "fp32"]):
+    for reading in read_probes(device.device, [*BANDWIDTH_PROBES, "fp32"], "patient"):
         if reading.value is None or reading.median is None:
             raise SystemExit(f"xebench: {reading.probe}: {reading.reason}")
         numbers |= {reading.probe: reading.value, f"{reading.probe} median": reading.median}
@@ -158,6 +163,13 @@ def clpeak_version() -> str:
     return " ".join(["clpeak", *re.findall(r"[\d.]+", done.stdout)])
 
 
+def wait_for_quiet() -> None:
+    """Return when the host has been idle for a second, or after a while: short jobs of others disturb no side then."""
+    for _ in range(QUIET_LIMIT_S):
+        if psutil.cpu_percent(interval=1.0) < QUIET_PERCENT:
+            return
+
+
 def run(device: runtime.DeviceInfo, count: int, say: Callable[[str], None]) -> dict[str, Any]:
     """Measure ``count`` rounds."""
     sides = {"xebench": xebench_round, "clpeak": clpeak_round, "triads": triads_round}
@@ -165,7 +177,10 @@ def run(device: runtime.DeviceInfo, count: int, say: Callable[[str], None]) -> d
     rounds = []
     for index in range(count):
         order = [*sides][index % len(sides) :] + [*sides][: index % len(sides)]
-        one = {side: sides[side](device) for side in order}
+        one = {}
+        for side in order:
+            wait_for_quiet()
+            one[side] = sides[side](device)
         numbers = {side: {name: round(value, 1) for name, value in one[side].items()} for side in sides}
         say(f"round {index + 1} of {count}: {json.dumps(numbers)}")
         rounds.append({side: one[side] for side in sides})

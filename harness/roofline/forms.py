@@ -19,10 +19,10 @@ STREAM_FORMS: Final = (
 )
 #: Of the reading kernel, which writes one number for all that a work-item read; vectors are multiples of 4.
 READ_FORMS: Final = (
-    (1, 256, 16),
-    (1, 64, 64),
-    (1, 16, 256),
     (1, 16, 1024),
+    (1, 256, 16),
+    (1, 16, 4096),
+    (1, 16, 256),
     (4, 4, 256),
     (4, 16, 64),
     (4, 16, 256),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from harness import runtime
@@ -63,10 +64,10 @@ def measure_roofline(
     kept = None if quick or refresh else store.load(row)
     if kept is not None:
         return kept
-    load_average, cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
-    names = [probe.name for probe in PROBES]
-    readings = read_probes(device.device, names, quick=quick, say=say, ask=ask)
-    measured = Roofline(row, now(), quick, load_average, cores, tuple(readings))
+    measured = Roofline(row, now(), quick, os.getloadavg()[0], len(os.sched_getaffinity(0)), ())
+    effort = "quick" if quick else "patient" if measured.busy else "full"
+    readings = read_probes(device.device, [probe.name for probe in PROBES], effort, say=say, ask=ask)
+    measured = replace(measured, readings=tuple(readings))
     if not quick and not measured.failed:
         store.keep(measured)
     return measured
@@ -75,8 +76,8 @@ def measure_roofline(
 def read_probes(
     device: str,
     names: Sequence[str],
+    effort: str = "full",
     *,
-    quick: bool = False,
     say: Callable[[str], None] = lambda text: None,
     ask: Ask = ask,
 ) -> list[Reading]:
@@ -85,9 +86,9 @@ def read_probes(
     Args:
         device: SYCL filter string.
         names: of probes.
-        quick, say, ask: as for :func:`measure_roofline`.
+        effort: ``full``, ``patient``, for a device that others use, or ``quick``.
+        say, ask: as for :func:`measure_roofline`.
     """
-    effort = "quick" if quick else "full"
     readings: list[Reading] = []
     for group, members in grouped(names).items():
         say(f"measuring {group.replace('_', ' ')}")

@@ -6,7 +6,7 @@ import math
 import statistics
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from harness.errors import Unsupported
@@ -85,6 +85,8 @@ FULL: Final = Effort(
     shortest_ns=1_000_000,
     all_forms=True,
 )
+#: For a device that others use as well: moments in which they rest must be caught.
+PATIENT: Final = replace(FULL, patience_s=2.0, most_s=6.0)
 QUICK: Final = Effort(
     screening=1,
     finalists=1,
@@ -96,6 +98,7 @@ QUICK: Final = Effort(
     shortest_ns=200_000,
     all_forms=False,
 )
+EFFORTS: Final = {"full": FULL, "patient": PATIENT, "quick": QUICK}
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Measures probes in a process of its own: ``python -m harness.roofline.worker DEVICE full|quick NAME...``.
+"""Measures probes in a process of its own: ``python -m harness.roofline.worker DEVICE EFFORT NAME...``.
 
 Prints one JSON list of readings. A crash or a hang is seen by the parent, which asks again for the others.
 """
@@ -16,7 +16,7 @@ from typing import Any
 from harness.errors import TooLarge, Unsupported, XebenchError
 from harness.roofline.catalogue import Probe, find_probe, grouped
 from harness.roofline.results import Reading
-from harness.roofline.search import FULL, QUICK, Found, NoForm, WrongResult
+from harness.roofline.search import EFFORTS, Found, NoForm, WrongResult
 
 
 def reading_of(probe: Probe, found: Found) -> Reading:
@@ -67,7 +67,7 @@ def _line(error: Exception) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measure the probes named after the device and the effort."""
+    """Measure the probes named after the device and the effort (a name in ``search.EFFORTS``)."""
     device, effort, *names = arguments
     try:
         from harness import runtime
@@ -75,7 +75,7 @@ def main(arguments: Sequence[str]) -> int:
         runtime.load()
         from harness.roofline.bench import Bench
 
-        bench = Bench(device, QUICK if effort == "quick" else FULL)
+        bench = Bench(device, EFFORTS[effort])
 
         def make_group(group: str) -> Any:
             return importlib.import_module(f"harness.roofline.probes.{group}").Group(bench)

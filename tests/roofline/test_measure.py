@@ -52,6 +52,17 @@ def test_each_group_is_asked_once_and_all_probes_are_read(gpu: DeviceInfo, store
     assert not found.quick
 
 
+def test_a_cpu_device_that_others_use_is_measured_with_more_patience(
+    gpu: DeviceInfo, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measure.os, "getloadavg", lambda: (1000.0, 0.0, 0.0))
+    for device, effort in ((gpu, "full"), (replace(gpu, device_class="cpu", name="CPU"), "patient")):
+        child = Child()
+        found = measure.measure_roofline(device, store=store, ask=child)
+        assert {asked for _, asked, _ in child.asked} == {effort}
+        assert found.busy == (effort == "patient")
+
+
 def test_a_crash_costs_one_probe(gpu: DeviceInfo, store: Store) -> None:
     child = Child(deadly=["read"])
     found = measure.measure_roofline(gpu, store=store, ask=child)
