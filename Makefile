@@ -31,6 +31,7 @@ test: install  ## the tests
 docs: install  ## pages that are generated from the code
 	$(BIN)/python -m harness.report.coverage > docs/coverage.md
 	$(BIN)/python -m harness.report.isa_claims > docs/guide-claims-in-assembly.md
+	$(BIN)/python -m harness.report.projection > docs/projection.md
 
 isa-current: install  ## generated code with the current Intel GPU compiler (needs root and debootstrap)
 	PYTHON=$(BIN)/python tools/isa-current.sh

@@ -14,6 +14,8 @@ import click
 from harness import __version__
 from harness.errors import XebenchError
 from harness.isa.command import isa
+from harness.isa.occupancy_command import occupancy
+from harness.isa.project_command import project
 
 PATHS = click.option(
     "--path",
@@ -158,6 +160,7 @@ def run(names: tuple[str, ...], preset: str, as_json: bool, paths: tuple[Path, .
 
     from harness.report import run as view
     from harness.report.progress import progress_for
+    from harness.roofline.store import known_roofs
     from harness.runner.options import Options
     from harness.runner.run import exit_status, run_plan
 
@@ -171,6 +174,7 @@ def run(names: tuple[str, ...], preset: str, as_json: bool, paths: tuple[Path, .
         run_budget_s=given["run_budget"],
         exclusive=given["exclusive"],
         command_line=tuple(sys.argv[1:]),
+        known_roofs=known_roofs,
     )
     with progress_for(sys.stderr) as progress:
         done = run_plan(plan, options, progress)
@@ -213,38 +217,6 @@ def report(folder: Path, form: str, output: Path | None) -> None:
 
 
 @commands.command()
-@click.option("--gpu", required=True, help="A GPU such as pvc, dg2, tgllp, bmg, or a file that describes one.")
-@click.option("--work-group", required=True, help="Work-items of a work-group: 256, 1K or 16x16.")
-@click.option("--sub-group", required=True, help="Sub-group size.")
-@click.option("--slm", default="0", show_default=True, help="Shared local memory of a work-group: 32K.")
-@click.option("--barriers", default=0, show_default=True, help="Barriers that the kernel uses.")
-@click.option("--global", "global_size", help="Work-items of the whole launch: 1M or 1024x1024.")
-@click.option("--large-grf", is_flag=True, help="The large register file, which halves the threads.")
-@click.option("--eus", type=int, help="Vector engines of the device, where it has fewer than the whole GPU.")
-@click.option("--map", "as_map", is_flag=True, help="A heat map over work-group size and SLM instead.")
-@JSON
-def occupancy(gpu: str, as_json: bool, as_map: bool, eus: int | None, **launch: Any) -> None:
-    """How many of a GPU's thread contexts a launch can occupy, and what limits it. A model: nothing is measured."""
-    import json
-
-    from harness.analysis.gpus import find_gpu
-    from harness.analysis.occupancy import occupancy_of, parse_launch
-    from harness.analysis.occupancy_search import heat_map
-    from harness.report.occupancy_table import heat_table, occupancy_lines
-
-    parameters = find_gpu(gpu, eus)
-    parsed = parse_launch(launch.pop("work_group"), launch.pop("sub_group"), **launch)
-    if as_map:
-        from rich.console import Console
-
-        cells = heat_map(parameters, parsed.sub_group_size, barriers=parsed.barriers, large_grf=parsed.large_grf)
-        Console().print(heat_table(cells, parameters, parsed.sub_group_size))
-        return
-    found = occupancy_of(parsed, parameters)
-    click.echo(json.dumps(found.to_json()) if as_json else "\n".join(occupancy_lines(found)))
-
-
-@commands.command()
 @click.option("--device", default="auto", show_default=True, help="auto, gpu, cpu, or a SYCL filter string.")
 @click.option("--refresh", is_flag=True, help="Measure again what was kept of this device and driver.")
 @click.option("--quick", is_flag=True, help="A look of some seconds, which is not kept.")
@@ -265,7 +237,8 @@ def roofline(device: str, refresh: bool, quick: bool, as_json: bool) -> None:
     sys.exit(1 if measured.failed else 0)
 
 
-commands.add_command(isa)
+for command in (isa, occupancy, project):
+    commands.add_command(command)
 
 
 def main() -> None:

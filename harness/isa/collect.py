@@ -61,17 +61,36 @@ class Missing:
     reason: str
 
 
+@dataclass(frozen=True)
+class Work:
+    """The least work of a family, as its problem states it.
+
+    Attributes:
+        pattern: its name.
+        axes: the point on the pattern's axes, as JSON.
+        bytes_moved, operations, operation_kind: see :class:`harness.patterns.problem.Problem`.
+    """
+
+    pattern: str
+    axes: str
+    bytes_moved: int | None
+    operations: int | None
+    operation_kind: str
+
+
 @dataclass
 class Collected:
-    """All kernels that were found, and the variants that have none."""
+    """All kernels that were found, the variants that have none, and the least work of each family."""
 
     launches: list[Launch] = field(default_factory=list)
     missing: list[Missing] = field(default_factory=list)
+    work: list[Work] = field(default_factory=list)
 
     def merge(self, other: Collected) -> None:
         """Take over what another found."""
         self.launches += other.launches
         self.missing += other.missing
+        self.work += other.work
 
 
 def collect(families: Sequence[Family], folder: Path, *, timeout_s: int = TIMEOUT_S, processes: int = 2) -> Collected:
@@ -93,6 +112,7 @@ def collect(families: Sequence[Family], folder: Path, *, timeout_s: int = TIMEOU
     order = {family.pattern.name: number for number, family in enumerate(families)}
     found.launches.sort(key=lambda launch: order[launch.pattern])
     found.missing.sort(key=lambda missing: order[missing.pattern])
+    found.work.sort(key=lambda work: order[work.pattern])
     return found
 
 
@@ -158,6 +178,8 @@ def _read(families: Sequence[Family], place: Path) -> Collected:
             found.launches.append(_launch(record, info.family, role, place))
         elif record["kind"] == "missing":
             found.missing.append(Missing(record["pattern"], record["variant"], record["reason"]))
+        elif record["kind"] == "work":
+            found.work.append(Work(**{name: value for name, value in record.items() if name != "kind"}))
     return found
 
 

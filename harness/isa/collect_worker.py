@@ -79,6 +79,14 @@ def _run_family(request: Mapping[str, Any], session: Any, store: Any, folder: Pa
         for name in pattern.variants:
             note("missing", pattern=pattern.name, variant=name, reason=_one_line(error))
         return
+    note(
+        "work",
+        pattern=pattern.name,
+        axes=_axes_text(request),
+        bytes_moved=_whole(problem.bytes_moved),
+        operations=_whole(problem.operations),
+        operation_kind=problem.operation_kind,
+    )
     for name, variant in pattern.variants.items():
         seen: set[str] = set()
 
@@ -117,7 +125,7 @@ def _facts(request: Mapping[str, Any], compiled: Any, index_space: Any, argument
     global_size, local_size = index_space_extents(index_space)
     options, _ = compiled.options.flags("opencl", "Intel(R) Corporation", "gpu")
     return {
-        "axes": json.dumps(request["axes"], sort_keys=True),
+        "axes": _axes_text(request),
         "kernel": compiled.name,
         "spirv_sha256": compiled.sha256,
         "build_options": list(options),
@@ -125,6 +133,14 @@ def _facts(request: Mapping[str, Any], compiled: Any, index_space: Any, argument
         "local_size": None if local_size is None else list(local_size),
         "local_bytes": sum(map(_local_bytes, arguments)),
     }
+
+
+def _axes_text(request: Mapping[str, Any]) -> str:
+    return json.dumps(request["axes"], sort_keys=True)
+
+
+def _whole(number: Any) -> int | None:
+    return None if number is None else int(number)
 
 
 def _local_bytes(argument: Any) -> int:

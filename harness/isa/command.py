@@ -13,6 +13,7 @@ from harness.errors import XebenchError
 
 if TYPE_CHECKING:
     from harness.isa.collect import Collected
+    from harness.patterns.plan import Family
 
 
 class NothingCompiled(XebenchError):
@@ -83,13 +84,13 @@ def isa(names: tuple[str, ...], **given: Any) -> None:
     from harness.report import isa as view
 
     compiler = find_compiler(given["ocloc"])
-    _say(compiler.label)
+    say(compiler.label)
     import tempfile  # here, since every command pays for what this module imports
 
     with tempfile.TemporaryDirectory(prefix="xebench-isa-") as folder:
-        collected = _collect(names, given["paths"], given["preset"], Path(folder))
+        collected = collect_plan(plan_of(names, given["paths"], given["preset"]), Path(folder))
         wanted = targets(given["gpus"], given["grf_modes"], given["widths"], given["build_options"].split())
-        _say(f"compiling {len({each.spirv_sha256 for each in collected.launches})} kernels for {len(wanted)} targets")
+        say(f"compiling {len({each.spirv_sha256 for each in collected.launches})} kernels for {len(wanted)} targets")
         cache = None if given["no_cache"] else CompileCache()
         entries = compile_launches(collected.launches, wanted, compiler, cache, given["keep"])
     compared = pairs(entries)
@@ -97,7 +98,7 @@ def isa(names: tuple[str, ...], **given: Any) -> None:
         from harness.report.isa_html import as_html
 
         given["html"].write_text(as_html(entries, compared, collected.missing), encoding="utf-8")
-        _say(f"wrote {given['html']}")
+        say(f"wrote {given['html']}")
     click.echo(
         view.as_json(entries, collected.missing) if given["as_json"] else view.as_text(entries, collected.missing)
     )
@@ -106,15 +107,22 @@ def isa(names: tuple[str, ...], **given: Any) -> None:
         raise NothingCompiled(f"not one kernel was compiled ({reason}): check --gpu, --ocloc and the patterns' names")
 
 
-def _collect(names: Sequence[str], paths: Sequence[Path], preset: str, folder: Path) -> Collected:
-    from harness.isa.collect import collect
+def plan_of(names: Sequence[str], paths: Sequence[Path], preset: str) -> list[Family]:
+    """The plan of the patterns that a user names."""
     from harness.patterns.plan import build_plan
     from harness.patterns.registry import discover, select
 
-    plan = build_plan(select(discover(paths), names), preset)
-    _say(f"collecting the kernels of {len({family.pattern.name for family in plan})} patterns")
+    return build_plan(select(discover(paths), names), preset)
+
+
+def collect_plan(plan: Sequence[Family], folder: Path) -> Collected:
+    """The kernels of a plan, said on standard error, since it takes a while."""
+    from harness.isa.collect import collect
+
+    say(f"collecting the kernels of {len({family.pattern.name for family in plan})} patterns")
     return collect(plan, folder)
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
+    """A line for the user that is no result."""
     click.echo(text, file=sys.stderr)

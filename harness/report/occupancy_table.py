@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from harness.analysis.gpus import GpuParameters
 from harness.analysis.occupancy import Occupancy
@@ -12,6 +14,8 @@ from harness.analysis.occupancy_search import HeatCell, difference, explain, nea
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from harness.isa.occupied import KernelOccupancy
 
 # from empty to full; the figures stand beside the colours, which carry nothing alone
 _SHADES = (
@@ -58,19 +62,66 @@ def percent(fraction: float) -> str:
     return f"{100 * fraction:.1f} %"
 
 
+def kernels_table(kernels: Sequence[KernelOccupancy], width: int) -> Table:
+    """Launches of patterns, one a row: what each asks for, and how full that keeps the GPU."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, show_edge=False)
+    headings = (("group", 5), ("SIMD", 4), ("SLM", 4), ("Xe-core", 7), ("device", 7), ("waves", 8), ("limited by", 11))
+    # figures are never cut: the names have what is left
+    left = width - sum(needed + 2 for _, needed in headings)
+    table.add_column("variant, kernel", no_wrap=True, overflow="ellipsis", max_width=left)
+    for heading, needed in headings:
+        side: Literal["left", "right"] = "left" if heading == "limited by" else "right"
+        table.add_column(heading, justify=side, no_wrap=True, min_width=needed)
+    for kernel in kernels:
+        found, name = kernel.found, f"{kernel.launch.variant}, {kernel.launch.kernel}"
+        if found is None:
+            table.add_row(name, *"-------")
+            continue
+        table.add_row(
+            name,
+            f"{found.launch.work_group_size}{'*' if kernel.assumed else ''}",
+            str(found.launch.sub_group_size),
+            _size(found.launch.slm_bytes),
+            percent(found.xe_core_occupancy),
+            percent(found.device_occupancy),
+            "-" if found.waves is None else f"{found.waves:.3g}",
+            found.limited_by,
+        )
+    return table
+
+
+def kernels_remarks(kernels: Sequence[KernelOccupancy]) -> list[str]:
+    """What a reader of `kernels_table` must know: failures, assumptions, and the nearest better launches."""
+    lines = [f"{one.launch.variant}, {one.launch.kernel}: {one.reason}" for one in kernels if one.reason]
+    lines += sorted({f"* {one.assumed}" for one in kernels if one.assumed})
+    for one in kernels:
+        better = None if one.found is None else nearest_better(one.found)
+        if one.found is not None and better is not None:
+            lines.append(f"{one.launch.variant}, {one.launch.kernel}: nearest better: {_step(one.found, better)}")
+    return list(dict.fromkeys(lines))
+
+
 def heat_table(cells: Sequence[HeatCell], gpu: GpuParameters, sub_group_size: int) -> Table:
     """The heat map for a terminal: work-group sizes down, SLM per work-group across."""
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=_title(gpu, sub_group_size))
-    table.add_column("work-group", justify="right")
+    # narrow: thirteen columns must fit into a terminal of eighty
+    table = Table(title=_title(gpu, sub_group_size), box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("group", justify="right")
     for slm_bytes in _columns(cells):
         table.add_column(_size(slm_bytes), justify="right")
     for work_group_size, row in _rows(cells).items():
         shown = [Text("-") if not _launches(cell) else Text(_figure(cell), style=_shade(cell)[0]) for cell in row]
         table.add_row(str(work_group_size), *shown)
     return table
+
+
+def heat_json(cells: Sequence[HeatCell], gpu: GpuParameters, sub_group_size: int) -> str:
+    """The same heat map as JSON: a list of points, those that cannot launch with 0 work-groups."""
+    return json.dumps({"gpu": gpu.code, "sub_group_size": sub_group_size, "cells": [asdict(cell) for cell in cells]})
 
 
 def heat_html(cells: Sequence[HeatCell], gpu: GpuParameters, sub_group_size: int) -> str:

@@ -52,7 +52,7 @@ def _shown(renderable):
 def test_heat_map_for_the_terminal():
     cells = heat_map(PVC, 32, work_group_sizes=(1024, 256, 512), slm_sizes_bytes=(0, 65536, 1000, 262144))
     lines = [re.sub("[│┃]", " ", line).split() for line in _shown(heat_table(cells, PVC, 32)).splitlines()]
-    assert ["work-group", "0", "1000", "64K", "256K"] in lines
+    assert ["group", "0", "1000", "64K", "256K"] in lines
     assert ["256", "100", "100", "25", "-"] in lines
     assert ["512", "100", "100", "50", "-"] in lines
     assert ["1024", "100", "100", "100", "-"] in lines
