@@ -67,10 +67,17 @@ def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, sum
 
 @dataclass(frozen=True)
 class _Shared:
-    """Times of both sides in the blocks that both have, in order, and the part of these that was throttled."""
+    """Both sides in the blocks that both have, in order.
+
+    Attributes:
+        baseline_ns, variant_ns: times of one execution.
+        measured_ns: for each side, what the timer saw at a time, typically: a batch of executions.
+        throttled: part of the blocks in which the machine was in another state.
+    """
 
     baseline_ns: Floats
     variant_ns: Floats
+    measured_ns: Floats
     throttled: float
 
 
@@ -80,11 +87,20 @@ class _Blocks:
     def __init__(self, cases: pd.DataFrame, samples: pd.DataFrame) -> None:
         self._states = times.states_of(samples)
         trusted = times.usable(cases, samples)
-        flagged = trusted.assign(throttled=trusted["flags"].str.contains(hygiene.THROTTLED, regex=False))
-        grouped = flagged.groupby(["case_id", "state", "block"])
-        blocks = pd.DataFrame({"time_ns": grouped["time_ns"].median(), "throttled": grouped["throttled"].any()})
+        described = trusted.assign(
+            throttled=trusted["flags"].str.contains(hygiene.THROTTLED, regex=False),
+            measured_ns=trusted["time_ns"] * trusted["batch"].astype("float64").fillna(1),
+        )
+        grouped = described.groupby(["case_id", "state", "block"])
+        blocks = pd.DataFrame(
+            {
+                "time_ns": grouped["time_ns"].median(),
+                "measured_ns": grouped["measured_ns"].median(),
+                "throttled": grouped["throttled"].any(),
+            }
+        )
         self._blocks = {key: data.droplevel([0, 1]) for key, data in blocks.groupby(level=[0, 1])}
-        self._none = pd.DataFrame({"time_ns": np.empty(0), "throttled": np.empty(0, bool)})
+        self._none = blocks.iloc[:0].droplevel([0, 1])
 
     def states(self, *cases: Row) -> Sequence[str | None]:
         return times.in_order(*(self._states.get(case["case_id"], ()) for case in cases))
@@ -93,9 +109,11 @@ class _Blocks:
         base, own = (self._blocks.get((one["case_id"], state), self._none) for one in (baseline, case))
         _, in_base, in_own = np.intersect1d(base.index, own.index, assume_unique=True, return_indices=True)
         throttled = base["throttled"].to_numpy(bool)[in_base] | own["throttled"].to_numpy(bool)[in_own]
+        measured = [one["measured_ns"].to_numpy()[at] for one, at in ((base, in_base), (own, in_own))]
         return _Shared(
             base["time_ns"].to_numpy()[in_base],
             own["time_ns"].to_numpy()[in_own],
+            np.median(measured, axis=1) if throttled.size else np.empty(0),
             float(throttled.mean()) if throttled.size else 0.0,
         )
 
@@ -113,7 +131,11 @@ def _row(baseline: Row, case: Row, shared: _Shared, resolution_ns: float | None)
     failed = _failed(baseline, case, blocks)
     speedup = intervals.UNKNOWN if failed else intervals.speedup(shared.baseline_ns, shared.variant_ns)
     judged = failed or verdict.judge(
-        speedup, case["claim"], case["device_class"], _circumstances(case, shared, resolution_ns)
+        speedup,
+        case["claim"],
+        case["device_class"],
+        _circumstances(case, shared, resolution_ns),
+        verdict.SAME_WITHIN if case["same_within"] is None else case["same_within"],
     )
     return {
         **{name: case[name] for name in _KEPT},
@@ -145,10 +167,9 @@ def _failed(baseline: Row, case: Row, blocks: int) -> verdict.Verdict | None:
 
 def _circumstances(case: Row, shared: _Shared, resolution_ns: float | None) -> verdict.Circumstances:
     quantum = 0.0
-    if case["metric"] != "wall" and resolution_ns is not None:
-        medians = np.median([shared.baseline_ns, shared.variant_ns], axis=1)
-        if medians.min() < hygiene.MIN_QUANTA * resolution_ns:
-            quantum = float((resolution_ns / medians).sum())
+    limit_ns = 0.0 if case["metric"] == "wall" else hygiene.MIN_QUANTA * (resolution_ns or 0)
+    if shared.measured_ns.min() < limit_ns:
+        quantum = float((limit_ns / hygiene.MIN_QUANTA / shared.measured_ns).sum())
     return verdict.Circumstances(
         stopped_by=case["stopped_by"],
         drift=intervals.drift(shared.baseline_ns / shared.variant_ns),

@@ -8,7 +8,7 @@ from typing import Final
 from harness.analysis.intervals import MIN_SAMPLES, UNKNOWN, Interval
 from harness.analysis.stopping import BUDGET
 
-#: Speed-ups from 1 / (1 + this) to 1 + this are the same in practice.
+#: Speed-ups from 1 / (1 + this) to 1 + this are the same in practice, unless a finer precision was asked for.
 SAME_WITHIN: Final = 0.02
 
 #: Part of the blocks under another state of the machine from which an inconclusive pair is called throttled.
@@ -67,21 +67,35 @@ class Circumstances:
     quantum: float = 0.0
 
 
-def outcome_of(interval: Interval, same_within: float = SAME_WITHIN) -> str:
+def outcome_of(interval: Interval, band: float = SAME_WITHIN) -> str:
     """Outcome of the interval of a speed-up: same when all of it is within the band around 1, else by its ends.
 
     An interval that is unknown, or that holds 1 and leaves the band, is inconclusive.
     """
     if not interval.known:
         return INCONCLUSIVE
-    if interval.low >= 1 / (1 + same_within) and interval.high <= 1 + same_within:
+    if interval.low >= 1 / (1 + band) and interval.high <= 1 + band:
         return SAME
     if interval.low > 1:
         return FASTER
     return SLOWER if interval.high < 1 else INCONCLUSIVE
 
 
-def judge(interval: Interval, claim: str | None, device_class: str, circumstances: Circumstances) -> Verdict:
+def same_within(precision: float) -> float:
+    """The band around 1 that goes with a precision: twice as wide.
+
+    An interval of a half-width below the precision then lies within the band, or excludes 1: nothing is left open.
+    """
+    return 2 * precision
+
+
+def judge(
+    interval: Interval,
+    claim: str | None,
+    device_class: str,
+    circumstances: Circumstances,
+    band: float = SAME_WITHIN,
+) -> Verdict:
     """The verdict on a claim, of a pair whose both sides ran and computed the right result.
 
     Args:
@@ -89,8 +103,9 @@ def judge(interval: Interval, claim: str | None, device_class: str, circumstance
         claim: faster, slower or same; None when the guide claims nothing for this device class.
         device_class: gpu or cpu.
         circumstances: What else is known of the blocks.
+        band: Relative difference below which two times are the same in practice (`same_within`).
     """
-    outcome, reason = _conclude(interval, circumstances)
+    outcome, reason = _conclude(interval, circumstances, band)
     if claim is None:
         return Verdict(outcome, NOT_APPLICABLE, f"{_no_claim(device_class)}; {reason}")
     if outcome == INCONCLUSIVE:
@@ -117,15 +132,15 @@ def without_speedup(status: str, why: str | None, side: str, claim: str | None, 
     return Verdict(NO_OUTCOME, INCONCLUSIVE, reason)
 
 
-def _conclude(interval: Interval, circumstances: Circumstances) -> tuple[str, str]:
+def _conclude(interval: Interval, circumstances: Circumstances, band: float) -> tuple[str, str]:
     if not interval.known:
         ended = f", ended by {circumstances.stopped_by}" if circumstances.stopped_by else ""
         return INCONCLUSIVE, (
             f"too few blocks: {interval.n} of the {MIN_SAMPLES} that an interval needs{ended}; raise --budget"
         )
     blur = 1 + circumstances.quantum
-    outcome = outcome_of(Interval(interval.estimate, interval.low / blur, interval.high * blur, interval.n))
-    found = describe(interval, "blocks")
+    outcome = outcome_of(Interval(interval.estimate, interval.low / blur, interval.high * blur, interval.n), band)
+    found = describe(interval, "blocks") + (f", same within {100 * band:g} %" if outcome == SAME else "")
     return outcome, f"{_obstacle(circumstances)} ({found})" if outcome == INCONCLUSIVE else found
 
 

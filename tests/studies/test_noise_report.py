@@ -17,7 +17,7 @@ from harness.studies.noise.__main__ import main
 from harness.studies.noise.files import write_data, write_report
 from harness.studies.noise.instruments.observation import Observation, Side
 from harness.studies.noise.pairs import CONDITIONS, EXCESSES, repetition_pairs
-from harness.studies.noise.rules import KNOBS, RULES, TOOLS, XEBENCH
+from harness.studies.noise.rules import KNOBS, PRECISIONS, RULES, TOOLS
 
 FACTS = {
     "created": "2024-05-17T12:00:00+00:00",
@@ -46,7 +46,7 @@ def made_up(seed: int = 1) -> list[dict[str, Any]]:
             ratio = truth * (1 + source.gauss(0, 0.01))
             first, second = Side(20, ratio, ratio, ratio, 0.005), Side(20, 1.0, 1.0, 1.0, 0.005)
             observation = Observation(first, second)
-            if tool == XEBENCH:
+            if tool in PRECISIONS:
                 low, high = ratio - 0.01, ratio + 0.01
                 outcome = "faster" if low > 1 else "slower" if high < 1 else "inconclusive"
                 observation = Observation(first, second, ratio, low, high, outcome, "noise", "budget")
@@ -99,5 +99,7 @@ def test_marks_stay_inside_their_panel() -> None:
             for x, y in (point.split(",") for point in line.points.split()):
                 assert 0 <= float(x) <= figure.WIDTH
                 assert 0 <= float(y) <= figure.HEIGHT
-        assert panel.cross["left"] <= panel.cross["x"] <= panel.cross["right"]
-        assert panel.cross["top"] <= panel.cross["y"] <= panel.cross["bottom"]
+        assert len(panel.crosses) == len(PRECISIONS)
+        for cross in panel.crosses:
+            assert cross["left"] <= cross["x"] <= cross["right"]
+            assert cross["top"] <= cross["y"] <= cross["bottom"]

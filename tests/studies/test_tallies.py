@@ -12,7 +12,7 @@ from scipy import stats
 
 from harness.studies.noise import goals, tallies
 from harness.studies.noise.pairs import CONDITIONS, EXCESSES
-from harness.studies.noise.rules import KNOBS, OURS, RULES, TOOLS, XEBENCH
+from harness.studies.noise.rules import KNOBS, OURS_FINE, PRECISIONS, RULES, TOOLS, XEBENCH
 from harness.studies.noise.tallies import Score, Share
 
 
@@ -57,10 +57,10 @@ def row(tool: str, condition: str, excess: float, measured: float, half: float) 
         **{f"second_{name}": value for name, value in times.items()},
         **{f"first_{name}": measured if name[-3:] == "_ns" and name[0] == "m" else v for name, v in times.items()},
         "speedup": measured,
-        "low": low if tool == XEBENCH else math.nan,
-        "high": high if tool == XEBENCH else math.nan,
-        "outcome": ("faster" if low > 1 else "inconclusive") if tool == XEBENCH else "",
-        "stopped_by": "precision" if tool == XEBENCH else "",
+        "low": low if tool in PRECISIONS else math.nan,
+        "high": high if tool in PRECISIONS else math.nan,
+        "outcome": ("faster" if low > 1 else "inconclusive") if tool in PRECISIONS else "",
+        "stopped_by": "precision" if tool in PRECISIONS else "",
     }
 
 
@@ -117,12 +117,12 @@ def test_every_rule_is_right_where_all_measure_right() -> None:
 
 def test_a_peer_that_is_as_good_is_named() -> None:
     reached = tallies.scores(perfect(), "quiet")
-    labels = {rule.label for rule in goals.rivals(reached, 0.02)}
-    assert "pytest-benchmark, median:1%" in labels
+    labels = {rule.label for rule in goals.rivals(reached)}
+    assert "pyperf, compare_to" in labels
     assert not any(label.startswith(XEBENCH) for label in labels)
     better = [goal for goal in goals.goals(perfect()) if "every peer" in goal.text]
     assert [goal.reached for goal in better] == [False, False]
-    assert "pytest-benchmark, median:1%" in better[0].found
+    assert "pyperf, compare_to" in better[0].found
 
 
 def test_peers_with_false_alarms_or_less_detection_are_no_rivals() -> None:
@@ -132,10 +132,18 @@ def test_peers_with_false_alarms_or_less_detection_are_no_rivals() -> None:
         Score(good, {0.02: good}, none),
         Score(none, {0.02: none}, none),
     )
-    peers = [rule for rule in RULES if rule.tool != XEBENCH]
-    reached = {OURS: own} | {rule: alarming if number % 2 else blind for number, rule in enumerate(peers)}
-    assert list(goals.rivals(reached, 0.02)) == []
-    assert list(goals.rivals(reached | {peers[0]: own}, 0.02)) == [peers[0]]
+    peers = [rule for rule in RULES if rule.tool not in PRECISIONS]
+    reached = {OURS_FINE: own} | {rule: alarming if number % 2 else blind for number, rule in enumerate(peers)}
+    assert list(goals.rivals(reached)) == []
+    assert list(goals.rivals(reached | {peers[0]: own})) == [peers[0]]
+
+
+def test_a_peer_that_finds_less_of_one_ratio_is_no_rival() -> None:
+    good, none = Share(10, 10), Share(0, 10)
+    own = Score(none, {0.01: good, 0.02: good}, none)
+    peer = next(rule for rule in RULES if rule.tool not in PRECISIONS)
+    reached = {OURS_FINE: own, peer: Score(none, {0.01: Share(9, 10), 0.02: good}, none)}
+    assert not list(goals.rivals(reached))
 
 
 def test_goals_follow_the_shares() -> None:

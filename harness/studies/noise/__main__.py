@@ -27,7 +27,7 @@ TOOLS = ("pytest-benchmark", "pytest", "pyperf")
 @click.option(
     "--seconds-per-pair",
     type=click.FloatRange(0.05),
-    default=0.6,
+    default=0.5,
     show_default=True,
     help="What each tool may take to decide on a pair.",
 )
@@ -67,13 +67,15 @@ def _measure(output: Path, device: str, plan: Plan) -> None:
     from harness.runner.session import Session
     from harness.studies.noise.files import write_data
     from harness.studies.noise.measuring import Study
+    from harness.studies.noise.pairs import pair_of
     from harness.studies.noise.subject import Subject
 
     subject = Subject(Session.on(chosen.device))
     study = Study(subject, chosen.device_class, plan)
     machine = asdict(runtime.describe_machine())
-    calibration = subject.calibrate(plan.seed)
-    rows = list(study.rows(calibration.line, _say))
+    rows = list(study.rows(_say))
+    calibration = subject.calibration()
+    rows = [{**row, "truth": calibration.line.true_speedup(pair_of(row))} for row in rows]
     minutes = (time.monotonic() - begin) / 60
     write_data(output, rows, _facts(chosen, machine, plan, calibration, minutes))
 

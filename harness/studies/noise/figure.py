@@ -12,12 +12,13 @@ import jinja2
 import pandas as pd
 
 from harness.studies.noise.pairs import CONDITIONS, EXCESSES
-from harness.studies.noise.rules import BEST_OF, KNOBS, OURS, PYPERF, PYTEST, XEBENCH, Knob
+from harness.studies.noise.rules import BEST_OF, KNOBS, OURS, OURS_FINE, PYPERF, PYTEST, XEBENCH, XEBENCH_FINE, Knob
 from harness.studies.noise.tallies import MOST_ALARMS, Score, Share, curve, scores
 
 WIDTH, HEIGHT = 190, 170
 TICKS: Final = (0, 0.05, 0.25, 0.5, 1)
-COLORS: Final = {XEBENCH: "#0b57d0", PYTEST: "#b3541e", PYPERF: "#2e7d32", BEST_OF: "#7b1fa2"}
+COLORS: Final = {XEBENCH: "#0b57d0", XEBENCH_FINE: "#c2185b", PYTEST: "#b3541e", PYPERF: "#2e7d32", BEST_OF: "#7b1fa2"}
+_OWN: Final = (OURS, OURS_FINE)
 #: Of several statistics of one tool the one that is drawn.
 _DRAWN: Final = tuple(knob for knob in KNOBS if (knob.tool, knob.name) not in {(PYTEST, "min"), (PYTEST, "mean")})
 
@@ -39,21 +40,21 @@ class Panel:
         y: Upper edge.
         title: What is shown.
         lines: The peers.
-        cross: xebench: its place and the ends of both intervals.
+        crosses: of xebench's arms: color, place and the ends of both intervals.
     """
 
     x: int
     y: int
     title: str
     lines: list[Line]
-    cross: Mapping[str, float]
+    crosses: list[Mapping[str, Any]]
 
 
 def as_svg(rows: pd.DataFrame) -> str:
     """The figure as an SVG document."""
     text = resources.files(__package__).joinpath("figure.svg.j2").read_text(encoding="utf-8")
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    names = {XEBENCH: OURS.label, **{knob.tool: f"{knob.tool}, {knob.name}" for knob in _DRAWN}}
+    names = {**{own.tool: own.label for own in _OWN}, **{knob.tool: f"{knob.tool}, {knob.name}" for knob in _DRAWN}}
     return environment.from_string(text).render(
         panels=panels(rows),
         width=WIDTH,
@@ -61,7 +62,6 @@ def as_svg(rows: pd.DataFrame) -> str:
         ticks=[(place(tick), f"{tick:.0%}") for tick in TICKS],
         limit=WIDTH * place(MOST_ALARMS),
         legend=[(names[tool], color) for tool, color in COLORS.items()],
-        own=COLORS[XEBENCH],
     )
 
 
@@ -69,7 +69,7 @@ def panels(rows: pd.DataFrame) -> list[Panel]:
     """A row of panels for each condition, a column for each true ratio."""
     result: list[Panel] = []
     for row, condition in enumerate(CONDITIONS):
-        own = scores(rows, condition)[OURS]
+        reached = scores(rows, condition)
         curves = {knob: [score for _, score in curve(rows, knob, condition)] for knob in _DRAWN}
         for column, excess in enumerate(value for value in EXCESSES if value):
             result.append(
@@ -78,7 +78,10 @@ def panels(rows: pd.DataFrame) -> list[Panel]:
                     y=70 + row * (HEIGHT + 70),
                     title=f"{condition}, {excess:.0%} longer",
                     lines=[_line(knob, points, excess) for knob, points in curves.items()],
-                    cross=_cross(own.alarms, own.found[excess]),
+                    crosses=[
+                        {"color": COLORS[own.tool], **_cross(reached[own].alarms, reached[own].found[excess])}
+                        for own in _OWN
+                    ],
                 )
             )
     return result

@@ -9,7 +9,7 @@ from typing import Final
 import pandas as pd
 
 from harness.studies.noise.pairs import CONDITIONS
-from harness.studies.noise.rules import OURS, XEBENCH, Rule
+from harness.studies.noise.rules import OURS, OURS_FINE, PRECISIONS, XEBENCH, XEBENCH_FINE, Rule
 from harness.studies.noise.tallies import MOST_ALARMS, Score, Share, coverage, scores
 
 #: The difference that xebench should find in each condition, and in what part of the pairs.
@@ -38,10 +38,13 @@ def goals(rows: pd.DataFrame) -> list[Goal]:
     result: list[Goal] = []
     for condition in CONDITIONS:
         reached = scores(rows, condition)
-        own, target = reached[OURS], TARGETS[condition]
+        own, fine, target = reached[OURS], reached[OURS_FINE], TARGETS[condition]
         result += [
-            _at_most(f"{condition}: false alarms of xebench at most {MOST_ALARMS:.0%}", own.alarms, MOST_ALARMS),
-            _better_than_peers(condition, reached, target),
+            _at_most(f"{condition}: false alarms of {XEBENCH} at most {MOST_ALARMS:.0%}", own.alarms, MOST_ALARMS),
+            _at_most(
+                f"{condition}: false alarms of {XEBENCH_FINE} at most {MOST_ALARMS:.0%}", fine.alarms, MOST_ALARMS
+            ),
+            _better_than_peers(condition, reached),
             _coverage(condition, coverage(rows, XEBENCH, condition)[None]),
             _at_least(
                 f"{condition}: {target:.0%} found in at least {MOST_FOUND:.0%} of pairs", own.found[target], MOST_FOUND
@@ -58,17 +61,21 @@ def percent(share: Share) -> str:
     return f"{100 * share.value:.0f} % ({100 * low:.0f} to {100 * high:.0f})"
 
 
-def rivals(reached: Mapping[Rule, Score], excess: float) -> Iterator[Rule]:
-    """Rules of peers that raise few enough false alarms, and find no less than xebench."""
-    own = reached[OURS].found[excess].value
+def rivals(reached: Mapping[Rule, Score]) -> Iterator[Rule]:
+    """Rules of peers that raise few enough false alarms, and find no less than xebench, whatever the ratio."""
+    own = reached[OURS_FINE].found
     for rule, score in reached.items():
-        if rule.tool != XEBENCH and score.alarms.value <= MOST_ALARMS and score.found[excess].value >= own:
+        as_many = all(found.value >= own[excess].value for excess, found in score.found.items())
+        if rule.tool not in PRECISIONS and score.alarms.value <= MOST_ALARMS and as_many:
             yield rule
 
 
-def _better_than_peers(condition: str, reached: Mapping[Rule, Score], excess: float) -> Goal:
-    text = f"{condition}: every peer has more false alarms than {MOST_ALARMS:.0%} or finds fewer pairs of {excess:.0%}"
-    equal = [rule.label for rule in rivals(reached, excess)]
+def _better_than_peers(condition: str, reached: Mapping[Rule, Score]) -> Goal:
+    text = (
+        f"{condition}: every peer has more false alarms than {MOST_ALARMS:.0%}, or finds fewer pairs of some ratio "
+        f"than {XEBENCH_FINE}, which may take as long"
+    )
+    equal = [rule.label for rule in rivals(reached)]
     return Goal(
         text, not equal, f"as good or better: {'; '.join(equal)}" if equal else "so it is with every rule tried"
     )

@@ -18,9 +18,8 @@ from harness.studies.noise.instruments.pytest_bench import pytest_benchmark
 from harness.studies.noise.instruments.xebench import xebench
 from harness.studies.noise.load import background_load
 from harness.studies.noise.pairs import Pair, Plan, repetition_pairs
-from harness.studies.noise.rules import BEST_OF, PYPERF, PYTEST, XEBENCH
-from harness.studies.noise.subject import Subject
-from harness.studies.noise.truth import Line
+from harness.studies.noise.rules import BEST_OF, PRECISIONS, PYPERF, PYTEST
+from harness.studies.noise.subject import ROUNDS, ROUNDS_AGAIN, Subject
 
 Row = dict[str, Any]
 Say = Callable[[str], None]
@@ -47,27 +46,30 @@ class Study:
         self._plan = plan
         self._pyperf = Pyperf()
 
-    def rows(self, line: Line, say: Say, clock: Callable[[], float] = time.monotonic) -> Iterator[Row]:
-        """Rows of the study's table: one for each pair and tool, in the order of measurement.
+    def rows(self, say: Say, clock: Callable[[], float] = time.monotonic) -> Iterator[Row]:
+        """Rows of the study's table: one for each pair and tool, in the order of measurement; without the truth.
+
+        The subject is calibrated before, and a little more in each repetition.
 
         Args:
-            line: Of the calibration: it knows the true ratios.
             say: Told how far the study is.
             clock: Seconds.
         """
-        begin = clock()
+        begin, source = clock(), random.Random(self._plan.seed)
+        self._subject.measure_lengths(ROUNDS, source)
         for repetition in range(self._plan.repetitions):
             spent = clock() - begin
             if repetition and spent * (repetition + 1) / repetition > self._plan.limit_s:
                 say(f"ended after {repetition} repetitions: the next would pass the limit of {self._plan.limit_s:g} s")
                 return
+            self._subject.measure_lengths(ROUNDS_AGAIN, source)
             for condition, pairs in groupby(repetition_pairs(repetition, self._plan.seed), lambda pair: pair.condition):
                 with background_load(self._plan.seed + repetition) if condition == "load" else nullcontext():
                     for pair in pairs:
-                        yield from self._pair(pair, line)
+                        yield from self._pair(pair)
             say(f"repetition {repetition + 1} of {self._plan.repetitions}, {clock() - begin:.0f} s")
 
-    def _pair(self, pair: Pair, line: Line) -> Iterator[Row]:
+    def _pair(self, pair: Pair) -> Iterator[Row]:
         tools = self._tools(pair)
         order = random.Random(pair.seed).sample(sorted(tools), len(tools))
         programs = self._subject.programs(pair)
@@ -76,7 +78,6 @@ class Study:
             observation = tools[name](*programs, self._plan.seconds_per_pair)
             yield {
                 **asdict(pair),
-                "truth": line.true_speedup(pair),
                 "tool": name,
                 "position": position,
                 "seconds": time.monotonic() - begin,
@@ -85,4 +86,5 @@ class Study:
 
     def _tools(self, pair: Pair) -> Mapping[str, Tool]:
         ours = partial(xebench, wall_ns=self._subject.wall_ns, device_class=self._device_class, seed=pair.seed)
-        return {XEBENCH: ours, PYTEST: pytest_benchmark, PYPERF: self._pyperf, BEST_OF: best_of}
+        arms = {name: partial(ours, precision=precision) for name, precision in PRECISIONS.items()}
+        return {**arms, PYTEST: pytest_benchmark, PYPERF: self._pyperf, BEST_OF: best_of}

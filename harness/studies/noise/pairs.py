@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final, Literal
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Final, Literal
 
 from harness.analysis.verdict import FASTER, SAME, SLOWER
 
@@ -58,6 +58,11 @@ class Pair:
     answer: str
     swapped: bool
     seed: int
+
+
+def pair_of(row: Mapping[str, Any]) -> Pair:
+    """The pair that a row of the study's table is of."""
+    return Pair(**{each.name: row[each.name] for each in fields(Pair)})
 
 
 def repetition_pairs(repetition: int, seed: int) -> Iterator[Pair]:

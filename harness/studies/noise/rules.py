@@ -13,13 +13,16 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from harness.analysis.verdict import FASTER, SLOWER
+from harness.runner.sampler import Sampling
 
 XEBENCH: Final = "xebench"
+#: The same tool, asked for a precision that takes about as long as the peers are given.
+XEBENCH_FINE: Final = "xebench --precision 0.002"
 PYTEST: Final = "pytest-benchmark"
 PYPERF: Final = "pyperf"
 BEST_OF: Final = "best of n"
 
-TOOLS: Final = (XEBENCH, PYTEST, PYPERF, BEST_OF)
+TOOLS: Final = (XEBENCH, XEBENCH_FINE, PYTEST, PYPERF, BEST_OF)
 
 NEITHER: Final = ""
 
@@ -109,7 +112,9 @@ CONFIDENCE: Final = 0.95
 
 RULES: Final = (
     Rule(XEBENCH, "outcome", stated),
+    Rule(XEBENCH_FINE, "outcome", stated),
     Rule(XEBENCH, "interval excludes 1", excludes_one),
+    Rule(XEBENCH_FINE, "interval excludes 1", excludes_one),
     *(
         Rule(PYTEST, f"{statistic}:{percent}%", partial(differs_by, percent=percent, statistic=statistic))
         for statistic in ("min", "median", "mean")
@@ -123,8 +128,12 @@ RULES: Final = (
     Rule(BEST_OF, "5 %", partial(differs_by, percent=5.0, statistic="min")),
 )
 
-#: What the study is about; the other rules are what might have been chosen instead.
+#: What the study is about, with the default precision and with a fine one; the rest is what might have been chosen.
 OURS: Final = RULES[0]
+OURS_FINE: Final = RULES[1]
+
+#: The precision of each arm of xebench.
+PRECISIONS: Final = {XEBENCH: Sampling.precision, XEBENCH_FINE: 0.002}
 
 KNOBS: Final = (
     *(Knob(PYTEST, statistic, partial(differs_by, statistic=statistic)) for statistic in ("min", "median", "mean")),

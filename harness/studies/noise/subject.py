@@ -11,6 +11,7 @@ import numpy as np
 from numba_dpex import kernel_api as kapi
 
 from harness.analysis.intervals import speedup
+from harness.analysis.statistics import Floats
 from harness.analysis.verdict import FASTER
 from harness.runner.memory import DeviceMemory
 from harness.runner.session import Session
@@ -24,7 +25,9 @@ GROUP: Final = 64
 LENGTH_NS: Final = 500_000
 #: Lengths that are calibrated, relative to the shorter side: those of the pairs, and some far away.
 LENGTHS: Final = (0.25, 0.5, *(1 + excess for excess in EXCESSES), 1.5)
-ROUNDS: Final = 150
+#: Rounds of the calibration: before the study, and in each of its repetitions.
+ROUNDS: Final = 100
+ROUNDS_AGAIN: Final = 10
 
 
 @numba_dpex.device_func  # type: ignore[untyped-decorator]
@@ -63,6 +66,7 @@ class Subject:
         items = GROUP * max(1, int(session.device.max_compute_units))
         self._x = DeviceMemory(session.queue).upload(np.zeros(items, np.float32))
         self._space = kapi.NdRange((items,), (GROUP,))
+        self._rounds: list[Floats] = []
         self._trips = 1000
         for _ in range(3):  # the first call compiles, the second shows the length, the third makes it exact
             time_ns = min(self.wall_ns(self._program(_one, self._trips)) for _ in range(5))
@@ -80,19 +84,23 @@ class Subject:
         kernels = _KERNELS[::-1] if pair.swapped else _KERNELS
         return self._program(kernels[0], trips[0]), self._program(kernels[1], trips[1])
 
-    def calibrate(self, seed: int) -> Calibration:
-        """Measure both kernels at several lengths, and fit a line.
+    def measure_lengths(self, rounds: int, source: random.Random) -> None:
+        """Measure both kernels at several lengths, for the calibration.
 
         A round takes some milliseconds and holds every length, in random order. Lengths are compared within a round,
         since a processor's clock and its neighbours change from one round to another.
         """
-        source = random.Random(seed)
         trips = [round(self._trips * length) for length in LENGTHS]
         cases = [(kernel, length) for kernel in range(len(_KERNELS)) for length in range(len(trips))]
-        times = np.empty((ROUNDS, len(_KERNELS), len(trips)))
-        for number in range(ROUNDS):
+        for _ in range(rounds):
+            times = np.empty((len(_KERNELS), len(trips)))
             for kernel, length in source.sample(cases, len(cases)):
-                times[number, kernel, length] = self.wall_ns(self._program(_KERNELS[kernel], trips[length]))
+                times[kernel, length] = self.wall_ns(self._program(_KERNELS[kernel], trips[length]))
+            self._rounds.append(times)
+
+    def calibration(self) -> Calibration:
+        """The line through the lengths in all rounds so far."""
+        times = np.stack(self._rounds)
         shorter = times[:, :, LENGTHS.index(1.0)]
         relative = np.median(times / shorter[:, :, None], axis=(0, 1))
         line = fit_line(LENGTHS, relative, self._trips)

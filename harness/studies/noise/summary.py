@@ -11,7 +11,7 @@ import pandas as pd
 
 from harness.studies.noise.goals import goals, percent
 from harness.studies.noise.pairs import CONDITIONS, EXCESSES
-from harness.studies.noise.rules import PYPERF, TOOLS, XEBENCH
+from harness.studies.noise.rules import PRECISIONS, PYPERF, TOOLS
 from harness.studies.noise.tallies import Score, coverage, hindsight, part, scores, seconds
 
 #: Excesses of the pairs that are no A/A pairs.
@@ -39,7 +39,6 @@ def as_markdown(rows: pd.DataFrame, facts: Mapping[str, Any]) -> str:
 
 def _condition(rows: pd.DataFrame, condition: str) -> Mapping[str, Any]:
     spent = seconds(rows)
-    own = part(rows, XEBENCH, condition)
     return {
         "name": condition,
         "scores": [
@@ -53,11 +52,17 @@ def _condition(rows: pd.DataFrame, condition: str) -> Mapping[str, Any]:
             for best in hindsight(rows, condition)
         ],
         "coverage": [
-            (label, *(percent(share) for share in coverage(rows, tool, condition).values()))
-            for tool, label in ((XEBENCH, "xebench"), (PYPERF, "pyperf: implied by its t-test, not stated"))
+            (tool + label, *(percent(share) for share in coverage(rows, tool, condition).values()))
+            for tool, label in (
+                *((arm, arm) for arm in PRECISIONS),
+                (PYPERF, "pyperf: implied by its t-test, not stated"),
+            )
         ],
-        "outcomes": _counts(own["outcome"]),
-        "stopped": _counts(own["stopped_by"]),
+        "arms": [
+            (arm, _counts(own["outcome"]), _counts(own["stopped_by"]))
+            for arm in PRECISIONS
+            for own in [part(rows, arm, condition)]
+        ],
     }
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from harness.studies.noise.pairs import CONDITIONS, EXCESSES
-from harness.studies.noise.rules import CONFIDENCE, KNOBS, NEITHER, PYPERF, RULES, TOOLS, XEBENCH, Calls, Knob, Rule
+from harness.studies.noise.rules import CONFIDENCE, KNOBS, NEITHER, PRECISIONS, PYPERF, RULES, TOOLS, Calls, Knob, Rule
 from harness.studies.noise.rules import t_interval as interval_of_t_test
 
 #: Most false alarms that are put up with.
@@ -125,7 +125,7 @@ def coverage(rows: pd.DataFrame, tool: str, condition: str) -> dict[float | None
     xebench states its interval. pyperf's is the one that goes with its test.
     """
     own = part(rows, tool, condition)
-    if tool == XEBENCH:
+    if tool in PRECISIONS:
         own = own[own["low"].notna()]
         low, high = own["low"].to_numpy(), own["high"].to_numpy()
     elif tool == PYPERF:

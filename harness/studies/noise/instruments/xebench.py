@@ -1,4 +1,4 @@
-"""xebench: its sampler, its stopping rule, its interval and its outcome, all with their default settings."""
+"""xebench: its sampler, its stopping rule, its interval and its outcome, all with their default settings but one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ _FIRST, _SECOND = "first", "second"
 
 
 def xebench(
-    first: Program, second: Program, budget_s: float, *, wall_ns: Callable[[Program], int], device_class: str, seed: int
+    first: Program,
+    second: Program,
+    budget_s: float,
+    *,
+    wall_ns: Callable[[Program], int],
+    device_class: str,
+    seed: int,
+    precision: float = Sampling.precision,
 ) -> Observation:
     """Sample both side by side until the speed-up is known, or the budget spent.
 
@@ -23,9 +30,10 @@ def xebench(
         wall_ns: A session's host time of one execution.
         device_class: gpu or cpu.
         seed: Of the orders of the blocks.
+        precision: ``--precision``.
     """
     programs = {_FIRST: first, _SECOND: second}
-    sampling = Sampling(budget_s=budget_s)
+    sampling = Sampling(precision=precision, budget_s=budget_s)
     limits = stopping.Limits(sampling.precision, sampling.budget_s, sampling.max_blocks, sampling.min_blocks)
     taken: dict[str, Sequence[float]] = {}
 
@@ -38,15 +46,21 @@ def xebench(
         return stopping.decide([ratios], blocks=ratios.size, elapsed_s=elapsed_s, limits=limits)
 
     sampled = sample_family((_FIRST, _SECOND), measure, decide, sampling, seed=seed)
-    return conclude(taken[_FIRST], taken[_SECOND], sampled.stopped_by, device_class)
+    return conclude(taken[_FIRST], taken[_SECOND], sampled.stopped_by, device_class, verdict.same_within(precision))
 
 
-def conclude(first: Sequence[float], second: Sequence[float], stopped_by: str, device_class: str) -> Observation:
+def conclude(
+    first: Sequence[float],
+    second: Sequence[float],
+    stopped_by: str,
+    device_class: str,
+    band: float = verdict.SAME_WITHIN,
+) -> Observation:
     """The speed-up, its interval and the outcome of times by block."""
     speedup = intervals.speedup(first, second)
     ratios = [one / other for one, other in zip(first, second, strict=True)]
     circumstances = verdict.Circumstances(stopped_by=stopped_by, drift=intervals.drift(ratios))
-    judged = verdict.judge(speedup, verdict.FASTER, device_class, circumstances)
+    judged = verdict.judge(speedup, verdict.FASTER, device_class, circumstances, band)
     return Observation(
         Side.of(first),
         Side.of(second),
