@@ -30,9 +30,9 @@ def part(item: kapi.Item, a, b, sign):
 
 
 @pattern.problem
-def two_arrays(rng, n):
+def two_arrays(rng, n, steps):
     a, b = rng.integers(0, 100, (2, n), dtype=np.int32)
-    return Problem(a=inout(a), b=inout(b))
+    return Problem(a=inout(a), b=inout(b), bytes_moved=4 * 4 * n * steps)
 
 
 @pattern.reference

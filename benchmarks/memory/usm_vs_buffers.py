@@ -33,9 +33,13 @@ def advance(item: kapi.NdItem, data, device_steps):
 
 
 @pattern.problem
-def state(rng, n):
-    # whole numbers: exact in float32
-    return Problem(start=rng.integers(0, 100, n).astype(np.float32), data=output(n, np.float32, host=True))
+def state(rng, n, steps, device_steps):
+    return Problem(
+        start=rng.integers(0, 100, n).astype(np.float32),  # whole numbers: exact in float32
+        data=output(n, np.float32, host=True),
+        bytes_moved=2 * 4 * n * steps,
+        operations=n * steps * device_steps,
+    )
 
 
 @pattern.reference

@@ -28,8 +28,8 @@ def count_launch(item: kapi.Item, count):
 
 
 @pattern.problem
-def counter(rng):
-    return Problem(count=inout(np.zeros(1, np.int32)))
+def counter(rng, launches):
+    return Problem(count=inout(np.zeros(1, np.int32)), bytes_moved=2 * 4 * launches)
 
 
 @pattern.reference

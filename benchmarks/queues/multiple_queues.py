@@ -35,11 +35,13 @@ def add_up(item: kapi.NdItem, a, b, totals, row, work):
 
 
 @pattern.problem
-def two_arrays(rng, n, rounds):
+def two_arrays(rng, n, rounds, work):
     return Problem(
         a=rng.integers(0, 3, n, dtype=np.int32),
         b=rng.integers(0, 3, n, dtype=np.int32),
         totals=output((QUEUES, rounds, GROUP), np.int32, host=True),
+        operations=2 * n * work * rounds * QUEUES,
+        operation_kind="int32",
     )
 
 

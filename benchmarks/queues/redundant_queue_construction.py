@@ -42,7 +42,13 @@ def add_in_one_group(item: kapi.NdItem, x, total, scratch):
 
 @pattern.problem
 def numbers(rng, n, steps):
-    return Problem(x=rng.integers(0, 100, n, dtype=np.int32), totals=output(steps, np.int32, host=True))
+    return Problem(
+        x=rng.integers(0, 100, n, dtype=np.int32),
+        totals=output(steps, np.int32, host=True),
+        bytes_moved=4 * n * steps,
+        operations=n * steps,
+        operation_kind="int32",
+    )
 
 
 @pattern.reference

@@ -48,7 +48,10 @@ def rings(rng, n, steps):
     order = rng.permuted(np.tile(np.arange(HOPS, dtype=np.int32), (n, 1)), axis=1).T
     next_hop = np.empty((HOPS, n), np.int32)
     np.put_along_axis(next_hop, order, np.roll(order, -1, axis=0), axis=0)
-    return Problem(next_hop=next_hop, total=output(n, np.int32))
+    words = 4 * n  # each of them 4 bytes
+    return Problem(
+        next_hop=next_hop, total=output(n, np.int32), bytes_moved=(HOPS + 1) * words, slm_bytes=(HOPS + steps) * words
+    )
 
 
 @pattern.reference

@@ -14,7 +14,11 @@ from harness.analysis.rows import Row, rows
 from harness.analysis.statistics import Floats
 
 #: The column of `devices` with the roof for a kind of operation.
-RATE_ROOF: Final[Mapping[str, str]] = {"fp32": "fp32_roof_gflops", "int32": "int32_roof_gops"}
+RATE_ROOF: Final[Mapping[str, str]] = {
+    "fp32": "fp32_roof_gflops",
+    "fp64": "fp64_roof_gflops",
+    "int32": "int32_roof_gops",
+}
 
 #: Columns of `cases` that a summary repeats.
 _KEPT: Final = (
@@ -85,12 +89,11 @@ def _against_roofs(case: Row, median_ns: float, roofs: Row) -> Row:
     bandwidth = _number(case["bytes_moved"]) / median_ns
     rate = _number(case["operations"]) / median_ns
     row: Row = {"bandwidth_gbps": bandwidth, "rate_gops": rate, "roof_fraction": None, "bound_by": None}
-    if case["metric"] == "wall":
-        return row
     rate_roof = RATE_ROOF.get(case["operation_kind"])
     fractions = {
         "memory": bandwidth / _number(roofs.get("bandwidth_roof_gbps")),
         "compute": rate / _number(roofs.get(rate_roof) if rate_roof else None),
+        "slm": _number(case["slm_bytes"]) / median_ns / _number(roofs.get("slm_roof_gbps")),
     }
     known = {bound: value for bound, value in fractions.items() if not math.isnan(value)}
     if known:

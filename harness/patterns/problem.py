@@ -59,6 +59,7 @@ class Problem:
         bytes_moved: the least bytes that must cross the device's memory for this problem, for the bandwidth roof.
         operations: the least arithmetic operations that the problem needs, for the arithmetic roof.
         operation_kind: ``fp32``, ``fp64`` or ``int32``: which arithmetic roof applies.
+        slm_bytes: the least bytes through shared local memory, where the lesson cannot do without it.
         fields: see above.
     """
 
@@ -68,11 +69,13 @@ class Problem:
         bytes_moved: int | None = None,
         operations: int | None = None,
         operation_kind: str = "fp32",
+        slm_bytes: int | None = None,
         **fields: Any,
     ) -> None:
         self.bytes_moved = bytes_moved
         self.operations = operations
         self.operation_kind = operation_kind
+        self.slm_bytes = slm_bytes
         self.fields = fields
 
     def __getattr__(self, name: str) -> Any:

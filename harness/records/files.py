@@ -70,8 +70,13 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return dict(content)
 
 
-def read_parquet(path: Path, table: str) -> pd.DataFrame:
+def read_parquet(path: Path, table: str, version: int = schema.SCHEMA_VERSION) -> pd.DataFrame:
     """The frame of ``table`` in ``path``.
+
+    Args:
+        path: The file.
+        table: Its name in the schema.
+        version: Schema version of the run; what an earlier one lacks is null.
 
     Raises:
         RunFolderError: The file is missing or damaged, or a column of it is wrong.
@@ -80,7 +85,8 @@ def read_parquet(path: Path, table: str) -> pd.DataFrame:
     from pyarrow import ArrowException
 
     try:
-        return schema.typed(table, pd.read_parquet(path, engine="pyarrow"))
+        data = pd.read_parquet(path, engine="pyarrow")
+        return schema.typed(table, data if version >= schema.SCHEMA_VERSION else schema.upgraded(table, data))
     except FileNotFoundError:
         raise RunFolderError(f"{path} is missing: restore it from a copy of the run") from None
     except schema.SchemaError as error:

@@ -57,7 +57,10 @@ def load_run(path: Path | str) -> Run:
     return Run(
         path=folder,
         manifest=manifest,
-        **{name: files.read_parquet(folder / f"{name}.parquet", name) for name in schema.RUN_TABLES},
+        **{
+            name: files.read_parquet(folder / f"{name}.parquet", name, manifest["schema_version"])
+            for name in schema.RUN_TABLES
+        },
     )
 
 

@@ -18,7 +18,7 @@ from harness.errors import XebenchError
 from harness.records import tables
 from harness.records.tables import Column
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 
 #: Tables whose rows are measured and journalled.
 MEASURED: Final = ("devices", "cases", "samples", "events", "machine")
@@ -98,6 +98,12 @@ def typed(table: str, data: pd.DataFrame) -> pd.DataFrame:
         except (TypeError, ValueError) as error:
             raise SchemaError(f"{table}.{name} holds {values.dtype}, not {column.dtype}: {error}") from error
     return pd.DataFrame(converted)
+
+
+def upgraded(table: str, data: pd.DataFrame) -> pd.DataFrame:
+    """A frame of an earlier schema version with the columns that came later, which are null there."""
+    later = [name for name, column in columns(table).items() if name not in data and not column.required]
+    return data.reindex(columns=[*data.columns, *later])
 
 
 def plain_row(table: str, row: Row, number: int = 0) -> dict[str, Any]:

@@ -160,7 +160,9 @@ def device_line(run: Run) -> str:
         for column, unit in (
             ("bandwidth_roof_gbps", "GB/s"),
             ("fp32_roof_gflops", "GFLOP/s fp32"),
+            ("fp64_roof_gflops", "GFLOP/s fp64"),
             ("int32_roof_gops", "Gop/s int32"),
+            ("slm_roof_gbps", "GB/s SLM"),
         )
         if number(device[column])
     ]

@@ -16,6 +16,7 @@ import platformdirs
 
 from harness.roofline.catalogue import PROBES
 from harness.roofline.results import Roofline
+from harness.runner.roofs import Known
 
 #: Raised when probes measure something else than before, so that what they measured then is not used.
 VERSION: Final = 1
@@ -26,6 +27,12 @@ _IDENTITY: Final = ("name", "vendor", "driver_version", "backend", "compute_unit
 def default_folder() -> Path:
     """``xebench/roofline`` in the user's cache folder."""
     return Path(platformdirs.user_cache_dir("xebench")) / "roofline"
+
+
+def known_roofs(device: Mapping[str, Any]) -> Known | None:
+    """The roofs that were kept of the device in whose row of table ``devices`` this is, for a run."""
+    kept = Store().load(device)
+    return None if kept is None else Known(kept.roofs(), kept.measured_utc)
 
 
 class Store:

@@ -70,6 +70,7 @@ def measure_roofs(session: Session) -> dict[str, float | None]:
     measured: dict[str, float | None] = {
         "bandwidth_roof_gbps": _bandwidth(session),
         "fp32_roof_gflops": _rate(session, np.float32),
+        "fp64_roof_gflops": _rate(session, np.float64) if session.device.has_aspect_fp64 else None,
         "int32_roof_gops": _rate(session, np.int32),
     }
     session.release()

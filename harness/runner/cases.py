@@ -6,8 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from harness.analysis.verdict import same_within
 from harness.patterns.plan import Family
 from harness.patterns.registry import portable_source
+from harness.runner.sampler import Sampling
 
 #: The one status that is not final: the case is still to be measured.
 NOT_MEASURED: Final = "interrupted"
@@ -16,7 +18,11 @@ ENDED_BEFORE: Final = "the run ended before this case did"
 
 
 def case_rows(
-    family: Family, device: Mapping[str, Any], seed: int, reason: str = ENDED_BEFORE
+    family: Family,
+    device: Mapping[str, Any],
+    seed: int,
+    reason: str = ENDED_BEFORE,
+    precision: float = Sampling.precision,
 ) -> dict[str, dict[str, Any]]:
     """A row of the table ``cases`` for every variant, by its name, for the case that nothing more becomes of it.
 
@@ -25,6 +31,7 @@ def case_rows(
         device: the row of the device.
         seed: of the problem's data.
         reason: why there is no result.
+        precision: wanted half-width of the speed-ups' intervals.
     """
     info, device_class = family.pattern, str(device["device_class"])
     return {
@@ -45,10 +52,12 @@ def case_rows(
             "status": NOT_MEASURED,
             "reason": reason,
             "stopped_by": "",
+            "same_within": same_within(precision),
             "seed": seed,
             "bytes_moved": None,
             "operations": None,
             "operation_kind": None,
+            "slm_bytes": None,
             "kernels": "[]",
             "source": portable_source(info.source),
         }

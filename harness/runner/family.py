@@ -110,6 +110,7 @@ class FamilyRun:
             "bytes_moved": problem.bytes_moved,
             "operations": problem.operations,
             "operation_kind": problem.operation_kind,
+            "slm_bytes": problem.slm_bytes,
         }
         memory = DeviceMemory(self.session.queue)
         return prepare(self.pattern, problem, numbers, self.device, memory, lambda: self.beacon.show(None, "reference"))

@@ -94,7 +94,11 @@ class Manager:
 
     def announce(self, families: Iterable[Family], reason: str = ENDED_BEFORE) -> None:
         """Write the cases of families that are not measured yet, or that will not be, with the reason."""
-        rows = [row for family in families for row in case_rows(family, self._device, self._seed, reason).values()]
+        rows = [
+            row
+            for family in families
+            for row in case_rows(family, self._device, self._seed, reason, self._sampling.precision).values()
+        ]
         self._sink.append("cases", rows)
 
     def run_family(self, family: Family, budget_s: float = float("inf")) -> dict[str, str]:
@@ -107,7 +111,7 @@ class Manager:
         Raises:
             Stopped: a signal came; everything that the worker had sent is written.
         """
-        rows = case_rows(family, self._device, self._seed)
+        rows = case_rows(family, self._device, self._seed, precision=self._sampling.precision)
         self._sink.append("cases", list(rows.values()))
         sampling = replace(self._sampling, budget_s=min(self._sampling.budget_s, budget_s))
         waiting = list(rows)

@@ -11,6 +11,7 @@ from harness.analysis.intervals import MIN_SAMPLES
 from harness.analysis.stopping import MIN_BLOCKS
 from harness.runner.limits import DEFAULT_MEMORY
 from harness.runner.recipe import Recipe
+from harness.runner.roofs import KnownRoofs, unknown_roofs
 from harness.runner.sampler import Sampling, State
 
 #: Seconds of sampling per family, by preset: smoke proves that everything works, guide takes the time it needs.
@@ -35,6 +36,7 @@ class Options:
         run_budget_s: seconds for the whole run; families that do not fit are not measured.
         exclusive: refuse to run while another run uses the device.
         command_line: for the manifest.
+        known_roofs: of a device, by its row of table ``devices``: roofs measured earlier (`harness.runner.roofs`).
     """
 
     output: Path
@@ -46,6 +48,7 @@ class Options:
     run_budget_s: float | None = None
     exclusive: bool = False
     command_line: tuple[str, ...] = ()
+    known_roofs: KnownRoofs = unknown_roofs
 
     def silence_s(self) -> float:
         """Seconds of silence after which a worker counts as hung."""

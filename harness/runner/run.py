@@ -20,6 +20,7 @@ from harness.runner.limits import RunBudget, host_memory_bytes, parse_memory
 from harness.runner.manager import Manager
 from harness.runner.options import Options, Progress
 from harness.runner.process import WorkerProcess
+from harness.runner.roofs import with_known_roofs
 from harness.runner.signals import Stopped, StoppedEarly, StopSignals, exit_code
 
 # A status that means: the instrument or a variant failed, so the command's exit status is 1.
@@ -154,7 +155,7 @@ class _Session:
         manager = self._manager(row := self._device_row(), first)
         try:
             if row["bandwidth_roof_gbps"] is None:
-                row.update(manager.measure_roofs())
+                row.update(with_known_roofs(manager.measure_roofs(), self.options.known_roofs(row)))
                 self.writer.append("devices", [row])
             manager.announce(missing)
             return self._measure_families(manager, missing)

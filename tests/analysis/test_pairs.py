@@ -151,6 +151,20 @@ def test_the_cause_of_an_inconclusive_pair_comes_from_its_samples() -> None:
     assert reason({"metric": "wall"}, timer_resolution_ns=100.0).startswith("noise: ")
 
 
+def test_a_batch_of_short_executions_is_long_enough_for_the_timer() -> None:
+    def reason(batch: int | None) -> str:
+        made = Synthetic(timer_resolution_ns=100.0)
+        for seed, (name, role) in enumerate((("a", "naive"), ("b", "optimized")), start=1):
+            case = made.case(name, role)
+            for block, time_ns in enumerate(noisy(200, 12, 0.2, seed=seed)):
+                made.sample(case, block=block, device_ns=time_ns, batch=batch)
+        return str(made.run().pairs.iloc[0]["reason"])
+
+    assert reason(None).startswith("timer: ")
+    assert reason(1).startswith("timer: ")
+    assert reason(1000).startswith("noise: ")
+
+
 def test_drift_of_the_ratio_is_told_and_drift_of_both_sides_is_not_drift() -> None:
     made = Synthetic()
     halves = np.where(np.arange(24) < 12, 0.9, 1.15)

@@ -72,7 +72,13 @@ def test_a_case_whose_samples_are_all_invalid_keeps_its_state() -> None:
     assert pd.isna(row["median_ns"])
 
 
-ROOFS = {"bandwidth_roof_gbps": 20.0, "fp32_roof_gflops": 100.0, "int32_roof_gops": 50.0}
+ROOFS = {
+    "bandwidth_roof_gbps": 20.0,
+    "fp32_roof_gflops": 100.0,
+    "fp64_roof_gflops": 25.0,
+    "int32_roof_gops": 50.0,
+    "slm_roof_gbps": 200.0,
+}
 
 
 @pytest.mark.parametrize(
@@ -81,7 +87,9 @@ ROOFS = {"bandwidth_roof_gbps": 20.0, "fp32_roof_gflops": 100.0, "int32_roof_gop
         ({"bytes_moved": 1000, "operations": 1000, "operation_kind": "fp32"}, 0.5, "memory"),
         ({"bytes_moved": 1000, "operations": 9000, "operation_kind": "fp32"}, 0.9, "compute"),
         ({"bytes_moved": 1000, "operations": 4000, "operation_kind": "int32"}, 0.8, "compute"),
-        ({"bytes_moved": 1000, "operations": 9000, "operation_kind": "fp64"}, 0.5, "memory"),
+        ({"bytes_moved": 1000, "operations": 2000, "operation_kind": "fp64"}, 0.8, "compute"),
+        ({"bytes_moved": 1000, "operations": 9000, "operation_kind": "bf16"}, 0.5, "memory"),
+        ({"bytes_moved": 1000, "slm_bytes": 15000}, 0.75, "slm"),
         ({"operations": 9000, "operation_kind": "fp32"}, 0.9, "compute"),
         ({"bytes_moved": 5000}, 2.5, "cache"),
         ({"operations": 20000, "operation_kind": "fp32"}, 2.0, "compute"),
@@ -106,11 +114,16 @@ def test_rates_are_in_giga_per_second() -> None:
     assert (row["bandwidth_gbps"], row["rate_gops"]) == (4.0, 1.0)
 
 
-@pytest.mark.parametrize("without", ["roofs", "device metric"])
-def test_no_fraction_without_roofs_or_for_wall_time(without: str) -> None:
-    made = Synthetic(**({} if without == "roofs" else ROOFS))
-    metric = "device" if without == "roofs" else "wall"
-    made.times(made.case("v", "naive", bytes_moved=1000, metric=metric), [100.0] * 8)
+def test_wall_time_is_placed_under_the_same_roofs() -> None:
+    made = Synthetic(**ROOFS)
+    made.times(made.case("v", "naive", bytes_moved=1000, metric="wall"), [100.0] * 8)
+    row = only(made.run().summaries)
+    assert (row["median_ns"], row["roof_fraction"]) == (300, pytest.approx(0.5 / 3))
+
+
+def test_no_fraction_without_roofs() -> None:
+    made = Synthetic()
+    made.times(made.case("v", "naive", bytes_moved=1000), [100.0] * 8)
     row = only(made.run().summaries)
     assert row["bandwidth_gbps"] > 0
     assert pd.isna(row["roof_fraction"])

@@ -264,8 +264,43 @@ def test_a_newer_schema_asks_for_an_upgrade(tmp_path: Path) -> None:
     finished(tmp_path / "run")
     path = tmp_path / "run" / "manifest.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "schema_version": schema.SCHEMA_VERSION + 1}))
-    with pytest.raises(RunFolderError, match=r"schema version 2 and this xebench reads up to 1: upgrade"):
+    with pytest.raises(RunFolderError, match=r"schema version 3 and this xebench reads up to 2: upgrade"):
         load_run(tmp_path / "run")
+
+
+def make_older(folder: Path) -> None:
+    """As schema version 1 was: without the columns that came later."""
+    path = folder / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "schema_version": 1}))
+    for table, later in (("devices", ["slm_roof_gbps", "roofs_from"]), ("cases", ["slm_bytes"])):
+        data = pd.read_parquet(folder / f"{table}.parquet")
+        data.drop(columns=later).to_parquet(folder / f"{table}.parquet")
+
+
+def test_an_older_run_is_read_with_nulls_for_what_came_later(tmp_path: Path) -> None:
+    written = finished(tmp_path / "run")
+    make_older(tmp_path / "run")
+    loaded = load_run(tmp_path / "run")
+    assert loaded.cases["slm_bytes"].isna().all()
+    assert loaded.devices["roofs_from"].isna().all()
+    assert list(loaded.cases["case_id"]) == list(written.cases["case_id"])
+
+
+def test_a_column_that_is_missing_from_a_present_run_is_damage(tmp_path: Path) -> None:
+    finished(tmp_path / "run")
+    path = tmp_path / "run" / "cases.parquet"
+    pd.read_parquet(path).drop(columns="slm_bytes").to_parquet(path)
+    with pytest.raises(RunFolderError, match="slm_bytes"):
+        load_run(tmp_path / "run")
+
+
+def test_an_older_run_is_not_resumed(tmp_path: Path) -> None:
+    finished(tmp_path / "run")
+    make_older(tmp_path / "run")
+    path = tmp_path / "run" / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "state": "interrupted"}))
+    with pytest.raises(RunFolderError, match=r"begun by an earlier xebench \(schema 1\): start a new run"):
+        RunWriter.resume(tmp_path / "run", {})
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
