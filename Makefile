@@ -31,7 +31,12 @@ test: install  ## the tests
 docs: install  ## pages that are generated from the code
 	$(BIN)/python -m harness.report.coverage > docs/coverage.md
 	$(BIN)/python -m harness.report.isa_claims > docs/guide-claims-in-assembly.md
+	$(BIN)/python -m harness.report.isa_suite > docs/generated-code.md
 	$(BIN)/python -m harness.report.projection > docs/projection.md
+	$(BIN)/python -m harness.report.readme README.md results/cpu-epyc-2-cores
+
+isa: install  ## generated code of the whole suite for Max and Arc, with the installed compiler; needs ocloc, no GPU
+	$(BIN)/xebench isa --gpu pvc,dg2
 
 isa-current: install  ## generated code with the current Intel GPU compiler (needs root and debootstrap)
 	PYTHON=$(BIN)/python tools/isa-current.sh
@@ -50,4 +55,4 @@ lock:  ## requirements.lock again, from pyproject.toml (needs uv)
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help install bench study test docs isa-current lint lock clean
+.PHONY: help install bench study test docs isa isa-current lint lock clean

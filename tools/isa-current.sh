@@ -1,6 +1,6 @@
 #!/bin/sh
 # Make a root with the current Intel GPU compiler of Debian unstable, which needs a newer libc than stable's, and run
-# the guide's claims, `xebench isa` and the tests of the room with it. Needs root and debootstrap; a minute, 530 MB.
+# the guide's claims, the whole suite and the tests of the room with it. Needs root and debootstrap; a minute, 530 MB.
 #
 #   tools/isa-current.sh [ROOT]        ROOT: where it goes, kept for the next time [/var/cache/xebench/ocloc-current]
 set -eu
@@ -8,6 +8,7 @@ root=${1:-/var/cache/xebench/ocloc-current}
 here=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 python=${PYTHON:-$here/.venv/bin/python}
 claims=$here/harness/report/data/isa_claims.json
+suite=$here/harness/report/data/isa_suite.json
 
 if ! ls "$root"/usr/bin/ocloc-* >/dev/null 2>&1; then
     if [ "$(id -u)" != 0 ] || ! command -v debootstrap >/dev/null; then
@@ -29,5 +30,6 @@ chmod +x "$root/ocloc"
 
 "$python" -m harness.isa.claims --ocloc "$root/ocloc" --save "$claims"
 "$python" -m harness.report.isa_claims >"$here/docs/guide-claims-in-assembly.md"
-"$python" -m harness.isa --gpu pvc,dg2,tgllp,bmg --ocloc "$root/ocloc"
+"$python" -m harness.isa.suite --ocloc "$root/ocloc" --save "$suite"
+"$python" -m harness.report.isa_suite >"$here/docs/generated-code.md"
 PATH="$root:$PATH" "$python" -m pytest "$here/tests/isa"

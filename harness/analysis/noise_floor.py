@@ -20,7 +20,11 @@ def noise_floor(device: Mapping[str, Any]) -> str | None:
         _part(device, "launch {launch_overhead_ns}"),
         _part(device, "timer quantum {timer_quantum_ns}"),
         _part(device, "known lengths within {length_residual:.2%} of a line"),
-        _part(device, "a sample costs {sample_overhead_ns} beside its commands, a plain loop {bare_overhead_ns}"),
+        _part(
+            {**device, "ratio": overhead_ratio(device)},
+            "a sample costs {sample_overhead_ns} beside its commands, {ratio:.1f} times "
+            "a plain loop's {bare_overhead_ns}",
+        ),
     ]
     return "; ".join(part for part in parts if part) or None
 

@@ -164,4 +164,4 @@ def _obstacle(circumstances: Circumstances) -> str:
 
 
 def _no_claim(device_class: str) -> str:
-    return f"the guide makes no claim for a {device_class} device"
+    return f"the guide makes no claim of this variant on a {device_class} device"

@@ -13,6 +13,7 @@ from harness.errors import XebenchError
 
 if TYPE_CHECKING:
     from harness.isa.collect import Collected
+    from harness.isa.table import Entry
     from harness.patterns.plan import Family
 
 
@@ -44,6 +45,12 @@ def _widths(context: click.Context, parameter: click.Parameter, value: str | Non
     return widths
 
 
+def _table_file(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
+    if value is not None and value.suffix not in (".csv", ".parquet"):
+        raise click.BadParameter("the name must end in .csv or .parquet")
+    return value
+
+
 @click.command("isa")
 @click.argument("names", nargs=-1)
 @click.option("--gpu", "gpus", default="pvc,dg2", show_default=True, callback=_listed, help="pvc, dg2, tgllp, bmg, ...")
@@ -63,6 +70,12 @@ def _widths(context: click.Context, parameter: click.Parameter, value: str | Non
 @click.option("--preset", default="smoke", show_default=True, help="Problem sizes at which kernels are collected.")
 @click.option("--keep", type=click.Path(path_type=Path), help="Folder for SPIR-V, assembly and metadata.")
 @click.option("--html", type=click.Path(path_type=Path), help="File for a page with the assembly side by side.")
+@click.option(
+    "--table",
+    type=click.Path(path_type=Path),
+    callback=_table_file,
+    help="File for the table isa, all its columns: .csv or .parquet.",
+)
 @click.option("--no-cache", is_flag=True, help="Compile everything again.")
 @click.option(
     "--path",
@@ -99,12 +112,23 @@ def isa(names: tuple[str, ...], **given: Any) -> None:
 
         given["html"].write_text(as_html(entries, compared, collected.missing), encoding="utf-8")
         say(f"wrote {given['html']}")
+    if given["table"]:
+        _write_table(entries, given["table"])
     click.echo(
         view.as_json(entries, collected.missing) if given["as_json"] else view.as_text(entries, collected.missing)
     )
     if not any(entry.status == "ok" for entry in entries):
         reason = next((entry.reason for entry in entries), "no selected pattern launches a kernel of its own")
         raise NothingCompiled(f"not one kernel was compiled ({reason}): check --gpu, --ocloc and the patterns' names")
+
+
+def _write_table(entries: Sequence[Entry], file: Path) -> None:
+    from harness.isa.table import frame, row
+    from harness.records.files import write_csv, write_parquet
+
+    write = write_csv if file.suffix == ".csv" else write_parquet
+    write(file, frame(row(entry) for entry in entries))
+    say(f"wrote {file}")
 
 
 def plan_of(names: Sequence[str], paths: Sequence[Path], preset: str) -> list[Family]:

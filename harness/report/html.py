@@ -11,6 +11,7 @@ from typing import Any
 import jinja2
 
 from harness.records import Run
+from harness.report.roofline_plot import HEIGHT, WIDTH, plots
 from harness.report.rows import (
     device_line,
     failures,
@@ -44,6 +45,8 @@ def as_html(run: Run) -> str:
         families=families,
         failures=failures(run),
         counts=verdict_counts(run),
+        roofs=plots(run),
+        plot={"width": WIDTH, "height": HEIGHT},
         facts=_facts(run.manifest),
         width=PLOT_WIDTH,
     )

@@ -14,7 +14,7 @@ def as_markdown(run: Run) -> str:
     """A heading and a table a family, then what has no result."""
     lines = [device_line(run), ""]
     for family, rows in groupby(result_rows(run), key=lambda row: row.family):
-        lines += [f"### {family}", "", *_table(list(rows)), ""]
+        lines += [f"### {family}", "", *table(list(rows)), ""]
     bad = failures(run)
     if bad:
         lines += [
@@ -26,11 +26,12 @@ def as_markdown(run: Run) -> str:
     return "\n".join(lines).rstrip("\n")
 
 
-def _table(rows: list[ResultRow]) -> list[str]:
+def table(rows: list[ResultRow], *, with_axes: bool = True) -> list[str]:
+    """A table with a line a row; with or without the point on the pattern's axes."""
     lines = ["| " + " | ".join(HEADINGS) + " |", "|" + "---|" * len(HEADINGS)]
     for row in rows:
         role = "" if row.role == "optimized" else f" ({row.role})"
-        name = "" if row.verdict else f"`{row.pattern}` {row.axes}".strip()
+        name = "" if row.verdict else f"`{row.pattern}` {row.axes if with_axes else ''}".strip()
         verdict = f"{row.verdict}: {row.brief}" if row.brief else row.verdict
         cells = (name, row.variant + role, row.time, row.speedup, row.interval, row.roof, verdict)
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")

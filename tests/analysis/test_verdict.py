@@ -107,7 +107,14 @@ def test_a_coarse_timer_takes_a_conclusion_away() -> None:
         ("skipped", "needs fp64", "", "faster", "not applicable", "skipped: needs fp64"),
         ("refused", "needs 9 GiB", "baseline plain", None, "not applicable", "baseline plain refused: needs 9 GiB"),
         ("ok", "no block", "", "faster", "inconclusive", "no valid sample: no block"),
-        ("error", "boom", "", None, "not applicable", "failed: boom; the guide makes no claim for a cpu device"),
+        (
+            "error",
+            "boom",
+            "",
+            None,
+            "not applicable",
+            "failed: boom; the guide makes no claim of this variant on a cpu device",
+        ),
     ],
 )
 def test_without_a_speedup(

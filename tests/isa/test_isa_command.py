@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 
 import isa_kit as kit
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+from harness.isa.columns import ISA
 from harness.isa.command import isa
 from harness.isa.model import Source, Target
 from harness.isa.ocloc import compile_source, find_compiler
@@ -118,3 +120,15 @@ def test_a_crash_of_the_installed_compiler_is_an_outcome(monkeypatch: pytest.Mon
     if compiler.generation != "1":
         pytest.skip(f"{compiler.label} takes the kernel as it is: {done.status}")
     assert (done.status, done.reason) == ("crashed", "ended by SIGABRT")
+
+
+@kit.needs_ocloc
+@pytest.mark.device
+def test_the_table_as_a_file(tmp_path: Path) -> None:
+    for name, read in (("isa.csv", pd.read_csv), ("isa.parquet", pd.read_parquet)):
+        run("subgroup_vector_payload", "--gpu", "pvc", "--table", str(tmp_path / name))
+        table = read(tmp_path / name)
+        assert list(table.columns) == [column.name for column in ISA]
+        assert set(table["variant"]) >= {"one_element", "vector_of_four"}
+    refused = CliRunner().invoke(isa, ["--table", "isa.txt"])
+    assert (refused.exit_code, "must end in .csv or .parquet" in refused.output) == (2, True)

@@ -127,7 +127,7 @@ def faults(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """One run with every fault that a variant can have."""
     output = tmp_path_factory.mktemp("faults") / "run"
     paths = ("--path", str(FAULTY / "faults.py"), "--path", str(FAULTY / "lying_driver.py"))
-    limits = ("--timeout", "10", "--memory-limit", "3G")
+    limits = ("--timeout", "15", "--memory-limit", "2G")
     xebench(*smoke(output, "faults", "lying_driver", *paths, *limits), status=1)
     return harness.load_run(output)
 
@@ -148,8 +148,8 @@ def test_each_end_of_a_worker_is_recorded_as_what_it_is(faults: Run) -> None:
     assert reasons["aborts"].startswith("check: signal SIGABRT in faults.py, line ")
     assert reasons["segfaults"].startswith("check: signal SIGSEGV in faults.py, line ")
     assert reasons["is_killed"] == "check: killed from outside (signal SIGKILL)"
-    assert reasons["takes_all_memory"].startswith("check: out of memory: the worker had 3.")
-    assert reasons["endless_kernel"] == "check: no answer for 10 s"
+    assert reasons["takes_all_memory"].startswith("check: out of memory: the worker had 2.")
+    assert reasons["endless_kernel"] == "check: no answer for 15 s"
 
 
 def test_the_good_pair_is_measured_beside_the_bad_ones(faults: Run) -> None:

@@ -53,10 +53,7 @@ def _condition(rows: pd.DataFrame, condition: str) -> Mapping[str, Any]:
         ],
         "coverage": [
             (tool + label, *(percent(share) for share in coverage(rows, tool, condition).values()))
-            for tool, label in (
-                *((arm, arm) for arm in PRECISIONS),
-                (PYPERF, "pyperf: implied by its t-test, not stated"),
-            )
+            for tool, label in {**dict.fromkeys(PRECISIONS, ""), PYPERF: ": implied by its t-test, not stated"}.items()
         ],
         "arms": [
             (arm, _counts(own["outcome"]), _counts(own["stopped_by"]))

@@ -1,0 +1,117 @@
+"""The cases of a run under the device's measured roofs: a plot for each kind of operation (Williams et al. 2009)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from harness.analysis.summaries import RATE_ROOF
+from harness.records import Run
+from harness.report import units
+from harness.report.rows import number
+
+WIDTH, HEIGHT = 420, 260
+#: Room around the cases, as a factor.
+MARGIN: Final = 2.0
+UNIT: Final = {"int32": "Gop/s"}
+
+
+@dataclass(frozen=True)
+class Point:
+    """A case: its place in pixels, and what a reader sees of it when pointing there."""
+
+    x: float
+    y: float
+    key: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A power of ten on an axis, in pixels from its origin."""
+
+    at: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Plot:
+    """One kind of operation.
+
+    Attributes:
+        kind: fp32, fp64 or int32.
+        roof: the roofs as points of an SVG polyline: memory's slope, then the rate.
+        label: both roofs in words.
+        points: the cases.
+        x_ticks, y_ticks: operations a byte, and the rate.
+    """
+
+    kind: str
+    roof: str
+    label: str
+    points: list[Point]
+    x_ticks: list[Tick]
+    y_ticks: list[Tick]
+
+
+def plots(run: Run) -> list[Plot]:
+    """A plot for each kind of operation that has a roof and a case with bytes, operations and a time."""
+    if run.devices.empty:
+        return []
+    device = run.devices.iloc[0]
+    bandwidth = number(device["bandwidth_roof_gbps"])
+    work = run.cases[["case_id", "bytes_moved", "operations", "operation_kind"]]
+    placed = run.summaries.merge(work, on="case_id").dropna(subset=["bytes_moved", "operations", "median_ns"])
+    found = []
+    for kind, column in RATE_ROOF.items():
+        rate = number(device[column])
+        cases = placed[placed["operation_kind"] == kind].to_dict("records")
+        if bandwidth and rate and cases:
+            found.append(_plot(kind, bandwidth, rate, cases))
+    return found
+
+
+def _plot(kind: str, bandwidth: float, rate: float, cases: Sequence[dict[Any, Any]]) -> Plot:
+    unit = UNIT.get(kind, "GFLOP/s")
+    ridge = rate / bandwidth
+    places = [(case["operations"] / case["bytes_moved"], case["rate_gops"]) for case in cases]
+    x_axis = _Axis([ridge, *(x for x, _ in places)], WIDTH)
+    y_axis = _Axis([rate, *(y for _, y in places)], HEIGHT)
+    # the slope begins where it enters the plot, at its left or its lower edge
+    start = max(x_axis.low, y_axis.low / bandwidth)
+    corners = [(start, start * bandwidth), (ridge, rate), (x_axis.high, rate)]
+    return Plot(
+        kind,
+        " ".join(f"{x_axis.pixel(x):.1f},{HEIGHT - y_axis.pixel(y):.1f}" for x, y in corners),
+        f"{bandwidth:.3g} GB/s and {rate:.3g} {unit}",
+        [
+            Point(
+                round(x_axis.pixel(x), 1),
+                round(HEIGHT - y_axis.pixel(y), 1),
+                str(case["role"]),
+                f"{case['pattern']} / {case['variant']} {case['axes']}: {y:.3g} {unit}, "
+                f"{units.percent(number(case['roof_fraction']))} of the roof ({case['bound_by']})",
+            )
+            for case, (x, y) in zip(cases, places, strict=True)
+        ],
+        x_axis.ticks(),
+        y_axis.ticks(),
+    )
+
+
+class _Axis:
+    """A logarithmic axis around some values, of so many pixels."""
+
+    def __init__(self, values: Sequence[float], pixels: int) -> None:
+        self.low, self.high = min(values) / MARGIN, max(values) * MARGIN
+        self._pixels = pixels
+
+    def pixel(self, value: float) -> float:
+        return self._pixels * math.log(value / self.low) / math.log(self.high / self.low)
+
+    def ticks(self) -> list[Tick]:
+        powers = range(math.ceil(math.log10(self.low)), math.floor(math.log10(self.high)) + 1)
+        step = max(1, len(powers) // 6)
+        return [Tick(round(self.pixel(10.0**power), 1), f"{10.0**power:g}") for power in powers[::step]]
