@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from itertools import groupby
 from typing import Any, Final
@@ -120,7 +120,7 @@ def _messages(row: Row, space: str) -> str:
 
 
 #: What is shown of a kernel on a GPU, by heading.
-COLUMNS: Final = {
+COLUMNS: Final[Mapping[str, Callable[[Row], str]]] = {
     "SIMD": lambda row: str(row["simd_width"]),
     "mem.": lambda row: str(row["spill_bytes"] + row["private_bytes"]),
     "instr.": lambda row: str(row["instructions"]),
