@@ -12,19 +12,25 @@ from typing import Any
 import click
 
 from harness import __version__
+from harness.command_line import JSON, PATHS, run_command
 from harness.errors import XebenchError
 from harness.isa.command import isa
 from harness.isa.occupancy_command import occupancy
 from harness.isa.project_command import project
 
-PATHS = click.option(
-    "--path",
-    "paths",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="A pattern file of your own, beside the built-in ones. May be given more than once.",
+#: Options of ``run`` that a recipe takes under the same name.
+RECIPE_OPTIONS = (
+    "overrides",
+    "device",
+    "require_gpu",
+    "precision",
+    "state",
+    "seed",
+    "min_samples",
+    "max_samples",
 )
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+#: Fewest samples that make an interval (`harness.analysis.intervals`, which would have to be loaded).
+MIN_SAMPLES = 6
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -101,6 +107,16 @@ def list_patterns(names: tuple[str, ...], paths: tuple[Path, ...], as_json: bool
     help="Seconds of sampling per pattern.  [default: by preset]",
 )
 @click.option(
+    "--min-samples",
+    type=click.IntRange(MIN_SAMPLES),
+    help="Samples of each variant before the precision may end a pattern; the budget may.  [default: 10, smoke: 6]",
+)
+@click.option(
+    "--max-samples",
+    type=click.IntRange(MIN_SAMPLES),
+    help="Samples of each variant at most, of both states together.  [default: 400]",
+)
+@click.option(
     "--state",
     type=click.Choice(["hot", "cold", "both"]),
     default="hot",
@@ -154,7 +170,7 @@ def run(names: tuple[str, ...], preset: str, as_json: bool, paths: tuple[Path, .
         _refuse_beside_resume()
         recipe = Recipe.of_run(resume)
     else:
-        chosen = {name: given[name] for name in ("overrides", "device", "require_gpu", "precision", "state", "seed")}
+        chosen = {name: given[name] for name in RECIPE_OPTIONS}
         recipe = Recipe(names, preset, paths=tuple(map(str, paths)), budget_s=given["budget"], **chosen)
     plan = recipe.plan()
 
@@ -243,13 +259,7 @@ for command in (isa, occupancy, project):
 
 def main() -> None:
     """Run a command; an error that a user can cause ends in one line and its exit status."""
-    try:
-        commands(prog_name="xebench")
-    except XebenchError as error:
-        click.echo(f"xebench: {error}", err=True)
-        sys.exit(error.exit_code)
-    except BrokenPipeError:
-        sys.exit(0)
+    run_command(commands, "xebench")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.command_line import JSON, OCLOC, PATHS
 from harness.errors import XebenchError
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def _table_file(context: click.Context, parameter: click.Parameter, value: Path 
 @click.command("isa")
 @click.argument("names", nargs=-1)
 @click.option("--gpu", "gpus", default="pvc,dg2", show_default=True, callback=_listed, help="pvc, dg2, tgllp, bmg, ...")
-@click.option("--ocloc", help="Intel's offline compiler.  [default: ocloc on the path]")
+@OCLOC
 @click.option(
     "--build-options",
     default="",
@@ -77,14 +78,8 @@ def _table_file(context: click.Context, parameter: click.Parameter, value: Path 
     help="File for the table isa, all its columns: .csv or .parquet.",
 )
 @click.option("--no-cache", is_flag=True, help="Compile everything again.")
-@click.option(
-    "--path",
-    "paths",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="A pattern file of your own, beside the built-in ones. May be given more than once.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+@PATHS
+@JSON
 def isa(names: tuple[str, ...], **given: Any) -> None:
     """What Intel's GPU compiler makes of each variant's kernels; no GPU is needed.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.command_line import JSON, OCLOC, PATHS
 from harness.errors import XebenchError
 
 if TYPE_CHECKING:
@@ -30,15 +31,9 @@ _NUMBERS = ("work_group", "sub_group", "slm", "barriers", "global_size", "large_
 @click.option("--map", "as_map", is_flag=True, help="A heat map over work-group size and SLM instead.")
 @click.option("--pattern", "names", multiple=True, help="A pattern's launches instead of numbers; may be repeated.")
 @click.option("--preset", default="default", show_default=True, help="Problem sizes of the pattern.")
-@click.option("--ocloc", help="Intel's offline compiler, for a pattern.  [default: ocloc on the path]")
-@click.option(
-    "--path",
-    "paths",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="A pattern file of your own, beside the built-in ones. May be given more than once.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+@OCLOC
+@PATHS
+@JSON
 def occupancy(gpu: str | None, eus: int | None, names: tuple[str, ...], as_json: bool, **given: Any) -> None:
     """How many of a GPU's thread contexts a launch can occupy, and what limits it. A model: nothing is measured.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from harness.command_line import JSON, OCLOC, PATHS
 from harness.errors import XebenchError
 
 
@@ -15,15 +16,9 @@ from harness.errors import XebenchError
 @click.option("--gpu", required=True, help="A GPU such as pvc, a770, tgllp, b580, or a file that describes one.")
 @click.option("--eus", type=int, help="Vector engines of the device, where it has fewer than the whole GPU.")
 @click.option("--preset", default="default", show_default=True, help="Problem sizes: smoke, default or guide.")
-@click.option("--ocloc", help="Intel's offline compiler.  [default: ocloc on the path]")
-@click.option(
-    "--path",
-    "paths",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="A pattern file of your own, beside the built-in ones. May be given more than once.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+@OCLOC
+@PATHS
+@JSON
 def project(names: tuple[str, ...], gpu: str, eus: int | None, as_json: bool, **given: Any) -> None:
     """The shortest time that a GPU's roofs allow each case, without that GPU. A model: nothing is measured.
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -15,7 +14,7 @@ from typing import Any, Final
 
 import click
 
-from harness.errors import XebenchError
+from harness.command_line import OCLOC, run_command
 from harness.isa.command import collect_plan, plan_of, say
 from harness.isa.ocloc import find_compiler
 from harness.isa.table import compile_launches, row, targets
@@ -48,7 +47,7 @@ KEPT: Final = (
 
 
 @click.command()
-@click.option("--ocloc", help="Intel's offline compiler.  [default: ocloc on the path]")
+@OCLOC
 @click.option("--save", type=click.Path(path_type=Path), required=True, help="File of all compilers' results.")
 def main(ocloc: str | None, save: Path) -> None:
     """Compile every kernel of the suite for every GPU, and put the figures into the file."""
@@ -80,8 +79,4 @@ def merged(known: Sequence[Mapping[str, Any]], done: Mapping[str, Any]) -> list[
 
 
 if __name__ == "__main__":
-    try:
-        main(prog_name="python -m harness.isa.suite")
-    except XebenchError as error:
-        click.echo(f"xebench: {error}", err=True)
-        sys.exit(error.exit_code)
+    run_command(main, "python -m harness.isa.suite")

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from harness.analysis.intervals import MIN_SAMPLES
 from harness.analysis.stopping import MIN_BLOCKS
+from harness.errors import XebenchError
 from harness.runner.limits import DEFAULT_MEMORY
 from harness.runner.recipe import Recipe
 from harness.runner.roofs import KnownRoofs, unknown_roofs
@@ -55,13 +56,22 @@ class Options:
         return self.timeout_s or TIMEOUTS_S.get(self.recipe.preset, TIMEOUTS_S["default"])
 
     def sampling(self) -> Sampling:
-        """The sampling limits of the preset, with what the user gave instead."""
-        preset, budget_s = self.recipe.preset, self.recipe.budget_s
+        """The sampling limits of the preset, with what the user gave instead.
+
+        Raises:
+            XebenchError: the fewest samples are more than the most.
+        """
+        asked = self.recipe
+        least = asked.min_samples or (MIN_SAMPLES if asked.preset == "smoke" else MIN_BLOCKS)
+        most = asked.max_samples or max(Sampling.max_blocks, least * len(STATES[asked.state]))
+        if most < least * len(STATES[asked.state]):
+            raise XebenchError(f"--max-samples {most} leaves no room for {least} in each state: raise it")
         return Sampling(
-            precision=self.recipe.precision or 0.01,
-            budget_s=BUDGETS_S.get(preset, BUDGETS_S["default"]) if budget_s is None else budget_s,
-            states=STATES[self.recipe.state],
-            min_blocks=MIN_SAMPLES if preset == "smoke" else MIN_BLOCKS,
+            precision=asked.precision or Sampling.precision,
+            budget_s=BUDGETS_S.get(asked.preset, BUDGETS_S["default"]) if asked.budget_s is None else asked.budget_s,
+            states=STATES[asked.state],
+            min_blocks=least,
+            max_blocks=most,
         )
 
 

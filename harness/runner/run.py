@@ -21,6 +21,7 @@ from harness.runner.manager import Manager
 from harness.runner.options import Options, Progress
 from harness.runner.process import WorkerProcess
 from harness.runner.roofs import with_known_roofs
+from harness.runner.sampler import Sampling
 from harness.runner.signals import Stopped, StoppedEarly, StopSignals, exit_code
 
 # A status that means: the instrument or a variant failed, so the command's exit status is 1.
@@ -40,13 +41,15 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
         NoDevice: no device fits, or it computes wrong.
         BrokenEnvironment: the stack cannot be loaded.
         RunFolderError: the folder cannot be written, or there is nothing to resume in it.
-        XebenchError: the run to resume was measured on another device, or the device is in use (``exclusive``).
+        XebenchError: the run to resume was measured on another device, the device is in use (``exclusive``), or an
+            option contradicts another.
     """
     budget = RunBudget(options.run_budget_s)
     environment = runtime.relevant_environment()  # the user's own: loading the runtime sets some for this process
     with StopSignals() as signals:
         try:
             memory_bytes = parse_memory(options.memory_limit, host_memory_bytes())
+            sampling = options.sampling()
             earlier = load_run(options.output) if options.resume else None
             if earlier is not None and earlier.complete:
                 progress.say(f"{options.output} holds a complete run: there is nothing to resume")
@@ -59,7 +62,17 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
                 _require_right_results(device)
                 with _open(options, earlier, progress, environment) as writer:
                     session = _Session(
-                        plan, options, progress, signals, budget, memory_bytes, device, earlier, presence, writer
+                        plan,
+                        options,
+                        sampling,
+                        progress,
+                        signals,
+                        budget,
+                        memory_bytes,
+                        device,
+                        earlier,
+                        presence,
+                        writer,
                     )
                     return session.run()
             finally:
@@ -110,6 +123,7 @@ class _Session:
 
     plan: Sequence[Family]
     options: Options
+    sampling: Sampling
     progress: Progress
     signals: StopSignals
     budget: RunBudget
@@ -177,7 +191,7 @@ class _Session:
         return Manager(
             row,
             self.writer,
-            sampling=self.options.sampling(),
+            sampling=self.sampling,
             timeout_s=self.options.silence_s(),
             seed=self.options.recipe.seed,
             first=first,

@@ -290,6 +290,8 @@ def test_a_folder_that_cannot_be_written_is_named_before_anything_is_measured(pa
         (("--resume", ".", "--preset", "smoke"), "leave out --preset"),
         (("--resume", ".", "slm*"), "leave out NAMES"),
         (("--memory-limit", "much", "slm*"), "write a size as 8G"),
+        (("--min-samples", "30", "--max-samples", "20", "slm*"), "leaves no room for 30 in each state"),
+        (("--max-samples", "15", "--state", "both", "slm*"), "leaves no room for 10 in each state"),
     ],
 )
 def test_wrong_use_ends_in_one_line(arguments: tuple[str, ...], words: str) -> None:

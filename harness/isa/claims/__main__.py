@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
-from harness.errors import XebenchError
+from harness.command_line import OCLOC, run_command
 from harness.isa.cache import CompileCache
 from harness.isa.claims.check import all_claims, check
 from harness.isa.ocloc import find_compiler
 
 
 @click.command()
-@click.option("--ocloc", help="Intel's offline compiler.  [default: ocloc on the path]")
+@OCLOC
 @click.option("--save", type=click.Path(path_type=Path), help="File of all compilers' results: this one's are put in.")
 def main(ocloc: str | None, save: Path | None) -> None:
     """Check every claim, print the findings, and keep them for docs/guide-claims-in-assembly.md."""
@@ -52,8 +51,4 @@ def _order(compiler: dict[str, Any]) -> list[int]:
 
 
 if __name__ == "__main__":
-    try:
-        main(prog_name="python -m harness.isa.claims")
-    except XebenchError as error:
-        click.echo(f"xebench: {error}", err=True)
-        sys.exit(error.exit_code)
+    run_command(main, "python -m harness.isa.claims")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.errors import XebenchError
+from harness.command_line import run_command
 
 if TYPE_CHECKING:
     from harness.runtime import DeviceInfo
@@ -101,8 +101,4 @@ def _say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except XebenchError as error:
-        _say(f"noise study: {error}")
-        sys.exit(error.exit_code)
+    run_command(main, "python -m harness.studies.noise")

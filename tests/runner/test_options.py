@@ -1,0 +1,39 @@
+"""From what a user asks for to the limits of sampling."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.errors import XebenchError
+from harness.runner.options import Options
+from harness.runner.recipe import Recipe
+from harness.runner.sampler import Sampling
+
+
+def sampling(preset: str = "default", **asked: Any) -> Sampling:
+    return Options(Path("run"), Recipe((), preset, **asked)).sampling()
+
+
+def test_defaults_go_with_the_preset() -> None:
+    smoke, default, guide = (sampling(preset) for preset in ("smoke", "default", "guide"))
+    assert (smoke.min_blocks, default.min_blocks) == (6, 10)
+    assert smoke.budget_s < default.budget_s < guide.budget_s
+    assert default.precision == 0.01
+    assert default.max_blocks == 400
+
+
+def test_what_is_asked_for_counts() -> None:
+    asked = sampling(min_samples=20, max_samples=50, precision=0.002, budget_s=9.0, state="cold")
+    assert (asked.min_blocks, asked.max_blocks, asked.precision, asked.budget_s) == (20, 50, 0.002, 9.0)
+    assert asked.states == ("cold",)
+    assert sampling(min_samples=1000).max_blocks == 1000
+    assert sampling(min_samples=1000, state="both").for_each_state().max_blocks == 1000
+
+
+@pytest.mark.parametrize("asked", [{"min_samples": 30, "max_samples": 20}, {"max_samples": 15, "state": "both"}])
+def test_fewest_above_most_is_refused(asked: dict[str, Any]) -> None:
+    with pytest.raises(XebenchError, match="leaves no room"):
+        sampling(**asked)
