@@ -25,6 +25,9 @@ bench: install  ## the main job: every family, naive against optimized, on the b
 study: install  ## the noise study: xebench beside its peers; leave the machine alone for 20 minutes
 	$(BIN)/python -m harness.studies.noise
 
+study-placement: install  ## equal kernels in one instance and in several; five quiet minutes
+	$(BIN)/python -m harness.studies.placement
+
 roofline-check: install  ## the measured roofs beside clpeak and BabelStream's triad; six quiet minutes, needs clpeak
 	$(BIN)/python tools/roofline_vs_clpeak.py --rounds 6
 
@@ -58,4 +61,4 @@ lock:  ## requirements.lock again, from pyproject.toml (needs uv)
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help install bench study roofline-check test docs isa isa-current lint lock clean
+.PHONY: help install bench study study-placement roofline-check test docs isa isa-current lint lock clean

@@ -26,6 +26,7 @@ RECIPE_OPTIONS = (
     "precision",
     "state",
     "seed",
+    "instances",
     "min_samples",
     "max_samples",
 )
@@ -107,14 +108,20 @@ def list_patterns(names: tuple[str, ...], paths: tuple[Path, ...], as_json: bool
     help="Seconds of sampling per pattern.  [default: by preset]",
 )
 @click.option(
+    "--instances",
+    type=click.IntRange(1),
+    help="Times that arrays and kernels are made anew, at least, before the precision may end a pattern; the budget "
+    "may.  [default: 6, smoke: 1]",
+)
+@click.option(
     "--min-samples",
     type=click.IntRange(MIN_SAMPLES),
-    help="Samples of each variant before the precision may end a pattern; the budget may.  [default: 10, smoke: 6]",
+    help="Samples of each variant and instance before the precision may end it.  [default: 10, smoke: 6]",
 )
 @click.option(
     "--max-samples",
     type=click.IntRange(MIN_SAMPLES),
-    help="Samples of each variant at most, of both states together.  [default: 400]",
+    help="Samples of each variant at most, of all instances and both states together.  [default: 1000]",
 )
 @click.option(
     "--state",

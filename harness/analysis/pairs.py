@@ -71,12 +71,14 @@ class _Shared:
 
     Attributes:
         baseline_ns, variant_ns: times of one execution.
+        instances: instance of the family that each block is of.
         measured_ns: for each side, what the timer saw at a time, typically: a batch of executions.
         throttled: part of the blocks in which the machine was in another state.
     """
 
     baseline_ns: Floats
     variant_ns: Floats
+    instances: Floats
     measured_ns: Floats
     throttled: float
 
@@ -90,12 +92,14 @@ class _Blocks:
         described = trusted.assign(
             throttled=trusted["flags"].str.contains(hygiene.THROTTLED, regex=False),
             measured_ns=trusted["time_ns"] * trusted["batch"].astype("float64").fillna(1),
+            instance=trusted["instance"].astype("float64").fillna(0),
         )
         grouped = described.groupby(["case_id", "state", "block"])
         blocks = pd.DataFrame(
             {
                 "time_ns": grouped["time_ns"].median(),
                 "measured_ns": grouped["measured_ns"].median(),
+                "instance": grouped["instance"].first(),
                 "throttled": grouped["throttled"].any(),
             }
         )
@@ -113,6 +117,7 @@ class _Blocks:
         return _Shared(
             base["time_ns"].to_numpy()[in_base],
             own["time_ns"].to_numpy()[in_own],
+            base["instance"].to_numpy()[in_base],
             np.median(measured, axis=1) if throttled.size else np.empty(0),
             float(throttled.mean()) if throttled.size else 0.0,
         )
@@ -129,7 +134,9 @@ def _baseline(members: list[Row]) -> Row | None:
 def _row(baseline: Row, case: Row, shared: _Shared, resolution_ns: float | None) -> Row:
     blocks = shared.baseline_ns.size
     failed = _failed(baseline, case, blocks)
-    speedup = intervals.UNKNOWN if failed else intervals.speedup(shared.baseline_ns, shared.variant_ns)
+    speedup = (
+        intervals.UNKNOWN if failed else intervals.speedup(shared.baseline_ns, shared.variant_ns, shared.instances)
+    )
     judged = failed or verdict.judge(
         speedup,
         case["claim"],
@@ -146,6 +153,7 @@ def _row(baseline: Row, case: Row, shared: _Shared, resolution_ns: float | None)
         "speedup_low": speedup.low,
         "speedup_high": speedup.high,
         "blocks": blocks,
+        "instances": np.unique(shared.instances).size,
         "outcome": judged.outcome,
         "verdict": judged.verdict,
         "reason": judged.reason,

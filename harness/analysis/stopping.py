@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from numpy.typing import ArrayLike
 
-from harness.analysis.intervals import median_interval
+from harness.analysis.intervals import grouped_interval, median_interval
 
 #: Fewest blocks before the rule may say that the speed-up is known. Intervals of fewer blocks are valid, but
 #: stopping on a width picks those that are narrow by chance (`harness.analysis.intervals`).
 MIN_BLOCKS: Final = 10
+
+#: Fewest instances of a family before the rule may say that the speed-up is known, but for a quick look.
+MIN_INSTANCES: Final = 6
 
 PRECISION: Final = "precision"
 BUDGET: Final = "budget"
@@ -36,6 +39,16 @@ class Limits:
     budget_s: float
     max_blocks: int
     min_blocks: int = MIN_BLOCKS
+
+
+def narrow(groups: Iterable[Sequence[ArrayLike]], precision: float) -> bool:
+    """Whether the interval over instances of every series is narrower than a half-width.
+
+    Args:
+        groups: For each pair its log speed-ups, by instance.
+        precision: The half-width.
+    """
+    return all(grouped_interval(instances).half_width < precision for instances in groups)
 
 
 def decide(logarithms: Iterable[ArrayLike], *, blocks: int, elapsed_s: float, limits: Limits) -> StopReason | None:

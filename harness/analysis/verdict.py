@@ -145,8 +145,9 @@ def _conclude(interval: Interval, circumstances: Circumstances, band: float) -> 
 
 
 def describe(interval: Interval, unit: str) -> str:
-    """A speed-up in words: ``1.312, 95 % interval 1.280 to 1.345, 24 blocks``."""
-    return f"{interval.estimate:.3f}, 95 % interval {interval.low:.3f} to {interval.high:.3f}, {interval.n} {unit}"
+    """A speed-up in words: ``1.312, 95 % interval 1.280 to 1.345, 84 blocks of 6 instances``."""
+    of = f" of {interval.groups} instances" if interval.groups > 1 else ""
+    return f"{interval.estimate:.3f}, 95 % interval {interval.low:.3f} to {interval.high:.3f}, {interval.n} {unit}{of}"
 
 
 def _obstacle(circumstances: Circumstances) -> str:

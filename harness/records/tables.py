@@ -156,6 +156,7 @@ SAMPLES: Final = (
     _SAMPLE,
     _count("block", "Block of the sampling plan; the variants of a family are compared within a block."),
     _count("order", "Position in its block."),
+    _count("instance", "Instance of the family: its arrays and the code of its kernels were made anew for each."),
     _text("state", "compile, warmup, hot or cold.", required=True),
     _text("stage", "Stage of a compile row: typing, translate, build or launch."),
     Column("cached", "boolean", "Whether a compile row was answered by a cache."),
@@ -246,12 +247,13 @@ PAIRS: Final = (
     _number("variant_ns", "Median over the shared blocks of the variant's median in the block.", "ns"),
     _number(
         "speedup",
-        "Median over blocks of the ratio of medians in the block, baseline over variant; load that hits "
-        "both sides of a block cancels, so it may differ a little from baseline_ns / variant_ns.",
+        "Baseline over variant in a block: median over an instance's blocks, mean of these over instances; load that "
+        "hits both sides of a block cancels, so it may differ from baseline_ns / variant_ns.",
     ),
-    _number("speedup_low", "Lower end of the 95 % interval of the speed-up over blocks."),
-    _number("speedup_high", "Upper end of the 95 % interval of the speed-up over blocks."),
+    _number("speedup_low", "Lower end of the 95 % interval of the speed-up over instances, of one alone over blocks."),
+    _number("speedup_high", "Its upper end."),
     _count("blocks", "Blocks in which both sides have a valid sample.", required=True),
+    _count("instances", "Instances of the family that these blocks are of."),
     _text("outcome", "faster, slower, same (within the case's same_within), inconclusive, or none.", required=True),
     _CLAIM,
     _text("verdict", "confirmed, refuted, inconclusive or not applicable.", required=True),

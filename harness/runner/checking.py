@@ -68,6 +68,13 @@ class Checker:
         candidate.kernels = self._session.take_kernels()
         self._compare(candidate)
 
+    def prepare(self, candidate: Candidate) -> None:
+        """Prepare a variant again, on arrays that were made anew, and run it once."""
+        self._binding.reset()
+        self._session.begin()
+        self._start(candidate)
+        self._session.wait()
+
     def verify(self, candidate: Candidate) -> None:
         """Run a variant again after the last sample; it drops out when its results are wrong by now."""
         self._poison()

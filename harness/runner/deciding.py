@@ -18,13 +18,14 @@ def stopping_rule(sampling: Sampling, baseline: str) -> Decide:
 
     def decide(values: Mapping[str, Sequence[float]], elapsed_s: float) -> str | None:
         blocks = len(next(iter(values.values())))
-        return stopping.decide(log_speedups(values, baseline), blocks=blocks, elapsed_s=elapsed_s, limits=limits)
+        series = log_speedups(values, baseline).values()
+        return stopping.decide(series, blocks=blocks, elapsed_s=elapsed_s, limits=limits)
 
     return decide
 
 
-def log_speedups(values: Mapping[str, Sequence[float]], baseline: str) -> list[Floats]:
-    """The log speed-up of each variant in each block, without blocks in which a side has no valid sample.
+def log_speedups(values: Mapping[str, Sequence[float]], baseline: str) -> dict[str, Floats]:
+    """The log speed-up of each variant in each block, by name, without blocks in which a side has no valid sample.
 
     Without a baseline, or with nothing beside it, the logarithms of the times.
 
@@ -35,7 +36,7 @@ def log_speedups(values: Mapping[str, Sequence[float]], baseline: str) -> list[F
     series = {name: np.array(times, float) for name, times in values.items()}
     base = series.pop(baseline, None)
     if base is None or not series:
-        alone = series.values() if base is None else [base]
-        return [np.log(times[times > 0]) for times in alone]
-    both = [(times, (base > 0) & (times > 0)) for times in series.values()]
-    return [log_ratios(base[valid], times[valid]) for times, valid in both]
+        alone = series if base is None else {baseline: base}
+        return {name: np.log(times[times > 0]) for name, times in alone.items()}
+    both = {name: (times, (base > 0) & (times > 0)) for name, times in series.items()}
+    return {name: log_ratios(base[valid], times[valid]) for name, (times, valid) in both.items()}

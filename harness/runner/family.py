@@ -16,9 +16,9 @@ from harness.runner.calibration import cold_limit_gbps
 from harness.runner.candidate import Candidate, outcome
 from harness.runner.candidate import accepted as _accepted  # noqa: F401  tests/no_hardware takes it from here
 from harness.runner.checking import Checker
-from harness.runner.deciding import stopping_rule
 from harness.runner.flags import Rules
 from harness.runner.flush import Flusher
+from harness.runner.instances import RENEW, Instances
 from harness.runner.machine_state import Watch
 from harness.runner.measuring import SampleTaker
 from harness.runner.memory import DeviceMemory
@@ -69,26 +69,17 @@ class FamilyRun:
         self.candidates = [Candidate(self.pattern.variants[name]) for name in request.variants]
         self.work: dict[str, Any] = {}
         self.stopped_by = ""
+        self._instance = 0
+        self._next_block = request.first_block
 
     def run(self) -> None:
         """Measure, and send a row for every case, whatever happens to it."""
         try:
             check_device(self.pattern, self.request.axes, self.device)
-            prepared = self._prepare()
-            checker = Checker(
-                self.pattern,
-                prepared.binding,
-                prepared.expected,
-                self.request.axes,
-                self.session,
-                self.device,
-                self.rows,
-            )
-            for candidate in self.candidates:
-                self._check_in(candidate, checker)
-            self._sample(prepared)
-            for candidate in self._good():
-                self._guard(candidate, "recheck", partial(checker.verify, candidate))
+            self.prepared = self._prepare()
+            self._check()
+            self._sample()
+            self._recheck()
         except Exception as error:
             for candidate in self.candidates:
                 candidate.drop(*outcome(self.beacon.read()[1], error))
@@ -115,42 +106,83 @@ class FamilyRun:
         memory = DeviceMemory(self.session.queue)
         return prepare(self.pattern, problem, numbers, self.device, memory, lambda: self.beacon.show(None, "reference"))
 
-    def _check_in(self, candidate: Candidate, checker: Checker) -> None:
-        self._guard(candidate, "check", partial(checker.first_call, candidate))
-        self.session.take_compilations()
-        self.sender.send("progress", variant=candidate.name, stage="checked", status=candidate.status)
+    def _checker(self) -> Checker:
+        prepared = self.prepared
+        return Checker(
+            self.pattern,
+            prepared.binding,
+            prepared.expected,
+            self.request.axes,
+            self.session,
+            self.device,
+            self.rows,
+        )
+
+    def _check(self) -> None:
+        checker = self._checker()
+        for candidate in self.candidates:
+            self._guard(candidate, "check", partial(checker.first_call, candidate))
+            self.session.take_compilations()
+            self.sender.send("progress", variant=candidate.name, stage="checked", status=candidate.status)
+
+    def _recheck(self) -> None:
+        checker = self._checker()
+        for candidate in self._good():
+            self._guard(candidate, "recheck", partial(checker.verify, candidate))
 
     # ---- sampling -----------------------------------------------------------------------------------------------
 
-    def _sample(self, prepared: Prepared) -> None:
+    def _sample(self) -> None:
         """Sample the good variants together, state after state."""
-        part, next_block, ends = self.sampling.for_each_state(), self.request.first_block, []
+        part, ends = self.sampling.for_each_state(), []
         for state in part.states if self._good() else ():
-            taker = self._taker(prepared, state)
             with self._watch():
-                sampled = sample_family(
-                    [candidate.name for candidate in self._good()],
-                    partial(self._measure, taker, self.session.queue_count),
-                    stopping_rule(part, self.pattern.baseline_variant.name),
-                    part,
-                    seed=self.request.seed,
-                    state=state,
-                    first_block=next_block,
-                    choose_batch=partial(self._choose_batch, prepared, state, part),
-                )
-            next_block = sampled.next_block
-            ends.append(sampled.stopped_by)
+                ends.append(self._sample_state(state, part))
         self.stopped_by = next((reason for reason in _ENDS if reason in ends), "")
+
+    def _sample_state(self, state: State, part: Sampling) -> str:
+        """Sample one instance of the family after the other; which rule ended it."""
+        instances = Instances(part, self.pattern.baseline_variant.name)
+        flusher = Flusher(self.session.queue, cold_limit_gbps(self.session)) if state == "cold" else None
+        batch = _Batch(partial(self._choose_batch, state, instances.share))
+        while self._good():
+            sampled = sample_family(
+                [candidate.name for candidate in self._good()],
+                partial(self._measure, self._taker(flusher), self.session.queue_count),
+                instances.decide,
+                instances.share,
+                seed=self.request.seed + self._instance,
+                state=state,
+                first_block=self._next_block,
+                choose_batch=batch.choose,
+            )
+            self._next_block = sampled.next_block
+            if sampled.stopped_by != RENEW:
+                return sampled.stopped_by
+            self._renew()
+        return ""
+
+    def _renew(self) -> None:
+        """Make arrays and kernels anew: the next instance of the family."""
+        self.beacon.show(None, "problem")
+        for candidate in self.candidates:
+            candidate.timed = _nothing  # what it holds of the old arrays is freed first
+        self.session.release()
+        self.prepared.renew()
+        self._instance += 1
+        checker = self._checker()
+        for candidate in self._good():
+            self._guard(candidate, "prepare", partial(checker.prepare, candidate))
+        self.session.take_compilations()
 
     @contextmanager
     def _watch(self) -> Iterator[None]:
         with closing(Watch(self.device.device_class)) as watch, self.rows.watched(watch):
             yield
 
-    def _taker(self, prepared: Prepared, state: State) -> SampleTaker:
+    def _taker(self, flusher: Flusher | None) -> SampleTaker:
         rules = Rules(self.pattern.metric, self.device.timer_resolution_ns, self.work["bytes_moved"])
-        flusher = Flusher(self.session.queue, cold_limit_gbps(self.session)) if state == "cold" else None
-        return SampleTaker(self.session, prepared.binding, self.rows, rules, flusher)
+        return SampleTaker(self.session, self.prepared.binding, self.rows, rules, flusher, self._instance)
 
     def _measure(
         self, taker: SampleTaker, queues: int, variant: str, *, state: str, block: int, order: int, batch: int
@@ -165,11 +197,9 @@ class FamilyRun:
         self.session.forget_queues(queues)
         return value
 
-    def _choose_batch(
-        self, prepared: Prepared, state: State, part: Sampling, times_ns: Mapping[str, float], block_s: float
-    ) -> int:
+    def _choose_batch(self, state: State, part: Sampling, times_ns: Mapping[str, float], block_s: float) -> int:
         # in-out arrays are reset and caches are flushed before each sample, not before each execution
-        if state == "cold" or prepared.binding.initial:
+        if state == "cold" or self.prepared.binding.initial:
             return 1
         least = batching.least_ns(self.pattern.metric, self.device.timer_resolution_ns)
         # enough blocks for a decision within half of the budget
@@ -196,6 +226,23 @@ class FamilyRun:
             kernels=json.dumps(candidate.kernels),
             **self.work,
         )
+
+
+class _Batch:
+    """The batch of all instances of a family: chosen in the first."""
+
+    def __init__(self, choose: Callable[[Mapping[str, float], float], int]) -> None:
+        self._choose = choose
+        self._chosen: int | None = None
+
+    def choose(self, times_ns: Mapping[str, float], block_s: float) -> int:
+        if self._chosen is None:
+            self._chosen = self._choose(times_ns, block_s)
+        return self._chosen
+
+
+def _nothing() -> None:
+    """The timed part of a variant that is not prepared."""
 
 
 def run_family(request: Request, session: Session, device: DeviceInfo, sender: Sender, beacon: Beacon) -> None:

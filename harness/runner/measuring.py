@@ -42,16 +42,24 @@ class SampleTaker:
         rows: takes the samples' rows.
         rules: what makes a sample suspect.
         flusher: for cold samples; None for hot ones.
+        instance: number of the family's instance.
     """
 
     def __init__(
-        self, session: Session, binding: Resettable, rows: RowStream, rules: Rules, flusher: Flush | None = None
+        self,
+        session: Session,
+        binding: Resettable,
+        rows: RowStream,
+        rules: Rules,
+        flusher: Flush | None = None,
+        instance: int = 0,
     ) -> None:
         self._session = session
         self._binding = binding
         self._rows = rows
         self._rules = rules
         self._flusher = flusher
+        self._instance = instance
 
     def take(self, candidate: Candidate, *, state: str, block: int, order: int, batch: int) -> float:
         """One sample: its row is queued, its metric in ns for one execution is returned; NaN if it is not valid."""
@@ -72,6 +80,7 @@ class SampleTaker:
             {
                 "block": block,
                 "order": order,
+                "instance": self._instance,
                 "state": state,
                 "batch": batch,
                 "host_ns": measured.host_ns / batch,

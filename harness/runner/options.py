@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from harness.analysis.intervals import MIN_SAMPLES
-from harness.analysis.stopping import MIN_BLOCKS
+from harness.analysis.stopping import MIN_BLOCKS, MIN_INSTANCES
 from harness.errors import XebenchError
 from harness.runner.limits import DEFAULT_MEMORY
 from harness.runner.recipe import Recipe
@@ -72,6 +72,7 @@ class Options:
             states=STATES[asked.state],
             min_blocks=least,
             max_blocks=most,
+            min_instances=asked.instances or (1 if asked.preset == "smoke" else MIN_INSTANCES),
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -45,17 +44,29 @@ def check_device(pattern: Pattern, axes: Mapping[str, Any], device: DeviceInfo) 
         raise Unsupported(reason)
 
 
-@dataclass(frozen=True)
 class Prepared:
     """A problem on the device.
+
+    Args:
+        bind: uploads its arrays.
+        expected: what every variant must write, from the arrays that are declared.
 
     Attributes:
         binding: its arrays.
         expected: what every variant must write.
     """
 
-    binding: Binding
-    expected: Mapping[str, npt.NDArray[Any]]
+    def __init__(
+        self, bind: Callable[[], Binding], expected: Callable[[Binding], Mapping[str, npt.NDArray[Any]]]
+    ) -> None:
+        self._bind = bind
+        self.binding = bind()
+        self.expected = expected(self.binding)
+
+    def renew(self) -> None:
+        """Free the arrays, then upload them again, to another place in memory where the allocator has one."""
+        del self.binding
+        self.binding = self._bind()
 
 
 def make_problem(pattern: Pattern, numbers: Mapping[str, Any], seed: int) -> Problem:
@@ -89,7 +100,11 @@ def prepare(
     """
     assert pattern.make_reference is not None
     check_memory(problem, device.global_memory_bytes, device.max_alloc_bytes)
-    notice()
-    binding = Binding(problem, numbers, memory)
-    expected = pattern.make_reference(host_view(problem, numbers))
-    return Prepared(binding, check_reference(expected, binding.declared, binding.initial))
+    make_reference = pattern.make_reference
+
+    def expected(binding: Binding) -> Mapping[str, npt.NDArray[Any]]:
+        notice()
+        found = make_reference(host_view(problem, numbers))
+        return check_reference(found, binding.declared, binding.initial)
+
+    return Prepared(lambda: Binding(problem, numbers, memory), expected)

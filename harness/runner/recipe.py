@@ -30,7 +30,8 @@ class Recipe:
         budget_s: seconds of sampling for each family; None: the preset's.
         state: of the caches before each sample: hot, cold or both.
         seed: of the data and of the order of samples.
-        min_samples: of each variant before its precision may end the sampling; None: the preset's.
+        instances: of each family, before its precision may end the sampling; None: the preset's.
+        min_samples: of each variant and instance, likewise; None: the preset's.
         max_samples: of each variant and family, both states together; None: the default.
     """
 
@@ -44,6 +45,7 @@ class Recipe:
     budget_s: float | None = None
     state: str = "hot"
     seed: int = 20240517
+    instances: int | None = None
     min_samples: int | None = None
     max_samples: int | None = None
 

@@ -85,6 +85,7 @@ class RowStream:
                 {
                     "block": -1,
                     "order": -1,
+                    "instance": None,
                     "state": "compile",
                     "stage": stage.stage,
                     "cached": stage.cached,

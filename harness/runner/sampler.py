@@ -33,15 +33,17 @@ class Sampling:
         max_blocks: blocks at most.
         warmup_agreement: warm-up ends when successive blocks agree within this fraction.
         max_warmup_blocks: blocks of warm-up at most.
+        min_instances: instances of the family, with arrays and kernels made anew, before a decision.
         states: hot (as the samples before left the caches), cold (after a flush of the caches), or both.
     """
 
     precision: float = 0.01
     budget_s: float = 6.0
     min_blocks: int = 10
-    max_blocks: int = 400
+    max_blocks: int = 1000
     warmup_agreement: float = 0.1
     max_warmup_blocks: int = 8
+    min_instances: int = 6
     states: Sequence[State] = ("hot",)
 
     def for_each_state(self) -> Sampling:

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from harness.analysis import bootstrap
 from harness.analysis.intervals import (
     MIN_SAMPLES,
     drift,
+    grouped_interval,
     independent_ratio,
     log_ratios,
     median_interval,
@@ -147,3 +149,53 @@ def test_drift_is_told_from_noise() -> None:
 def test_sides_that_are_no_pair_are_refused(baseline: list[float], variant: list[float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         log_ratios(baseline, variant)
+
+
+def test_groups_are_compared_by_student_over_their_medians() -> None:
+    groups = [[1.0] * 6, [2.0] * 7, [4.0] * 8]
+    found = grouped_interval(groups)
+    expected = stats.t.interval(0.95, 2, loc=7 / 3, scale=np.std([1, 2, 4], ddof=1) / 3**0.5)
+    assert (found.estimate, found.low, found.high) == pytest.approx((7 / 3, *expected))
+    assert (found.n, found.groups) == (21, 3)
+
+
+def test_more_samples_of_one_group_say_nothing_of_the_next() -> None:
+    source = np.random.default_rng(5)
+    shifts = source.normal(0, 0.05, 6)
+    few, many = ([source.normal(shift, 0.01, n) for shift in shifts] for n in (20, 2000))
+    assert grouped_interval(many).half_width > 0.8 * grouped_interval(few).half_width
+    assert median_interval(np.concatenate(many)).half_width < 0.2 * grouped_interval(many).half_width
+
+
+def test_one_group_alone_has_the_interval_of_its_median() -> None:
+    values = np.random.default_rng(6).normal(0, 1, 30)
+    assert grouped_interval([values]) == median_interval(values)
+    assert not grouped_interval([]).known
+    assert not grouped_interval([[], []]).known
+
+
+def test_a_group_that_was_cut_off_does_not_count() -> None:
+    whole = [[1.0] * 10, [1.1] * 10]
+    assert grouped_interval([*whole, [9.0, 9.0]]) == grouped_interval(whole)
+    # where all are short, those count that are as long as the longest
+    assert grouped_interval([[1.0] * 3, [2.0] * 3, [9.0]]).groups == 2
+
+
+def test_the_speed_up_is_over_instances_where_there_are_several() -> None:
+    baseline = np.array([2.0] * 6 + [4.0] * 6)
+    found = speedup(baseline, np.ones(12), [0] * 6 + [3] * 6)
+    assert found.estimate == pytest.approx(8**0.5)
+    assert found.groups == 2
+    assert speedup(baseline, np.ones(12), [0] * 12) == speedup(baseline, np.ones(12))
+
+
+@pytest.mark.parametrize("between", [0.0, 0.01, 0.05])
+def test_intervals_over_instances_cover_what_they_should(between: float) -> None:
+    source = np.random.default_rng(7)
+    covered = 0
+    for _ in range(400):
+        groups = [source.normal(source.normal(0, between), 0.02, 12) for _ in range(6)]
+        found = grouped_interval(groups)
+        covered += found.low <= 0 <= found.high
+    # 95 % of 400, and three standard errors
+    assert 0.915 <= covered / 400 <= 0.985

@@ -95,3 +95,68 @@ def test_every_stretch_of_samples_has_the_state_of_the_machine() -> None:
     ranges = [(row["first_sample"], row["last_sample"]) for row in done.rows["machine"]]
     sampled = [row["sample"] for row in done.rows["samples"] if row["state"] != "compile"]
     assert [number for first, last in ranges for number in range(first, last + 1)] == sampled
+
+
+def test_arrays_and_kernels_are_made_anew_for_every_instance(tmp_path: Path) -> None:
+    path = tmp_path / "noting.py"
+    path.write_text(NOTING)
+    done = measure(path, "noting", budget_s=20.0, max_blocks=300, min_instances=3, precision=0.5)
+    assert {case["status"] for case in done.cases.values()} == {"ok"}
+    hot = done.samples(state="hot")
+    assert {row["instance"] for row in hot} == {0, 1, 2}
+    assert {row["instance"] for row in done.samples(state="warmup")} == {0, 1, 2}
+    for row in done.samples(state="compile"):
+        assert row["instance"] is None
+    # a block is of one instance, and blocks and batches go on
+    blocks = sorted({(row["block"], row["instance"]) for row in hot})
+    assert len({block for block, _ in blocks}) == len(blocks)
+    assert [instance for _, instance in blocks] == sorted(instance for _, instance in blocks)
+    assert len({row["batch"] for row in hot}) == 1
+    from harness.runner.problem import find_pattern
+
+    # the variant's own preparation is done again on arrays that are other objects, while the old ones are gone
+    (notes,) = [find_pattern(str(path), "noting").variants["prepared"].function.__globals__["seen"]]
+    assert len(notes) == 3
+    assert [alive() is None for alive in notes[:-1]] == [True, True]
+
+
+def test_a_variant_that_cannot_be_prepared_again_costs_itself_only(tmp_path: Path) -> None:
+    path = tmp_path / "noting.py"
+    path.write_text(NOTING.replace("FAILS = False", "FAILS = True"))
+    done = measure(path, "noting", budget_s=20.0, max_blocks=300, min_instances=3, precision=0.5)
+    assert {name: case["status"] for name, case in done.cases.items()} == {"plain": "ok", "prepared": "error"}
+    assert "prepare: RuntimeError: not again" in done.cases["prepared"]["reason"]
+    assert {row["instance"] for row in done.samples(state="hot", case_id="plain")} >= {0, 1, 2}
+    assert {row["instance"] for row in done.samples(state="hot", case_id="prepared")} == {0}
+
+
+NOTING = """
+import weakref
+import numba_dpex as dpex
+import numpy as np
+from numba_dpex import kernel_api as kapi
+from harness import Pattern, Problem, output
+
+FAILS = False
+seen = []
+sizes = {"n": 64}
+pattern = Pattern("noting", guide="none", lesson="Notes its arrays.", presets={"smoke": sizes, "default": sizes})
+pattern.problem(lambda rng, n: Problem(x=rng.random(n).astype(np.float32), y=output(n, np.float32)))
+pattern.reference(lambda p: {"y": 2 * p.x})
+
+@dpex.kernel(error_model="numpy")
+def double(item: kapi.Item, x, y):
+    i = item.get_id(0)
+    y[i] = np.float32(2) * x[i]
+
+@pattern.naive
+def plain(session, p):
+    session.launch(double, kapi.Range(p.n), p.x, p.y)
+
+@pattern.optimized
+def prepared(session, p):
+    if FAILS and seen:
+        raise RuntimeError("not again")
+    seen.append(weakref.ref(p))
+    return lambda: session.launch(double, kapi.Range(p.n), p.x, p.y)
+"""

@@ -22,15 +22,17 @@ def test_defaults_go_with_the_preset() -> None:
     assert (smoke.min_blocks, default.min_blocks) == (6, 10)
     assert smoke.budget_s < default.budget_s < guide.budget_s
     assert default.precision == 0.01
-    assert default.max_blocks == 400
+    assert default.max_blocks == 1000
+    assert (smoke.min_instances, default.min_instances) == (1, 6)
 
 
 def test_what_is_asked_for_counts() -> None:
     asked = sampling(min_samples=20, max_samples=50, precision=0.002, budget_s=9.0, state="cold")
     assert (asked.min_blocks, asked.max_blocks, asked.precision, asked.budget_s) == (20, 50, 0.002, 9.0)
     assert asked.states == ("cold",)
-    assert sampling(min_samples=1000).max_blocks == 1000
-    assert sampling(min_samples=1000, state="both").for_each_state().max_blocks == 1000
+    assert (sampling("smoke", instances=4).min_instances, sampling(instances=1).min_instances) == (4, 1)
+    assert sampling(min_samples=2000).max_blocks == 2000
+    assert sampling(min_samples=2000, state="both").for_each_state().max_blocks == 2000
 
 
 @pytest.mark.parametrize("asked", [{"min_samples": 30, "max_samples": 20}, {"max_samples": 15, "state": "both"}])

@@ -1,0 +1,102 @@
+"""When one instance of a family has been sampled enough, and when all of them together.
+
+Where arrays and the code of kernels lie in memory makes a difference between variants that stays for as long as they
+lie there, up to 20 % on a CPU device, so that a long look at one instance is sure of something that the next run
+does not show (Mytkowicz et al. 2009, "Producing wrong data without doing anything obviously wrong"). A family is
+therefore sampled in several instances, for each of which both are made anew.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from harness.analysis import stopping
+from harness.analysis.intervals import median_interval
+from harness.analysis.statistics import Floats
+from harness.runner.deciding import log_speedups
+from harness.runner.sampler import Clock, Sampling
+
+#: Fewest instances from which it is estimated how much they differ.
+FEWEST_MEDIANS: Final = 3
+
+#: Why an instance was left though the family is not known yet.
+RENEW: Final = "renew"
+
+
+class Instances:
+    """Decides for a family in one state, instance after instance.
+
+    Args:
+        sampling: limits of this state, all instances together.
+        baseline: the variant that speed-ups are counted from.
+        clock: seconds; the budget begins now.
+
+    Attributes:
+        share: limits of one instance.
+    """
+
+    def __init__(self, sampling: Sampling, baseline: str, clock: Clock = time.monotonic) -> None:
+        fewest = sampling.min_instances
+        self.share = replace(
+            sampling,
+            budget_s=sampling.budget_s / fewest,
+            min_blocks=min(sampling.min_blocks, sampling.max_blocks // fewest) or 1,
+            max_blocks=max(1, sampling.max_blocks // fewest),
+        )
+        self._sampling = sampling
+        self._baseline = baseline
+        self._clock = clock
+        self._begin = clock()
+        self._left: list[dict[str, Floats]] = []
+        self._left_blocks = 0
+
+    def decide(self, values: Mapping[str, Sequence[float]], elapsed_s: float) -> str | None:
+        """Why to stop sampling this instance, or None: a reason of `harness.analysis.stopping`, or `RENEW`.
+
+        Args:
+            values: time of each variant in each block of this instance; NaN when there is none.
+            elapsed_s: seconds spent on this instance.
+        """
+        own = log_speedups(values, self._baseline)
+        blocks = len(next(iter(values.values())))
+        enough = self._enough(own, blocks, elapsed_s)
+        if enough and self._known(own):
+            return stopping.PRECISION
+        if self._clock() - self._begin >= self._sampling.budget_s:
+            return stopping.BUDGET
+        if self._left_blocks + blocks >= self._sampling.max_blocks:
+            return stopping.MAX_BLOCKS
+        if not enough:
+            return None
+        self._left.append(own)
+        self._left_blocks += blocks
+        return RENEW
+
+    def _enough(self, own: Mapping[str, Floats], blocks: int, elapsed_s: float) -> bool:
+        """Whether more blocks of this instance would say less than another instance."""
+        if elapsed_s >= self.share.budget_s or blocks >= self.share.max_blocks:
+            return True
+        return blocks >= self.share.min_blocks and all(
+            median_interval(ratios).half_width < self._wanted(name) for name, ratios in own.items()
+        )
+
+    def _wanted(self, name: str) -> float:
+        """Half-width within an instance below which others of them say more.
+
+        It is what makes the wanted precision when all instances agree, or else how much they differ.
+        """
+        agreeing = self._sampling.precision * math.sqrt(self._sampling.min_instances)
+        medians = [float(np.median(left[name])) for left in self._left if name in left and left[name].size]
+        return agreeing if len(medians) < FEWEST_MEDIANS else max(agreeing, float(np.std(medians, ddof=1)))
+
+    def _known(self, own: Mapping[str, Floats]) -> bool:
+        if len(self._left) + 1 < self._sampling.min_instances:
+            return False
+        groups = [[*(left[name] for left in self._left if name in left), ratios] for name, ratios in own.items()]
+        return stopping.narrow(groups, self._sampling.precision)

@@ -1,0 +1,97 @@
+"""Run the study: ``python -m harness.studies.placement``."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from harness.command_line import run_command
+from harness.errors import XebenchError
+
+EQUAL: Final = Path(__file__).with_name("equal.py")
+NAMES: Final = ("equal_short", "equal_middle", "equal_long", "equal_span", "equal_wall")
+#: Instances of a family: one, as every tool has it that measures in one process, and what xebench does.
+INSTANCES: Final = (1, 6)
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--output", type=click.Path(path_type=Path), default="results/studies/placement", show_default=True)
+@click.option("--device", default="auto", show_default=True, help="auto, gpu, cpu, or a SYCL filter string.")
+@click.option("--budget", default=2.0, show_default=True, help="Seconds for each pair.")
+def main(output: Path, device: str, budget: float) -> None:
+    """Compare equal kernels by 'xebench run', with one instance of each pair and with several; about five minutes."""
+    rows: list[dict[str, Any]] = []
+    title = ""
+    for instances in INSTANCES:
+        with tempfile.TemporaryDirectory() as folder:
+            run = _measure(Path(folder) / "run", device, budget, instances)
+            rows += _tally(run, instances)
+            title = _title(run)
+    output.mkdir(parents=True, exist_ok=True)
+    import pandas as pd
+
+    pd.DataFrame(rows).to_csv(output / "pairs.csv", index=False)
+    text = "\n".join(_page(pd.DataFrame(rows), title, budget))
+    (output / "README.md").write_text(text + "\n", encoding="utf-8")
+    click.echo(text)
+
+
+def _measure(folder: Path, device: str, budget: float, instances: int) -> Any:
+    from harness.records import load_run
+
+    command = [sys.executable, "-m", "harness.cli", "run", *NAMES, "--path", str(EQUAL), "--device", device]
+    options = ["--budget", str(budget), "--instances", str(instances), "--output", str(folder)]
+    done = subprocess.run([*command, *options], stdout=subprocess.DEVNULL, check=False)
+    if done.returncode:
+        raise XebenchError(f"the run with {instances} instances ended with status {done.returncode}: see above")
+    return load_run(folder)
+
+
+def _tally(run: Any, instances: int) -> Iterator[dict[str, Any]]:
+    kept = ("pattern", "axes", "speedup", "speedup_low", "speedup_high", "blocks", "outcome")
+    for row in run.pairs.to_dict("records"):
+        yield {"wanted_instances": instances, "instances": row["instances"], **{name: row[name] for name in kept}}
+
+
+def _title(run: Any) -> str:
+    from harness.report.rows import device_line
+
+    return f"{device_line(run)}, {run.manifest['created']}"
+
+
+def _page(rows: Any, title: str, budget: float) -> Iterator[str]:
+    yield "# Equal kernels in one instance and in several"
+    yield ""
+    yield f"{title}. {budget:g} s for each pair."
+    yield ""
+    yield "Two equal kernels, compiled and built apart, as a family of two. *False alarms*: called faster or slower."
+    yield "*Excludes 1*: their 95 % interval does not hold 1, whatever the band of 2 %. *Spread*: standard deviation of"
+    yield "the speed-ups."
+    yield ""
+    yield "| instances | pattern | pairs | false alarms | excludes 1 | inconclusive | spread | half-width, median |"
+    yield "|--:|---|--:|--:|--:|--:|--:|--:|"
+    for (wanted, pattern), pairs in rows.groupby(["wanted_instances", "pattern"], sort=False):
+        excluded = (pairs["speedup_low"] > 1) | (pairs["speedup_high"] < 1)
+        cells = (
+            "1" if wanted == 1 else f"at least {wanted}",
+            pattern,
+            len(pairs),
+            f"{pairs['outcome'].isin(['faster', 'slower']).mean():.0%}",
+            f"{excluded.mean():.0%}",
+            f"{(pairs['outcome'] == 'inconclusive').mean():.0%}",
+            f"{pairs['speedup'].std():.2%}",
+            f"{((pairs['speedup_high'] - pairs['speedup_low']) / 2).median():.2%}",
+        )
+        yield f"| {' | '.join(map(str, cells))} |"
+    yield ""
+    yield "Made by `make study-placement`; every pair is in `pairs.csv`. What instances are: docs/measurement.md."
+
+
+if __name__ == "__main__":
+    run_command(main, "python -m harness.studies.placement")

@@ -1,0 +1,104 @@
+"""When to leave an instance of a family, and when to stop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from harness.runner.instances import RENEW, Instances
+from harness.runner.sampler import Sampling
+
+SAMPLING = Sampling(precision=0.01, budget_s=60.0, min_blocks=10, max_blocks=600, min_instances=6)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def values(ratio: float, blocks: int, spread: float = 0.0, seed: int = 1) -> dict[str, Sequence[float]]:
+    noise = np.random.default_rng(seed).normal(1, spread, blocks)
+    return {"base": list(ratio * noise), "other": [1.0] * blocks}
+
+
+def instances(sampling: Sampling = SAMPLING) -> tuple[Instances, Clock]:
+    clock = Clock()
+    return Instances(sampling, "base", clock), clock
+
+
+def test_an_instance_that_is_known_is_left_and_six_that_agree_are_enough() -> None:
+    rule, _ = instances()
+    reasons = [rule.decide(values(2.0, 10), 0.1) for _ in range(6)]
+    assert reasons == [RENEW] * 5 + ["precision"]
+
+
+def test_instances_that_differ_need_more_of_them() -> None:
+    rule, _ = instances()
+    reasons = [rule.decide(values(2.0 * (1 + 0.05 * (-1) ** number), 10), 0.1) for number in range(20)]
+    assert set(reasons) == {RENEW}
+
+
+def test_fewer_blocks_than_the_fewest_decide_nothing() -> None:
+    rule, _ = instances()
+    assert rule.decide(values(2.0, 9), 0.1) is None
+
+
+def test_a_noisy_instance_is_left_after_its_share_of_time_or_blocks() -> None:
+    rule, _ = instances()
+    assert rule.decide(values(2.0, 20, spread=0.5), 9.9) is None
+    assert rule.decide(values(2.0, 20, spread=0.5), 10.0) == RENEW
+    assert rule.decide(values(2.0, 100, spread=0.5), 0.1) == RENEW
+
+
+def test_where_instances_differ_each_of_them_is_left_sooner() -> None:
+    def noisy(shift: float, seed: int) -> dict[str, Sequence[float]]:
+        return values(2.0 * shift, 30, spread=0.1, seed=seed)
+
+    agreeing, _ = instances()
+    differing, _ = instances()
+    for number in range(4):
+        # both are left for their time
+        assert agreeing.decide(noisy(1.0, number), 10.0) == RENEW
+        assert differing.decide(noisy(1 + 0.3 * (-1) ** number, number), 10.0) == RENEW
+    assert agreeing.decide(noisy(1.0, 9), 1.0) is None
+    assert differing.decide(noisy(1.0, 9), 1.0) == RENEW
+
+
+def test_the_budget_and_the_most_blocks_are_of_all_instances() -> None:
+    rule, clock = instances()
+    assert rule.decide(values(2.0, 100, spread=0.5), 0.1) == RENEW
+    clock.now = 59.9
+    assert rule.decide(values(2.0, 5, spread=0.5), 1.0) is None
+    clock.now = 60.0
+    assert rule.decide(values(2.0, 5, spread=0.5), 1.0) == "budget"
+    rule, _ = instances()
+    reasons = [rule.decide(values(2.0, 100, spread=0.5, seed=seed), 0.1) for seed in range(6)]
+    assert reasons == [RENEW] * 5 + ["max blocks"]
+
+
+def test_a_single_instance_is_never_renewed() -> None:
+    rule, clock = instances(Sampling(precision=0.01, budget_s=1.0, min_blocks=6, max_blocks=50, min_instances=1))
+    assert rule.decide(values(2.0, 40, spread=0.5), 0.5) is None
+    assert rule.decide(values(2.0, 6), 0.5) == "precision"
+    clock.now = 1.0
+    assert rule.decide(values(2.0, 40, spread=0.5), 1.0) == "budget"
+
+
+def test_a_variant_that_dropped_out_is_forgotten() -> None:
+    rule, _ = instances()
+    for _ in range(5):
+        both = values(2.0, 10) | {"fails": [1.0 + 0.1 * n for n in range(10)]}
+        rule.decide(both, 20.0)
+    assert rule.decide(values(2.0, 10), 0.1) == "precision"
+
+
+@pytest.mark.parametrize("most", [3, 8, 1000])
+def test_shares_leave_room_for_all_instances(most: int) -> None:
+    rule, _ = instances(Sampling(max_blocks=most, min_blocks=10, min_instances=6))
+    assert 1 <= rule.share.min_blocks <= max(10, rule.share.max_blocks)
+    assert rule.share.max_blocks == max(1, most // 6)
