@@ -6,9 +6,9 @@ One interval serves everywhere: the interpolated order-statistic interval of a m
 random: the same samples give the same interval, in about 0.1 ms, from six samples on (the range of five covers
 93.75 %).
 
-The speed-up is taken **over blocks**: in each block the ratio of the two sides' medians, then the median of these
-ratios. How often its interval covers the true ratio, in percent, by ``python -m harness.analysis.coverage`` (1000
-synthetic families each, standard error 0.7; 95 is wanted):
+Within an instance the speed-up is taken **over blocks**: in each block the ratio of the two sides' medians, then the
+median of these ratios. How often its interval covers the true ratio, in percent, by
+``python -m harness.analysis.coverage`` (1000 synthetic families each, standard error 0.7; 95 is wanted):
 
     blocks                         7    10    20    30    60
     lognormal 1 %               96.0  97.3  96.1  96.6  95.7
