@@ -27,6 +27,7 @@ RECIPE_OPTIONS = (
     "state",
     "seed",
     "instances",
+    "passes",
     "min_samples",
     "max_samples",
 )
@@ -112,6 +113,11 @@ def list_patterns(names: tuple[str, ...], paths: tuple[Path, ...], as_json: bool
     type=click.IntRange(1),
     help="Times that arrays and kernels are made anew, at least, before the precision may end a pattern; the budget "
     "may.  [default: 6, smoke: 1]",
+)
+@click.option(
+    "--passes",
+    type=click.IntRange(1),
+    help="Times that the run comes to each pattern, with a part of the instances each time.  [default: 3, smoke: 1]",
 )
 @click.option(
     "--min-samples",

@@ -59,6 +59,9 @@ from harness.analysis.statistics import Floats, series, variance_inflation
 #: Fewest samples for an interval: the range of fewer covers the median in less than 95 % of cases.
 MIN_SAMPLES: Final = 6
 
+#: Fewest samples of a group that counts: the median of fewer follows every outlier.
+MIN_GROUP: Final = 3
+
 CONFIDENCE: Final = 0.95
 
 
@@ -125,11 +128,11 @@ def grouped_interval(groups: Sequence[ArrayLike]) -> Interval:
     has `median_interval`.
 
     Args:
-        groups: Samples of each, in the order of measurement. Those of fewer than `MIN_SAMPLES` do not count, unless
+        groups: Samples of each, in the order of measurement. Those of fewer than `MIN_GROUP` do not count, unless
             all are so short; then those do that are as long as the longest.
     """
     arrays = [series(group) for group in groups]
-    least = min(MIN_SAMPLES, max((array.size for array in arrays), default=0))
+    least = min(MIN_GROUP, max((array.size for array in arrays), default=0))
     counted = [array for array in arrays if array.size and array.size >= least]
     if len(counted) < 2:
         return median_interval(counted[0] if counted else ())

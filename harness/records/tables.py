@@ -137,7 +137,10 @@ CASES: Final = (
     _CLAIM,
     _STATUS,
     _REASON,
-    _text("stopped_by", "Which rule ended the sampling: precision, budget or max blocks."),
+    _text(
+        "stopped_by",
+        "Which rule ended the sampling: precision, budget, max blocks, or pass: the run did not come again.",
+    ),
     _number("same_within", "Relative difference below which the case and its baseline count as the same."),
     _count("seed", "Seed of the problem's data."),
     _count("bytes_moved", "Least traffic to memory that the lesson needs.", "bytes"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -18,28 +18,29 @@ from harness.runner.candidate import accepted as _accepted  # noqa: F401  tests/
 from harness.runner.checking import Checker
 from harness.runner.flags import Rules
 from harness.runner.flush import Flusher
-from harness.runner.instances import RENEW, Instances
+from harness.runner.instances import PASS, RENEW, Instances
 from harness.runner.machine_state import Watch
 from harness.runner.measuring import SampleTaker
 from harness.runner.memory import DeviceMemory
 from harness.runner.messages import Sender
 from harness.runner.problem import Prepared, check_device, find_pattern, make_problem, prepare
 from harness.runner.rows import RowStream
-from harness.runner.sampler import Sampling, State, sample_family
+from harness.runner.sampler import Sampled, Sampling, State, sample_family
 from harness.runner.session import Session
 from harness.runtime import DeviceInfo
 
 __all__ = ["FamilyRun", "Request", "find_pattern", "run_family"]
 
 #: Reasons for the end of sampling, the least satisfying first: a case that was sampled in two states has one.
-_ENDS = (stopping.BUDGET, stopping.MAX_BLOCKS, stopping.PRECISION)
+_ENDS = (PASS, stopping.BUDGET, stopping.MAX_BLOCKS, stopping.PRECISION)
 
 
 @dataclass(frozen=True)
 class Request:
     """What the manager asks for: one family of cases.
 
-    ``variants`` are names in the order of the beacon's indices; ``case_ids`` has a key for each.
+    ``variants`` are names in the order of the beacon's indices; ``case_ids`` has a key for each. ``again`` in a pass
+    after the first, ``last`` in the last one; ``earlier`` has the log speed-ups of earlier passes' instances by state.
     """
 
     source: str
@@ -52,6 +53,10 @@ class Request:
     seed: int
     first_sample: int = 0
     first_block: int = 0
+    first_instance: int = 0
+    again: bool = False
+    last: bool = True
+    earlier: Mapping[str, Any] = field(default_factory=dict)
 
 
 class FamilyRun:
@@ -65,11 +70,11 @@ class FamilyRun:
         self.beacon = beacon
         self.pattern = find_pattern(request.source, request.pattern)
         self.sampling = Sampling(**request.sampling)
-        self.rows = RowStream(sender, request.case_ids, request.first_sample)
+        self.rows = RowStream(sender, request.case_ids, request.first_sample, with_compilations=not request.again)
         self.candidates = [Candidate(self.pattern.variants[name]) for name in request.variants]
         self.work: dict[str, Any] = {}
         self.stopped_by = ""
-        self._instance = 0
+        self._instance = request.first_instance
         self._next_block = request.first_block
 
     def run(self) -> None:
@@ -142,9 +147,11 @@ class FamilyRun:
 
     def _sample_state(self, state: State, part: Sampling) -> str:
         """Sample one instance of the family after the other; which rule ended it."""
-        instances = Instances(part, self.pattern.baseline_variant.name)
+        earlier, last = self.request.earlier.get(state, ()), self.request.last
+        instances = Instances(part, self.pattern.baseline_variant.name, earlier, last=last)
         flusher = Flusher(self.session.queue, cold_limit_gbps(self.session)) if state == "cold" else None
         batch = _Batch(partial(self._choose_batch, state, instances.share))
+        sampled = Sampled("", self._next_block)
         while self._good():
             sampled = sample_family(
                 [candidate.name for candidate in self._good()],
@@ -158,9 +165,10 @@ class FamilyRun:
             )
             self._next_block = sampled.next_block
             if sampled.stopped_by != RENEW:
-                return sampled.stopped_by
+                break
             self._renew()
-        return ""
+        self.sender.send("pass", state=state, instances=instances.taken())
+        return sampled.stopped_by
 
     def _renew(self) -> None:
         """Make arrays and kernels anew: the next instance of the family."""

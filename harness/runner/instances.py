@@ -25,6 +25,12 @@ from harness.runner.sampler import Clock, Sampling
 #: Fewest instances from which it is estimated how much they differ.
 FEWEST_MEDIANS: Final = 3
 
+#: Why sampling ended though the family is not known yet: the next pass goes on.
+PASS: Final = "pass"
+
+#: Log speed-ups by variant, for each instance.
+Earlier = Sequence[Mapping[str, Sequence[float]]]
+
 #: Why an instance was left though the family is not known yet.
 RENEW: Final = "renew"
 
@@ -35,14 +41,18 @@ class Instances:
     Args:
         sampling: limits of this state, all instances together.
         baseline: the variant that speed-ups are counted from.
+        earlier: log speed-ups of the instances of earlier passes.
         clock: seconds; the budget begins now.
+        last: whether no other pass will come to the family.
 
     Attributes:
         share: limits of one instance.
     """
 
-    def __init__(self, sampling: Sampling, baseline: str, clock: Clock = time.monotonic) -> None:
-        fewest = sampling.min_instances
+    def __init__(
+        self, sampling: Sampling, baseline: str, earlier: Earlier = (), clock: Clock = time.monotonic, last: bool = True
+    ) -> None:
+        fewest = -(-sampling.min_instances // sampling.passes)
         self.share = replace(
             sampling,
             budget_s=sampling.budget_s / fewest,
@@ -53,7 +63,12 @@ class Instances:
         self._baseline = baseline
         self._clock = clock
         self._begin = clock()
-        self._left: list[dict[str, Floats]] = []
+        self._fewest = fewest
+        self._last = last
+        self._left: list[Mapping[str, Floats]] = [
+            {name: np.asarray(ratios, float) for name, ratios in one.items()} for one in earlier
+        ]
+        self._begun = len(self._left)
         self._left_blocks = 0
 
     def decide(self, values: Mapping[str, Sequence[float]], elapsed_s: float) -> str | None:
@@ -66,6 +81,17 @@ class Instances:
         own = log_speedups(values, self._baseline)
         blocks = len(next(iter(values.values())))
         enough = self._enough(own, blocks, elapsed_s)
+        reason = self._reason(own, blocks, enough)
+        if reason is not None:
+            self._left.append(own)
+            self._left_blocks += blocks
+        return reason
+
+    def taken(self) -> list[dict[str, list[float]]]:
+        """Log speed-ups of each instance of this pass, for the next one."""
+        return [{name: ratios.tolist() for name, ratios in left.items()} for left in self._left[self._begun :]]
+
+    def _reason(self, own: Mapping[str, Floats], blocks: int, enough: bool) -> str | None:
         if enough and self._known(own):
             return stopping.PRECISION
         if self._clock() - self._begin >= self._sampling.budget_s:
@@ -74,9 +100,8 @@ class Instances:
             return stopping.MAX_BLOCKS
         if not enough:
             return None
-        self._left.append(own)
-        self._left_blocks += blocks
-        return RENEW
+        whole = len(self._left) - self._begun + 1 >= self._fewest
+        return RENEW if self._last or not whole else PASS
 
     def _enough(self, own: Mapping[str, Floats], blocks: int, elapsed_s: float) -> bool:
         """Whether more blocks of this instance would say less than another instance."""

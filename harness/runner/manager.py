@@ -6,9 +6,10 @@ the family on without it, and nothing that was measured is lost.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
 from harness.errors import BrokenEnvironment, NoDevice, XebenchError
@@ -32,6 +33,24 @@ class Sink(Protocol):
 
     def append(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Write rows of a table."""
+
+
+@dataclass
+class _Visit:
+    """What a run has of a family.
+
+    Attributes:
+        rows: of its cases.
+        next_block, next_instance: numbers that are not taken yet.
+        spent_s: seconds in all passes so far.
+        earlier: log speed-ups of the instances so far, by state of the caches.
+    """
+
+    rows: Rows
+    next_block: int
+    next_instance: int = 0
+    spent_s: float = 0.0
+    earlier: dict[str, list[Mapping[str, Sequence[float]]]] = field(default_factory=dict)
 
 
 class Manager:
@@ -68,7 +87,7 @@ class Manager:
         self._timeout_s = timeout_s
         self._seed = seed
         self._next_sample, self._first_block = first
-        self._next_block = self._first_block
+        self._visits: dict[str, _Visit] = {}
         self._notice = notice
         self._sample_flags = sample_flags
         self._make_worker = make_worker
@@ -101,23 +120,30 @@ class Manager:
         ]
         self._sink.append("cases", rows)
 
-    def run_family(self, family: Family, budget_s: float = float("inf")) -> dict[str, str]:
+    def run_family(self, family: Family, budget_s: float = float("inf"), number: int = 0) -> dict[str, str]:
         """Measure one family; gives the status of each variant.
 
         Args:
             family: what to measure.
             budget_s: seconds that the run has left; sampling takes no longer.
+            number: of the pass, from 0; in a later one the variants that are ok so far are measured further.
 
         Raises:
             Stopped: a signal came; everything that the worker had sent is written.
         """
-        rows = case_rows(family, self._device, self._seed, precision=self._sampling.precision)
-        self._sink.append("cases", list(rows.values()))
-        sampling = replace(self._sampling, budget_s=min(self._sampling.budget_s, budget_s))
-        waiting = list(rows)
-        self._next_block = self._first_block
+        visit = self._visit(family, number)
+        rows = visit.rows
+        waiting = [name for name, row in rows.items() if row["status"] == NOT_MEASURED]
+        passes = max(1, self._sampling.passes - number)
+        left_s = (self._sampling.budget_s - visit.spent_s) / passes
+        sampling = replace(
+            self._sampling,
+            budget_s=min(max(left_s, 0.0), budget_s),
+            max_blocks=max(1, self._sampling.max_blocks // self._sampling.passes),
+        )
+        begin = time.monotonic()
         while waiting:
-            lost = self._attempt(family, waiting, rows, sampling)
+            lost = self._attempt(family, waiting, visit, sampling, number)
             if lost is None:
                 break
             variant, status, reason = lost
@@ -126,6 +152,7 @@ class Manager:
             gone = [name for name in waiting if variant in (None, name)]
             self._settle(rows, gone, status, reason)
             waiting = [name for name in waiting if name not in gone]
+        visit.spent_s += time.monotonic() - begin
         return {name: str(row["status"]) for name, row in rows.items()}
 
     def close(self) -> None:
@@ -134,13 +161,27 @@ class Manager:
             self._worker.close()
             self._worker = None
 
+    def _visit(self, family: Family, number: int) -> _Visit:
+        """What is known of a family, new in the first pass; the cases to measure have no result yet."""
+        key = family.case_id("", str(self._device["device_class"]))
+        if number and key in self._visits:
+            visit = self._visits[key]
+            for row in visit.rows.values():
+                if row["status"] == "ok":
+                    row["status"] = NOT_MEASURED  # not written: what is on disk counts until there is more
+            return visit
+        rows = case_rows(family, self._device, self._seed, precision=self._sampling.precision)
+        self._sink.append("cases", list(rows.values()))
+        self._visits[key] = visit = _Visit(rows, self._first_block)
+        return visit
+
     # ---- one attempt --------------------------------------------------------------------------------------------
 
     def _attempt(
-        self, family: Family, variants: Sequence[str], rows: Rows, sampling: Sampling
+        self, family: Family, variants: Sequence[str], visit: _Visit, sampling: Sampling, number: int
     ) -> tuple[str | None, str, str] | None:
         """Let a worker measure ``variants``. None when it finished; else the variant that was lost, status, reason."""
-        worker = self._ready_worker()
+        worker, rows = self._ready_worker(), visit.rows
         worker.ask(
             "family",
             source=family.pattern.source,
@@ -152,48 +193,56 @@ class Manager:
             sampling=asdict(sampling),
             seed=self._seed,
             first_sample=self._next_sample,
-            first_block=self._next_block,
+            first_block=visit.next_block,
+            first_instance=visit.next_instance,
+            again=number > 0,
+            last=number + 1 >= self._sampling.passes,
+            earlier={state: list(instances) for state, instances in visit.earlier.items()},
         )
         try:
             while (message := worker.listen(self._timeout_s))["kind"] != "done":
                 if message["kind"] == "failed":
                     self.close()
                     return None, "error", str(message["reason"])
-                self._take(message, rows)
+                self._take(message, visit)
             return None
         except WorkerEnded as end:
             index, stage = worker.beacon.read()
             self.close()
             return (variants[index] if index is not None else None), end.status, f"{stage}: {end}"
         except Stopped:
-            self._take_rest(worker, rows)
+            self._take_rest(worker, visit)
             raise
 
-    def _take_rest(self, worker: WorkerProcess, rows: Rows) -> None:
+    def _take_rest(self, worker: WorkerProcess, visit: _Visit) -> None:
         """End the worker and take what it had sent before."""
         worker.kill()
         with suppress(WorkerEnded):
             while True:
-                self._take(worker.listen(REST_TIMEOUT_S), rows)
+                self._take(worker.listen(REST_TIMEOUT_S), visit)
 
-    def _take(self, message: Mapping[str, Any], rows: Rows) -> None:
+    def _take(self, message: Mapping[str, Any], visit: _Visit) -> None:
         if message["kind"] == "rows":
             if message["table"] == "samples":
-                self._count(message["rows"])
+                self._count(message["rows"], visit)
             self._sink.append(message["table"], message["rows"])
         elif message["kind"] == "case":
-            row = rows[message["variant"]]
+            row = visit.rows[message["variant"]]
             row.update({key: value for key, value in message.items() if key not in ("kind", "variant")})
             self._sink.append("cases", [row])
+        elif message["kind"] == "pass":
+            visit.earlier.setdefault(message["state"], []).extend(message["instances"])
         elif message["kind"] == "progress":
             self._notice(message["variant"])
 
-    def _count(self, samples: Sequence[dict[str, Any]]) -> None:
+    def _count(self, samples: Sequence[dict[str, Any]], visit: _Visit) -> None:
         """Note which numbers are taken: a later worker's must not repeat them."""
         flags = self._sample_flags()
         for sample in samples:
             self._next_sample = max(self._next_sample, sample["sample"] + 1)
-            self._next_block = max(self._next_block, sample["block"] + 1)
+            visit.next_block = max(visit.next_block, sample["block"] + 1)
+            if sample["instance"] is not None:
+                visit.next_instance = max(visit.next_instance, sample["instance"] + 1)
             if flags:
                 sample["flags"] = ",".join(filter(None, (sample["flags"], *flags)))
 

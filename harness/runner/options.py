@@ -19,6 +19,9 @@ from harness.runner.sampler import Sampling, State
 BUDGETS_S = {"smoke": 0.4, "default": 6.0, "guide": 60.0}
 TIMEOUTS_S = {"smoke": 60.0, "default": 120.0, "guide": 900.0}
 
+#: Times that a run comes to each family, where it has as many instances.
+PASSES = 3
+
 #: The states that are sampled, by what the user asks for.
 STATES: Mapping[str, Sequence[State]] = {"hot": ("hot",), "cold": ("cold",), "both": ("hot", "cold")}
 
@@ -62,6 +65,7 @@ class Options:
             XebenchError: the fewest samples are more than the most.
         """
         asked = self.recipe
+        instances = asked.instances or (1 if asked.preset == "smoke" else MIN_INSTANCES)
         least = asked.min_samples or (MIN_SAMPLES if asked.preset == "smoke" else MIN_BLOCKS)
         most = asked.max_samples or max(Sampling.max_blocks, least * len(STATES[asked.state]))
         if most < least * len(STATES[asked.state]):
@@ -72,7 +76,8 @@ class Options:
             states=STATES[asked.state],
             min_blocks=least,
             max_blocks=most,
-            min_instances=asked.instances or (1 if asked.preset == "smoke" else MIN_INSTANCES),
+            min_instances=instances,
+            passes=min(asked.passes or PASSES, instances),
         )
 
 

@@ -31,6 +31,7 @@ class Recipe:
         state: of the caches before each sample: hot, cold or both.
         seed: of the data and of the order of samples.
         instances: of each family, before its precision may end the sampling; None: the preset's.
+        passes: times that the run comes to each family; None: the preset's.
         min_samples: of each variant and instance, likewise; None: the preset's.
         max_samples: of each variant and family, both states together; None: the default.
     """
@@ -46,6 +47,7 @@ class Recipe:
     state: str = "hot"
     seed: int = 20240517
     instances: int | None = None
+    passes: int | None = None
     min_samples: int | None = None
     max_samples: int | None = None
 

@@ -35,6 +35,7 @@ class RowStream:
         case_ids: key of the case by variant.
         first_sample: number of the first sample.
         clock: seconds.
+        with_compilations: whether rows of compilation are wanted: a pass after the first has none.
     """
 
     def __init__(
@@ -43,7 +44,10 @@ class RowStream:
         case_ids: Mapping[str, str],
         first_sample: int,
         clock: Callable[[], float] = time.monotonic,
+        *,
+        with_compilations: bool = True,
     ) -> None:
+        self._with_compilations = with_compilations
         self._sender = sender
         self._case_ids = case_ids
         self._next_sample = first_sample
@@ -78,6 +82,8 @@ class RowStream:
 
     def add_compilations(self, variant: str, stages: Sequence[Compilation], host_ns: int) -> None:
         """Queue the rows of a variant's first call: each stage of compilation, and the rest as ``launch``."""
+        if not self._with_compilations:
+            return
         rest = max(0, host_ns - sum(stage.host_ns for stage in stages))
         for stage in [*stages, Compilation("", "launch", rest, cached=False)]:
             self.add_sample(

@@ -201,18 +201,28 @@ class _Session:
         )
 
     def _measure_families(self, manager: Manager, families: Sequence[Family]) -> str | None:
-        for index, family in enumerate(families):
+        """Come to every family, as often as there are passes: the machine of a minute later is another."""
+        visits = [(number, index) for number in range(self.sampling.passes) for index in range(len(families))]
+        for done, (number, index) in enumerate(visits):
             left_s = self.budget.left_s()
             if left_s <= 0:
-                spent = f"the budget of {self.budget.seconds:g} s for the run is spent"
-                manager.announce(families[index:], f"not measured: {spent}")
-                self._say_what_is_kept(f"{spent}, and {len(families) - index} families are not measured")
-                return RUN_BUDGET
+                return self._out_of_time(manager, [] if number else families[index:])
+            family = families[index]
             label = f"{family.pattern.name} {family.axes_text()}".strip()
-            self.progress.family(index, len(families), label)
+            self.progress.family(done, len(visits), label)
             with self.signals.held():
-                manager.run_family(family, left_s)
+                manager.run_family(family, left_s, number)
         return None
+
+    def _out_of_time(self, manager: Manager, families: Sequence[Family]) -> str | None:
+        """The run's budget is spent; families that were never measured are said to be missing."""
+        spent = f"the budget of {self.budget.seconds:g} s for the run is spent"
+        if not families:
+            self.progress.say(f"{spent}: every family is measured, but with fewer instances than were wanted")
+            return None
+        manager.announce(families, f"not measured: {spent}")
+        self._say_what_is_kept(f"{spent}, and {len(families)} families are not measured")
+        return RUN_BUDGET
 
     def _tell_of_neighbour(self, neighbour: Neighbour) -> None:
         self.progress.say(

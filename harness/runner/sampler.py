@@ -34,6 +34,7 @@ class Sampling:
         warmup_agreement: warm-up ends when successive blocks agree within this fraction.
         max_warmup_blocks: blocks of warm-up at most.
         min_instances: instances of the family, with arrays and kernels made anew, before a decision.
+        passes: times that a run comes to the family; each takes its part of the instances.
         states: hot (as the samples before left the caches), cold (after a flush of the caches), or both.
     """
 
@@ -44,6 +45,7 @@ class Sampling:
     warmup_agreement: float = 0.1
     max_warmup_blocks: int = 8
     min_instances: int = 6
+    passes: int = 1
     states: Sequence[State] = ("hot",)
 
     def for_each_state(self) -> Sampling:

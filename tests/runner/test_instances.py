@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from harness.runner.instances import RENEW, Instances
+from harness.runner.instances import PASS, RENEW, Instances
 from harness.runner.sampler import Sampling
 
 SAMPLING = Sampling(precision=0.01, budget_s=60.0, min_blocks=10, max_blocks=600, min_instances=6)
@@ -28,7 +28,7 @@ def values(ratio: float, blocks: int, spread: float = 0.0, seed: int = 1) -> dic
 
 def instances(sampling: Sampling = SAMPLING) -> tuple[Instances, Clock]:
     clock = Clock()
-    return Instances(sampling, "base", clock), clock
+    return Instances(sampling, "base", clock=clock), clock
 
 
 def test_an_instance_that_is_known_is_left_and_six_that_agree_are_enough() -> None:
@@ -102,3 +102,22 @@ def test_shares_leave_room_for_all_instances(most: int) -> None:
     rule, _ = instances(Sampling(max_blocks=most, min_blocks=10, min_instances=6))
     assert 1 <= rule.share.min_blocks <= max(10, rule.share.max_blocks)
     assert rule.share.max_blocks == max(1, most // 6)
+
+
+def test_a_pass_ends_after_its_part_and_the_last_one_knows_all() -> None:
+    sampling = Sampling(precision=0.01, budget_s=60.0, min_blocks=10, max_blocks=600, min_instances=6, passes=3)
+    earlier: list[dict[str, list[float]]] = []
+    for number in range(3):
+        rule = Instances(sampling, "base", earlier, clock=Clock(), last=number == 2)
+        reasons = [rule.decide(values(2.0, 10), 0.1) for _ in range(2)]
+        assert reasons == [RENEW, "precision" if number == 2 else PASS]
+        earlier += rule.taken()
+    assert len(earlier) == 6
+    assert set(earlier[0]) == {"other"}
+
+
+def test_the_last_pass_goes_on_where_the_passes_differ() -> None:
+    sampling = Sampling(precision=0.01, budget_s=60.0, min_blocks=10, max_blocks=600, min_instances=6, passes=3)
+    earlier = [{"other": [0.0] * 10}, {"other": [0.1] * 10}] * 2
+    rule = Instances(sampling, "base", earlier, clock=Clock())
+    assert [rule.decide(values(1.0, 10), 0.1) for _ in range(10)] == [RENEW] * 10

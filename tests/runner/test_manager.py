@@ -89,7 +89,7 @@ def case(variant: str, status: str = "ok") -> dict[str, Any]:
 
 
 def samples(*numbers: int, block: int = 0) -> dict[str, Any]:
-    rows = [{"sample": number, "block": block, "flags": ""} for number in numbers]
+    rows = [{"sample": number, "block": block, "instance": 0, "flags": ""} for number in numbers]
     return {"kind": "rows", "table": "samples", "rows": rows}
 
 
@@ -100,11 +100,10 @@ def manage(*scripts: Sequence[Any], **options: Any) -> tuple[Manager, Sink, list
     manager = Manager(
         {"device": "opencl:cpu:0", "device_class": "cpu"},
         sink,
-        sampling=Sampling(),
+        **{"sampling": Sampling(), **options},
         timeout_s=1,
         seed=1,
         make_worker=lambda device: next(waiting),  # type: ignore[arg-type, return-value]
-        **options,
     )
     return manager, sink, workers
 
@@ -207,7 +206,7 @@ def test_sampling_takes_no_longer_than_the_run_has_left() -> None:
 
 def test_samples_are_marked_while_something_disturbs_them() -> None:
     flags = iter([(), ("shared device",)])
-    flagged = {"kind": "rows", "table": "samples", "rows": [{"sample": 1, "block": 0, "flags": "short"}]}
+    flagged = {"kind": "rows", "table": "samples", "rows": [{"sample": 1, "block": 0, "instance": 0, "flags": "short"}]}
     manager, sink, _ = manage([READY, samples(0), flagged, DONE], sample_flags=lambda: next(flags))
     manager.run_family(FAMILY)
     assert [row["flags"] for table, row in sink.rows if table == "samples"] == ["", "short,shared device"]
@@ -246,3 +245,45 @@ def test_a_worker_that_cannot_start_ends_the_run_with_its_reason() -> None:
     manager, _, _ = manage([READY, WorkerDied("signal SIGSEGV")])
     with pytest.raises(BrokenEnvironment, match="roofs failed: signal SIGSEGV"):
         manager.measure_roofs()
+
+
+def test_a_later_pass_goes_on_with_what_is_good() -> None:
+    first = {"kind": "pass", "state": "hot", "instances": [{"b": [0.1, 0.2]}]}
+    manager, _, (worker,) = manage(
+        [READY, samples(0, 1, block=7), first, case("a"), case("b", "wrong"), DONE, samples(2), case("a"), DONE],
+        sampling=Sampling(budget_s=9.0, max_blocks=90, passes=3),
+    )
+    assert manager.run_family(FAMILY) == {"a": "ok", "b": "wrong"}
+    assert manager.run_family(FAMILY, number=1) == {"a": "ok", "b": "wrong"}
+    one, two = worker.asked
+    assert (one["variants"], two["variants"]) == (["a", "b"], ["a"])
+    assert (one["first_block"], two["first_block"]) == (0, 8)
+    assert (one["first_instance"], two["first_instance"]) == (0, 1)
+    assert (one["again"], two["again"], one["last"], two["last"]) == (False, True, False, False)
+    assert (one["earlier"], two["earlier"]) == ({}, {"hot": first["instances"]})
+    assert one["sampling"]["budget_s"] == 3.0
+    assert two["sampling"]["budget_s"] == pytest.approx(4.5, abs=0.1), "what the first pass left is for the others"
+    assert one["sampling"]["max_blocks"] == 30
+
+
+def test_what_crashes_in_a_later_pass_is_crashed() -> None:
+    manager, sink, _ = manage(
+        [READY, case("a"), case("b"), DONE, (0, "sample"), WorkerDied("signal SIGSEGV")],
+        [READY, case("b"), DONE],
+        sampling=Sampling(passes=2),
+    )
+    manager.run_family(FAMILY)
+    before = len(sink.rows)
+    assert manager.run_family(FAMILY, number=1) == {"a": "crashed", "b": "ok"}
+    assert all(row["status"] != "interrupted" for table, row in sink.rows[before:] if table == "cases")
+    assert sink.last_cases()["a"] == ("crashed", "sample: signal SIGSEGV")
+
+
+def test_a_stop_in_a_later_pass_leaves_what_was_found() -> None:
+    manager, sink, _ = manage(
+        [READY, case("a"), case("b"), DONE, Stopped(2), WorkerDied("signal SIGKILL")], sampling=Sampling(passes=2)
+    )
+    manager.run_family(FAMILY)
+    with pytest.raises(Stopped):
+        manager.run_family(FAMILY, number=1)
+    assert {status for status, _ in sink.last_cases().values()} == {"ok"}
