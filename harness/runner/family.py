@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -151,7 +152,7 @@ class FamilyRun:
         instances = Instances(part, self.pattern.baseline_variant.name, earlier, last=last)
         flusher = Flusher(self.session.queue, cold_limit_gbps(self.session)) if state == "cold" else None
         batch = _Batch(partial(self._choose_batch, state, instances.share))
-        sampled = Sampled("", self._next_block)
+        begin, sampled = time.monotonic(), Sampled("", self._next_block)
         while self._good():
             sampled = sample_family(
                 [candidate.name for candidate in self._good()],
@@ -167,7 +168,7 @@ class FamilyRun:
             if sampled.stopped_by != RENEW:
                 break
             self._renew()
-        self.sender.send("pass", state=state, instances=instances.taken())
+        self.sender.send("pass", state=state, instances=instances.taken(), seconds=time.monotonic() - begin)
         return sampled.stopped_by
 
     def _renew(self) -> None:

@@ -6,7 +6,6 @@ the family on without it, and nothing that was measured is lost.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -42,7 +41,7 @@ class _Visit:
     Attributes:
         rows: of its cases.
         next_block, next_instance: numbers that are not taken yet.
-        spent_s: seconds in all passes so far.
+        spent_s: seconds of sampling in all passes so far.
         earlier: log speed-ups of the instances so far, by state of the caches.
     """
 
@@ -141,7 +140,6 @@ class Manager:
             budget_s=min(max(left_s, 0.0), budget_s),
             max_blocks=max(1, self._sampling.max_blocks // self._sampling.passes),
         )
-        begin = time.monotonic()
         while waiting:
             lost = self._attempt(family, waiting, visit, sampling, number)
             if lost is None:
@@ -152,7 +150,6 @@ class Manager:
             gone = [name for name in waiting if variant in (None, name)]
             self._settle(rows, gone, status, reason)
             waiting = [name for name in waiting if name not in gone]
-        visit.spent_s += time.monotonic() - begin
         return {name: str(row["status"]) for name, row in rows.items()}
 
     def close(self) -> None:
@@ -232,6 +229,7 @@ class Manager:
             self._sink.append("cases", [row])
         elif message["kind"] == "pass":
             visit.earlier.setdefault(message["state"], []).extend(message["instances"])
+            visit.spent_s += message["seconds"]
         elif message["kind"] == "progress":
             self._notice(message["variant"])
 
