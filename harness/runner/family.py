@@ -144,7 +144,8 @@ class FamilyRun:
         for state in part.states if self._good() else ():
             with self._watch():
                 ends.append(self._sample_state(state, part))
-        self.stopped_by = next((reason for reason in _ENDS if reason in ends), "")
+        # what ended an earlier pass was its part of the budget or of the instances, and not the family's
+        self.stopped_by = next((reason for reason in _ENDS if reason in ends), "") if self.request.last else PASS
 
     def _sample_state(self, state: State, part: Sampling) -> str:
         """Sample one instance of the family after the other; which rule ended it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from typing import Any, Protocol
 
 from harness.errors import BrokenEnvironment, NoDevice, XebenchError
@@ -17,6 +17,7 @@ from harness.runner.cases import ENDED_BEFORE, NOT_MEASURED, case_rows
 from harness.runner.process import WorkerEnded, WorkerProcess
 from harness.runner.sampler import Sampling
 from harness.runner.signals import Stopped
+from harness.runner.visit import Rows, Visit
 
 # Starting the stack takes seconds; on a loaded machine a multiple of that.
 START_TIMEOUT_S = 300.0
@@ -24,32 +25,12 @@ START_TIMEOUT_S = 300.0
 # What a worker has sent is in the pipe when it is gone.
 REST_TIMEOUT_S = 1.0
 
-Rows = dict[str, dict[str, Any]]
-
 
 class Sink(Protocol):
     """Where rows go: a :class:`harness.records.RunWriter`."""
 
     def append(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Write rows of a table."""
-
-
-@dataclass
-class _Visit:
-    """What a run has of a family.
-
-    Attributes:
-        rows: of its cases.
-        next_block, next_instance: numbers that are not taken yet.
-        spent_s: seconds of sampling in all passes so far.
-        earlier: log speed-ups of the instances so far, by state of the caches.
-    """
-
-    rows: Rows
-    next_block: int
-    next_instance: int = 0
-    spent_s: float = 0.0
-    earlier: dict[str, list[Mapping[str, Sequence[float]]]] = field(default_factory=dict)
 
 
 class Manager:
@@ -86,7 +67,7 @@ class Manager:
         self._timeout_s = timeout_s
         self._seed = seed
         self._next_sample, self._first_block = first
-        self._visits: dict[str, _Visit] = {}
+        self._visits: dict[str, Visit] = {}
         self._notice = notice
         self._sample_flags = sample_flags
         self._make_worker = make_worker
@@ -158,7 +139,7 @@ class Manager:
             self._worker.close()
             self._worker = None
 
-    def _visit(self, family: Family, number: int) -> _Visit:
+    def _visit(self, family: Family, number: int) -> Visit:
         """What is known of a family, new in the first pass; the cases to measure have no result yet."""
         key = family.case_id("", str(self._device["device_class"]))
         if number and key in self._visits:
@@ -169,13 +150,19 @@ class Manager:
             return visit
         rows = case_rows(family, self._device, self._seed, precision=self._sampling.precision)
         self._sink.append("cases", list(rows.values()))
-        self._visits[key] = visit = _Visit(rows, self._first_block)
+        self._visits[key] = visit = Visit(rows, self._first_block)
         return visit
+
+    def restore(self, family: Family, visit: Visit) -> None:
+        """Take over what an earlier session has of a family: one pass, the last, is left for it."""
+        visit.next_block = self._first_block
+        visit.spent_s = self._sampling.budget_s * (1 - 1 / self._sampling.passes)
+        self._visits[family.case_id("", str(self._device["device_class"]))] = visit
 
     # ---- one attempt --------------------------------------------------------------------------------------------
 
     def _attempt(
-        self, family: Family, variants: Sequence[str], visit: _Visit, sampling: Sampling, number: int
+        self, family: Family, variants: Sequence[str], visit: Visit, sampling: Sampling, number: int
     ) -> tuple[str | None, str, str] | None:
         """Let a worker measure ``variants``. None when it finished; else the variant that was lost, status, reason."""
         worker, rows = self._ready_worker(), visit.rows
@@ -211,14 +198,14 @@ class Manager:
             self._take_rest(worker, visit)
             raise
 
-    def _take_rest(self, worker: WorkerProcess, visit: _Visit) -> None:
+    def _take_rest(self, worker: WorkerProcess, visit: Visit) -> None:
         """End the worker and take what it had sent before."""
         worker.kill()
         with suppress(WorkerEnded):
             while True:
                 self._take(worker.listen(REST_TIMEOUT_S), visit)
 
-    def _take(self, message: Mapping[str, Any], visit: _Visit) -> None:
+    def _take(self, message: Mapping[str, Any], visit: Visit) -> None:
         if message["kind"] == "rows":
             if message["table"] == "samples":
                 self._count(message["rows"], visit)
@@ -233,7 +220,7 @@ class Manager:
         elif message["kind"] == "progress":
             self._notice(message["variant"])
 
-    def _count(self, samples: Sequence[dict[str, Any]], visit: _Visit) -> None:
+    def _count(self, samples: Sequence[dict[str, Any]], visit: Visit) -> None:
         """Note which numbers are taken: a later worker's must not repeat them."""
         flags = self._sample_flags()
         for sample in samples:

@@ -158,10 +158,14 @@ class _Session:
     def _measure(self) -> str | None:
         """Why it ended before the plan did; None when it did not."""
         missing, first = list(self.plan), (0, 0)
+        unfinished: list[Family] = []
         if self.earlier is not None:
-            missing = resume.missing_families(self.plan, self.earlier.cases, self.device.device_class)
-            self.progress.say(f"{len(missing)} of {len(self.plan)} families are missing")
-            if not missing:
+            cases, device_class = self.earlier.cases, self.device.device_class
+            missing = resume.missing_families(self.plan, cases, device_class)
+            unfinished = resume.unfinished_families(self.plan, cases, device_class)
+            more = f", {len(unfinished)} lack a pass" if unfinished else ""
+            self.progress.say(f"{len(missing)} of {len(self.plan)} families are missing{more}")
+            if not missing and not unfinished:
                 return None
             with self.signals.held():
                 self.writer.supersede(resume.case_ids(missing, self.device.device_class))
@@ -172,7 +176,8 @@ class _Session:
                 row.update(with_known_roofs(manager.measure_roofs(), self.options.known_roofs(row)))
                 self.writer.append("devices", [row])
             manager.announce(missing)
-            return self._measure_families(manager, missing)
+            ended_by = self._measure_families(manager, missing)
+            return ended_by or self._finish_families(manager, unfinished)
         finally:
             manager.close()
 
@@ -214,12 +219,25 @@ class _Session:
                 manager.run_family(family, left_s, number)
         return None
 
+    def _finish_families(self, manager: Manager, families: Sequence[Family]) -> str | None:
+        """The last pass of families that an earlier session came to before."""
+        for index, family in enumerate(families):
+            left_s = self.budget.left_s()
+            if left_s <= 0:
+                return self._out_of_time(manager, [])
+            assert self.earlier is not None
+            manager.restore(family, resume.earlier_visit(family, self.earlier, self.device.device_class))
+            self.progress.family(index, len(families), f"{family.pattern.name} {family.axes_text()}".strip())
+            with self.signals.held():
+                manager.run_family(family, left_s, self.sampling.passes - 1)
+        return None
+
     def _out_of_time(self, manager: Manager, families: Sequence[Family]) -> str | None:
         """The run's budget is spent; families that were never measured are said to be missing."""
         spent = f"the budget of {self.budget.seconds:g} s for the run is spent"
         if not families:
-            self.progress.say(f"{spent}: every family is measured, but with fewer instances than were wanted")
-            return None
+            self._say_what_is_kept(f"{spent}, and passes are missing")
+            return RUN_BUDGET
         manager.announce(families, f"not measured: {spent}")
         self._say_what_is_kept(f"{spent}, and {len(families)} families are not measured")
         return RUN_BUDGET

@@ -12,10 +12,12 @@ import pytest
 from harness.errors import BrokenEnvironment, XebenchError
 from harness.patterns.info import PatternInfo, VariantInfo
 from harness.patterns.plan import Family
+from harness.runner.cases import case_rows
 from harness.runner.manager import Manager
 from harness.runner.process import WorkerDied, WorkerHung, WorkerOutOfMemory
 from harness.runner.sampler import Sampling
 from harness.runner.signals import Stopped
+from harness.runner.visit import Visit
 
 INFO = PatternInfo(
     name="p",
@@ -287,3 +289,22 @@ def test_a_stop_in_a_later_pass_leaves_what_was_found() -> None:
     with pytest.raises(Stopped):
         manager.run_family(FAMILY, number=1)
     assert {status for status, _ in sink.last_cases().values()} == {"ok"}
+
+
+def test_a_family_of_an_earlier_session_gets_its_last_pass() -> None:
+    manager, sink, (worker,) = manage(
+        [READY, samples(70, block=31), case("a"), case("b"), DONE],
+        sampling=Sampling(budget_s=9.0, passes=3),
+        first=(70, 30),
+    )
+    rows = case_rows(FAMILY, {"device": "opencl:cpu:0", "device_class": "cpu"}, 1)
+    for row in rows.values():
+        row["status"] = "ok"
+    earlier = {"hot": [{"b": [0.1, 0.2, 0.3]}]}
+    manager.restore(FAMILY, Visit(rows, 0, next_instance=4, earlier=earlier))
+    assert manager.run_family(FAMILY, number=2) == {"a": "ok", "b": "ok"}
+    (asked,) = worker.asked
+    assert (asked["first_block"], asked["first_instance"], asked["earlier"]) == (30, 4, earlier)
+    assert (asked["again"], asked["last"]) == (True, True)
+    assert asked["sampling"]["budget_s"] == pytest.approx(3.0)
+    assert sink.rows[0][0] == "samples", "its cases are not announced again"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from harness.patterns.plan import Family
 from harness.records import Run, RunWriter, load_run, schema
 from harness.runner import resume
 from harness.runner.cases import case_rows
+from harness.runner.instances import PASS
 from harness.runner.recipe import Recipe
 
 DEVICE = {"device": "opencl:cpu:0", "name": "CPU", "driver_version": "1.2", "device_class": "cpu"}
@@ -95,3 +97,32 @@ def test_a_run_that_does_not_remember_cannot_be_resumed(kept: Any, tmp_path: Pat
 def test_a_recipe_makes_the_plan_of_the_command_line() -> None:
     families = Recipe(("slm_convolution_cache",), "smoke", ("work_group_size=32,64",)).plan()
     assert [dict(one.axes) for one in families] == [{"work_group_size": 32}, {"work_group_size": 64}]
+
+
+def test_a_family_that_the_run_wanted_to_come_to_again_lacks_a_pass() -> None:
+    known = cases({"done": ("ok", "ok"), "waits": ("ok", "ok"), "half": ("ok", "interrupted")})
+    known.loc[known["pattern"] != "done", "stopped_by"] = PASS
+    plan = [family(name) for name in ("done", "waits", "half", "never_begun")]
+    assert [one.pattern.name for one in resume.unfinished_families(plan, known, "cpu")] == ["waits"]
+
+
+def test_what_an_earlier_session_has_of_a_family_is_read_from_its_samples(tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path / "run", {}) as writer:
+        writer.append("devices", [{**dict.fromkeys(schema.columns("devices")), **DEVICE}])
+        rows = [{**row, "status": "ok"} for row in case_rows(family("p"), DEVICE, 1).values()]
+        writer.append("cases", rows)
+        # two instances of three blocks: the second variant takes a half and a quarter of the first one's time
+        empty = dict.fromkeys(schema.columns("samples"))
+        for number in range(12):
+            block, second = divmod(number, 2)
+            instance = block // 3
+            known = {"sample": number, "block": block, "instance": instance, "state": "hot", "valid": True, "flags": ""}
+            case_id = family("p").case_id("ab"[second], "cpu")
+            time_ns = 200.0 / (1 + instance) if second else 400.0
+            writer.append("samples", [{**empty, **known, "case_id": case_id, "device_ns": time_ns}])
+    visit = resume.earlier_visit(family("p"), load_run(tmp_path / "run"), "cpu")
+    assert list(visit.rows) == ["a", "b"]
+    assert visit.next_instance == 2
+    one, two = visit.earlier["hot"]
+    assert one == {"b": pytest.approx([math.log(2)] * 3)}
+    assert two == {"b": pytest.approx([math.log(4)] * 3)}
