@@ -59,6 +59,7 @@ def _measure(output: Path, device: str, plan: Plan) -> None:
     from harness import runtime
 
     begin = time.monotonic()
+    environment = runtime.relevant_environment()  # the user's own: loading the runtime sets some for this process
     runtime.load()
     selection = runtime.select_device(device)
     chosen = selection.device
@@ -77,17 +78,21 @@ def _measure(output: Path, device: str, plan: Plan) -> None:
     calibration = subject.calibration()
     rows = [{**row, "truth": calibration.line.true_speedup(pair_of(row))} for row in rows]
     minutes = (time.monotonic() - begin) / 60
-    write_data(output, rows, _facts(chosen, machine, plan, calibration, minutes))
+    write_data(output, rows, _facts(chosen, machine, environment, plan, calibration, minutes))
 
 
 def _facts(
-    device: DeviceInfo, machine: dict[str, Any], plan: Plan, calibration: Calibration, minutes: float
+    device: DeviceInfo,
+    machine: dict[str, Any],
+    environment: dict[str, str],
+    plan: Plan,
+    calibration: Calibration,
+    minutes: float,
 ) -> dict[str, Any]:
-    from harness import runtime
     from harness.records.provenance import manifest
 
     return {
-        **manifest(sys.argv[1:], machine, runtime.relevant_environment()),
+        **manifest(sys.argv[1:], machine, environment),
         "device": device.to_row(),
         "plan": asdict(plan),
         "minutes": minutes,
