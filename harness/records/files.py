@@ -76,7 +76,7 @@ def read_parquet(path: Path, table: str, version: int = schema.SCHEMA_VERSION) -
     Args:
         path: The file.
         table: Its name in the schema.
-        version: Schema version of the run; what an earlier one lacks is null.
+        version: Schema version of the run; columns that an earlier one lacks are null, tables are empty.
 
     Raises:
         RunFolderError: The file is missing or damaged, or a column of it is wrong.
@@ -88,6 +88,8 @@ def read_parquet(path: Path, table: str, version: int = schema.SCHEMA_VERSION) -
         data = pd.read_parquet(path, engine="pyarrow")
         return schema.typed(table, data if version >= schema.SCHEMA_VERSION else schema.upgraded(table, data))
     except FileNotFoundError:
+        if version < schema.SINCE.get(table, 1):
+            return schema.frame(table, [])
         raise RunFolderError(f"{path} is missing: restore it from a copy of the run") from None
     except schema.SchemaError as error:
         raise RunFolderError(f"{path} is damaged: {error}") from error

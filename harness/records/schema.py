@@ -20,6 +20,9 @@ from harness.records.tables import Column
 
 SCHEMA_VERSION: Final = 2
 
+#: Schema version of the tables that the first one did not have.
+SINCE: Final[Mapping[str, int]] = {"machine": 2}
+
 #: Tables whose rows are measured and journalled.
 MEASURED: Final = ("devices", "cases", "samples", "events", "machine")
 

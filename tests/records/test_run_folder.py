@@ -269,7 +269,8 @@ def test_a_newer_schema_asks_for_an_upgrade(tmp_path: Path) -> None:
 
 
 def make_older(folder: Path) -> None:
-    """As schema version 1 was: without the columns that came later."""
+    """As schema version 1 was: without the columns and the table that came later."""
+    (folder / "machine.parquet").unlink()
     path = folder / "manifest.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "schema_version": 1}))
     for table, later in (("devices", ["slm_roof_gbps", "roofs_from"]), ("cases", ["slm_bytes"])):
@@ -283,6 +284,7 @@ def test_an_older_run_is_read_with_nulls_for_what_came_later(tmp_path: Path) -> 
     loaded = load_run(tmp_path / "run")
     assert loaded.cases["slm_bytes"].isna().all()
     assert loaded.devices["roofs_from"].isna().all()
+    assert loaded.machine.empty
     assert list(loaded.cases["case_id"]) == list(written.cases["case_id"])
 
 
@@ -291,6 +293,13 @@ def test_a_column_that_is_missing_from_a_present_run_is_damage(tmp_path: Path) -
     path = tmp_path / "run" / "cases.parquet"
     pd.read_parquet(path).drop(columns="slm_bytes").to_parquet(path)
     with pytest.raises(RunFolderError, match="slm_bytes"):
+        load_run(tmp_path / "run")
+
+
+def test_a_table_that_is_missing_from_a_present_run_is_damage(tmp_path: Path) -> None:
+    finished(tmp_path / "run")
+    (tmp_path / "run" / "machine.parquet").unlink()
+    with pytest.raises(RunFolderError, match="machine.parquet is missing"):
         load_run(tmp_path / "run")
 
 
