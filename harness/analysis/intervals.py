@@ -158,9 +158,7 @@ def speedup(baseline: ArrayLike, variant: ArrayLike, instances: ArrayLike | None
         ValueError: The lengths differ or a time is not positive.
     """
     ratios = log_ratios(baseline, variant)
-    if instances is None:
-        return _exp(median_interval(ratios))
-    labels = np.asarray(instances)
+    labels = np.zeros(ratios.size) if instances is None else np.asarray(instances)
     return _exp(grouped_interval([ratios[labels == label] for label in np.unique(labels)]))
 
 

@@ -67,7 +67,12 @@ def decide(logarithms: Iterable[ArrayLike], *, blocks: int, elapsed_s: float, li
     if blocks >= limits.min_blocks and all(
         median_interval(values).half_width < limits.precision for values in logarithms
     ):
-        return "precision"
+        return PRECISION
+    return spent(blocks=blocks, elapsed_s=elapsed_s, limits=limits)
+
+
+def spent(*, blocks: int, elapsed_s: float, limits: Limits) -> StopReason | None:
+    """The reason to stop although the speed-up is not known: "budget", else "max blocks"; None to go on."""
     if elapsed_s >= limits.budget_s:
-        return "budget"
-    return "max blocks" if blocks >= limits.max_blocks else None
+        return BUDGET
+    return MAX_BLOCKS if blocks >= limits.max_blocks else None

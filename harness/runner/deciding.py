@@ -14,7 +14,7 @@ from harness.runner.sampler import Decide, Sampling
 
 def stopping_rule(sampling: Sampling, baseline: str) -> Decide:
     """The rule of :mod:`harness.analysis.stopping` with these limits, for speed-ups over the variant ``baseline``."""
-    limits = stopping.Limits(sampling.precision, sampling.budget_s, sampling.max_blocks, sampling.min_blocks)
+    limits = limits_of(sampling)
 
     def decide(values: Mapping[str, Sequence[float]], elapsed_s: float) -> str | None:
         blocks = len(next(iter(values.values())))
@@ -22,6 +22,11 @@ def stopping_rule(sampling: Sampling, baseline: str) -> Decide:
         return stopping.decide(series, blocks=blocks, elapsed_s=elapsed_s, limits=limits)
 
     return decide
+
+
+def limits_of(sampling: Sampling) -> stopping.Limits:
+    """What ends the sampling, for :mod:`harness.analysis.stopping`."""
+    return stopping.Limits(sampling.precision, sampling.budget_s, sampling.max_blocks, sampling.min_blocks)
 
 
 def log_speedups(values: Mapping[str, Sequence[float]], baseline: str) -> dict[str, Floats]:

@@ -15,7 +15,6 @@ from harness.runner import batching
 from harness.runner.beacon import Beacon
 from harness.runner.calibration import cold_limit_gbps
 from harness.runner.candidate import Candidate, outcome
-from harness.runner.candidate import accepted as _accepted  # noqa: F401  tests/no_hardware takes it from here
 from harness.runner.checking import Checker
 from harness.runner.flags import Rules
 from harness.runner.flush import Flusher
@@ -29,8 +28,6 @@ from harness.runner.rows import RowStream
 from harness.runner.sampler import Sampled, Sampling, State, sample_family
 from harness.runner.session import Session
 from harness.runtime import DeviceInfo
-
-__all__ = ["FamilyRun", "Request", "find_pattern", "run_family"]
 
 #: Reasons for the end of sampling, the least satisfying first: a case that was sampled in two states has one.
 _ENDS = (PASS, stopping.BUDGET, stopping.MAX_BLOCKS, stopping.PRECISION)
@@ -75,6 +72,7 @@ class FamilyRun:
         self.candidates = [Candidate(self.pattern.variants[name]) for name in request.variants]
         self.work: dict[str, Any] = {}
         self.stopped_by = ""
+        self._batches: dict[State, int] = {}
         self._instance = request.first_instance
         self._next_block = request.first_block
 
@@ -152,7 +150,6 @@ class FamilyRun:
         earlier, last = self.request.earlier.get(state, ()), self.request.last
         instances = Instances(part, self.pattern.baseline_variant.name, earlier, last=last)
         flusher = Flusher(self.session.queue, cold_limit_gbps(self.session)) if state == "cold" else None
-        batch = _Batch(partial(self._choose_batch, state, instances.share))
         begin, sampled = time.monotonic(), Sampled("", self._next_block)
         while self._good():
             sampled = sample_family(
@@ -163,7 +160,7 @@ class FamilyRun:
                 seed=self.request.seed + self._instance,
                 state=state,
                 first_block=self._next_block,
-                choose_batch=batch.choose,
+                choose_batch=partial(self._choose_batch, state, instances.share),
             )
             self._next_block = sampled.next_block
             if sampled.stopped_by != RENEW:
@@ -208,6 +205,12 @@ class FamilyRun:
         return value
 
     def _choose_batch(self, state: State, part: Sampling, times_ns: Mapping[str, float], block_s: float) -> int:
+        """Chosen in the first instance, and the same in all."""
+        if state not in self._batches:
+            self._batches[state] = self._batch(state, part, times_ns, block_s)
+        return self._batches[state]
+
+    def _batch(self, state: State, part: Sampling, times_ns: Mapping[str, float], block_s: float) -> int:
         # in-out arrays are reset and caches are flushed before each sample, not before each execution
         if state == "cold" or self.prepared.binding.initial:
             return 1
@@ -236,19 +239,6 @@ class FamilyRun:
             kernels=json.dumps(candidate.kernels),
             **self.work,
         )
-
-
-class _Batch:
-    """The batch of all instances of a family: chosen in the first."""
-
-    def __init__(self, choose: Callable[[Mapping[str, float], float], int]) -> None:
-        self._choose = choose
-        self._chosen: int | None = None
-
-    def choose(self, times_ns: Mapping[str, float], block_s: float) -> int:
-        if self._chosen is None:
-            self._chosen = self._choose(times_ns, block_s)
-        return self._chosen
 
 
 def _nothing() -> None:

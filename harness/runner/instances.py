@@ -19,7 +19,7 @@ import numpy as np
 from harness.analysis import stopping
 from harness.analysis.intervals import median_interval
 from harness.analysis.statistics import Floats
-from harness.runner.deciding import log_speedups
+from harness.runner.deciding import limits_of, log_speedups
 from harness.runner.sampler import Clock, Sampling
 
 #: Fewest instances from which it is estimated how much they differ.
@@ -60,15 +60,14 @@ class Instances:
             max_blocks=max(1, sampling.max_blocks // fewest),
         )
         self._sampling = sampling
+        self._limits = limits_of(sampling)
         self._baseline = baseline
         self._clock = clock
         self._begin = clock()
         self._fewest = fewest
         self._last = last
-        self._left: list[Mapping[str, Floats]] = [
-            {name: np.asarray(ratios, float) for name, ratios in one.items()} for one in earlier
-        ]
-        self._begun = len(self._left)
+        self._earlier = [{name: np.asarray(ratios, float) for name, ratios in one.items()} for one in earlier]
+        self._left: list[Mapping[str, Floats]] = []
         self._left_blocks = 0
 
     def decide(self, values: Mapping[str, Sequence[float]], elapsed_s: float) -> str | None:
@@ -89,18 +88,16 @@ class Instances:
 
     def taken(self) -> list[dict[str, list[float]]]:
         """Log speed-ups of each instance of this pass, for the next one."""
-        return [{name: ratios.tolist() for name, ratios in left.items()} for left in self._left[self._begun :]]
+        return [{name: ratios.tolist() for name, ratios in left.items()} for left in self._left]
 
     def _reason(self, own: Mapping[str, Floats], blocks: int, enough: bool) -> str | None:
         if enough and self._known(own):
             return stopping.PRECISION
-        if self._clock() - self._begin >= self._sampling.budget_s:
-            return stopping.BUDGET
-        if self._left_blocks + blocks >= self._sampling.max_blocks:
-            return stopping.MAX_BLOCKS
-        if not enough:
-            return None
-        whole = len(self._left) - self._begun + 1 >= self._fewest
+        elapsed_s = self._clock() - self._begin
+        spent = stopping.spent(blocks=self._left_blocks + blocks, elapsed_s=elapsed_s, limits=self._limits)
+        if spent is not None or not enough:
+            return spent
+        whole = len(self._left) + 1 >= self._fewest
         return RENEW if self._last or not whole else PASS
 
     def _enough(self, own: Mapping[str, Floats], blocks: int, elapsed_s: float) -> bool:
@@ -117,11 +114,15 @@ class Instances:
         It is what makes the wanted precision when all instances agree, or else how much they differ.
         """
         agreeing = self._sampling.precision * math.sqrt(self._sampling.min_instances)
-        medians = [float(np.median(left[name])) for left in self._left if name in left and left[name].size]
+        medians = [float(np.median(ratios)) for ratios in self._known_of(name) if ratios.size]
         return agreeing if len(medians) < FEWEST_MEDIANS else max(agreeing, float(np.std(medians, ddof=1)))
 
     def _known(self, own: Mapping[str, Floats]) -> bool:
-        if len(self._left) + 1 < self._sampling.min_instances:
+        if len(self._earlier) + len(self._left) + 1 < self._sampling.min_instances:
             return False
-        groups = [[*(left[name] for left in self._left if name in left), ratios] for name, ratios in own.items()]
+        groups = [[*self._known_of(name), ratios] for name, ratios in own.items()]
         return stopping.narrow(groups, self._sampling.precision)
+
+    def _known_of(self, name: str) -> list[Floats]:
+        """A variant's log speed-ups in each instance that was left, of earlier passes too."""
+        return [left[name] for left in (*self._earlier, *self._left) if name in left]

@@ -114,8 +114,7 @@ class Manager:
         visit = self._visit(family, number)
         rows = visit.rows
         waiting = [name for name, row in rows.items() if row["status"] == NOT_MEASURED]
-        passes = max(1, self._sampling.passes - number)
-        left_s = (self._sampling.budget_s - visit.spent_s) / passes
+        left_s = (self._sampling.budget_s - visit.spent_s) / (self._sampling.passes - number)
         sampling = replace(
             self._sampling,
             budget_s=min(max(left_s, 0.0), budget_s),
@@ -141,7 +140,7 @@ class Manager:
 
     def _visit(self, family: Family, number: int) -> Visit:
         """What is known of a family, new in the first pass; the cases to measure have no result yet."""
-        key = family.case_id("", str(self._device["device_class"]))
+        key = self._key(family)
         if number and key in self._visits:
             visit = self._visits[key]
             for row in visit.rows.values():
@@ -157,7 +156,10 @@ class Manager:
         """Take over what an earlier session has of a family: one pass, the last, is left for it."""
         visit.next_block = self._first_block
         visit.spent_s = self._sampling.budget_s * (1 - 1 / self._sampling.passes)
-        self._visits[family.case_id("", str(self._device["device_class"]))] = visit
+        self._visits[self._key(family)] = visit
+
+    def _key(self, family: Family) -> str:
+        return family.case_id("", str(self._device["device_class"]))
 
     # ---- one attempt --------------------------------------------------------------------------------------------
 

@@ -67,13 +67,14 @@ class Options:
         asked = self.recipe
         instances = asked.instances or (1 if asked.preset == "smoke" else MIN_INSTANCES)
         least = asked.min_samples or (MIN_SAMPLES if asked.preset == "smoke" else MIN_BLOCKS)
-        most = asked.max_samples or max(Sampling.max_blocks, least * len(STATES[asked.state]))
-        if most < least * len(STATES[asked.state]):
+        states = STATES[asked.state]
+        most = asked.max_samples or max(Sampling.max_blocks, least * len(states))
+        if most < least * len(states):
             raise XebenchError(f"--max-samples {most} leaves no room for {least} in each state: raise it")
         return Sampling(
             precision=asked.precision or Sampling.precision,
             budget_s=BUDGETS_S.get(asked.preset, BUDGETS_S["default"]) if asked.budget_s is None else asked.budget_s,
-            states=STATES[asked.state],
+            states=states,
             min_blocks=least,
             max_blocks=most,
             min_instances=instances,

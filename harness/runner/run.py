@@ -176,8 +176,10 @@ class _Session:
                 row.update(with_known_roofs(manager.measure_roofs(), self.options.known_roofs(row)))
                 self.writer.append("devices", [row])
             manager.announce(missing)
-            ended_by = self._measure_families(manager, missing)
-            return ended_by or self._finish_families(manager, unfinished)
+            self._restore(manager, unfinished)
+            last = self.sampling.passes - 1
+            visits = [(number, family) for number in range(self.sampling.passes) for family in missing]
+            return self._measure_families(manager, [*visits, *((last, family) for family in unfinished)])
         finally:
             manager.close()
 
@@ -205,41 +207,29 @@ class _Session:
             make_worker=partial(WorkerProcess, memory_limit_bytes=self.memory_bytes, poll=poll),
         )
 
-    def _measure_families(self, manager: Manager, families: Sequence[Family]) -> str | None:
+    def _restore(self, manager: Manager, families: Sequence[Family]) -> None:
+        """Families that an earlier session came to before get the pass that is left."""
+        for family in families:
+            assert self.earlier is not None
+            manager.restore(family, resume.earlier_visit(family, self.earlier, self.device.device_class))
+
+    def _measure_families(self, manager: Manager, visits: Sequence[tuple[int, Family]]) -> str | None:
         """Come to every family, as often as there are passes: the machine of a minute later is another."""
-        visits = [(number, index) for number in range(self.sampling.passes) for index in range(len(families))]
-        for done, (number, index) in enumerate(visits):
+        for done, (number, family) in enumerate(visits):
             left_s = self.budget.left_s()
             if left_s <= 0:
-                return self._out_of_time(manager, [] if number else families[index:])
-            family = families[index]
-            label = f"{family.pattern.name} {family.axes_text()}".strip()
-            self.progress.family(done, len(visits), label)
+                return self._out_of_time(manager, [family for number, family in visits[done:] if number == 0])
+            self.progress.family(done, len(visits), f"{family.pattern.name} {family.axes_text()}".strip())
             with self.signals.held():
                 manager.run_family(family, left_s, number)
         return None
 
-    def _finish_families(self, manager: Manager, families: Sequence[Family]) -> str | None:
-        """The last pass of families that an earlier session came to before."""
-        for index, family in enumerate(families):
-            left_s = self.budget.left_s()
-            if left_s <= 0:
-                return self._out_of_time(manager, [])
-            assert self.earlier is not None
-            manager.restore(family, resume.earlier_visit(family, self.earlier, self.device.device_class))
-            self.progress.family(index, len(families), f"{family.pattern.name} {family.axes_text()}".strip())
-            with self.signals.held():
-                manager.run_family(family, left_s, self.sampling.passes - 1)
-        return None
-
-    def _out_of_time(self, manager: Manager, families: Sequence[Family]) -> str | None:
+    def _out_of_time(self, manager: Manager, families: Sequence[Family]) -> str:
         """The run's budget is spent; families that were never measured are said to be missing."""
         spent = f"the budget of {self.budget.seconds:g} s for the run is spent"
-        if not families:
-            self._say_what_is_kept(f"{spent}, and passes are missing")
-            return RUN_BUDGET
         manager.announce(families, f"not measured: {spent}")
-        self._say_what_is_kept(f"{spent}, and {len(families)} families are not measured")
+        lacking = f"{len(families)} families are not measured" if families else "passes are missing"
+        self._say_what_is_kept(f"{spent}, and {lacking}")
         return RUN_BUDGET
 
     def _tell_of_neighbour(self, neighbour: Neighbour) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from harness.analysis import intervals, stopping, verdict
+from harness.analysis import intervals, verdict
+from harness.runner.deciding import stopping_rule
 from harness.runner.sampler import Sampling, sample_family
 from harness.studies.noise.instruments.observation import Observation, Program, Side
 
@@ -34,7 +35,7 @@ def xebench(
     """
     programs = {_FIRST: first, _SECOND: second}
     sampling = Sampling(precision=precision, budget_s=budget_s)
-    limits = stopping.Limits(sampling.precision, sampling.budget_s, sampling.max_blocks, sampling.min_blocks)
+    rule = stopping_rule(sampling, _FIRST)
     taken: dict[str, Sequence[float]] = {}
 
     def measure(variant: str, *, state: str, block: int, order: int, batch: int) -> float:
@@ -42,8 +43,7 @@ def xebench(
 
     def decide(values: Mapping[str, Sequence[float]], elapsed_s: float) -> str | None:
         taken.update(values)
-        ratios = intervals.log_ratios(values[_FIRST], values[_SECOND])
-        return stopping.decide([ratios], blocks=ratios.size, elapsed_s=elapsed_s, limits=limits)
+        return rule(values, elapsed_s)
 
     sampled = sample_family((_FIRST, _SECOND), measure, decide, sampling, seed=seed)
     return conclude(taken[_FIRST], taken[_SECOND], sampled.stopped_by, device_class, verdict.same_within(precision))
