@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 
+def first_line(error: BaseException) -> str:
+    """What an error says, without the lines that libraries add."""
+    return str(error).strip().partition("\n")[0]
+
+
+def named(error: BaseException) -> str:
+    """An error that is not ours in one line: its type and what it says."""
+    return f"{type(error).__name__}: {first_line(error)}"
+
+
 class XebenchError(Exception):
     """The root of every error that ends a command with one line; ``exit_code`` is its exit status."""
 

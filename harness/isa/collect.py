@@ -140,6 +140,7 @@ def _run_child(families: Sequence[Family], place: Path, timeout_s: int) -> tuple
             "pattern": family.pattern.name,
             "sizes": dict(family.sizes),
             "axes": dict(family.axes),
+            "axes_json": family.axes_json(),
         }
         for family in families
     ]

@@ -6,10 +6,8 @@ SPIR-V modules and ``found.jsonl`` beside it.
 
 from __future__ import annotations
 
-import inspect
 import json
 import math
-import os
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +17,10 @@ from typing import Any
 import numpy as np
 
 from harness import runtime
+from harness.errors import named
+from harness.runner.candidate import accepted
 from harness.runner.worker import die_with_parent
+from harness.runtime.child import leave
 
 NOTHING_LAUNCHED = "launches no kernel through the session"
 
@@ -66,23 +67,22 @@ def _recording_session(device: str) -> tuple[Any, Any]:
 
 def _run_family(request: Mapping[str, Any], session: Any, store: Any, folder: Path, note: Callable[..., None]) -> None:
     from harness.runner.binding import Binding
-    from harness.runner.family import find_pattern
     from harness.runner.memory import DeviceMemory
+    from harness.runner.problem import find_pattern, make_problem
 
     pattern = find_pattern(request["source"], request["pattern"])
-    assert pattern.make_problem is not None
     numbers = {**request["sizes"], **request["axes"]}
     try:
-        problem = pattern.make_problem(np.random.default_rng(0), **_accepted(pattern.make_problem, numbers))
+        problem = make_problem(pattern, numbers, 0)
         binding = Binding(problem, numbers, DeviceMemory(session.queue))
     except Exception as error:
         for name in pattern.variants:
-            note("missing", pattern=pattern.name, variant=name, reason=_one_line(error))
+            note("missing", pattern=pattern.name, variant=name, reason=named(error))
         return
     note(
         "work",
         pattern=pattern.name,
-        axes=_axes_text(request),
+        axes=request["axes_json"],
         bytes_moved=_whole(problem.bytes_moved),
         operations=_whole(problem.operations),
         operation_kind=problem.operation_kind,
@@ -110,12 +110,12 @@ def _run_variant(function: Callable[..., Any], session: Any, binding: Any, axes:
     try:
         binding.reset()
         session.begin()
-        prepared = function(session, binding.bound, **_accepted(function, axes))
+        prepared = function(session, binding.bound, **accepted(function, axes))
         if callable(prepared):
             prepared()
         session.wait()
     except Exception as error:
-        return _one_line(error)
+        return named(error)
     return ""
 
 
@@ -125,7 +125,7 @@ def _facts(request: Mapping[str, Any], compiled: Any, index_space: Any, argument
     global_size, local_size = index_space_extents(index_space)
     options, _ = compiled.options.flags("opencl", "Intel(R) Corporation", "gpu")
     return {
-        "axes": _axes_text(request),
+        "axes": request["axes_json"],
         "kernel": compiled.name,
         "spirv_sha256": compiled.sha256,
         "build_options": list(options),
@@ -133,10 +133,6 @@ def _facts(request: Mapping[str, Any], compiled: Any, index_space: Any, argument
         "local_size": None if local_size is None else list(local_size),
         "local_bytes": sum(map(_local_bytes, arguments)),
     }
-
-
-def _axes_text(request: Mapping[str, Any]) -> str:
-    return json.dumps(request["axes"], sort_keys=True)
 
 
 def _whole(number: Any) -> int | None:
@@ -151,18 +147,7 @@ def _local_bytes(argument: Any) -> int:
     return int(math.prod(argument._shape) * np.dtype(argument._dtype).itemsize)
 
 
-def _accepted(function: Callable[..., Any], numbers: Mapping[str, Any]) -> dict[str, Any]:
-    parameters = inspect.signature(function).parameters
-    return {name: value for name, value in numbers.items() if name in parameters}
-
-
-def _one_line(error: BaseException) -> str:
-    return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
-
-
 if __name__ == "__main__":
     die_with_parent()
     main(Path(sys.argv[1]), int(sys.argv[2]))
-    sys.stdout.flush()
-    # native libraries have crashed in their exit handlers after correct work
-    os._exit(0)
+    leave(0)

@@ -77,7 +77,7 @@ def project(
     """
     stated = {(one.pattern, one.axes): one for one in work}
     for family in plan:
-        axes = json.dumps(dict(family.axes), sort_keys=True)
+        axes = family.axes_json()
         for variant in family.pattern.variants:
             own = stated.get((family.pattern.name, axes))
             launches = launched(found, family.pattern.name, variant.name, axes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,10 @@ class Family:
     def axes_text(self) -> str:
         """The point on the axes, readable and stable: ``stride=16;work_group_size=32``."""
         return ";".join(f"{name}={self.axes[name]}" for name in sorted(self.axes))
+
+    def axes_json(self) -> str:
+        """The point on the axes as tables keep it: a JSON object."""
+        return json.dumps(dict(self.axes), sort_keys=True)
 
     def case_id(self, variant: str, device_class: str) -> str:
         """The key of one case, unique within a run."""

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from harness.errors import TooLarge, Unsupported, XebenchError
+from harness.errors import TooLarge, Unsupported, XebenchError, first_line, named
 from harness.roofline.catalogue import Probe, find_probe, grouped
 from harness.roofline.results import Reading
 from harness.roofline.search import EFFORTS, Found, NoForm, WrongResult
+from harness.runtime.child import leave
 
 
 def reading_of(probe: Probe, found: Found) -> Reading:
@@ -55,15 +55,11 @@ def _read(group: Any, probe: Probe) -> Reading:
     try:
         return reading_of(probe, group.measure(probe.name))
     except (Unsupported, TooLarge) as error:
-        return Reading(probe.name, "skipped", reason=_line(error))
+        return Reading(probe.name, "skipped", reason=first_line(error))
     except (NoForm, WrongResult) as error:
-        return Reading(probe.name, "failed", reason=_line(error))
+        return Reading(probe.name, "failed", reason=first_line(error))
     except Exception as error:
-        return Reading(probe.name, "failed", reason=f"{type(error).__name__}: {_line(error)}")
-
-
-def _line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
+        return Reading(probe.name, "failed", reason=named(error))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -88,8 +84,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    status = main(sys.argv[1:])
-    sys.stdout.flush()
-    sys.stderr.flush()
-    # drivers have crashed in their own exit handlers after right results
-    os._exit(status)
+    leave(main(sys.argv[1:]))

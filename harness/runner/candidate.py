@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.errors import TooLarge, Unsupported, XebenchError
+from harness.errors import TooLarge, Unsupported, XebenchError, first_line, named
 from harness.patterns.pattern import Variant
 from harness.runner.validation import UnusableReference
 
@@ -35,7 +35,7 @@ class Candidate:
 
 def outcome(stage: str, error: Exception) -> tuple[str, str]:
     """Status and reason of what an exception ended."""
-    text = str(error).strip().partition("\n")[0]
+    text = first_line(error)
     if isinstance(error, Unsupported):
         return "skipped", text
     if isinstance(error, TooLarge):
@@ -44,7 +44,7 @@ def outcome(stage: str, error: Exception) -> tuple[str, str]:
         return "refused", "the host has too little memory for this problem"
     if isinstance(error, XebenchError | UnusableReference):
         return "error", f"{stage}: {text}"
-    return "error", f"{stage}: {type(error).__name__}: {text}"
+    return "error", f"{stage}: {named(error)}"
 
 
 def accepted(function: Callable[..., Any], numbers: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -44,7 +43,7 @@ def case_rows(
             "variant": variant.name,
             "role": variant.role,
             "preset": family.preset,
-            "axes": json.dumps(dict(family.axes), sort_keys=True),
+            "axes": family.axes_json(),
             "device": device["device"],
             "device_class": device_class,
             "metric": info.metric,

@@ -11,7 +11,7 @@ import dpnp
 
 from harness.dpex import DeviceEvent
 from harness.dpex.fill import fill
-from harness.errors import Unsupported
+from harness.errors import Unsupported, first_line
 from harness.runner import memory
 from harness.runner.kernels import Compilation, KernelStore
 from harness.runner.recorder import Measured, Recorder
@@ -108,8 +108,7 @@ class Session:
         try:
             result = function(*map(_for_dpnp, arguments), **{k: _for_dpnp(v) for k, v in options.items()})
         except RuntimeError as error:
-            reason = str(error).strip().partition("\n")[0]
-            raise Unsupported(f"{name} does not run on this device: {reason}") from error
+            raise Unsupported(f"{name} does not run on this device: {first_line(error)}") from error
         last = DeviceEvent(self.queue.submit_barrier())
         self._recorder.add_bracket(name, 0, first, last)
         return result

@@ -14,10 +14,11 @@ import traceback
 from contextlib import suppress
 from pathlib import Path
 
-from harness.errors import XebenchError
+from harness.errors import XebenchError, named
 from harness.runner.beacon import Beacon
 from harness.runner.messages import Receiver, Sender
 from harness.runner.signals import STOPPING
+from harness.runtime.child import leave
 
 PR_SET_PDEATHSIG = 1
 
@@ -77,18 +78,10 @@ def main(arguments: list[str]) -> int:
         return error.exit_code
     except Exception as error:
         traceback.print_exc()
-        sender.send("failed", reason=_one_line(error), exit_code=1)
+        sender.send("failed", reason=named(error), exit_code=1)
         return 1
     return 0
 
 
-def _one_line(error: BaseException) -> str:
-    return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
-
-
 if __name__ == "__main__":
-    # Native code ends without running Python's clean-up: a driver's own exit handlers have crashed after correct work.
-    status = main(sys.argv[1:])
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(status)
+    leave(main(sys.argv[1:]))

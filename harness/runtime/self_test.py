@@ -8,12 +8,11 @@ without hardware that reports every kernel as done and runs none.
 from __future__ import annotations
 
 import json
-import os
 import sys
 from dataclasses import dataclass
 
 from harness.errors import XebenchError
-from harness.runtime.child import ask
+from harness.runtime.child import ask, leave
 from harness.runtime.devices import DeviceInfo
 
 TIMEOUT_S = 120.0
@@ -75,8 +74,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    status = main(sys.argv[1:])
-    sys.stdout.flush()
-    sys.stderr.flush()
-    # Drivers have crashed in their own exit handlers after right results; those are not what is asked here.
-    os._exit(status)
+    leave(main(sys.argv[1:]))

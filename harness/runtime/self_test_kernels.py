@@ -18,7 +18,7 @@ import numpy as np
 from numba_dpex import kernel_api as kapi
 
 import harness.dpex  # noqa: F401  (its import repairs numba-dpex)
-from harness.errors import NoDevice
+from harness.errors import NoDevice, named
 from harness.runtime.devices import DeviceInfo, describe, open_device
 from harness.runtime.ulp import first_difference
 
@@ -134,7 +134,7 @@ def _guarded(name: str, check: Callable[[dpctl.SyclQueue], str | None], queue: d
     try:
         problem = check(queue)
     except Exception as error:  # whatever a compiler or driver throws is a failure of the device
-        problem = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
+        problem = named(error)
     return f"{name}: {problem}" if problem else None
 
 
