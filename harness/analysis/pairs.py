@@ -12,12 +12,10 @@ import pandas as pd
 from harness.analysis import hygiene, intervals, times, verdict
 from harness.analysis.rows import Row, rows
 from harness.analysis.statistics import Floats
+from harness.patterns.baseline import find_baseline
 
 #: What the two sides of a pair have in common: a CPU row is never compared with a GPU row.
 _FAMILY_KEY: Final = ("pattern", "preset", "axes", "device_class", "device")
-
-#: Roles that the other variants are compared with, in order of preference.
-_BASELINE_ROLES: Final = ("naive", "baseline", "antipattern")
 
 #: Columns of the variant's case that a pair repeats.
 _KEPT: Final = (
@@ -55,7 +53,7 @@ def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, sum
     for case in rows(cases):
         families.setdefault(tuple(case[name] for name in _FAMILY_KEY), []).append(case)
     for members in families.values():
-        baseline = _baseline(members)
+        baseline = find_baseline(members, role=lambda case: str(case["role"]))
         for case in members:
             if baseline is None or case is baseline:
                 continue
@@ -121,14 +119,6 @@ class _Blocks:
             np.median(measured, axis=1) if throttled.size else np.empty(0),
             float(throttled.mean()) if throttled.size else 0.0,
         )
-
-
-def _baseline(members: list[Row]) -> Row | None:
-    for role in _BASELINE_ROLES:
-        for case in members:
-            if case["role"] == role:
-                return case
-    return None
 
 
 def _row(baseline: Row, case: Row, shared: _Shared, resolution_ns: float | None) -> Row:

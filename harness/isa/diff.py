@@ -10,9 +10,8 @@ from itertools import groupby, zip_longest
 
 from harness.isa.kernel import KernelCode
 from harness.isa.table import Entry
+from harness.patterns.baseline import find_baseline
 
-# Which variant the others are compared with: the first role that a pattern has.
-_BASELINES = ("naive", "baseline", "antipattern")
 _CLASS_NAMES = {"float": "floating-point", "int64": "64-bit integer", "int64_emulation": "64-bit emulation"}
 
 
@@ -105,11 +104,8 @@ def _pattern_key(entry: Entry) -> tuple[str, str, str, int]:
 
 
 def _baseline(entries: Sequence[Entry]) -> str:
-    for role in _BASELINES:
-        for entry in entries:
-            if entry.launch.role == role:
-                return entry.launch.variant
-    return entries[0].launch.variant
+    found = find_baseline(entries, role=lambda entry: entry.launch.role)
+    return (found or entries[0]).launch.variant
 
 
 def _matched(before: Sequence[Entry], after: Sequence[Entry]) -> Iterator[Pair]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar, overload
 
 from harness.errors import PatternError
+from harness.patterns.baseline import find_baseline
 
 ROLES = ("naive", "intermediate", "optimized", "baseline", "antipattern")
 METRICS = ("device", "span", "wall")
@@ -213,8 +214,6 @@ class Pattern:
     @property
     def baseline_variant(self) -> Variant:
         """The variant that speed-ups are counted from: the naive one, else the first baseline."""
-        by_role = sorted(
-            (v for v in self.variants.values() if v.role in ("naive", "baseline")),
-            key=lambda v: v.role != "naive",
-        )
-        return by_role[0]
+        found = find_baseline(self.variants.values(), role=lambda variant: variant.role)
+        assert found is not None  # `complete` refuses a pattern without
+        return found

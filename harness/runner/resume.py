@@ -10,15 +10,13 @@ import pandas as pd
 from harness.analysis import times
 from harness.analysis.rows import rows
 from harness.errors import XebenchError
+from harness.patterns.baseline import find_baseline
 from harness.patterns.plan import Family
 from harness.records import Run
 from harness.runner.cases import NOT_MEASURED
 from harness.runner.deciding import log_speedups
 from harness.runner.instances import PASS
 from harness.runner.visit import Visit
-
-#: Roles of a baseline, the first that a pattern has.
-BASELINES: Final = ("naive", "baseline", "antipattern")
 
 #: What tells one device, or one of its drivers, from another.
 IDENTITY: Final = ("device", "name", "driver_version")
@@ -68,19 +66,15 @@ def earlier_visit(family: Family, run: Run, device_class: str) -> Visit:
     names = {family.case_id(variant.name, device_class): variant.name for variant in family.pattern.variants}
     cases = {names[row["case_id"]]: row for row in rows(run.cases) if row["case_id"] in names}
     own = run.samples[run.samples["case_id"].isin(names)]
-    visit = Visit(cases, next_block=0, next_instance=int(own["instance"].max() + 1) if own["instance"].any() else 1)
+    visit = Visit(cases, next_block=0, next_instance=int(max(own["instance"].dropna(), default=-1)) + 1)
+    baseline = find_baseline(family.pattern.variants, role=lambda variant: variant.role)
+    assert baseline is not None  # Pattern refuses to be declared without
     trusted = times.usable(run.cases, own)
     for (state, _), instance in trusted.groupby(["state", "instance"]):
         by_block = instance.pivot_table("time_ns", "block", "case_id", aggfunc="median").rename(columns=names)
-        speedups = log_speedups({str(name): by_block[name].tolist() for name in by_block}, baseline_of(family))
+        speedups = log_speedups({str(name): by_block[name].tolist() for name in by_block}, baseline.name)
         visit.earlier.setdefault(str(state), []).append({name: one.tolist() for name, one in speedups.items()})
     return visit
-
-
-def baseline_of(family: Family) -> str:
-    """The variant that speed-ups of a family are counted from."""
-    variants = family.pattern.variants
-    return next((one.name for role in BASELINES for one in variants if one.role == role), variants[0].name)
 
 
 def case_ids(families: Iterable[Family], device_class: str) -> list[str]:
