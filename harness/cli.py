@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from harness import __version__
-from harness.command_line import JSON, PATHS, run_command
+from harness.command_line import JSON, PATHS, given_options, run_command
 from harness.errors import XebenchError
 from harness.isa.command import isa
 from harness.isa.occupancy_command import occupancy
@@ -214,12 +214,9 @@ def run(names: tuple[str, ...], preset: str, as_json: bool, paths: tuple[Path, .
 def _refuse_beside_resume() -> None:
     """Options that say what is measured belong to the run that is resumed, and must not contradict it."""
     own = {"resume", "timeout", "run_budget", "memory_limit", "exclusive", "as_json"}
-    context = click.get_current_context()
-    for parameter in context.command.params:
-        source = context.get_parameter_source(str(parameter.name))
-        if parameter.name not in own and source is click.core.ParameterSource.COMMANDLINE:
-            given = "NAMES" if parameter.name == "names" else parameter.opts[0]
-            raise XebenchError(f"--resume takes from the run what is measured: leave out {given}")
+    for name, written in given_options().items():
+        if name not in own:
+            raise XebenchError(f"--resume takes from the run what is measured: leave out {written}")
 
 
 @commands.command()

@@ -21,6 +21,17 @@ JSON: Final = click.option("--json", "as_json", is_flag=True, help="Print JSON, 
 OCLOC: Final = click.option("--ocloc", help="Intel's offline compiler.  [default: ocloc on the path]")
 
 
+def given_options() -> dict[str, str]:
+    """What the user gave to the running command: name of each parameter, and how it is written."""
+    context = click.get_current_context()
+    given = click.core.ParameterSource.COMMANDLINE
+    return {
+        str(one.name): one.opts[0] if isinstance(one, click.Option) else one.human_readable_name
+        for one in context.command.params
+        if context.get_parameter_source(str(one.name)) is given
+    }
+
+
 def run_command(command: click.Command, name: str) -> None:
     """Run a command as a program; an error that a user can cause ends in one line and its exit status.
 

@@ -7,21 +7,14 @@ can share a folder. A folder that cannot be written is no error: kernels are com
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import tempfile
 from pathlib import Path
 
-import platformdirs
+from harness import disk_cache
 
 _MAGIC = b"harness.dpex SPIR-V 1"
 _SPIRV_MAGIC = b"\x03\x02\x23\x07"
-
-
-def default_folder() -> Path:
-    """Where SPIR-V is kept when nothing else is said: ``xebench/spirv`` in the user's cache folder."""
-    return Path(platformdirs.user_cache_dir("xebench")) / "spirv"
 
 
 class SpirvCache:
@@ -32,7 +25,7 @@ class SpirvCache:
     """
 
     def __init__(self, folder: Path | str | None = None) -> None:
-        self.folder = Path(folder) if folder is not None else default_folder()
+        self.folder = Path(folder) if folder is not None else disk_cache.default_folder("spirv")
 
     def path(self, key: str) -> Path:
         """The file of an entry."""
@@ -47,16 +40,7 @@ class SpirvCache:
 
     def store(self, key: str, name: str, spirv: bytes) -> None:
         """Keep SPIR-V under a fingerprint; a folder or disk that refuses is no error."""
-        with contextlib.suppress(OSError):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=self.folder, suffix=".part", delete=False) as file:
-                part = Path(file.name)
-                try:
-                    file.write(_encode(key, name, spirv))
-                    file.close()
-                    part.replace(self.path(key))
-                except OSError:
-                    part.unlink(missing_ok=True)
+        disk_cache.keep(self.path(key), _encode(key, name, spirv))
 
 
 def _encode(key: str, name: str, spirv: bytes) -> bytes:

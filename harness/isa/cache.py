@@ -6,24 +6,16 @@ entries are ignored and written again; a folder that cannot be written is no err
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import json
-import tempfile
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 
-import platformdirs
-
+from harness import disk_cache
 from harness.isa.model import Compiled, Compiler, Source, Target
 
 _FORMAT = 1
-
-
-def default_folder() -> Path:
-    """Where compilations are kept when nothing else is said: ``xebench/isa`` in the user's cache folder."""
-    return Path(platformdirs.user_cache_dir("xebench")) / "isa"
 
 
 class CompileCache:
@@ -34,7 +26,7 @@ class CompileCache:
     """
 
     def __init__(self, folder: Path | str | None = None) -> None:
-        self.folder = Path(folder) if folder is not None else default_folder()
+        self.folder = Path(folder) if folder is not None else disk_cache.default_folder("isa")
 
     def path(self, compiler: Compiler, source: Source, target: Target) -> Path:
         """The file of a compilation; its name depends on everything that the result depends on."""
@@ -54,14 +46,5 @@ class CompileCache:
         """Keep a compilation, unless it ran out of time, which depends on the machine."""
         if compiled.status == "timeout":
             return
-        with contextlib.suppress(OSError):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            data = gzip.compress(json.dumps(asdict(compiled)).encode(), mtime=0)
-            with tempfile.NamedTemporaryFile(dir=self.folder, suffix=".part", delete=False) as file:
-                part = Path(file.name)
-                try:
-                    file.write(data)
-                    file.close()
-                    part.replace(self.path(compiler, source, target))
-                except OSError:
-                    part.unlink(missing_ok=True)
+        data = gzip.compress(json.dumps(asdict(compiled)).encode(), mtime=0)
+        disk_cache.keep(self.path(compiler, source, target), data)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.command_line import JSON, OCLOC, PATHS
+from harness.command_line import JSON, OCLOC, PATHS, given_options
 from harness.errors import XebenchError
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ def _of_patterns(gpu: GpuParameters, names: tuple[str, ...], as_json: bool, give
     from harness.isa.occupied import occupancies
     from harness.isa.ocloc import find_compiler
     from harness.report.occupancy_table import kernels_remarks, kernels_table
+    from harness.report.units import axes_text
 
     compiler = find_compiler(given["ocloc"])
     say(f"{compiler.label}, {gpu.product.name} ({gpu.code})")
@@ -103,7 +104,7 @@ def _of_patterns(gpu: GpuParameters, names: tuple[str, ...], as_json: bool, give
     else:
         for (pattern, axes), group in groupby(kernels, key=lambda one: (one.launch.pattern, one.launch.axes)):
             of_point = list(group)
-            point = ", ".join(f"{name} {value}" for name, value in json.loads(axes).items())
+            point = axes_text(axes)
             click.echo(f"{pattern}, {given['preset']}{', ' if point else ''}{point}")
             console = _console()
             console.print(kernels_table(of_point, console.width))
@@ -122,8 +123,6 @@ def _console() -> Any:
 
 
 def _refuse_beside_pattern() -> None:
-    context = click.get_current_context()
-    for parameter in context.command.params:
-        source = context.get_parameter_source(str(parameter.name))
-        if parameter.name in _NUMBERS and source is click.core.ParameterSource.COMMANDLINE:
-            raise XebenchError(f"--pattern brings its own launch: leave out {parameter.opts[0]}")
+    for name, written in given_options().items():
+        if name in _NUMBERS:
+            raise XebenchError(f"--pattern brings its own launch: leave out {written}")

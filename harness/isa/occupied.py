@@ -86,12 +86,12 @@ def _of(launch: collect.Launch, entry: Entry, gpu: GpuParameters) -> KernelOccup
         return KernelOccupancy(launch, None, f"{entry.status}: {entry.reason}")
     work_group, assumed = _work_group(launch, gpu)
     try:
-        return KernelOccupancy(launch, occupancy_of(asked_of(launch, entry.code, work_group), gpu), assumed=assumed)
+        return KernelOccupancy(launch, occupancy_of(_asked_of(launch, entry.code, work_group), gpu), assumed=assumed)
     except LaunchError as error:
         return KernelOccupancy(launch, None, str(error), assumed)
 
 
-def asked_of(launch: collect.Launch, code: KernelCode, work_group_size: int) -> Launch:
+def _asked_of(launch: collect.Launch, code: KernelCode, work_group_size: int) -> Launch:
     """What the compiled kernel asks of the GPU in this launch."""
     return Launch(
         work_group_size,

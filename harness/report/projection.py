@@ -92,7 +92,7 @@ def as_text(projections: Sequence[Projection], gpu: GpuParameters, width: int | 
     for heading, needed in figures:
         table.add_column(heading, justify="right", no_wrap=True, min_width=needed)
     for (pattern, axes), group in groupby(projections, key=lambda one: (one.pattern, one.axes)):
-        point = ", ".join(f"{name} {value}" for name, value in json.loads(axes).items())
+        point = units.axes_text(axes)
         table.add_row(Text(pattern + (f" ({point})" if point else ""), style="bold"))
         for one in group:
             table.add_row(f"  {one.variant}", *_cells(one))
@@ -122,13 +122,13 @@ def _remarks(projections: Sequence[Projection]) -> list[str]:
 
 
 def _roofs(gpu: GpuParameters) -> str:
-    known = (
-        (gpu.peak_memory_gbps, "GB/s"),
-        (gpu.peak_fp32_gflops, "GFLOP/s fp32"),
-        (gpu.peak_fp64_gflops, "GFLOP/s fp64"),
-        (peak_gops(gpu, "int32"), "Gop/s int32"),
-    )
-    return ", ".join(f"{value:.4g} {unit}" for value, unit in known if value is not None) or "no roof is known"
+    known = {
+        "bandwidth": gpu.peak_memory_gbps,
+        "fp32": gpu.peak_fp32_gflops,
+        "fp64": gpu.peak_fp64_gflops,
+        "int32": peak_gops(gpu, "int32"),
+    }
+    return units.roofs(known, digits=4) or "no roof is known"
 
 
 def guide_table(figures: Sequence[GuideFigure]) -> str:
@@ -138,7 +138,7 @@ def guide_table(figures: Sequence[GuideFigure]) -> str:
         "|---|---|---|---|---|---|---|---|",
     ]
     for one in figures:
-        unit = "GB/s" if one.roof == MEMORY else "Gop/s" if one.roof == "int32" else "GFLOP/s"
+        unit = units.ROOF_UNIT["bandwidth" if one.roof == MEMORY else one.roof]
         assert one.roof_rate is not None and one.fraction is not None
         lines.append(
             f"| {one.id} | {one.what} | {find_gpu(one.gpu).product.name} | {one.roof}, {one.roof_rate:.4g} {unit} "

@@ -6,7 +6,7 @@ import io
 import json
 from typing import TYPE_CHECKING
 
-from harness.report.units import duration
+from harness.report.units import ROOF_COLUMN, ROOF_UNIT, duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,14 +81,7 @@ def _head(measured: Roofline) -> list[str]:
 
 def _roofs(measured: Roofline) -> str:
     found = measured.roofs()
-    named = (
-        ("bandwidth", "bandwidth_roof_gbps", "GB/s"),
-        ("fp32", "fp32_roof_gflops", "GFLOP/s"),
-        ("fp64", "fp64_roof_gflops", "GFLOP/s"),
-        ("int32", "int32_roof_gops", "Gop/s"),
-        ("SLM", "slm_roof_gbps", "GB/s"),
-    )
-    values = ((name, found[column], unit) for name, column, unit in named)
+    values = ((name, found[column], ROOF_UNIT[name]) for name, column in ROOF_COLUMN.items())
     return "roofs: " + ", ".join(f"{name} {'-' if v is None else quantity(v, unit)}" for name, v, unit in values)
 
 

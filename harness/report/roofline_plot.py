@@ -15,7 +15,6 @@ from harness.report.rows import number
 WIDTH, HEIGHT = 420, 260
 #: Room around the cases, as a factor.
 MARGIN: Final = 2.0
-UNIT: Final = {"int32": "Gop/s"}
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def plots(run: Run) -> list[Plot]:
 
 
 def _plot(kind: str, bandwidth: float, rate: float, cases: Sequence[dict[Any, Any]]) -> Plot:
-    unit = UNIT.get(kind, "GFLOP/s")
+    unit = units.ROOF_UNIT[kind]
     ridge = rate / bandwidth
     places = [(case["operations"] / case["bytes_moved"], case["rate_gops"]) for case in cases]
     x_axis = _Axis([ridge, *(x for x, _ in places)], WIDTH)

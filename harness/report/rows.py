@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,12 +121,7 @@ def flag_line(run: Run) -> str:
 def _where(pair: dict[Any, Any]) -> str:
     """The point on the axes, and the state of the caches where it is not the usual one."""
     cold = ["cold"] if pair["state"] == "cold" else []
-    return ", ".join(filter(None, [axes_text(pair["axes"]), *cold]))
-
-
-def axes_text(text: str) -> str:
-    """Axes from JSON to ``stride=16, work_group_size=32``."""
-    return ", ".join(f"{name}={value}" for name, value in sorted(json.loads(text).items()))
+    return ", ".join(filter(None, [units.axes_text(pair["axes"]), *cold]))
 
 
 def number(value: Any) -> float | None:
@@ -155,17 +149,7 @@ def device_line(run: Run) -> str:
     if run.devices.empty:
         return "no device was recorded"
     device = run.devices.iloc[0]
-    roofs = [
-        f"{number(device[column]) or 0:.3g} {unit}"
-        for column, unit in (
-            ("bandwidth_roof_gbps", "GB/s"),
-            ("fp32_roof_gflops", "GFLOP/s fp32"),
-            ("fp64_roof_gflops", "GFLOP/s fp64"),
-            ("int32_roof_gops", "Gop/s int32"),
-            ("slm_roof_gbps", "GB/s SLM"),
-        )
-        if number(device[column])
-    ]
-    roof = f"; measured roofs {', '.join(roofs)}" if roofs else ""
+    roofs = units.roofs({name: number(device[column]) for name, column in units.ROOF_COLUMN.items()})
+    roof = f"; measured roofs {roofs}" if roofs else ""
     what = f"{device['device']}, class {device['device_class']}, driver {device['driver_version']}"
     return f"{device['name']} ({what}){roof}"

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Mapping
+from typing import Final
+
+#: The roofs by their names in reports: column of the table ``devices``, and unit.
+ROOF_COLUMN: Final = {
+    "bandwidth": "bandwidth_roof_gbps",
+    "fp32": "fp32_roof_gflops",
+    "fp64": "fp64_roof_gflops",
+    "int32": "int32_roof_gops",
+    "SLM": "slm_roof_gbps",
+}
+ROOF_UNIT: Final = {"bandwidth": "GB/s", "fp32": "GFLOP/s", "fp64": "GFLOP/s", "int32": "Gop/s", "SLM": "GB/s"}
 
 
 def duration(ns: float | None) -> str:
@@ -37,3 +50,18 @@ def percent(fraction: float | None) -> str:
     if fraction is None or math.isnan(fraction):
         return "-"
     return f"{100 * fraction:.3g} %"
+
+
+def roofs(values: Mapping[str, float | None], digits: int = 3) -> str:
+    """Those roofs that are known, by the names of ``ROOF_UNIT``: ``37.4 GB/s, 235 GFLOP/s fp32``."""
+    kinds = {"bandwidth": ""}
+    return ", ".join(
+        f"{value:.{digits}g} {ROOF_UNIT[name]} {kinds.get(name, name)}".rstrip()
+        for name, value in values.items()
+        if value
+    )
+
+
+def axes_text(text: str) -> str:
+    """Axes from JSON to ``stride=16, work_group_size=32``."""
+    return ", ".join(f"{name}={value}" for name, value in sorted(json.loads(text).items()))

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import re
-import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-import platformdirs
-
+from harness import disk_cache
 from harness.roofline.catalogue import PROBES
 from harness.roofline.results import Roofline
 from harness.runner.roofs import Known
@@ -22,11 +19,6 @@ from harness.runner.roofs import Known
 VERSION: Final = 1
 #: What makes a device another one. A virtual CPU's name says nothing of its cores and memory.
 _IDENTITY: Final = ("name", "vendor", "driver_version", "backend", "compute_units", "global_memory_bytes")
-
-
-def default_folder() -> Path:
-    """``xebench/roofline`` in the user's cache folder."""
-    return Path(platformdirs.user_cache_dir("xebench")) / "roofline"
 
 
 def known_roofs(device: Mapping[str, Any]) -> Known | None:
@@ -43,7 +35,7 @@ class Store:
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self.folder = folder or default_folder()
+        self.folder = folder or disk_cache.default_folder("roofline")
 
     def path(self, device: Mapping[str, Any]) -> Path:
         """The file of a device, of which ``device`` is the row of table ``devices``."""
@@ -63,14 +55,4 @@ class Store:
 
     def keep(self, measured: Roofline) -> None:
         """Keep a measurement; a folder or disk that refuses is no error."""
-        target = self.path(measured.device)
-        with contextlib.suppress(OSError):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile("w", dir=self.folder, suffix=".part", delete=False) as file:
-                part = Path(file.name)
-                try:
-                    json.dump(measured.to_json(), file)
-                    file.close()
-                    part.replace(target)
-                except OSError:
-                    part.unlink(missing_ok=True)
+        disk_cache.keep(self.path(measured.device), json.dumps(measured.to_json()).encode())

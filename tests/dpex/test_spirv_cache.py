@@ -15,7 +15,6 @@ import pytest
 from numba_dpex import kernel_api as kapi
 
 from harness.dpex import CompiledKernel, PreparedLaunch, SpirvCache, build, compile_kernel, kernel
-from harness.dpex.cache import default_folder
 
 SPIRV = b"\x03\x02\x23\x07" + bytes(range(256))
 KEY = "a" * 64
@@ -34,8 +33,7 @@ def compiled(constant: int, cache: SpirvCache | None, queue: Any) -> CompiledKer
 
 
 def test_the_default_folder_is_the_users_cache() -> None:
-    assert default_folder() == Path(platformdirs.user_cache_dir("xebench")) / "spirv"
-    assert SpirvCache().folder == default_folder()
+    assert SpirvCache().folder == Path(platformdirs.user_cache_dir("xebench")) / "spirv"
 
 
 def test_what_is_stored_is_found(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import isa_kit as kit
 import pytest
 
 from harness.isa.claims import arithmetic, memory, registers
-from harness.isa.claims.__main__ import merged
+from harness.isa.claims.__main__ import kept
 from harness.isa.claims.check import all_claims, check
 from harness.isa.claims.model import Built, Claim, Result, fewer
 from harness.isa.ocloc import find_compiler
@@ -98,7 +98,7 @@ def test_a_compiler_that_fails_makes_a_claim_unavailable(tmp_path: Path) -> None
 def test_a_compilers_results_replace_its_earlier_ones(tmp_path: Path) -> None:
     file = tmp_path / "claims.json"
     for version, results in [("26.27.1", []), ("22.43.2", []), ("26.27.1", [1])]:
-        file.write_text(json.dumps(merged(file, {"version": version, "igc": "", "results": results})))
+        file.write_text(json.dumps(kept(file, {"version": version, "igc": "", "results": results})))
     data = json.loads(file.read_text())
     assert [(c["version"], c["results"]) for c in data["compilers"]] == [("22.43.2", []), ("26.27.1", [1])]
     assert [claim["id"] for claim in data["claims"]] == list(CLAIMS)

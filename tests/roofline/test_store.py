@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness.roofline.results import Roofline
-from harness.roofline.store import Store, default_folder
+from harness.roofline.store import Store
 from harness.runtime import DeviceInfo
 
 
@@ -89,4 +89,4 @@ def test_names_of_devices_are_no_paths(tmp_path: Path, gpu: DeviceInfo) -> None:
 
 
 def test_the_default_folder_is_the_users_cache() -> None:
-    assert default_folder().parts[-2:] == ("xebench", "roofline")
+    assert Store().folder.parts[-2:] == ("xebench", "roofline")

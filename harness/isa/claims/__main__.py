@@ -13,6 +13,7 @@ from harness.command_line import OCLOC, run_command
 from harness.isa.cache import CompileCache
 from harness.isa.claims.check import all_claims, check
 from harness.isa.ocloc import find_compiler
+from harness.isa.suite import merged
 
 
 @click.command()
@@ -27,13 +28,12 @@ def main(ocloc: str | None, save: Path | None) -> None:
         click.echo(f"{result.claim:5} {result.gpu:6} {result.verdict}: {result.because}")
     if save:
         entry = {"version": compiler.version, "igc": compiler.igc, "results": [asdict(result) for result in results]}
-        save.write_text(json.dumps(merged(save, entry), indent=1) + "\n", encoding="utf-8")
+        save.write_text(json.dumps(kept(save, entry), indent=1) + "\n", encoding="utf-8")
 
 
-def merged(file: Path, entry: dict[str, Any]) -> dict[str, Any]:
+def kept(file: Path, entry: dict[str, Any]) -> dict[str, Any]:
     """What the file holds, with the claims of today and ``entry`` in the place of that compiler's earlier one."""
     known = json.loads(file.read_text(encoding="utf-8"))["compilers"] if file.is_file() else []
-    compilers = [each for each in known if each["version"] != entry["version"]] + [entry]
     claims = [
         {
             "id": claim.id,
@@ -43,11 +43,7 @@ def merged(file: Path, entry: dict[str, Any]) -> dict[str, Any]:
         }
         for claim in all_claims()
     ]
-    return {"claims": claims, "compilers": sorted(compilers, key=_order)}
-
-
-def _order(compiler: dict[str, Any]) -> list[int]:
-    return [int(part) for part in compiler["version"].split(".")]
+    return {"claims": claims, "compilers": merged(known, entry)}
 
 
 if __name__ == "__main__":

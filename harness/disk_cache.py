@@ -1,0 +1,31 @@
+"""Folders for what can be made again: files appear whole, and a disk that refuses is no error."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from pathlib import Path
+
+import platformdirs
+
+
+def default_folder(kind: str) -> Path:
+    """Where files of a kind are kept when nothing else is said: ``xebench/KIND`` in the user's cache folder."""
+    return Path(platformdirs.user_cache_dir("xebench")) / kind
+
+
+def keep(path: Path, data: bytes) -> None:
+    """Write a file aside and rename it, so that any number of processes can share the folder.
+
+    The folder is made. Where that or the file is not possible there is none, and no error.
+    """
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
+            part = Path(file.name)
+            try:
+                file.write(data)
+                file.close()
+                part.replace(path)
+            except OSError:
+                part.unlink(missing_ok=True)
