@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from harness.analysis.gpus import GpuParameters
 from harness.analysis.occupancy import Occupancy
 from harness.analysis.occupancy_search import HeatCell, difference, explain, nearest_better
+from harness.report.units import figure
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -86,7 +87,7 @@ def kernels_table(kernels: Sequence[KernelOccupancy], width: int) -> Table:
             _size(found.launch.slm_bytes),
             percent(found.xe_core_occupancy),
             percent(found.device_occupancy),
-            "-" if found.waves is None else f"{found.waves:.3g}",
+            "-" if found.waves is None else figure(found.waves),
             found.limited_by,
         )
     return table

@@ -140,9 +140,10 @@ def guide_table(figures: Sequence[GuideFigure]) -> str:
     for one in figures:
         unit = units.ROOF_UNIT["bandwidth" if one.roof == MEMORY else one.roof]
         assert one.roof_rate is not None and one.fraction is not None
+        roof, rate = (f"{units.figure(value, 4)} {unit}" for value in (one.roof_rate, one.rate))
         lines.append(
-            f"| {one.id} | {one.what} | {find_gpu(one.gpu).product.name} | {one.roof}, {one.roof_rate:.4g} {unit} "
-            f"| {one.rate:.4g} {unit} | {one.fraction:.2f} | {1 / one.fraction - 1:+.0%} | {one.beside} |"
+            f"| {one.id} | {one.what} | {find_gpu(one.gpu).product.name} | {one.roof}, {roof} "
+            f"| {rate} | {one.fraction:.2f} | {1 / one.fraction - 1:+.0%} | {one.beside} |"
         )
     return "\n".join(lines)
 

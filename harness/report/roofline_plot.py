@@ -84,13 +84,13 @@ def _plot(kind: str, bandwidth: float, rate: float, cases: Sequence[dict[Any, An
     return Plot(
         kind,
         " ".join(f"{x_axis.pixel(x):.1f},{HEIGHT - y_axis.pixel(y):.1f}" for x, y in corners),
-        f"{bandwidth:.3g} GB/s and {rate:.3g} {unit}",
+        f"{units.figure(bandwidth)} GB/s and {units.figure(rate)} {unit}",
         [
             Point(
                 round(x_axis.pixel(x), 1),
                 round(HEIGHT - y_axis.pixel(y), 1),
                 str(case["role"]),
-                f"{case['pattern']} / {case['variant']} {case['axes']}: {y:.3g} {unit}, "
+                f"{case['pattern']} / {case['variant']} {case['axes']}: {units.figure(y)} {unit}, "
                 f"{units.percent(number(case['roof_fraction']))} of the roof ({case['bound_by']})",
             )
             for case, (x, y) in zip(cases, places, strict=True)

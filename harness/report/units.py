@@ -18,21 +18,27 @@ ROOF_COLUMN: Final = {
 ROOF_UNIT: Final = {"bandwidth": "GB/s", "fp32": "GFLOP/s", "fp64": "GFLOP/s", "int32": "Gop/s", "SLM": "GB/s"}
 
 
+def figure(value: float, digits: int = 3) -> str:
+    """A number with so many digits, and never an exponent where it is large."""
+    text = f"{value:.{digits}g}"
+    return f"{value:.0f}" if "e+" in text else text
+
+
 def duration(ns: float | None) -> str:
     """Nanoseconds with three digits and a fitting unit."""
     if ns is None or math.isnan(ns):
         return "-"
     for factor, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
         if ns >= factor:
-            return f"{ns / factor:.3g} {unit}"
-    return f"{ns:.3g} ns"
+            return f"{figure(ns / factor)} {unit}"
+    return f"{figure(ns)} ns"
 
 
 def ratio(value: float | None) -> str:
     """A speed-up; more digits near 1, where they matter."""
     if value is None or math.isnan(value):
         return "-"
-    return f"{value:.2f}x" if value < 10 else f"{value:.3g}x"
+    return f"{value:.2f}x" if value < 10 else f"{figure(value)}x"
 
 
 def interval(low: float | None, high: float | None) -> str:
@@ -49,14 +55,14 @@ def percent(fraction: float | None) -> str:
     """A fraction as a percentage."""
     if fraction is None or math.isnan(fraction):
         return "-"
-    return f"{100 * fraction:.3g} %"
+    return f"{figure(100 * fraction)} %"
 
 
 def roofs(values: Mapping[str, float | None], digits: int = 3) -> str:
     """Those roofs that are known, by the names of ``ROOF_UNIT``: ``37.4 GB/s, 235 GFLOP/s fp32``."""
     kinds = {"bandwidth": ""}
     return ", ".join(
-        f"{value:.{digits}g} {ROOF_UNIT[name]} {kinds.get(name, name)}".rstrip()
+        f"{figure(value, digits)} {ROOF_UNIT[name]} {kinds.get(name, name)}".rstrip()
         for name, value in values.items()
         if value
     )

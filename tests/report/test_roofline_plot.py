@@ -14,7 +14,7 @@ def test_every_case_with_work_and_a_time_is_a_point(run: Run) -> None:
     (plot,) = plots(run)
     measured = run.summaries.dropna(subset=["median_ns"])
     assert (plot.kind, len(plot.points)) == ("fp32", len(measured))
-    assert plot.label == "500 GB/s and 1.5e+04 GFLOP/s"
+    assert plot.label == "500 GB/s and 15000 GFLOP/s"
     for point in plot.points:
         assert 0 < point.x < WIDTH
         assert 0 < point.y < HEIGHT

@@ -39,3 +39,16 @@ def test_intervals(low: float | None, high: float | None, text: str) -> None:
 def test_percentages() -> None:
     assert units.percent(0.1234) == "12.3 %"
     assert units.percent(None) == "-"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.012345, "0.0123"), (37.44, "37.4"), (999.6, "1000"), (52428.8, "52429"), (0.0, "0")]
+)
+def test_large_figures_have_no_exponent(value: float, text: str) -> None:
+    assert units.figure(value) == text
+
+
+def test_roofs_that_are_unknown_are_left_out() -> None:
+    known = {"bandwidth": 3276.8, "fp32": 52428.8, "fp64": None, "int32": 214.26, "SLM": 456.1}
+    assert units.roofs(known) == "3277 GB/s, 52429 GFLOP/s fp32, 214 Gop/s int32, 456 GB/s SLM"
+    assert units.roofs({"bandwidth": None}) == ""
