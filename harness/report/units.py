@@ -19,8 +19,8 @@ ROOF_UNIT: Final = {"bandwidth": "GB/s", "fp32": "GFLOP/s", "fp64": "GFLOP/s", "
 
 
 def figure(value: float, digits: int = 3) -> str:
-    """A number with so many digits, and never an exponent where it is large."""
-    text = f"{value:.{digits}g}"
+    """A number with so many digits, zeros among them, and never an exponent where it is large."""
+    text = f"{value:#.{digits}g}".removesuffix(".") if value else "0"
     return f"{value:.0f}" if "e+" in text else text
 
 
@@ -55,7 +55,10 @@ def percent(fraction: float | None) -> str:
     """A fraction as a percentage."""
     if fraction is None or math.isnan(fraction):
         return "-"
-    return f"{figure(100 * fraction)} %"
+    # small parts are of programs that hardly use the device; columns have room for five characters and the sign
+    if 0 < fraction < 1e-4:
+        return "<0.01 %"
+    return f"{figure(100 * fraction, digits=3 if fraction > 1e-3 else 2)} %"
 
 
 def roofs(values: Mapping[str, float | None], digits: int = 3) -> str:

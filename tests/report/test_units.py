@@ -11,7 +11,7 @@ from harness.report import units
 
 @pytest.mark.parametrize(
     ("ns", "text"),
-    [(None, "-"), (math.nan, "-"), (3.2, "3.2 ns"), (1234, "1.23 us"), (8.4e6, "8.4 ms"), (2e9, "2 s")],
+    [(None, "-"), (math.nan, "-"), (3.2, "3.20 ns"), (1234, "1.23 us"), (8.4e6, "8.40 ms"), (2e9, "2.00 s")],
 )
 def test_durations(ns: float | None, text: str) -> None:
     assert units.duration(ns) == text
@@ -38,6 +38,9 @@ def test_intervals(low: float | None, high: float | None, text: str) -> None:
 
 def test_percentages() -> None:
     assert units.percent(0.1234) == "12.3 %"
+    assert units.percent(0.000_123_4) == "0.012 %"
+    assert units.percent(0.000_001_234) == "<0.01 %"
+    assert units.percent(0.0) == "0 %"
     assert units.percent(None) == "-"
 
 
