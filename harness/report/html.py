@@ -15,8 +15,7 @@ from harness.report.roofline_plot import HEIGHT, WIDTH, plots
 from harness.report.rows import (
     device_line,
     failures,
-    flag_line,
-    noise_line,
+    notes,
     number,
     result_rows,
     sorted_pairs,
@@ -41,7 +40,7 @@ def as_html(run: Run) -> str:
     return environment.from_string(text).render(
         run=run,
         device=device_line(run),
-        notes=[line for line in (noise_line(run), flag_line(run)) if line],
+        notes=notes(run),
         families=families,
         failures=failures(run),
         counts=verdict_counts(run),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from harness.records import Run
-from harness.report.rows import ResultRow, device_line, failures, result_rows
+from harness.report.rows import ResultRow, device_line, failures, notes, result_rows
 
 HEADINGS = ("pattern", "variant", "time", "speed-up", "95 % interval", "of roof", "verdict")
 
@@ -23,6 +23,7 @@ def as_markdown(run: Run) -> str:
             *(f"- `{key}`: {status}: {reason}" for key, status, reason in bad),
             "",
         ]
+    lines += [f"- {note}" for note in notes(run)]
     return "\n".join(lines).rstrip("\n")
 
 

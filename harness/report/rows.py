@@ -118,6 +118,24 @@ def flag_line(run: Run) -> str:
     return f"flags: {shown}; of {len(run.samples)} samples {int((~run.samples['valid']).sum())} are not used"
 
 
+def instance_line(run: Run) -> str:
+    """Whose intervals lack the differences between instances, in one line; empty when none does."""
+    known = run.pairs[run.pairs["speedup_low"].notna()]
+    alone = int((known["instances"].fillna(1) == 1).sum())  # older runs knew of no instances
+    if not alone:
+        return ""
+    which = "the intervals" if alone == len(known) else f"{alone} of {len(known)} intervals"
+    return (
+        f"{which} are of one instance: where arrays and code lie in memory, which makes equal kernels differ by up to "
+        "20 % on a CPU device, is not in them; --instances 6 takes it in"
+    )
+
+
+def notes(run: Run) -> list[str]:
+    """What a reader must know of the whole run, a line each."""
+    return [line for line in (noise_line(run), flag_line(run), instance_line(run)) if line]
+
+
 def _where(pair: dict[Any, Any]) -> str:
     """The point on the axes, and the state of the caches where it is not the usual one."""
     cold = ["cold"] if pair["state"] == "cold" else []

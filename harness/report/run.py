@@ -18,6 +18,7 @@ from harness.report.rows import (
     device_line,
     failures,
     flag_line,
+    instance_line,
     noise_line,
     result_rows,
     verdict_counts,
@@ -61,8 +62,8 @@ def as_text(run: Run, width: int | None = None, *, colour: bool | None = None) -
         console.print(_table(list(group), label_width, heading=heading))
         heading = False
     _print_failures(console, run)
-    if flags := flag_line(run):
-        console.print(Text(flags))
+    for line in filter(None, (flag_line(run), instance_line(run))):
+        console.print(Text(line))
     counts = verdict_counts(run)
     summary = ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "nothing was compared"
     console.print(Text(f"{summary}; run folder: {run.path} ({run.manifest['state']})"))

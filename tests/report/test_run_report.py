@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import html.parser
 import json
+import math
+from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 from harness.records import Run
 from harness.report import FORMATS, render
 from harness.report.html import PLOT_WIDTH, position
+from harness.report.rows import instance_line
 from harness.report.run import as_text
 
 
@@ -78,3 +82,18 @@ def test_the_plot_is_logarithmic_and_clips() -> None:
     assert position(16) == PLOT_WIDTH == position(1e9)
     assert position(1 / 16) == 0 == position(0)
     assert position(4) - position(2) == pytest.approx(position(2) - position(1))
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html"])
+def test_intervals_of_one_instance_say_what_they_lack(run: Run, form: str) -> None:
+    assert "the intervals are of one instance" in " ".join(render(run, form).split())
+    pairs = run.pairs.assign(instances=6)
+    assert "of one instance" not in " ".join(render(replace(run, pairs=pairs), form).split())
+
+
+def test_only_intervals_that_are_known_are_counted(run: Run) -> None:
+    other = run.pairs.assign(instances=6)
+    unknown = run.pairs.assign(speedup_low=math.nan)
+    pairs = pd.concat([run.pairs, other, unknown], ignore_index=True)
+    known = int(run.pairs["speedup_low"].notna().sum())
+    assert instance_line(replace(run, pairs=pairs)).startswith(f"{known} of {2 * known} intervals are of one instance")
