@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from harness import __version__
-from harness.command_line import JSON, PATHS, given_options, run_command
+from harness.command_line import JSON, PATHS, Positive, given_options, output_file, run_command, show, write
 from harness.errors import XebenchError
 from harness.isa.command import isa
 from harness.isa.occupancy_command import occupancy
@@ -31,6 +31,8 @@ RECIPE_OPTIONS = (
     "min_samples",
     "max_samples",
 )
+#: What numpy's generators and the tables take (`harness.runner.recipe`, likewise).
+LARGEST_SEED = 2**32 - 1
 #: Fewest samples that make an interval (`harness.analysis.intervals`, which would have to be loaded).
 MIN_SAMPLES = 6
 
@@ -49,7 +51,7 @@ def doctor(as_json: bool) -> None:
     from harness.runtime import examine
 
     report = examine()
-    click.echo(view.as_json(report) if as_json else view.as_text(report))
+    show(view.as_json(report) if as_json else view.as_text(report))
     sys.exit(0 if report.usable else 3)
 
 
@@ -62,7 +64,7 @@ def devices(as_json: bool) -> None:
 
     runtime.load()
     rows = [device.to_row() for device in runtime.list_devices()]
-    click.echo(view.as_json(rows) if as_json else view.as_text(rows))
+    show(view.as_json(rows) if as_json else view.as_text(rows))
     sys.exit(0 if rows else 3)
 
 
@@ -76,7 +78,7 @@ def list_patterns(names: tuple[str, ...], paths: tuple[Path, ...], as_json: bool
     from harness.report import patterns as view
 
     infos = select(discover(paths), names)
-    click.echo(view.as_json(infos) if as_json else view.as_text(infos))
+    show(view.as_json(infos) if as_json else view.as_text(infos))
 
 
 @commands.command()
@@ -100,12 +102,12 @@ def list_patterns(names: tuple[str, ...], paths: tuple[Path, ...], as_json: bool
 @click.option("--overwrite", is_flag=True, help="Replace an earlier run in the same folder.")
 @click.option(
     "--precision",
-    type=click.FloatRange(0, min_open=True),
+    type=Positive(),
     help="Wanted half-width of the log speed-up's interval.  [default: 0.01]",
 )
 @click.option(
     "--budget",
-    type=click.FloatRange(0, min_open=True),
+    type=Positive(),
     help="Seconds of sampling per pattern.  [default: by preset]",
 )
 @click.option(
@@ -138,12 +140,12 @@ def list_patterns(names: tuple[str, ...], paths: tuple[Path, ...], as_json: bool
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(0, min_open=True),
+    type=Positive(),
     help="Seconds of silence after which a worker counts as hung.  [default: by preset]",
 )
 @click.option(
     "--run-budget",
-    type=click.FloatRange(0, min_open=True),
+    type=Positive(),
     help="Seconds for the whole run; what does not fit is recorded as not measured, for --resume.  [default: no limit]",
 )
 @click.option(
@@ -164,7 +166,7 @@ def list_patterns(names: tuple[str, ...], paths: tuple[Path, ...], as_json: bool
 )
 @click.option(
     "--seed",
-    type=int,
+    type=click.IntRange(0, LARGEST_SEED),
     default=20240517,
     show_default=True,
     help="Seed of the data and of the order of samples.",
@@ -184,7 +186,8 @@ def run(names: tuple[str, ...], preset: str, as_json: bool, paths: tuple[Path, .
         recipe = Recipe.of_run(resume)
     else:
         chosen = {name: given[name] for name in RECIPE_OPTIONS}
-        recipe = Recipe(names, preset, paths=tuple(map(str, paths)), budget_s=given["budget"], **chosen)
+        files = tuple(str(path.absolute()) for path in paths)  # a run can be resumed from another folder
+        recipe = Recipe(names, preset, paths=files, budget_s=given["budget"], **chosen)
     plan = recipe.plan()
 
     from harness.report import run as view
@@ -207,7 +210,7 @@ def run(names: tuple[str, ...], preset: str, as_json: bool, paths: tuple[Path, .
     )
     with progress_for(sys.stderr) as progress:
         done = run_plan(plan, options, progress)
-    click.echo(view.as_json(done) if as_json else view.as_text(done))
+    show(view.as_json(done) if as_json else view.as_text(done))
     sys.exit(exit_status(done))
 
 
@@ -228,7 +231,12 @@ def _refuse_beside_resume() -> None:
     default="text",
     show_default=True,
 )
-@click.option("--output", type=click.Path(path_type=Path), help="File to write; standard output otherwise.")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    callback=output_file,
+    help="File to write; standard output otherwise.",
+)
 def report(folder: Path, form: str, output: Path | None) -> None:
     """Show the run in FOLDER again."""
     from harness.records import load_run
@@ -236,10 +244,9 @@ def report(folder: Path, form: str, output: Path | None) -> None:
 
     text = render(load_run(folder), form)
     if output is None:
-        click.echo(text)
+        show(text)
     else:
-        output.write_text(text, encoding="utf-8")
-        click.echo(f"wrote {output}")
+        write(output, text)
 
 
 @commands.command()
@@ -259,7 +266,7 @@ def roofline(device: str, refresh: bool, quick: bool, as_json: bool) -> None:
         if selection.notice:
             progress.say(selection.notice)
         measured = measure_roofline(selection.device, quick=quick, refresh=refresh, say=progress.say)
-    click.echo(view.as_json(measured) if as_json else view.as_text(measured))
+    show(view.as_json(measured) if as_json else view.as_text(measured))
     sys.exit(1 if measured.failed else 0)
 
 

@@ -26,6 +26,7 @@ class SizeError(XebenchError):
     """A text is no size."""
 
 
+LARGEST_SIZE = 2**63 - 1
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -33,12 +34,15 @@ def parse_size(text: str | int) -> int:
     """Read a whole number with an optional binary unit: ``"256"``, ``"32K"``, ``"64KB"``, ``"1M"``.
 
     Raises:
-        SizeError: the text is not of this form, or negative.
+        SizeError: the text is not of this form, negative, or larger than `LARGEST_SIZE`.
     """
     match = re.fullmatch(r"(\d+)\s*([KMG]?)(?:I?B)?", str(text).strip().upper(), re.ASCII)
     if match is None:
         raise SizeError(f"{str(text)!r} is not a size: write a whole number, or one with K, M or G (1K = 1024)")
-    return int(match[1]) * _UNITS[match[2]]
+    digits = match[1].lstrip("0")
+    if len(digits) > len(str(LARGEST_SIZE)) or int(digits or 0) * _UNITS[match[2]] > LARGEST_SIZE:
+        raise SizeError(f"{str(text)[:30]!r} is more than any device has: write a size below 2^63")
+    return int(digits or 0) * _UNITS[match[2]]
 
 
 @dataclass(frozen=True)
@@ -240,7 +244,7 @@ def load_gpu_file(path: str | Path) -> GpuParameters:
         entry = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
     except OSError as error:
         raise GpuError(f"{path}: cannot be read ({error.strerror})") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise GpuError(f"{path}: is not {path.suffix[1:].upper()} ({' '.join(str(error).split())})") from None
     defaults = {"code": path.stem, "name": path.stem, "source": str(path)}
     return _read_gpu(str(path), defaults | entry if isinstance(entry, dict) else entry)

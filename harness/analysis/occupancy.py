@@ -86,7 +86,8 @@ def parse_launch(
 
 
 def _extent(text: str) -> int:
-    return prod(map(parse_size, text.lower().split("x")))
+    extent = prod(map(parse_size, text.lower().split("x")))
+    return parse_size(extent)
 
 
 @dataclass(frozen=True)

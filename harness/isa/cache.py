@@ -15,7 +15,7 @@ from pathlib import Path
 from harness import disk_cache
 from harness.isa.model import Compiled, Compiler, Source, Target
 
-_FORMAT = 1
+_FORMAT = 2
 
 
 class CompileCache:
@@ -23,9 +23,11 @@ class CompileCache:
 
     Attributes:
         folder: made when the first one is stored.
+        renew: whether everything is compiled again, in place of what is known.
     """
 
-    def __init__(self, folder: Path | str | None = None) -> None:
+    def __init__(self, folder: Path | str | None = None, *, renew: bool = False) -> None:
+        self.renew = renew
         self.folder = Path(folder) if folder is not None else disk_cache.default_folder("isa")
 
     def path(self, compiler: Compiler, source: Source, target: Target) -> Path:
@@ -36,6 +38,8 @@ class CompileCache:
 
     def load(self, compiler: Compiler, source: Source, target: Target) -> Compiled | None:
         """What is known of a compilation, or None."""
+        if self.renew:
+            return None
         try:
             fields = json.loads(gzip.decompress(self.path(compiler, source, target).read_bytes()))
             return Compiled(**{**fields, "warnings": tuple(fields["warnings"])})
@@ -43,8 +47,8 @@ class CompileCache:
             return None
 
     def store(self, compiler: Compiler, source: Source, target: Target, compiled: Compiled) -> None:
-        """Keep a compilation, unless it ran out of time, which depends on the machine."""
-        if compiled.status == "timeout":
+        """Keep a compilation that succeeded; what failed may have lacked time, memory or disk."""
+        if compiled.status != "ok":
             return
         data = gzip.compress(json.dumps(asdict(compiled)).encode(), mtime=0)
         disk_cache.keep(self.path(compiler, source, target), data)

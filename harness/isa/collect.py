@@ -11,11 +11,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness.isa.children import in_threads, run
 from harness.patterns.plan import Family
 
 TIMEOUT_S = 120
@@ -50,6 +50,11 @@ class Launch:
     global_size: tuple[int, ...] = ()
     local_size: tuple[int, ...] | None = None
     local_bytes: int = 0
+
+    @property
+    def identity(self) -> tuple[str, tuple[str, ...]]:
+        """What is compiled: the same module with other options, such as the large register file, is another kernel."""
+        return self.spirv_sha256, self.build_options
 
 
 @dataclass(frozen=True)
@@ -104,11 +109,9 @@ def collect(families: Sequence[Family], folder: Path, *, timeout_s: int = TIMEOU
     """
     shares = [list(families[start::processes]) for start in range(processes)]
     folders = [folder / f"share{number}" for number in range(processes)]
-    with ThreadPoolExecutor(processes) as pool:
-        parts = pool.map(lambda share, place: _collect_share(share, place, timeout_s), shares, folders)
-        found = Collected()
-        for part in parts:
-            found.merge(part)
+    found = Collected()
+    for part in in_threads(lambda work: _collect_share(*work, timeout_s), zip(shares, folders, strict=True), processes):
+        found.merge(part)
     order = {family.pattern.name: number for number, family in enumerate(families)}
     found.launches.sort(key=lambda launch: order[launch.pattern])
     found.missing.sort(key=lambda missing: order[missing.pattern])
@@ -146,17 +149,17 @@ def _run_child(families: Sequence[Family], place: Path, timeout_s: int) -> tuple
     ]
     (place / "requests.json").write_text(json.dumps(requests), encoding="utf-8")
     command = [sys.executable, "-m", _WORKER, str(place), str(timeout_s)]
-    child = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    child = run(command, place, stderr=subprocess.PIPE)
     kinds = [record["kind"] for record in _records(place)]
     return kinds.count("begin"), kinds.count("done"), _epitaph(child, timeout_s)
 
 
-def _epitaph(child: subprocess.CompletedProcess[bytes], timeout_s: int) -> str:
+def _epitaph(child: subprocess.CompletedProcess[str], timeout_s: int) -> str:
     if child.returncode == -signal.SIGALRM:
         return f"not finished within {timeout_s} s"
     if child.returncode < 0:
         return f"crashed ({signal.Signals(-child.returncode).name})"
-    lines = child.stderr.decode(errors="replace").strip().splitlines()
+    lines = child.stderr.strip().splitlines()
     return lines[-1][:200] if lines else f"ended with exit status {child.returncode}"
 
 

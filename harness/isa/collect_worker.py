@@ -88,15 +88,17 @@ def _run_family(request: Mapping[str, Any], session: Any, store: Any, folder: Pa
         operation_kind=problem.operation_kind,
     )
     for name, variant in pattern.variants.items():
-        seen: set[str] = set()
+        seen: set[tuple[str, tuple[str, ...]]] = set()
 
         def found(
             compiled: Any, index_space: Any, arguments: Sequence[Any], *, of: str = name, seen: Any = seen
         ) -> None:
-            if compiled.sha256 not in seen:
-                seen.add(compiled.sha256)
+            facts = _facts(request, compiled, index_space, arguments)
+            kernel = compiled.sha256, tuple(facts["build_options"])
+            if kernel not in seen:
+                seen.add(kernel)
                 (folder / f"{compiled.sha256}.spv").write_bytes(compiled.spirv)
-                note("kernel", pattern=pattern.name, variant=of, **_facts(request, compiled, index_space, arguments))
+                note("kernel", pattern=pattern.name, variant=of, **facts)
 
         store.found = found
         reason = _run_variant(variant.function, session, binding, request["axes"])

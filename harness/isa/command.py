@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.command_line import JSON, OCLOC, PATHS
+from harness.command_line import JSON, OCLOC, PATHS, output_file, output_folder, show, write
 from harness.errors import XebenchError
 
 if TYPE_CHECKING:
@@ -24,6 +24,21 @@ class NothingCompiled(XebenchError):
 
 def _listed(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in value.split(",") if part.strip())
+
+
+def _gpus(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:
+    """Codes of the GPUs, none twice: of aliases and products their code, other names as ocloc may know them."""
+    from harness.analysis.gpus import GpuError, find_gpu
+
+    codes = []
+    for name in _listed(context, parameter, value):
+        try:
+            codes.append(find_gpu(name).code)
+        except GpuError:
+            codes.append(name)
+    if not codes:
+        raise click.BadParameter("name a GPU, such as pvc")
+    return tuple(dict.fromkeys(codes))
 
 
 def _grf_modes(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:
@@ -49,12 +64,12 @@ def _widths(context: click.Context, parameter: click.Parameter, value: str | Non
 def _table_file(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
     if value is not None and value.suffix not in (".csv", ".parquet"):
         raise click.BadParameter("the name must end in .csv or .parquet")
-    return value
+    return output_file(context, parameter, value)
 
 
 @click.command("isa")
 @click.argument("names", nargs=-1)
-@click.option("--gpu", "gpus", default="pvc,dg2", show_default=True, callback=_listed, help="pvc, dg2, tgllp, bmg, ...")
+@click.option("--gpu", "gpus", default="pvc,dg2", show_default=True, callback=_gpus, help="pvc, dg2, tgllp, bmg, ...")
 @OCLOC
 @click.option(
     "--build-options",
@@ -69,15 +84,22 @@ def _table_file(context: click.Context, parameter: click.Parameter, value: Path 
     "--simd", "widths", callback=_widths, help="SIMD widths to force: 8, 16, 32.  [default: compiler's choice]"
 )
 @click.option("--preset", default="smoke", show_default=True, help="Problem sizes at which kernels are collected.")
-@click.option("--keep", type=click.Path(path_type=Path), help="Folder for SPIR-V, assembly and metadata.")
-@click.option("--html", type=click.Path(path_type=Path), help="File for a page with the assembly side by side.")
+@click.option(
+    "--keep", type=click.Path(path_type=Path), callback=output_folder, help="Folder for SPIR-V, assembly and metadata."
+)
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path),
+    callback=output_file,
+    help="File for a page with the assembly side by side.",
+)
 @click.option(
     "--table",
     type=click.Path(path_type=Path),
     callback=_table_file,
     help="File for the table isa, all its columns: .csv or .parquet.",
 )
-@click.option("--no-cache", is_flag=True, help="Compile everything again.")
+@click.option("--no-cache", is_flag=True, help="Compile everything again, and keep that.")
 @PATHS
 @JSON
 def isa(names: tuple[str, ...], **given: Any) -> None:
@@ -99,19 +121,16 @@ def isa(names: tuple[str, ...], **given: Any) -> None:
         collected = collect_plan(plan_of(names, given["paths"], given["preset"]), Path(folder))
         wanted = targets(given["gpus"], given["grf_modes"], given["widths"], given["build_options"].split())
         say(f"compiling {len({each.spirv_sha256 for each in collected.launches})} kernels for {len(wanted)} targets")
-        cache = None if given["no_cache"] else CompileCache()
+        cache = CompileCache(renew=given["no_cache"])
         entries = compile_launches(collected.launches, wanted, compiler, cache, given["keep"])
     compared = pairs(entries)
     if given["html"]:
         from harness.report.isa_html import as_html
 
-        given["html"].write_text(as_html(entries, compared, collected.missing), encoding="utf-8")
-        say(f"wrote {given['html']}")
+        write(given["html"], as_html(entries, compared, collected.missing))
     if given["table"]:
         _write_table(entries, given["table"])
-    click.echo(
-        view.as_json(entries, collected.missing) if given["as_json"] else view.as_text(entries, collected.missing)
-    )
+    show(view.as_json(entries, collected.missing) if given["as_json"] else view.as_text(entries, collected.missing))
     if not any(entry.status == "ok" for entry in entries):
         reason = next((entry.reason for entry in entries), "no selected pattern launches a kernel of its own")
         raise NothingCompiled(f"not one kernel was compiled ({reason}): check --gpu, --ocloc and the patterns' names")
@@ -121,8 +140,8 @@ def _write_table(entries: Sequence[Entry], file: Path) -> None:
     from harness.isa.table import frame, row
     from harness.records.files import write_csv, write_parquet
 
-    write = write_csv if file.suffix == ".csv" else write_parquet
-    write(file, frame(row(entry) for entry in entries))
+    write_table = write_csv if file.suffix == ".csv" else write_parquet
+    write_table(file, frame(row(entry) for entry in entries))
     say(f"wrote {file}")
 
 

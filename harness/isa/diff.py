@@ -109,9 +109,9 @@ def _baseline(entries: Sequence[Entry]) -> str:
 
 
 def _matched(before: Sequence[Entry], after: Sequence[Entry]) -> Iterator[Pair]:
-    shared = {e.launch.spirv_sha256 for e in before} & {e.launch.spirv_sha256 for e in after}
-    left = [entry for entry in before if entry.launch.spirv_sha256 not in shared]
-    right = [entry for entry in after if entry.launch.spirv_sha256 not in shared]
+    shared = {entry.launch.identity for entry in before} & {entry.launch.identity for entry in after}
+    left = [entry for entry in before if entry.launch.identity not in shared]
+    right = [entry for entry in after if entry.launch.identity not in shared]
     for entry in list(right):
         partner = next((each for each in left if each.launch.kernel == entry.launch.kernel), None)
         if partner:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 
 from harness.isa.assembly import Assembly, read_assembly
 from harness.isa.cache import CompileCache
+from harness.isa.children import in_threads
 from harness.isa.model import Compiled, Compiler, Source, Target
 from harness.isa.ocloc import compile_source
 from harness.isa.zeinfo import KernelInfo, read_zeinfo
@@ -25,15 +25,12 @@ class KernelCode:
     Attributes:
         info: from the binary's metadata.
         assembly: the instructions.
+        simd_width: work-items of a hardware thread.
     """
 
     info: KernelInfo
     assembly: Assembly
-
-    @property
-    def simd_width(self) -> int:
-        """Work-items of a hardware thread."""
-        return self.info.simd_width
+    simd_width: int
 
     @property
     def spill_bytes(self) -> int:
@@ -75,7 +72,7 @@ def read_code(compiled: Compiled, kernel: str | None = None) -> KernelCode:
     if name not in infos or name not in compiled.assembly:
         known = ", ".join(sorted(set(infos) & set(compiled.assembly))) or "none"
         raise ValueError(f"the binary has no kernel {name!r} with its assembly: it has {known}")
-    return KernelCode(infos[name], read_assembly(compiled.assembly[name]))
+    return KernelCode(infos[name], read_assembly(compiled.assembly[name]), compiled.simd_widths[name])
 
 
 def compile_all(
@@ -102,5 +99,4 @@ def compile_all(
             cache.store(compiler, source, target, compiled)
         return compiled
 
-    with ThreadPoolExecutor(processes) as pool:
-        return dict(zip(unique, pool.map(one, unique.items()), strict=True))
+    return dict(zip(unique, in_threads(one, unique.items(), processes), strict=True))

@@ -13,7 +13,7 @@ GRF_FLAGS = {
     "auto": ("-cl-intel-enable-auto-large-GRF-mode",),
 }
 # The name that ocloc wants, where it is not the GPU's own.
-_DEVICES = {"dg2": "dg2-g10"}
+_DEVICES = {"dg2": "dg2-g10", "gen9": "skl", "gen11": "icllp"}
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Target:
         gpu: ``pvc``, ``dg2``, ``tgllp``, ``bmg`` or any other name that ocloc knows.
         build_options: of the driver's compiler, such as ``-cl-fast-relaxed-math``.
         grf_mode: ``default`` (the compiler's choice), ``large`` or ``auto``.
-        forced_simd: SIMD width that is forced on kernels that do not require one, or None.
+        forced_simd: SIMD width that is forced, or None; IGC 2 leaves kernels alone that require another.
     """
 
     gpu: str
@@ -92,6 +92,7 @@ class Compiled:
         zeinfo: the binary's own description.
         identity: from the binary's notes.
         assembly: text of each kernel's assembly, by kernel name.
+        simd_widths: of these texts.
         warnings: what the compiler said although it succeeded.
     """
 
@@ -100,4 +101,5 @@ class Compiled:
     zeinfo: str = field(default="", repr=False)
     identity: Mapping[str, str] = field(default_factory=dict)
     assembly: Mapping[str, str] = field(default_factory=dict, repr=False)
+    simd_widths: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.command_line import JSON, OCLOC, PATHS, given_options
+from harness.command_line import JSON, OCLOC, PATHS, given_options, show
 from harness.errors import XebenchError
 
 if TYPE_CHECKING:
@@ -74,12 +74,12 @@ def _of_numbers(gpu: GpuParameters, as_json: bool, given: dict[str, Any]) -> Non
     if given["as_map"]:
         cells = heat_map(gpu, launch.sub_group_size, barriers=launch.barriers, large_grf=launch.large_grf)
         if as_json:
-            click.echo(heat_json(cells, gpu, launch.sub_group_size))
+            show(heat_json(cells, gpu, launch.sub_group_size))
         else:
             _console().print(heat_table(cells, gpu, launch.sub_group_size))
         return
     found = occupancy_of(launch, gpu)
-    click.echo(json.dumps(found.to_json()) if as_json else "\n".join(occupancy_lines(found)))
+    show(json.dumps(found.to_json()) if as_json else "\n".join(occupancy_lines(found)))
 
 
 def _of_patterns(gpu: GpuParameters, names: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> None:
@@ -100,17 +100,17 @@ def _of_patterns(gpu: GpuParameters, names: tuple[str, ...], as_json: bool, give
         collected = collect_plan(plan_of(names, given["paths"], given["preset"]), Path(folder))
         kernels = occupancies(collected.launches, gpu, compiler, CompileCache())
     if as_json:
-        click.echo(json.dumps([one.to_json() for one in kernels], indent=2))
+        show(json.dumps([one.to_json() for one in kernels], indent=2))
     else:
         for (pattern, axes), group in groupby(kernels, key=lambda one: (one.launch.pattern, one.launch.axes)):
             of_point = list(group)
             point = axes_text(axes)
-            click.echo(f"{pattern}, {given['preset']}{', ' if point else ''}{point}")
+            show(f"{pattern}, {given['preset']}{', ' if point else ''}{point}")
             console = _console()
             console.print(kernels_table(of_point, console.width))
-            click.echo("\n".join([*kernels_remarks(of_point), ""]))
+            show("\n".join([*kernels_remarks(of_point), ""]))
         for missing in collected.missing:
-            click.echo(f"{missing.pattern}/{missing.variant}: {missing.reason}")
+            show(f"{missing.pattern}/{missing.variant}: {missing.reason}")
     if not any(one.found for one in kernels):
         reason = next((one.reason for one in kernels), "no selected pattern launches a kernel of its own")
         raise XebenchError(f"not one launch has an occupancy on {gpu.code} ({reason}): choose another GPU or pattern")

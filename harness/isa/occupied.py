@@ -77,8 +77,8 @@ def occupancies(
         cache: of compilations.
     """
     entries = compile_launches(launches, targets([gpu.code]), compiler, cache)
-    compiled = {(entry.launch.spirv_sha256, entry.launch.kernel): entry for entry in entries}
-    return [_of(launch, compiled[launch.spirv_sha256, launch.kernel], gpu) for launch in launches]
+    compiled = {(entry.launch.identity, entry.launch.kernel): entry for entry in entries}
+    return [_of(launch, compiled[launch.identity, launch.kernel], gpu) for launch in launches]
 
 
 def _of(launch: collect.Launch, entry: Entry, gpu: GpuParameters) -> KernelOccupancy:

@@ -6,23 +6,25 @@ set for that process alone. What goes wrong with a kernel is an outcome with a r
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
 import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from harness.errors import XebenchError
-from harness.isa import elf
+from harness.isa import children, elf
 from harness.isa.model import Compiled, Compiler, Source, Target
-from harness.isa.zeinfo import SYMBOL_TABLE
+from harness.isa.zeinfo import SYMBOL_TABLE, read_zeinfo
 
 TIMEOUT_S = 180.0
+VERSION_TIMEOUT_S = 30.0
 _PROBE = b"kernel void probe(global int *x) { x[get_global_id(0)] = 1; }\n"
+# what the dynamic linker says of its own, of which LD_DEBUG makes much
+_LINKER = re.compile(r"\s*\d+:(\s|$)")
 _CRASHES = (signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV)
 # what a shell that wraps the compiler ends with
 _SHELL_STATUSES = {128 + number for number in _CRASHES}
@@ -46,14 +48,17 @@ def find_compiler(given: str | None = None) -> Compiler:
         raise NoCompiler(f"{where}: install it (Debian: intel-opencl-icd), or give one with --ocloc")
     command = (str(Path(path).absolute()),)
     with tempfile.TemporaryDirectory(prefix="xebench-isa-") as name:
-        version = _version(command, Path(name))
-        igc = _library(command, Path(name))
+        try:
+            version = _version(command, Path(name))
+            igc = _library(command, Path(name))
+        except subprocess.TimeoutExpired as error:
+            raise NoCompiler(f"{path} gives no answer within {error.timeout:g} s: give another with --ocloc") from None
     return Compiler(command, version, igc)
 
 
 def _version(command: Sequence[str], folder: Path) -> str:
     """The driver's version, which the compiler writes into a file; newer ones print it too."""
-    run = _run([*command, "query", "OCL_DRIVER_VERSION"], folder, timeout_s=60)
+    run = children.run([*command, "query", "OCL_DRIVER_VERSION"], folder, VERSION_TIMEOUT_S)
     file = folder / "OCL_DRIVER_VERSION"
     text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else run.stdout
     version = re.search(r"\d+\.\d+[\d.]*", text)
@@ -67,9 +72,11 @@ def _library(command: Sequence[str], folder: Path) -> str:
     """File name of the compiler library: the dynamic linker tells which one was loaded."""
     (folder / "probe.cl").write_bytes(_PROBE)
     call = ["env", "LD_DEBUG=libs", *command, "compile", "-file", "probe.cl", "-device", "tgllp", "-out_dir", "out"]
-    run = _run(call, folder, timeout_s=TIMEOUT_S)
+    run = children.run(call, folder, TIMEOUT_S)
     if run.returncode:
-        raise NoCompiler(f"{command[0]} fails on one line of OpenCL C: {_reason(run)}: give another with --ocloc")
+        said = "\n".join(line for line in run.stdout.splitlines() if not _LINKER.match(line))
+        reason = _reason(subprocess.CompletedProcess(call, run.returncode, said))
+        raise NoCompiler(f"{command[0]} fails on one line of OpenCL C ({reason}): give another with --ocloc")
     loaded = re.search(r"calling init: (\S*libigc\.so\S*)", run.stdout)
     return Path(loaded[1]).resolve().name.partition("+")[0] if loaded else ""
 
@@ -81,12 +88,15 @@ def compile_source(compiler: Compiler, source: Source, target: Target, *, timeou
         file = folder / ("kernel.spv" if source.language == "spirv" else "kernel.cl")
         file.write_bytes(source.content)
         try:
-            run = _run(_call(compiler, source, target, folder, file), folder, timeout_s)
+            run = children.run(_call(compiler, source, target, folder, file), folder, timeout_s)
         except subprocess.TimeoutExpired:
             return Compiled("timeout", f"no result within {timeout_s:g} s")
         if run.returncode or "Build succeeded" not in run.stdout:
             return Compiled("crashed" if _has_crashed(run) else "refused", _reason(run))
-        return _read_results(folder, run.stdout)
+        binaries = list((folder / "out").glob("*.bin"))
+        if len(binaries) != 1:
+            return Compiled("refused", f"ocloc made {len(binaries) or 'no'} binaries for {target.gpu}: name one GPU")
+        return _read_results(binaries[0], folder / "dump", run.stdout)
 
 
 def _call(compiler: Compiler, source: Source, target: Target, folder: Path, file: Path) -> list[str]:
@@ -104,27 +114,6 @@ def _call(compiler: Compiler, source: Source, target: Target, folder: Path, file
     # without the internal option the old compiler writes a format of its own, without .ze_info
     call += ["-out_dir", "out", "-output", "kernel", "-internal_options", "-ze-allow-zebin"]
     return [*call, "-options", " ".join(options)] if options else call
-
-
-def _run(call: Sequence[str], folder: Path, timeout_s: float) -> subprocess.CompletedProcess[str]:
-    """Run in a process group of its own, so that a compiler behind a script ends with it when time is over."""
-    with subprocess.Popen(
-        call,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    ) as process:
-        try:
-            said, _ = process.communicate(timeout=timeout_s)
-        except BaseException:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            raise
-    return subprocess.CompletedProcess(list(call), process.returncode, said)
 
 
 def _has_crashed(run: subprocess.CompletedProcess[str]) -> bool:
@@ -151,35 +140,54 @@ def _last_line(text: str) -> str:
     return lines[-1][:120] if lines else "it says nothing"
 
 
-def _read_results(folder: Path, said: str) -> Compiled:
-    (binary,) = (folder / "out").glob("*.bin")
+def _read_results(binary: Path, dump: Path, said: str) -> Compiled:
     try:
         found = elf.sections(binary.read_bytes())
     except ValueError as error:
         return Compiled("unreadable", f"the binary cannot be read: {error}")
     warnings = dict.fromkeys(line.strip() for line in said.splitlines() if line.strip().startswith("warning:"))
+    zeinfo = found.get(".ze_info", b"").rstrip(b"\0").decode()
+    texts = _assembly_texts(dump, _simd_widths(zeinfo))
     return Compiled(
         "ok",
-        zeinfo=found.get(".ze_info", b"").rstrip(b"\0").decode(),
+        zeinfo=zeinfo,
         identity=elf.identity(found),
-        assembly=_assembly_texts(folder / "dump"),
+        assembly={name: text.content for name, text in texts.items()},
+        simd_widths={name: text.simd_width for name, text in texts.items()},
         warnings=tuple(warnings),
     )
 
 
-def _assembly_texts(dump: Path) -> dict[str, str]:
+def _simd_widths(zeinfo: str) -> dict[str, int]:
+    """What the metadata says of each kernel; nothing where it is damaged, of which the reader tells."""
+    try:
+        return {name: info.simd_width for name, info in read_zeinfo(zeinfo).items()}
+    except ValueError:
+        return {}
+
+
+class _Text(NamedTuple):
+    """A kernel's assembly; of two texts the later in this order is the one that counts."""
+
+    as_said: bool
+    attempt: int
+    simd_width: int
+    content: str
+
+
+def _assembly_texts(dump: Path, said: Mapping[str, int]) -> dict[str, _Text]:
     """The last assembly of each kernel: the compiler tries again, with other settings, where registers ran out.
 
-    The number of the attempt stands in the file's name: ``OCL_asm..._1_simd32_entry_0001.asm`` is the second.
+    Width and number of the attempt stand in the file's name: ``OCL_asm..._1_simd32_entry_0001.asm`` is the second. Of
+    several widths the one counts that the metadata says. A single other one is right, and the metadata wrong: the old
+    compiler repeats there the width that the kernel requires, when it was forced to another.
     """
-    latest: dict[str, tuple[int, str]] = {}
+    found: dict[str, list[_Text]] = {}
     for path in sorted(dump.glob("*.asm")):
         text = path.read_text(encoding="utf-8", errors="replace")
         name = re.search(r'^//\.kernel "?([^"\n]+)"?$', text, re.MULTILINE)
-        if name is None or name[1] == SYMBOL_TABLE:
-            continue
-        attempt = re.search(r"_(\d+)_simd\d+_", path.name)
-        number = int(attempt[1]) if attempt else 0
-        if number >= latest.get(name[1], (-1, ""))[0]:
-            latest[name[1]] = (number, text)
-    return {name: text for name, (_, text) in latest.items()}
+        facts = re.search(r"(?:_(\d+))?_simd(\d+)_", path.name)
+        if name is not None and facts is not None and name[1] != SYMBOL_TABLE:
+            width = int(facts[2])
+            found.setdefault(name[1], []).append(_Text(width == said.get(name[1]), int(facts[1] or 0), width, text))
+    return {name: max(texts) for name, texts in found.items()}

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from harness.command_line import JSON, OCLOC, PATHS
+from harness.command_line import JSON, OCLOC, PATHS, show
 from harness.errors import XebenchError
 
 
@@ -42,7 +42,7 @@ def project(names: tuple[str, ...], gpu: str, eus: int | None, as_json: bool, **
         collected = collect_plan(plan, Path(folder))
         kernels = occupancies(collected.launches, parameters, compiler, CompileCache())
     projections = list(project_plan(plan, collected.work, kernels, parameters))
-    click.echo(view.as_json(projections, parameters) if as_json else view.as_text(projections, parameters))
+    show(view.as_json(projections, parameters) if as_json else view.as_text(projections, parameters))
     if all(one.bound.time_ns is None for one in projections):
         raise XebenchError(
             f"no case has a bound: neither bandwidth nor clock of {parameters.product.name} is known, or the patterns "

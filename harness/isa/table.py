@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -61,7 +62,7 @@ def compile_launches(
         cache: looked up first and filled after.
         keep: a folder for SPIR-V, assembly and metadata.
     """
-    unique = {(launch.pattern, launch.variant, launch.spirv_sha256): launch for launch in reversed(list(launches))}
+    unique = {(launch.pattern, launch.variant, launch.identity): launch for launch in reversed(list(launches))}
     plan = [
         (launch, Source(launch.spirv.read_bytes()), replace(target, build_options=_options(launch, target)))
         for launch in reversed(unique.values())
@@ -90,7 +91,9 @@ def _keep(folder: Path, launch: Launch, target: Target, compiled: Compiled) -> s
     """Write what the compiler left; the assembly's path within the folder."""
     mode = "" if target.grf_mode == "default" else f".{target.grf_mode}-grf"
     width = "" if target.forced_simd is None else f".simd{target.forced_simd}"
-    stem = f"{target.gpu}/{launch.pattern}.{launch.variant}.{launch.kernel}.{launch.spirv_sha256[:8]}{mode}{width}"
+    asked = "".join(re.sub(r"\W+", "-", f".{option.lstrip('-')}") for option in launch.build_options)
+    name = f"{launch.pattern}.{launch.variant}.{launch.kernel}.{launch.spirv_sha256[:8]}"
+    stem = f"{target.gpu}/{name}{asked}{mode}{width}"
     path = folder / f"{stem}.asm"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(compiled.assembly[launch.kernel], encoding="utf-8")

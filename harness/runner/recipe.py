@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +14,9 @@ from harness.patterns.registry import discover, select
 
 #: The manifest's key.
 KEY: Final = "request"
+
+STATES: Final = ("hot", "cold", "both")
+LARGEST_SEED: Final = 2**32 - 1
 
 
 @dataclass(frozen=True)
@@ -80,4 +84,41 @@ class Recipe:
         values: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()
         }
-        return cls(**values)
+        recipe = cls(**values)
+        for name, value in asdict(recipe).items():
+            if not _FITS[name](value):
+                raise RunFolderError(
+                    f"{folder} asks for {name} {value!r}, which cannot be: start a new run with --output"
+                )
+        return recipe
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, tuple) and all(isinstance(one, str) for one in value)
+
+
+def _number_or_none(value: Any) -> bool:
+    return value is None or (type(value) in (int, float) and 0 < value < math.inf)
+
+
+def _count_or_none(value: Any) -> bool:
+    return value is None or (type(value) is int and value >= 1)
+
+
+#: What each value of a manifest must be.
+_FITS: Final[Mapping[str, Callable[[Any], bool]]] = {
+    "names": _texts,
+    "preset": lambda value: isinstance(value, str),
+    "overrides": _texts,
+    "paths": _texts,
+    "device": lambda value: isinstance(value, str),
+    "require_gpu": lambda value: isinstance(value, bool),
+    "precision": _number_or_none,
+    "budget_s": _number_or_none,
+    "state": lambda value: value in STATES,
+    "seed": lambda value: type(value) is int and 0 <= value <= LARGEST_SEED,
+    "instances": _count_or_none,
+    "passes": _count_or_none,
+    "min_samples": _count_or_none,
+    "max_samples": _count_or_none,
+}

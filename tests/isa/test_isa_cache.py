@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import isa_kit as kit
+import pytest
 
 from harness.isa.cache import CompileCache
 from harness.isa.kernel import compile_all
@@ -51,10 +52,19 @@ def test_a_damaged_entry_is_none(tmp_path: Path) -> None:
         assert cache.load(COMPILER, SOURCE, TARGET) is None
 
 
-def test_running_out_of_time_is_not_kept(tmp_path: Path) -> None:
+@pytest.mark.parametrize("status", ["timeout", "crashed", "refused", "unreadable"])
+def test_a_failure_is_not_kept(status: str, tmp_path: Path) -> None:
     cache = CompileCache(tmp_path)
-    cache.store(COMPILER, SOURCE, TARGET, Compiled("timeout", "no result within 1 s"))
+    cache.store(COMPILER, SOURCE, TARGET, Compiled(status, "memory ran out"))
     assert cache.load(COMPILER, SOURCE, TARGET) is None
+
+
+def test_a_cache_to_renew_knows_nothing_and_keeps_all(tmp_path: Path) -> None:
+    CompileCache(tmp_path).store(COMPILER, SOURCE, TARGET, replace(DONE, zeinfo="old"))
+    renewing = CompileCache(tmp_path, renew=True)
+    assert renewing.load(COMPILER, SOURCE, TARGET) is None
+    renewing.store(COMPILER, SOURCE, TARGET, DONE)
+    assert CompileCache(tmp_path).load(COMPILER, SOURCE, TARGET) == DONE
 
 
 def test_a_folder_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
@@ -70,4 +80,4 @@ def test_the_compiler_runs_once_for_equal_jobs(tmp_path: Path) -> None:
     assert sorted(kit.calls(tmp_path / "fake")) == ["crash||", "pvc||"]
     assert {target.gpu: done.status for (_, target), done in first.items()} == {"pvc": "ok", "crash": "crashed"}
     assert compile_all(compiler, jobs, cache) == first
-    assert len(kit.calls(tmp_path / "fake")) == 2
+    assert kit.calls(tmp_path / "fake")[2:] == ["crash||"]

@@ -69,6 +69,14 @@ def test_a_crash_or_a_hang_costs_one_pattern(tmp_path: Path) -> None:
     ]
 
 
+def test_a_module_counts_once_for_each_set_of_options(tmp_path: Path) -> None:
+    found = collect(build_plan(declarations(HERE / "option_patterns.py"), "smoke"), tmp_path)
+    large = ("-cl-intel-256-GRF-per-thread",)
+    options = [(launch.variant, launch.build_options) for launch in found.launches]
+    assert options == [("small_file", ()), ("large_file", large), ("both", ()), ("both", large)]
+    assert len({launch.spirv_sha256 for launch in found.launches}) == 1
+
+
 def test_a_kernel_that_this_device_cannot_run_is_found(tmp_path: Path) -> None:
     plan = build_plan(declarations(HERE.parent / "faulty/faulty_patterns.py"), "smoke")
     found = collect([family for family in plan if family.pattern.name in {"lacks", "broken_problem"}], tmp_path)

@@ -1,5 +1,6 @@
 """What changed between two variants."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import isa_kit as kit
@@ -59,6 +60,15 @@ def test_kernels_meet_by_name_and_shared_ones_are_left_out() -> None:
     ]
     found = [(p.before and p.before.launch.kernel, p.after and p.after.launch.kernel) for p in pairs(entries)]
     assert found == [("mixture", "mixture"), ("copy_blocks", None)]
+
+
+def test_the_same_module_with_other_options_is_not_shared() -> None:
+    plain = entry("slow", "igc2/mixture.pvc", role="naive", sha="same")
+    other = entry("fast", "igc2/mixture.pvc", sha="same")
+    assert pairs([plain, other]) == []
+    launch = replace(other.launch, build_options=("-cl-fast-relaxed-math",))
+    (pair,) = pairs([plain, replace(other, launch=launch)])
+    assert (pair.before and pair.before.launch, pair.after and pair.after.launch) == (plain.launch, launch)
 
 
 def test_a_kernel_without_code_is_told_apart() -> None:

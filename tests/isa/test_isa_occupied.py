@@ -175,3 +175,29 @@ def test_the_device_that_is_present_must_be_a_gpu_that_is_known() -> None:
     done = command("occupancy", "--work-group", "64", "--sub-group", "16", status=2)
     assert "no GPU is present" in done.stderr
     assert "--gpu" in done.stderr
+
+
+@kit.needs_ocloc
+@pytest.mark.device
+def test_launches_of_one_module_have_the_registers_that_each_asks_for(tmp_path: Path) -> None:
+    path = Path(__file__).parent / "option_patterns.py"
+    found = json.loads(
+        command(
+            "occupancy",
+            "--gpu",
+            "pvc",
+            "--pattern",
+            "register_modes",
+            "--path",
+            str(path),
+            "--preset",
+            "smoke",
+            "--json",
+        ).stdout
+    )
+    assert [(one["variant"], one["large_grf"], one["xe_core_occupancy"]) for one in found] == [
+        ("small_file", False, 1.0),
+        ("large_file", True, 0.5),
+        ("both", False, 1.0),
+        ("both", True, 0.5),
+    ]

@@ -84,6 +84,15 @@ def test_a_kernel_counts_once_per_variant_and_is_compiled_once(compiler: Compile
     assert sorted(kit.calls(tmp_path / "fake")) == ["dg2-g10||", "pvc||"]
 
 
+def test_the_same_module_with_other_options_is_another_kernel(compiler: Compiler, tmp_path: Path) -> None:
+    options = ("-cl-intel-256-GRF-per-thread",)
+    launches = [launch(tmp_path, "slow", b"a"), launch(tmp_path, "slow", b"a", build_options=options)]
+    entries = compile_launches(launches, targets(["pvc"]), compiler, keep=tmp_path / "keep")
+    assert [row(entry)["build_options"] for entry in entries] == ["", *options]
+    assert len({row(entry)["asm"] for entry in entries}) == 2
+    assert sorted(kit.calls(tmp_path / "fake")) == ["pvc|-cl-intel-256-GRF-per-thread|", "pvc||"]
+
+
 def test_options_of_the_kernel_are_added(compiler: Compiler, tmp_path: Path) -> None:
     one = launch(tmp_path, "slow", b"a", build_options=("-cl-fast-relaxed-math",))
     (entry,) = compile_launches([one], targets(["pvc"], build_options=["-cl-mad-enable"]), compiler)

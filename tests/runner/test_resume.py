@@ -82,7 +82,7 @@ def test_other_software_is_told() -> None:
 
 
 def test_a_run_remembers_what_it_was_asked_for(tmp_path: Path) -> None:
-    recipe = Recipe(("slm*", "E34"), "smoke", ("n=1,2",), ("my.py",), "gpu", True, 0.02, 1.5, 7)
+    recipe = Recipe(("slm*", "E34"), "smoke", ("n=1,2",), ("my.py",), "gpu", True, 0.02, 1.5, "both", 7, 3, 2, 6, 50)
     run = run_of(tmp_path, recipe.to_manifest())
     assert Recipe.of_run(run.path) == recipe
 
@@ -91,6 +91,28 @@ def test_a_run_remembers_what_it_was_asked_for(tmp_path: Path) -> None:
 def test_a_run_that_does_not_remember_cannot_be_resumed(kept: Any, tmp_path: Path) -> None:
     manifest = json.loads(json.dumps({"request": kept}))
     with pytest.raises(RunFolderError, match="does not say what was asked for"):
+        Recipe.of_run(run_of(tmp_path, manifest).path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("names", 5),
+        ("overrides", [5]),
+        ("paths", ["p.py", 5]),
+        ("budget_s", "x"),
+        ("precision", 0),
+        ("state", "lukewarm"),
+        ("instances", 0),
+        ("passes", -1),
+        ("max_samples", True),
+        ("seed", -5),
+        ("preset", None),
+    ],
+)
+def test_a_recipe_that_was_tampered_with_is_refused(name: str, value: Any, tmp_path: Path) -> None:
+    manifest = {"request": {"names": [], "preset": "smoke", name: value}}
+    with pytest.raises(RunFolderError, match=f"asks for {name} .*: start a new run"):
         Recipe.of_run(run_of(tmp_path, manifest).path)
 
 
