@@ -5,8 +5,9 @@
     bound     the longer of the two
 
 That is the roofline of Williams, Waterman and Patterson (2009), with the occupancy of the launch: vector engines that
-no thread can be on do not compute (`engines_share`). Nothing else is modelled, neither latency nor caches, launch costs
-or a clock below the product's, so a real kernel is slower; docs/projection.md tells by how much for rates of the guide.
+no thread can be on do not compute (`engines_share`). Nothing else is modelled. Latency, launch costs and a clock below
+the product's make a real kernel slower; docs/projection.md tells by how much for rates of the guide. Data that are in a
+cache already, and kernels that run side by side, can make it faster.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from typing import Final
 
 from harness.analysis.gpus import GpuParameters, find_gpu
 from harness.analysis.occupancy import Occupancy
+
+#: Generations without ``add3``, which Intel's compiler emits for Xe-HP and later.
+ONE_ADDITION: Final = ("Gen9", "Gen11", "Xe-LP")
 
 MEMORY: Final = "memory"
 COMPUTE: Final = "compute"
@@ -38,7 +42,7 @@ class Bound:
 
     @property
     def time_ns(self) -> float | None:
-        """No execution can be shorter; None when nothing is known."""
+        """The longer of the two; None when nothing is known."""
         return max((one for one in (self.memory_ns, self.compute_ns) if one is not None), default=None)
 
     @property
@@ -75,12 +79,13 @@ def bound(
 def peak_gops(gpu: GpuParameters, operation_kind: str) -> float | None:
     """Operations of all vector engines in a nanosecond; None where clock or lanes are not known.
 
-    A multiply-add counts as two. 32-bit integers have no multiply-add of full rate: one operation a lane and clock,
-    which is the ceiling that the guide's GPU Roofline chapter prints for Xe-LP.
+    A multiply-add counts as two. 32-bit integers have no multiply-add of full rate: up to Xe-LP one operation a lane and
+    clock, which is the ceiling that the guide's GPU Roofline chapter prints; later GPUs add three numbers at once.
     """
-    if operation_kind == "int32":
+    if operation_kind == "int32" and gpu.generation in ONE_ADDITION:
         return None if gpu.peak_fp32_gflops is None else gpu.peak_fp32_gflops / 2
-    return {"fp32": gpu.peak_fp32_gflops, "fp64": gpu.peak_fp64_gflops}.get(operation_kind)
+    peaks = {"fp32": gpu.peak_fp32_gflops, "int32": gpu.peak_fp32_gflops, "fp64": gpu.peak_fp64_gflops}
+    return peaks.get(operation_kind)
 
 
 def engines_share(launches: Sequence[Occupancy]) -> float:

@@ -30,7 +30,8 @@ _HEADER = {
 _DESTINATION = re.compile(
     r"^(?:\([\w~&. ]+\)\s*\w*\.?\w*\s+)?(?P<name>[\w.]+(?:\[[^\]]*\])?)(?:<[\d;,]+>)?:(?P<type>[a-z]\w*)"
 )
-_ACCUMULATOR_READ = re.compile(r"\s-?acc\d+\.\d+(?:<[^>]*>)?:ud\b")
+# of a carry: those are always in the first accumulator, and sums that the compiler keeps in one are in others
+_ACCUMULATOR_READ = re.compile(r"\s-?acc0\.\d+(?:<[^>]*>)?:ud\b")
 _CONTROL = frozenset(
     "if else endif while break cont goto join jmpi brd brc call calla ret halt".split()  # noqa: SIM905
 )

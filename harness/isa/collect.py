@@ -36,6 +36,7 @@ class Launch:
         global_size: extents of the index space, dimension 0 (the fastest) first.
         local_size: extents of a work-group; None where the driver chooses.
         local_bytes: shared local memory of a work-group in ``LocalAccessor`` arguments.
+        sized_here: the variant asked for the number of compute units of the device here.
     """
 
     pattern: str
@@ -50,6 +51,7 @@ class Launch:
     global_size: tuple[int, ...] = ()
     local_size: tuple[int, ...] | None = None
     local_bytes: int = 0
+    sized_here: bool = False
 
     @property
     def identity(self) -> tuple[str, tuple[str, ...]]:
@@ -202,4 +204,5 @@ def _launch(record: Mapping[str, Any], family: str, role: str, place: Path) -> L
         global_size=tuple(record["global_size"]),
         local_size=None if local is None else tuple(local),
         local_bytes=record["local_bytes"],
+        sized_here=record["sized_here"],
     )

@@ -61,8 +61,20 @@ def _recording_session(device: str) -> tuple[Any, Any]:
             self.found(compile_kernel(kernel, index_space, arguments, cache=self.spirv), index_space, arguments)
             return super().submit(kernel, queue, index_space, arguments, depends)
 
+    class NotingDevice(dpctl.SyclDevice):  # type: ignore[misc]
+        """Knows whether a variant has asked for its number of compute units, which is not that of a GPU elsewhere."""
+
+        asked = False
+
+        @property
+        def max_compute_units(self) -> int:
+            self.asked = True
+            return int(super().max_compute_units)
+
     store = NotingStore()
-    return Session(dpctl.SyclQueue(device, property=["in_order", "enable_profiling"]), store), store
+    session = Session(dpctl.SyclQueue(device, property=["in_order", "enable_profiling"]), store)
+    session.device = NotingDevice(device)
+    return session, store
 
 
 def _run_family(request: Mapping[str, Any], session: Any, store: Any, folder: Path, note: Callable[..., None]) -> None:
@@ -93,7 +105,7 @@ def _run_family(request: Mapping[str, Any], session: Any, store: Any, folder: Pa
         def found(
             compiled: Any, index_space: Any, arguments: Sequence[Any], *, of: str = name, seen: Any = seen
         ) -> None:
-            facts = _facts(request, compiled, index_space, arguments)
+            facts = _facts(request, compiled, index_space, arguments) | {"sized_here": session.device.asked}
             kernel = compiled.sha256, tuple(facts["build_options"])
             if kernel not in seen:
                 seen.add(kernel)
@@ -101,6 +113,7 @@ def _run_family(request: Mapping[str, Any], session: Any, store: Any, folder: Pa
                 note("kernel", pattern=pattern.name, variant=of, **facts)
 
         store.found = found
+        session.device.asked = False
         reason = _run_variant(variant.function, session, binding, request["axes"])
         if not seen:
             note("missing", pattern=pattern.name, variant=name, reason=reason or NOTHING_LAUNCHED)

@@ -39,10 +39,16 @@ def occupancy(gpu: str | None, eus: int | None, names: tuple[str, ...], as_json:
 
     The launch is given by numbers (--work-group and --sub-group at least) or by --pattern.
     """
+    if given["as_map"]:
+        _refuse(("work_group", "slm", "global_size"), "--map shows all sizes of work-groups and SLM")
+        if given["sub_group"] is None:
+            raise XebenchError("--map is of one sub-group size: give --sub-group")
     if names:
-        _refuse_beside_pattern()
+        _refuse(_NUMBERS, "--pattern brings its own launch")
         _of_patterns(_gpu(gpu, eus), names, as_json, given)
-    elif given["sub_group"] is None or (given["work_group"] is None and not given["as_map"]):
+    elif given["as_map"]:
+        _map(_gpu(gpu, eus), as_json, given)
+    elif given["sub_group"] is None or given["work_group"] is None:
         raise XebenchError("a launch needs --work-group and --sub-group, or a pattern: --pattern NAME")
     else:
         _of_numbers(_gpu(gpu, eus), as_json, given)
@@ -62,23 +68,27 @@ def _gpu(name: str | None, eus: int | None) -> GpuParameters:
     return gpu_of_device(device.name, eus or device.compute_units)
 
 
+def _map(gpu: GpuParameters, as_json: bool, given: dict[str, Any]) -> None:
+    from harness.analysis.gpus import parse_size
+    from harness.analysis.occupancy_search import heat_map
+    from harness.report.occupancy_table import heat_json, heat_table
+
+    size = parse_size(given["sub_group"])
+    cells = heat_map(gpu, size, barriers=given["barriers"], large_grf=given["large_grf"])
+    if as_json:
+        show(heat_json(cells, gpu, size))
+    else:
+        _console().print(heat_table(cells, gpu, size))
+
+
 def _of_numbers(gpu: GpuParameters, as_json: bool, given: dict[str, Any]) -> None:
     import json
 
     from harness.analysis.occupancy import occupancy_of, parse_launch
-    from harness.analysis.occupancy_search import heat_map
-    from harness.report.occupancy_table import heat_json, heat_table, occupancy_lines
+    from harness.report.occupancy_table import occupancy_lines
 
     shape = {name: given[name] for name in ("slm", "barriers", "global_size", "large_grf")}
-    launch = parse_launch(given["work_group"] or given["sub_group"], given["sub_group"], **shape)
-    if given["as_map"]:
-        cells = heat_map(gpu, launch.sub_group_size, barriers=launch.barriers, large_grf=launch.large_grf)
-        if as_json:
-            show(heat_json(cells, gpu, launch.sub_group_size))
-        else:
-            _console().print(heat_table(cells, gpu, launch.sub_group_size))
-        return
-    found = occupancy_of(launch, gpu)
+    found = occupancy_of(parse_launch(given["work_group"], given["sub_group"], **shape), gpu)
     show(json.dumps(found.to_json()) if as_json else "\n".join(occupancy_lines(found)))
 
 
@@ -122,7 +132,7 @@ def _console() -> Any:
     return Console()
 
 
-def _refuse_beside_pattern() -> None:
+def _refuse(options: tuple[str, ...], why: str) -> None:
     for name, written in given_options().items():
-        if name in _NUMBERS:
-            raise XebenchError(f"--pattern brings its own launch: leave out {written}")
+        if name in options:
+            raise XebenchError(f"{why}: leave out {written}")

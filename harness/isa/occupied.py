@@ -84,7 +84,8 @@ def occupancies(
 def _of(launch: collect.Launch, entry: Entry, gpu: GpuParameters) -> KernelOccupancy:
     if entry.code is None:
         return KernelOccupancy(launch, None, f"{entry.status}: {entry.reason}")
-    work_group, assumed = _work_group(launch, gpu)
+    work_group, of_work_group = _work_group(launch, gpu)
+    assumed = _assumed(launch, of_work_group)
     try:
         return KernelOccupancy(launch, occupancy_of(_asked_of(launch, entry.code, work_group), gpu), assumed=assumed)
     except LaunchError as error:
@@ -111,6 +112,11 @@ def _work_group(launch: collect.Launch, gpu: GpuParameters) -> tuple[int, str]:
     while prod(launch.global_size) % size:
         size -= 1
     return size, f"the launch leaves the work-group to the driver: up to {DRIVERS_WORK_GROUP} work-items are assumed"
+
+
+def _assumed(launch: collect.Launch, of_work_group: str) -> str:
+    of_size = "the launch is sized by the compute units of the device here" if launch.sized_here else ""
+    return "; ".join(filter(None, (of_work_group, of_size)))
 
 
 def launched(found: Iterable[KernelOccupancy], pattern: str, variant: str, axes: str) -> list[KernelOccupancy]:

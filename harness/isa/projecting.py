@@ -27,6 +27,7 @@ class Projection:
         occupancy: of the launch that fills the device most; None when no launch is known.
         bound: the model's.
         reason: what is missing, "" if nothing.
+        assumed: what was assumed about its launches, "" if nothing.
     """
 
     pattern: str
@@ -40,6 +41,7 @@ class Projection:
     occupancy: Occupancy | None
     bound: Bound
     reason: str
+    assumed: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """One object of ``xebench project --json``; times in nanoseconds."""
@@ -61,6 +63,7 @@ class Projection:
             "bound_ns": self.bound.time_ns,
             "bound_by": self.bound.bound_by,
             "reason": self.reason or None,
+            "assumed": self.assumed or None,
         }
 
 
@@ -97,6 +100,7 @@ def project(
                 if own is None
                 else bound(gpu, own.bytes_moved, own.operations, own.operation_kind, share),
                 _missing(own, launches),
+                "; ".join(dict.fromkeys(one.assumed for one in launches if one.assumed)),
             )
 
 

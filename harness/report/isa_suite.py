@@ -30,9 +30,11 @@ Figures are those of the program text, not of an execution: *SIMD* is the width 
 keeps in memory for want of registers (spilled + private bytes), *instr.* instructions, *global* and *SLM* messages
 (loads/stores/atomics). A loop's body counts once. Where both compilers give the same figures there is one line.
 
-Messages to global memory differ on dg2 and tgllp by how addresses are passed: ocloc assumes buffers below 4 GB there
-and addresses them relative to their start; with `--build-options -cl-intel-greater-than-4GB-buffer-required`, as a
-driver may choose, they are 64-bit addresses.
+Where a kernel of 32 lanes has twice the messages on dg2 and tgllp, a message holds 16 lanes there at most. Their counts
+of integer instructions depend on how addresses are passed: ocloc assumes buffers below 4 GB there and addresses them
+relative to their start; with `--build-options -cl-intel-greater-than-4GB-buffer-required`, as a driver may choose, they
+are 64-bit addresses. Private arrays that are not in registers are reached by scratch messages on pvc, and on dg2 and
+tgllp by messages that look like those to global memory, and are counted with them.
 """
 
 

@@ -59,8 +59,9 @@ def _step(found: Occupancy, better: Occupancy) -> str:
 
 
 def percent(fraction: float) -> str:
-    """A fraction as ``85.7 %``."""
-    return f"{100 * fraction:.1f} %"
+    """A fraction as ``85.7 %``; a small one with two digits."""
+    value = 100 * fraction
+    return f"{value:.1f} %" if value == 0 or value >= 0.1 else f"{value:.2g} %"
 
 
 def kernels_table(kernels: Sequence[KernelOccupancy], width: int) -> Table:

@@ -23,7 +23,9 @@ from harness.report import units
 if TYPE_CHECKING:
     from harness.isa.projecting import Projection
 
-LABEL: Final = "A model, nothing was measured: no execution on this GPU can be shorter than the bound."
+LABEL: Final = (
+    "A model, nothing was measured: least times when data come from memory and launches run one after another."
+)
 
 PAGE: Final = """\
 # What the roofs of a GPU allow
@@ -41,10 +43,14 @@ of a work-group to the driver, 256 are assumed. Bandwidths and clocks are those 
 (`harness/analysis/data/gpus.json` names the source of each; `--gpu` takes a file of your own).
 
 The launch is the one that the pattern makes on the device here: a pattern that sizes its launch by the device's
-compute units launches less on a small CPU than it would on the GPU, and its bound is higher for that.
+compute units launches less on a small CPU than it would on the GPU, and its bound is higher for that; the output says
+of which cases that is so. 32-bit integers count one operation a lane and clock on Gen9 to Xe-LP, two on the later GPUs,
+which add three numbers in one instruction.
 
 It is a bound and a model, is labelled so in every output, and never enters a results table. It knows nothing of
-latency, caches, links between stacks, launch costs, or a clock below the product's.
+latency, links between stacks, launch costs, or a clock below the product's, which make executions longer. Two things
+make them shorter than the bound: data that are in a cache from an execution before, and kernels that run side by side
+(`concurrent_kernels`, `multiple_queues`), of which the bound is that of one after another.
 
 ## How far is it from measured figures?
 
@@ -116,8 +122,8 @@ def _cells(one: Projection) -> tuple[str, ...]:
 def _remarks(projections: Sequence[Projection]) -> list[str]:
     by_reason: dict[str, list[str]] = {}
     for one in projections:
-        if one.reason:
-            by_reason.setdefault(one.reason, []).append(f"{one.pattern}/{one.variant}")
+        for reason in filter(None, (one.reason, one.assumed)):
+            by_reason.setdefault(reason, []).append(f"{one.pattern}/{one.variant}")
     return [f"{', '.join(dict.fromkeys(names))}: {reason}" for reason, names in by_reason.items()]
 
 

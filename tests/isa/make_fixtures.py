@@ -1,8 +1,8 @@
 """Make the fixtures again: ``python tests/isa/make_fixtures.py PATH-OF-OCLOC``, once per generation of the compiler.
 
 The kernels are ours: one that mixes everything, one that needs private memory, one that runs out of registers, one
-for the matrix engine, one with block messages. The listings are as the compiler wrote them, without the lines that
-declare variables.
+for the matrix engine, one with block messages, one with a native atomic. The listings are as the compiler wrote them,
+without the lines that declare variables.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def mixture() -> Source:
 
 def jobs() -> dict[str, tuple[Source, Target]]:
     """Name of a fixture, what is compiled, and for which GPU."""
-    from harness.isa.claims.kernels import accesses
+    from harness.isa.claims.kernels import accesses, atomic_sum
 
     mixed = mixture()
     blocks = accesses()["copy_blocks"]
@@ -55,6 +55,7 @@ def jobs() -> dict[str, tuple[Source, Target]]:
     found = {f"mixture.{gpu}": (mixed, Target(gpu)) for gpu in ("pvc", "dg2", "tgllp", "bmg")}
     found |= {f"blocks.{gpu}": (blocks, Target(gpu)) for gpu in ("pvc", "tgllp")}
     found |= {f"private.{gpu}": (private, Target(gpu)) for gpu in ("dg2", "tgllp")}
+    found["atomic.pvc"] = (atomic_sum("float32"), Target("pvc"))
     found["spills.pvc"] = (model.opencl("eighty_doubles"), Target("pvc", forced_simd=16))
     options = arithmetic.engine_options("pvc")
     found["engine.pvc"] = (engine, Target("pvc", options))

@@ -78,11 +78,18 @@ def test_spills_must_fall_to_nothing() -> None:
 
 
 def test_float_atomics_are_expected_to_be_a_loop_on_xe_lp_only() -> None:
-    native, loop = "igc2/blocks.pvc", "igc2/mixture.tgllp"
+    native, loop = "igc2/atomic.pvc", "igc2/mixture.tgllp"
     assert judge(CLAIMS["E39"], "tgllp", int32=native, float32=loop)[0] == "confirmed"
     assert judge(CLAIMS["E39"], "tgllp", int32=native, float32=native)[0] == "refuted"
     assert judge(CLAIMS["E39"], "dg2", int32=native, float32=native)[0] == "confirmed"
     assert judge(CLAIMS["E39"], "dg2", int32=native, float32=loop)[0] == "refuted"
+    assert judge(CLAIMS["E39"], "gen9", int32=native, float32=loop, float64=loop)[0] == "confirmed"
+    assert judge(CLAIMS["E39"], "gen9", int32=native, float32=loop, float64=native)[0] == "refuted"
+
+
+def test_a_kernel_without_an_atomic_message_is_not_native() -> None:
+    found = judge(CLAIMS["E39"], "dg2", int32="igc2/atomic.pvc", float32="igc2/blocks.pvc")
+    assert found == ("refuted", "int32: native, float32: no atomic message")
 
 
 def test_a_compiler_that_fails_makes_a_claim_unavailable(tmp_path: Path) -> None:

@@ -84,6 +84,15 @@ def test_a_work_group_that_the_driver_chooses_is_assumed_and_said(
     assert one.to_json()["assumed"] == one.assumed
 
 
+def test_a_launch_that_is_sized_by_the_device_here_says_so(launch: Launch, of: Callable[..., KernelOccupancy]) -> None:
+    one = of(replace(launch, sized_here=True))
+    assert one.assumed == "the launch is sized by the compute units of the device here"
+    family = Family(pattern_info("pattern", ["variant", "other"]), "smoke", {}, {})
+    sized, other = project([family], [], [one], PVC)
+    assert (sized.assumed, other.assumed) == (one.assumed, "")
+    assert sized.to_json()["assumed"] == one.assumed
+
+
 def test_what_cannot_be_compiled_or_launched_says_why(launch: Launch, of: Callable[..., KernelOccupancy]) -> None:
     refused = of(launch, replace(PVC, code="unknown"))
     assert refused.found is None
@@ -120,6 +129,18 @@ def test_the_least_work_is_collected(tmp_path: Path) -> None:
     assert work.bytes_moved > 0
 
 
+@pytest.mark.device
+def test_variants_that_ask_for_compute_units_are_noted(tmp_path: Path) -> None:
+    plan = build_plan(select(discover(), ["reduction_sum"]), "smoke")
+    sized = {launch.variant: launch.sized_here for launch in collect(plan, tmp_path).launches}
+    assert {name for name, asked in sized.items() if asked} == {
+        "chunk_per_compute_unit",
+        "strided_few_items",
+        "strided_enough_items",
+    }
+    assert "tree_one_stage" in sized
+
+
 @kit.needs_ocloc
 @pytest.mark.device
 def test_occupancy_of_a_pattern() -> None:
@@ -153,6 +174,8 @@ def test_project_says_that_it_is_a_model() -> None:
     [
         (("occupancy", "--gpu", "pvc"), "a launch needs --work-group and --sub-group, or a pattern"),
         (("occupancy", "--gpu", "pvc", "--pattern", "x", "--slm", "1K"), "leave out --slm"),
+        (("occupancy", "--gpu", "pvc", "--map"), "--map is of one sub-group size: give --sub-group"),
+        (("occupancy", "--gpu", "pvc", "--map", "--sub-group", "16", "--global", "1M"), "leave out --global"),
         (("occupancy", "--gpu", "nope", "--work-group", "1", "--sub-group", "16"), "unknown GPU 'nope'"),
         (("occupancy", "--gpu", "pvc", "--pattern", "no_such"), "no pattern"),
         (("project", "--gpu", "pvc", "no_such"), "no pattern"),

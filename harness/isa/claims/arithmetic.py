@@ -19,8 +19,9 @@ from harness.isa.claims.model import (
 TRIPS = 10
 # Sub-group size of the matrix engine, and what a lane holds of a row of A.
 _ENGINES = {"pvc": (16, "short"), "bmg": (16, "short"), "dg2": (8, "int")}
-# On Xe-LP float atomics are loops of compare and swap (guide); the later GPUs have them in hardware.
-_EMULATED_FLOAT_ATOMICS = ("tgllp",)
+# On Gen9 and Xe-LP float atomics are loops of compare and swap (guide); the later GPUs have them in hardware.
+_EMULATED_FLOAT_ATOMICS = ("gen9", "tgllp")
+_WITH_DOUBLE = ("gen9", "pvc", "bmg")
 
 
 def _figures(built: Built) -> dict[str, int]:
@@ -42,16 +43,18 @@ def _additions(built: Built) -> int:
     return sum(i.kind == "float" and i.opcode in {"add", "mad"} for i in instructions)
 
 
-def _loops(built: Built) -> bool:
-    """Whether the kernel branches, for which it has no reason but a loop of compare and swap."""
-    return built.code.assembly.opcodes("while", "goto", "jmpi", "brc", "brd") > 0
+def _how(built: Built) -> str:
+    """How the kernel adds: it has no reason to branch but a loop of compare and swap."""
+    assembly = built.code.assembly
+    if not assembly.count("atomic"):
+        return "no atomic message"
+    return "a loop" if assembly.opcodes("while", "goto", "jmpi", "brc", "brd") else "native"
 
 
 def _atomics_are_native(built: Mapping[str, Built], gpu: str) -> Finding:
-    found = {name: "a loop" if _loops(side) else "native" for name, side in built.items()}
-    expected = dict.fromkeys(built, "native")
-    if gpu in _EMULATED_FLOAT_ATOMICS:
-        expected["float32"] = "a loop"
+    found = {name: _how(side) for name, side in built.items()}
+    of_floats = "a loop" if gpu in _EMULATED_FLOAT_ATOMICS else "native"
+    expected = {name: "native" if name == "int32" else of_floats for name in built}
     because = ", ".join(f"{name}: {how}" for name, how in found.items())
     return Finding(CONFIRMED if found == expected else REFUTED, because)
 
@@ -59,7 +62,7 @@ def _atomics_are_native(built: Mapping[str, Built], gpu: str) -> Finding:
 def _atomic_sides(gpu: str) -> dict[str, Build]:
     from harness.isa.claims.kernels import atomic_sum
 
-    dtypes = ("int32", "float32", "float64") if gpu == "pvc" else ("int32", "float32")
+    dtypes = ("int32", "float32", "float64") if gpu in _WITH_DOUBLE else ("int32", "float32")
     return {dtype: Build(atomic_sum(dtype)) for dtype in dtypes}
 
 
@@ -122,8 +125,8 @@ CLAIMS = (
     Claim(
         "E39",
         "Synchronization among Threads in a Kernel / Data Types in Atomic Operations",
-        "Integer atomics are native; float atomics are loops of compare and swap on Gen9 and Xe-LP.",
-        _GPUS,
+        "Integer atomics are native; float and double atomics are loops of compare and swap on Gen9 and Xe-LP.",
+        ("gen9", *_GPUS),
         _atomic_sides,
         _atomics_are_native,
         _figures,

@@ -20,11 +20,16 @@ from harness.isa.claims.model import (
 GPUS = ("pvc", "dg2", "tgllp", "bmg")
 
 
-def _sides(*names: str) -> Any:
+#: Without it ocloc takes buffers to be below 4 GB on dg2 and tgllp, and addresses of 32 bits from their start.
+WIDE_ADDRESSES = ("-cl-intel-greater-than-4GB-buffer-required",)
+ADDRESS_BYTES = 16 * 8  # lanes, bytes of an address
+
+
+def _sides(*names: str, build_options: tuple[str, ...] = ()) -> Any:
     def builds(gpu: str) -> dict[str, Build]:
         from harness.isa.claims.kernels import accesses
 
-        return {name: Build(accesses()[name]) for name in names}
+        return {name: Build(accesses()[name], build_options=build_options) for name in names}
 
     return builds
 
@@ -70,7 +75,8 @@ def _blocks_need_one_address(built: Mapping[str, Built], gpu: str) -> Finding:
     lanes, block = (_figures(built[side])[name] for side in ("copy_by_lane", "copy_by_block"))
     size = built["copy_by_lane"].code.register_bytes
     found = fewer(lanes, block, f"registers of {size} bytes for a message's addresses")
-    return Finding(found.verdict if block == 1 else REFUTED, found.because)
+    as_said = block == 1 and lanes * size == ADDRESS_BYTES
+    return Finding(found.verdict if as_said else REFUTED, f"{found.because}, {lanes * size} bytes for the lanes")
 
 
 def _order(built: Built) -> str:
@@ -127,9 +133,9 @@ CLAIMS = (
     Claim(
         "E28",
         "Registerization and Avoiding Register Spills / Using Sub-group Block Load/Store",
-        "Addresses of 16 lanes take 128 bytes of registers, the address of a block at most one register.",
+        "64-bit addresses of 16 lanes take 128 bytes of registers, the address of a block at most one register.",
         GPUS,
-        _sides("copy_by_lane", "copy_by_block"),
+        _sides("copy_by_lane", "copy_by_block", build_options=WIDE_ADDRESSES),
         _blocks_need_one_address,
         _figures,
     ),
