@@ -148,6 +148,8 @@ def _read_results(binary: Path, dump: Path, said: str) -> Compiled:
     warnings = dict.fromkeys(line.strip() for line in said.splitlines() if line.strip().startswith("warning:"))
     zeinfo = found.get(".ze_info", b"").rstrip(b"\0").decode()
     texts = _assembly_texts(dump, _simd_widths(zeinfo))
+    if not texts:
+        return Compiled("unreadable", "the compiler left no assembly: it may not know the SIMD width that was forced")
     return Compiled(
         "ok",
         zeinfo=zeinfo,

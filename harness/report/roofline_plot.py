@@ -62,7 +62,8 @@ def plots(run: Run) -> list[Plot]:
     device = run.devices.iloc[0]
     bandwidth = number(device["bandwidth_roof_gbps"])
     work = run.cases[["case_id", "bytes_moved", "operations", "operation_kind"]]
-    placed = run.summaries.merge(work, on="case_id").dropna(subset=["bytes_moved", "operations", "median_ns"])
+    right = run.summaries[run.summaries["status"] == "ok"]
+    placed = right.merge(work, on="case_id").dropna(subset=["bytes_moved", "operations", "median_ns"])
     found = []
     for kind, column in RATE_ROOF.items():
         rate = number(device[column])

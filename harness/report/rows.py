@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import pandas as pd
@@ -38,14 +40,14 @@ class ResultRow:
 def result_rows(run: Run) -> list[ResultRow]:
     """The rows of a run by family, pattern and axes; each group begins with its baseline."""
     rows: list[ResultRow] = []
-    group: tuple[str, ...] = ()
-    for pair in sorted_pairs(run):
-        key = (pair["pattern"], pair["preset"], pair["axes"], str(pair["state"]))
-        if key != group:
-            group = key
-            rows.append(_baseline_row(run, pair))
-        rows.append(_row(pair))
+    for _, group in groupby(sorted_pairs(run), key=_point):
+        pairs = list(group)
+        rows += [_baseline_row(run, pairs), *map(_row, pairs)]
     return rows
+
+
+def _point(pair: dict[Any, Any]) -> tuple[str, ...]:
+    return pair["pattern"], pair["preset"], pair["axes"], str(pair["state"])
 
 
 def sorted_pairs(run: Run) -> list[dict[Any, Any]]:
@@ -64,29 +66,33 @@ def _row(pair: dict[Any, Any]) -> ResultRow:
         variant=pair["variant"],
         role=pair["role"],
         time=units.duration(number(pair["variant_ns"])),
-        speedup=units.ratio(number(pair["speedup"])),
+        speedup=units.ratio(*(number(pair[name]) for name in ("speedup", "speedup_low", "speedup_high"))),
         interval=units.interval(number(pair["speedup_low"]), number(pair["speedup_high"])),
-        roof=units.percent(number(pair["roof_fraction"])),
+        # the time of a program that is wrong or failed is no part of a roof
+        roof=units.percent(None if pd.isna(pair["variant_ns"]) else number(pair["roof_fraction"])),
         verdict=pair["verdict"],
         brief=brief_reason(pair),
         reason=pair["reason"],
     )
 
 
-def _baseline_row(run: Run, pair: dict[Any, Any]) -> ResultRow:
+def _baseline_row(run: Run, pairs: Sequence[dict[Any, Any]]) -> ResultRow:
+    pair = pairs[0]
     same = run.summaries["variant"] == pair["baseline"]
     for column in ("pattern", "preset", "axes"):
         same &= run.summaries[column] == pair[column]
     cases = run.summaries[same]
     in_state = cases[cases["state"].fillna("") == ("" if pd.isna(pair["state"]) else pair["state"])]
     case = (cases if in_state.empty else in_state).iloc[0]
+    times = [number(one["baseline_ns"]) for one in pairs]
     return ResultRow(
         family=pair["family"],
         pattern=pair["pattern"],
         axes=_where(pair),
         variant=pair["baseline"],
         role=case["role"],
-        time=units.duration(number(pair["baseline_ns"])),
+        # of a pair that failed the baseline's time is not known, though it may have one
+        time=units.duration(next(filter(None, times), number(case["median_ns"]))),
         roof=units.percent(number(case["roof_fraction"])),
     )
 

@@ -34,21 +34,29 @@ def duration(ns: float | None) -> str:
     return f"{figure(ns)} ns"
 
 
-def ratio(value: float | None) -> str:
-    """A speed-up; more digits near 1, where they matter."""
+def ratio(value: float | None, low: float | None = None, high: float | None = None) -> str:
+    """A speed-up; more digits near 1, where they matter, and as many as its interval where that is known."""
     if value is None or math.isnan(value):
         return "-"
+    digits = _digits(low, high)
+    if digits is not None:
+        return f"{value:.{digits}f}x"
     return f"{value:.2f}x" if value < 10 else f"{figure(value)}x"
 
 
 def interval(low: float | None, high: float | None) -> str:
     """The ends of an interval of speed-ups."""
+    digits = _digits(low, high)
+    return "-" if digits is None else f"{low:.{digits}f} - {high:.{digits}f}"
+
+
+def _digits(low: float | None, high: float | None) -> int | None:
+    """Decimals for an interval of speed-ups; None when it is not known."""
     if low is None or high is None or math.isnan(low) or math.isnan(high):
-        return "-"
-    digits = 2 if high < 10 else 1 if high < 100 else 0
+        return None
     if high - low < 0.02:
-        digits = 3
-    return f"{low:.{digits}f} - {high:.{digits}f}"
+        return 3
+    return 2 if high < 10 else 1 if high < 100 else 0
 
 
 def percent(fraction: float | None) -> str:

@@ -13,7 +13,8 @@ import pytest
 from harness.records import Run
 from harness.report import FORMATS, render
 from harness.report.html import PLOT_WIDTH, position
-from harness.report.rows import instance_line
+from harness.report.roofline_plot import plots
+from harness.report.rows import instance_line, result_rows
 from harness.report.run import as_text
 
 
@@ -21,7 +22,7 @@ from harness.report.run import as_text
 def test_the_terminal_report_fits_its_width(run: Run, width: int) -> None:
     text = as_text(run, width, colour=False)
     assert max(map(len, text.splitlines())) <= width
-    assert "2.00x" in text and "confirmed" in text
+    assert "2.00" in text and "confirmed" in text
     assert "500 GB/s" in text
     assert "without a result" in text and "histogram/broken" in text
 
@@ -97,3 +98,12 @@ def test_only_intervals_that_are_known_are_counted(run: Run) -> None:
     pairs = pd.concat([run.pairs, other, unknown], ignore_index=True)
     known = int(run.pairs["speedup_low"].notna().sum())
     assert instance_line(replace(run, pairs=pairs)).startswith(f"{known} of {2 * known} intervals are of one instance")
+
+
+def test_a_wrong_variant_has_no_part_of_a_roof_and_its_baseline_a_time(run: Run) -> None:
+    rows = {row.variant: row for row in result_rows(run) if row.pattern == "histogram"}
+    broken = rows.pop("broken")
+    (baseline,) = rows.values()
+    assert (broken.time, broken.roof, broken.speedup) == ("-", "-", "-")
+    assert baseline.time != "-"
+    assert all("broken" not in point.title for plot in plots(run) for point in plot.points)

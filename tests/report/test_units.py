@@ -22,6 +22,13 @@ def test_ratios(value: float | None, text: str) -> None:
     assert units.ratio(value) == text
 
 
+def test_a_ratio_has_the_digits_of_its_interval() -> None:
+    assert units.ratio(0.9951, 0.994, 0.996) == "0.995x"
+    assert units.ratio(17.04, 14.0, 20.6) == "17.0x"
+    assert units.ratio(132.4, 120.0, 150.4) == "132x"
+    assert units.ratio(1.234, math.nan, math.nan) == "1.23x"
+
+
 @pytest.mark.parametrize(
     ("low", "high", "text"),
     [
