@@ -12,6 +12,8 @@ from typing import Final
 from harness.errors import XebenchError
 
 DEFAULT_MEMORY: Final = "80%"
+#: A worker with the SYCL runtime and numba occupies about 300 MiB.
+LEAST_MEMORY: Final = 512 << 20
 
 _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([KMGT]?)(?:i?B)?|(%))", re.IGNORECASE)
@@ -21,7 +23,7 @@ def parse_memory(text: str, total_bytes: int) -> int:
     """Bytes of ``8G``, ``512M`` or ``80%`` (of ``total_bytes``).
 
     Raises:
-        XebenchError: the text has another form.
+        XebenchError: the text has another form, or it is less than a worker needs before it measures anything.
     """
     match = _SIZE.fullmatch(text.strip())
     if match is None or not float(match[1]):
@@ -29,7 +31,10 @@ def parse_memory(text: str, total_bytes: int) -> int:
             f"--memory-limit {text!r}: write a size as 8G or 512M, or a part of the host's memory as 80%"
         )
     scale = total_bytes / 100 if match[3] else _UNITS[match[2].upper()]
-    return int(float(match[1]) * scale)
+    limit = float(match[1]) * scale
+    if limit < LEAST_MEMORY:
+        raise XebenchError(f"--memory-limit {text!r}: a worker process needs 512M before it measures anything; raise it")
+    return int(limit)
 
 
 def host_memory_bytes(root: Path = Path("/")) -> int:

@@ -26,7 +26,7 @@ GIB = 1 << 30
         ("1.5g", 3 * GIB // 2),
         ("512 MiB", GIB // 2),
         ("80%", 8 * GIB),
-        ("1000", 1000),
+        ("1000000000", 1_000_000_000),
         ("2T", 2048 * GIB),
     ],
 )
@@ -38,6 +38,12 @@ def test_memory_is_a_size_or_a_part_of_the_host(text: str, expected: int) -> Non
 def test_a_memory_limit_that_makes_no_sense_is_refused(text: str) -> None:
     with pytest.raises(XebenchError, match="write a size as 8G"):
         parse_memory(text, GIB)
+
+
+@pytest.mark.parametrize("text", ["1", "1M", "511M", "4%"])
+def test_a_memory_limit_below_what_a_worker_needs_is_refused(text: str) -> None:
+    with pytest.raises(XebenchError, match="a worker process needs 512M .*; raise it"):
+        parse_memory(text, 10 * GIB)
 
 
 def control_groups(root: Path, limits: dict[str, str], own: str) -> Path:
