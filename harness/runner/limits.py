@@ -33,7 +33,7 @@ def parse_memory(text: str, total_bytes: int) -> int:
     scale = total_bytes / 100 if match[3] else _UNITS[match[2].upper()]
     limit = float(match[1]) * scale
     if limit < LEAST_MEMORY:
-        raise XebenchError(f"--memory-limit {text!r}: a worker process needs 512M before it measures anything; raise it")
+        raise XebenchError(f"--memory-limit {text!r}: a worker process needs 512M to begin with; raise it")
     return int(limit)
 
 
