@@ -1,8 +1,8 @@
 """Two runs side by side: the same case in both, before against after.
 
-The two runs share no blocks, so their intervals hold the noise within each run only. What differs from one run to
-the next (clocks, memory layout, neighbours on the machine) is not in them, hence the threshold: a change must
-leave the band around 1, not only 1 itself.
+The two runs share no blocks, so their intervals hold only what each run saw: noise, and how much its instances differ
+(where arrays and code lie in memory), if it had several. What else differs from one run to the next (clocks, neighbours
+on the machine) is not in them, hence the threshold: a change must leave the band around 1, not only 1 itself.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pandas as pd
 
 from harness.analysis import intervals, times, verdict
 from harness.analysis.rows import Row, rows
-from harness.analysis.statistics import Floats
+from harness.analysis.times import NONE, Series
 
 #: Relative change up to which two runs are the same, unless told otherwise.
 THRESHOLD: Final = 0.05
@@ -24,8 +24,6 @@ THRESHOLD: Final = 0.05
 _KEY: Final = ("pattern", "variant", "preset", "axes", "device_class")
 
 Key = tuple[str, ...]
-
-_NONE: Final = np.empty(0)
 
 
 class Tables(Protocol):
@@ -69,9 +67,9 @@ class _Side:
 
     def __init__(self, run: Tables) -> None:
         self.cases: dict[Key, Row] = {tuple(case[name] for name in _KEY): case for case in rows(run.cases)}
-        by_case: dict[str, dict[str, Floats]] = {}
-        for (case_id, state), data in times.usable(run.cases, run.samples).groupby(["case_id", "state"])["time_ns"]:
-            by_case.setdefault(str(case_id), {})[str(state)] = data.to_numpy()
+        by_case: dict[str, dict[str, Series]] = {}
+        for (case_id, state), data in times.usable(run.cases, run.samples).groupby(["case_id", "state"]):
+            by_case.setdefault(str(case_id), {})[str(state)] = Series.of(data)
         self._times = by_case
         self._devices = {row["device"]: row for row in rows(run.devices)}
 
@@ -83,8 +81,8 @@ class _Side:
         known = [row.get(name) for name in ("name", "driver_version")]
         return ", ".join(part for part in known if part) or None
 
-    def times(self, key: Key) -> dict[str, Floats]:
-        """Valid times of a case in ns, in order, by state; states without any are left out."""
+    def times(self, key: Key) -> dict[str, Series]:
+        """Valid times of a case, by state; states without any are left out."""
         return self._times.get(self.cases[key]["case_id"], {}) if key in self.cases else {}
 
 
@@ -95,7 +93,7 @@ def _rows(key: Key, before: _Side, after: _Side, threshold: float) -> Iterator[R
     obstacle = _obstacle(*cases)
     shown = cases[1] or before.cases[key]
     for state in times.in_order(*measured):
-        old, new = (one.get(state, _NONE) if state else _NONE for one in measured)
+        old, new = (one.get(state, NONE) if state else NONE for one in measured)
         ratio, outcome, reason = _conclude(old, new, obstacle, threshold)
         if not obstacle and devices[0] != devices[1]:
             reason = f"different devices ({devices[0]} before, {devices[1]} after): {reason}"
@@ -106,10 +104,10 @@ def _rows(key: Key, before: _Side, after: _Side, threshold: float) -> Iterator[R
             "state": state,
             "before_device": devices[0],
             "after_device": devices[1],
-            "before_n": old.size,
-            "after_n": new.size,
-            "before_ns": np.median(old) if old.size else None,
-            "after_ns": np.median(new) if new.size else None,
+            "before_n": old.time_ns.size,
+            "after_n": new.time_ns.size,
+            "before_ns": np.median(old.time_ns) if old.time_ns.size else None,
+            "after_ns": np.median(new.time_ns) if new.time_ns.size else None,
             "speedup": ratio.estimate,
             "speedup_low": ratio.low,
             "speedup_high": ratio.high,
@@ -132,13 +130,13 @@ def _obstacle(before: Row | None, after: Row | None) -> str | None:
 
 
 def _conclude(
-    before: Floats, after: Floats, obstacle: str | None, threshold: float
+    before: Series, after: Series, obstacle: str | None, threshold: float
 ) -> tuple[intervals.Interval, str, str]:
-    if not obstacle and not (before.size and after.size):
-        obstacle = f"no valid sample {'after' if before.size else 'before'} in this state"
+    if not obstacle and not (before.time_ns.size and after.time_ns.size):
+        obstacle = f"no valid sample {'after' if before.time_ns.size else 'before'} in this state"
     if obstacle:
         return intervals.UNKNOWN, verdict.NO_OUTCOME, obstacle
-    ratio = intervals.independent_ratio(before, after)
+    ratio = intervals.independent_ratio(before.time_ns, after.time_ns, before.instances, after.instances)
     if not ratio.known:
         needed = f"{ratio.n} of the {intervals.MIN_SAMPLES} that an interval needs"
         return ratio, verdict.INCONCLUSIVE, f"too few samples: {needed}; raise --budget"

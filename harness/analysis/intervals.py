@@ -36,7 +36,8 @@ What was tried beside it, on the same families (lowest to highest coverage at 7 
 
 What stays the same in all blocks is in none of these intervals. Where a family's arrays and the code of its kernels
 lie in memory makes equal kernels differ by up to 20 % on a CPU device, for as long as they lie there; so they are
-made anew several times, and the interval is taken over these instances (`grouped_interval`).
+made anew several times, and the interval is taken over these instances (`grouped_interval`). What the quantum of a
+coarse timer hides is added (`blurred`).
 
 A rule that stops when the interval is narrow prefers samples that look quieter than they are. From ten blocks on
 (`harness.analysis.stopping`) with a precision of 1 % the intervals at the stop covered 91 to 97 % of the ratios.
@@ -47,7 +48,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -131,9 +132,7 @@ def grouped_interval(groups: Sequence[ArrayLike]) -> Interval:
         groups: Samples of each, in the order of measurement. Those of fewer than `MIN_GROUP` do not count, unless
             all are so short; then those do that are as long as the longest.
     """
-    arrays = [series(group) for group in groups]
-    least = min(MIN_GROUP, max((array.size for array in arrays), default=0))
-    counted = [array for array in arrays if array.size and array.size >= least]
+    counted = counted_groups(groups)
     if len(counted) < 2:
         return median_interval(counted[0] if counted else ())
     medians = np.array([np.median(array) for array in counted])
@@ -141,6 +140,61 @@ def grouped_interval(groups: Sequence[ArrayLike]) -> Interval:
     half = float(special.stdtrit(medians.size - 1, (1 + CONFIDENCE) / 2)) * spread
     mean = float(medians.mean())
     return Interval(mean, mean - half, mean + half, sum(array.size for array in counted), medians.size)
+
+
+def counted_groups(groups: Sequence[ArrayLike]) -> list[Floats]:
+    """The groups that `grouped_interval` is of, in their order."""
+    arrays = [series(group) for group in groups]
+    least = min(MIN_GROUP, max((array.size for array in arrays), default=0))
+    return [array for array in arrays if array.size and array.size >= least]
+
+
+def by_instance(values: ArrayLike, instances: ArrayLike | None = None) -> list[Floats]:
+    """A series cut into those of its instances, in the order of their numbers.
+
+    Args:
+        values: The series.
+        instances: Number of the instance that each value is of; None: all of one.
+    """
+    array = series(values)
+    labels = np.zeros(array.size) if instances is None else np.asarray(instances)
+    return [array[labels == label] for label in np.unique(labels)]
+
+
+def typical_time(times: ArrayLike, instances: ArrayLike | None = None) -> Interval:
+    """Median of all times, and its 95 % interval over instances, of one alone over its times.
+
+    The interval of several is that of `grouped_interval` on the logarithmic scale. Its middle is the mean of the
+    instances, each of which counts the same; the median of all times follows those that have more samples, so the
+    interval reaches as far as that median where it would not.
+
+    Args:
+        times: Times > 0 in the order of measurement.
+        instances: Number of the instance that each is of; None: all of one.
+
+    Raises:
+        ValueError: A time is not positive.
+    """
+    array = series(times)
+    groups = by_instance(_log(array), instances)
+    if len(groups) < 2:
+        return median_interval(array)
+    return _reaching(_exp(grouped_interval(groups)), float(np.median(array)))
+
+
+def blurred(interval: Interval, quantum: float) -> Interval:
+    """The interval of a ratio, wider by an error that every measurement of it shares.
+
+    The two are independent, so their distances from the estimate are squared and added on the logarithmic scale (as
+    in `independent_ratio`): an error that is small beside the interval hardly widens it.
+
+    Args:
+        interval: Of the ratio.
+        quantum: The error as a relative size, such as that of a timer's quantum.
+    """
+    error = math.log1p(quantum)
+    low, high = (math.hypot(math.log(end / interval.estimate), error) for end in (interval.low, interval.high))
+    return replace(interval, low=interval.estimate * math.exp(-low), high=interval.estimate * math.exp(high))
 
 
 def speedup(baseline: ArrayLike, variant: ArrayLike, instances: ArrayLike | None = None) -> Interval:
@@ -157,9 +211,7 @@ def speedup(baseline: ArrayLike, variant: ArrayLike, instances: ArrayLike | None
     Raises:
         ValueError: The lengths differ or a time is not positive.
     """
-    ratios = log_ratios(baseline, variant)
-    labels = np.zeros(ratios.size) if instances is None else np.asarray(instances)
-    return _exp(grouped_interval([ratios[labels == label] for label in np.unique(labels)]))
+    return _exp(grouped_interval(by_instance(log_ratios(baseline, variant), instances)))
 
 
 def log_ratios(baseline: ArrayLike, variant: ArrayLike) -> Floats:
@@ -170,39 +222,75 @@ def log_ratios(baseline: ArrayLike, variant: ArrayLike) -> Floats:
     return above - below
 
 
-def independent_ratio(before: ArrayLike, after: ArrayLike) -> Interval:
+def independent_ratio(
+    before: ArrayLike,
+    after: ArrayLike,
+    before_instances: ArrayLike | None = None,
+    after_instances: ArrayLike | None = None,
+) -> Interval:
     """Ratio of medians before / after of two series that share no blocks, with its interval.
 
-    The two medians' intervals are combined on the logarithmic scale by the square-and-add rule (MOVER; Zou
-    and Donner 2008, "Construction of confidence limits about effect measures"), which takes their skewness
-    along. It sees the noise within each series only: what differs from one run to another is not in it.
+    The two intervals are combined on the logarithmic scale by the square-and-add rule (MOVER; Zou and Donner 2008,
+    "Construction of confidence limits about effect measures"), which takes their skewness along. It sees the noise
+    within each series, and what differs between its instances; what differs from one run to another beside that is
+    not in it. As in `typical_time` the ratio is that of all times, and the interval reaches as far as that.
 
     Args:
         before: Times > 0 in the order of measurement.
         after: The other times.
+        before_instances: Number of the instance that each time before is of; None: all of one.
+        after_instances: Likewise.
 
     Raises:
         ValueError: A time is not positive.
     """
-    above, below = median_interval(_log(before)), median_interval(_log(after))
+    above, below = by_instance(_log(before), before_instances), by_instance(_log(after), after_instances)
+    ratio = _exp(_difference(grouped_interval(above), grouped_interval(below)))
+    if len(above) < 2 and len(below) < 2:
+        return ratio
+    return _reaching(ratio, float(np.median(series(before)) / np.median(series(after))))
+
+
+def drift(values: ArrayLike, instances: ArrayLike | None = None) -> Interval:
+    """Second half of a series relative to the first half: 1 without drift.
+
+    Of one instance the ratio of the halves' medians as `independent_ratio` has it; it excludes 1 when the drift is
+    more than noise. The middle sample of an odd number belongs to the second half.
+
+    Of several it is the later half of the instances against the earlier one: what differs between any two instances
+    is no drift. With fewer than four the two cannot be told apart, and the drift is unknown.
+
+    Args:
+        values: Times or ratios > 0 in the order of measurement.
+        instances: Number of the instance that each is of, rising; None: all of one.
+
+    Raises:
+        ValueError: A value is not positive.
+    """
+    groups = counted_groups(by_instance(_log(values), instances))
+    if len(groups) < 2:
+        array = groups[0] if groups else np.empty(0)
+        half = array.size // 2
+        return _exp(_difference(median_interval(array[half:]), median_interval(array[:half])))
+    half = len(groups) // 2
+    if half < 2:
+        return UNKNOWN
+    return _exp(_difference(grouped_interval(groups[half:]), grouped_interval(groups[:half])))
+
+
+def _difference(above: Interval, below: Interval) -> Interval:
+    """Of two independent estimates, by the square-and-add rule."""
     estimate = above.estimate - below.estimate
     low = estimate - math.hypot(above.estimate - above.low, below.high - below.estimate)
     high = estimate + math.hypot(above.high - above.estimate, below.estimate - below.low)
-    return _exp(Interval(estimate, low, high, min(above.n, below.n)))
+    return Interval(estimate, low, high, min(above.n, below.n), min(above.groups, below.groups))
 
 
-def drift(values: ArrayLike) -> Interval:
-    """Median of the second half of a series relative to the first half: 1 without drift.
-
-    The interval is that of `independent_ratio`; it excludes 1 when the drift is more than noise. The middle
-    sample of an odd number belongs to the second half.
-
-    Args:
-        values: Times > 0 in the order of measurement.
-    """
-    array = series(values)
-    half = array.size // 2
-    return independent_ratio(array[half:], array[:half])
+def _reaching(interval: Interval, shown: float) -> Interval:
+    """The interval with another estimate, and as far as that."""
+    if not interval.known:
+        return replace(interval, estimate=shown)
+    return replace(interval, estimate=shown, low=min(interval.low, shown), high=max(interval.high, shown))
 
 
 def _order_statistic_interval(ordered: Floats, tail: float) -> tuple[float, float]:

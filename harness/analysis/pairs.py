@@ -70,7 +70,7 @@ class _Shared:
     Attributes:
         baseline_ns, variant_ns: times of one execution.
         instances: instance of the family that each block is of.
-        measured_ns: for each side, what the timer saw at a time, typically: a batch of executions.
+        measured_ns: for each side what the timer saw in each block: a batch of executions.
         throttled: part of the blocks in which the machine was in another state.
     """
 
@@ -90,7 +90,6 @@ class _Blocks:
         described = trusted.assign(
             throttled=trusted["flags"].str.contains(hygiene.THROTTLED, regex=False),
             measured_ns=trusted["time_ns"] * trusted["batch"].astype("float64").fillna(1),
-            instance=trusted["instance"].astype("float64").fillna(0),
         )
         grouped = described.groupby(["case_id", "state", "block"])
         blocks = pd.DataFrame(
@@ -116,22 +115,22 @@ class _Blocks:
             base["time_ns"].to_numpy()[in_base],
             own["time_ns"].to_numpy()[in_own],
             base["instance"].to_numpy()[in_base],
-            np.median(measured, axis=1) if throttled.size else np.empty(0),
+            np.array(measured),
             float(throttled.mean()) if throttled.size else 0.0,
         )
 
 
 def _row(baseline: Row, case: Row, shared: _Shared, resolution_ns: float | None) -> Row:
-    blocks = shared.baseline_ns.size
-    failed = _failed(baseline, case, blocks)
-    speedup = (
-        intervals.UNKNOWN if failed else intervals.speedup(shared.baseline_ns, shared.variant_ns, shared.instances)
-    )
+    # what the interval is of: an instance that was cut off does not count
+    counted = intervals.counted_groups(intervals.by_instance(shared.baseline_ns, shared.instances))
+    failed = _failed(baseline, case, len(counted))
+    quantum = 0.0 if failed or case["metric"] == "wall" else _quantum(shared, resolution_ns or 0)
+    speedup = intervals.UNKNOWN if failed else _speedup(shared, quantum)
     judged = failed or verdict.judge(
         speedup,
         case["claim"],
         case["device_class"],
-        _circumstances(case, shared, resolution_ns),
+        _circumstances(case, shared, quantum),
         verdict.SAME_WITHIN if case["same_within"] is None else case["same_within"],
     )
     return {
@@ -142,35 +141,51 @@ def _row(baseline: Row, case: Row, shared: _Shared, resolution_ns: float | None)
         "speedup": speedup.estimate,
         "speedup_low": speedup.low,
         "speedup_high": speedup.high,
-        "blocks": blocks,
-        "instances": np.unique(shared.instances).size,
+        "blocks": sum(group.size for group in counted),
+        "instances": len(counted),
         "outcome": judged.outcome,
         "verdict": judged.verdict,
         "reason": judged.reason,
     }
 
 
-def _failed(baseline: Row, case: Row, blocks: int) -> verdict.Verdict | None:
+def _failed(baseline: Row, case: Row, instances: int) -> verdict.Verdict | None:
     """The verdict when there is no speed-up to judge, or None."""
     claim, device_class = case["claim"], case["device_class"]
     sides = ("", case), (f"baseline {baseline['variant']}", baseline)
     for side, one in sides:
         if one["status"] != "ok":
             return verdict.without_speedup(one["status"], one["reason"], side, claim, device_class)
-    if not blocks:
+    if not instances:
         why = "the two sides share no block with a valid sample"
         return verdict.without_speedup("ok", why, "", claim, device_class)
     return None
 
 
-def _circumstances(case: Row, shared: _Shared, resolution_ns: float | None) -> verdict.Circumstances:
-    quantum = 0.0
-    limit_ns = 0.0 if case["metric"] == "wall" else hygiene.MIN_QUANTA * (resolution_ns or 0)
-    if shared.measured_ns.min() < limit_ns:
-        quantum = float((limit_ns / hygiene.MIN_QUANTA / shared.measured_ns).sum())
+def _speedup(shared: _Shared, quantum: float) -> intervals.Interval:
+    speedup = intervals.speedup(shared.baseline_ns, shared.variant_ns, shared.instances)
+    return intervals.blurred(speedup, quantum)
+
+
+def _quantum(shared: _Shared, resolution_ns: float) -> float:
+    """Error that the timer's quantum makes in the speed-up, as a relative size: the sum of both sides'.
+
+    A time of 40.4 quanta reads 40 or 41, more often 40: the median of many readings is off by up to half a quantum,
+    and no number of them shows it. Where all readings are the same, the kernel may keep step with the timer. Then each
+    execution may be off by nearly a whole quantum, and executions that are timed as a batch do not average it out.
+    """
+    return sum(
+        resolution_ns / float(np.median(time_ns))
+        if np.ptp(measured_ns) < resolution_ns / 2
+        else resolution_ns / 2 / float(np.median(measured_ns))
+        for time_ns, measured_ns in zip((shared.baseline_ns, shared.variant_ns), shared.measured_ns, strict=True)
+    )
+
+
+def _circumstances(case: Row, shared: _Shared, quantum: float) -> verdict.Circumstances:
     return verdict.Circumstances(
         stopped_by=case["stopped_by"],
-        drift=intervals.drift(shared.baseline_ns / shared.variant_ns),
+        drift=intervals.drift(shared.baseline_ns / shared.variant_ns, shared.instances),
         throttled=shared.throttled,
         quantum=quantum,
     )

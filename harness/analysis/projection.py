@@ -79,8 +79,8 @@ def bound(
 def peak_gops(gpu: GpuParameters, operation_kind: str) -> float | None:
     """Operations of all vector engines in a nanosecond; None where clock or lanes are not known.
 
-    A multiply-add counts as two. 32-bit integers have no multiply-add of full rate: up to Xe-LP one operation a lane and
-    clock, which is the ceiling that the guide's GPU Roofline chapter prints; later GPUs add three numbers at once.
+    A multiply-add counts as two. 32-bit integers have no multiply-add of full rate: up to Xe-LP one operation a lane
+    and clock, which is the ceiling that the guide's GPU Roofline chapter prints; later GPUs add three numbers at once.
     """
     if operation_kind == "int32" and gpu.generation in ONE_ADDITION:
         return None if gpu.peak_fp32_gflops is None else gpu.peak_fp32_gflops / 2

@@ -11,7 +11,6 @@ import pandas as pd
 
 from harness.analysis import intervals, statistics, times
 from harness.analysis.rows import Row, rows
-from harness.analysis.statistics import Floats
 
 #: The column of `devices` with the roof for a kind of operation.
 RATE_ROOF: Final[Mapping[str, str]] = {
@@ -35,8 +34,6 @@ _KEPT: Final = (
     "reason",
 )
 
-_NONE: Final = np.empty(0)
-
 
 def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame) -> list[Row]:
     """The rows of the table `summaries`: one for each case and state, one without state for a case never sampled.
@@ -47,7 +44,7 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame)
         devices: The table `devices`, for the roofs.
     """
     trusted = times.usable(cases, samples)
-    by_state = {key: data.to_numpy() for key, data in trusted.groupby(["case_id", "state"])["time_ns"]}
+    by_state = {key: times.Series.of(data) for key, data in trusted.groupby(["case_id", "state"])}
     compiled = (
         samples[samples["valid"] & (samples["state"] == "compile")].groupby("case_id")["host_ns"].sum(min_count=1)
     )
@@ -55,7 +52,7 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame)
     result: list[Row] = []
     for case in rows(cases):
         for state in times.in_order(states.get(case["case_id"], ())):
-            described = _describe(by_state.get((case["case_id"], state), _NONE))
+            described = _describe(by_state.get((case["case_id"], state), times.NONE))
             result.append(
                 {
                     **{name: case[name] for name in _KEPT},
@@ -68,8 +65,9 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame)
     return result
 
 
-def _describe(measured: Floats) -> Row:
-    median = intervals.median_interval(measured)
+def _describe(series: times.Series) -> Row:
+    measured = series.time_ns
+    median = intervals.typical_time(measured, series.instances)
     low_quartile, high_quartile = np.quantile(measured, (0.25, 0.75)) if measured.size else (None, None)
     return {
         "n": measured.size,

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
 import pandas as pd
+
+from harness.analysis.statistics import Floats
 
 #: The column of `samples` that a metric reads.
 METRIC_COLUMN: Final[Mapping[str, str]] = {"device": "device_ns", "span": "span_ns", "wall": "host_ns"}
@@ -14,8 +18,31 @@ METRIC_COLUMN: Final[Mapping[str, str]] = {"device": "device_ns", "span": "span_
 STATES: Final = ("hot", "cold")
 
 
+@dataclass(frozen=True)
+class Series:
+    """The times of a case in one state, in order.
+
+    Attributes:
+        time_ns: of each valid sample.
+        instances: instance of the family that each is of.
+    """
+
+    time_ns: Floats
+    instances: Floats
+
+    @classmethod
+    def of(cls, samples: pd.DataFrame) -> Series:
+        """Those of some rows of `usable`."""
+        return cls(samples["time_ns"].to_numpy(), samples["instance"].to_numpy())
+
+
+NONE: Final = Series(np.empty(0), np.empty(0))
+
+
 def usable(cases: pd.DataFrame, samples: pd.DataFrame) -> pd.DataFrame:
     """The samples in a measured state whose time can be trusted, in order, with that time in a column ``time_ns``.
+
+    The column ``instance`` is 0 where a run knows no instances.
 
     Args:
         cases: The table `cases`.
@@ -26,7 +53,9 @@ def usable(cases: pd.DataFrame, samples: pd.DataFrame) -> pd.DataFrame:
     for name, column in METRIC_COLUMN.items():
         times = times.mask(metric == name, samples[column])
     trusted = samples["valid"] & samples["state"].isin(STATES) & (times > 0).fillna(False)
-    return samples.assign(time_ns=times.astype("float64"))[trusted].sort_values("sample", kind="stable")
+    instances = samples["instance"].astype("float64").fillna(0)
+    described = samples.assign(time_ns=times.astype("float64"), instance=instances)
+    return described[trusted].sort_values("sample", kind="stable")
 
 
 def states_of(samples: pd.DataFrame) -> dict[str, list[str]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
 from harness.analysis.intervals import MIN_SAMPLES, UNKNOWN, Interval
 from harness.analysis.stopping import BUDGET
 
-#: Speed-ups from 1 / (1 + this) to 1 + this are the same in practice, unless a finer precision was asked for.
+#: Speed-ups from 1 / (1 + this) to 1 + this are the same in practice, in runs that do not tell their band.
 SAME_WITHIN: Final = 0.02
 
 #: Part of the blocks under another state of the machine from which an inconclusive pair is called throttled.
@@ -57,8 +58,8 @@ class Circumstances:
         stopped_by: Which rule ended the sampling, if known.
         drift: Change of the blocks' speed-up from the first half to the second (`intervals.drift`).
         throttled: Part of the blocks in which the machine was in another state.
-        quantum: Error that the timer's quantum makes in the speed-up, as a relative size; 0 when the times are
-            many quanta long.
+        quantum: Error that the timer's quantum makes in the speed-up, as a relative size. The interval holds it
+            (`intervals.blurred`).
     """
 
     stopped_by: str | None = None
@@ -82,11 +83,11 @@ def outcome_of(interval: Interval, band: float = SAME_WITHIN) -> str:
 
 
 def same_within(precision: float) -> float:
-    """The band around 1 that goes with a precision: twice as wide.
+    """The band around 1 that goes with a precision: twice as wide on the logarithmic scale, as precision is.
 
     An interval of a half-width below the precision then lies within the band, or excludes 1: nothing is left open.
     """
-    return 2 * precision
+    return math.expm1(2 * precision)
 
 
 def judge(
@@ -138,10 +139,9 @@ def _conclude(interval: Interval, circumstances: Circumstances, band: float) -> 
         return INCONCLUSIVE, (
             f"too few blocks: {interval.n} of the {MIN_SAMPLES} that an interval needs{ended}; raise --budget"
         )
-    blur = 1 + circumstances.quantum
-    outcome = outcome_of(Interval(interval.estimate, interval.low / blur, interval.high * blur, interval.n), band)
-    found = describe(interval, "blocks") + (f", same within {100 * band:g} %" if outcome == SAME else "")
-    return outcome, f"{_obstacle(circumstances)} ({found})" if outcome == INCONCLUSIVE else found
+    outcome = outcome_of(interval, band)
+    found = describe(interval, "blocks") + (f", same within {100 * band:.3g} %" if outcome == SAME else "")
+    return outcome, f"{_obstacle(interval, circumstances)} ({found})" if outcome == INCONCLUSIVE else found
 
 
 def describe(interval: Interval, unit: str) -> str:
@@ -150,10 +150,10 @@ def describe(interval: Interval, unit: str) -> str:
     return f"{interval.estimate:.3f}, 95 % interval {interval.low:.3f} to {interval.high:.3f}, {interval.n} {unit}{of}"
 
 
-def _obstacle(circumstances: Circumstances) -> str:
+def _obstacle(interval: Interval, circumstances: Circumstances) -> str:
     """Why the interval does not decide, the most telling cause first, and what to do about it."""
-    if circumstances.quantum > 0:
-        return f"timer: its quantum is {circumstances.quantum:.1%} of the times; use a larger preset"
+    if _mostly_quantum(interval, circumstances.quantum):
+        return f"timer: its quantum makes an error of {circumstances.quantum:.1%}; use a larger preset"
     if circumstances.throttled >= THROTTLED_SHARE:
         return f"throttled: the machine's state changed in {circumstances.throttled:.0%} of the blocks; run again"
     moved = circumstances.drift
@@ -162,6 +162,15 @@ def _obstacle(circumstances: Circumstances) -> str:
     if circumstances.stopped_by == BUDGET:
         return "budget: the time was spent before the interval was narrow enough; raise --budget"
     return "noise: the interval is too wide to decide; run again on a quieter machine"
+
+
+def _mostly_quantum(interval: Interval, quantum: float) -> bool:
+    """Whether the timer's quantum makes at least as much of the interval as everything else.
+
+    It was squared and added (`intervals.blurred`): half of the square is its own then.
+    """
+    half_width = math.log(interval.high / interval.low) / 2
+    return 0 < half_width <= math.sqrt(2) * math.log1p(quantum)
 
 
 def _no_claim(device_class: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
@@ -12,7 +12,7 @@ from typing import Any
 import numba_dpex
 import numpy as np
 from numba_dpex import kernel_api as kapi
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from harness.analysis.hygiene import queue_ns, union_ns
 from harness.analysis.intervals import Interval, speedup
@@ -35,6 +35,11 @@ TUNING_STEPS = 4
 MOST_GROWTH = 100
 #: Blocks of the pair of equal variants.
 PAIR_BLOCKS = 40
+#: Distance in ns up to which two durations may be of the same number of ticks: each is the difference of two times, and
+#: may be rounded either way.
+ROUNDING_NS = 2
+#: Shortest tick in ns that is told from rounding.
+SHORTEST_TICK_NS = 10
 
 
 @numba_dpex.kernel(error_model="numpy")  # type: ignore[untyped-decorator]
@@ -141,10 +146,40 @@ def _times(sample: Measured) -> Any:
     return [command.hygienic() for command in sample.commands]
 
 
-def smallest_step(values: Any) -> float | None:
-    """The smallest difference between two of these values that is not 0; None when all are equal."""
-    steps = np.diff(np.unique(np.fromiter(values, np.int64)))
-    return float(steps.min()) if steps.size else None
+def smallest_step(values: Iterable[int]) -> float | None:
+    """The smallest difference between two of these durations in whole ns that is not 0; None when all are equal.
+
+    A timer whose tick is no whole number of ns, such as 52.083 or 83.333, shows durations that differ by 1 ns where
+    they are of as many ticks. When all differences are multiples of one tick but for that, it is the tick.
+    """
+    distinct = np.unique(np.fromiter(values, np.int64))
+    steps = np.diff(distinct)
+    if not steps.size:
+        return None
+    apart = steps[steps > ROUNDING_NS]
+    tick = _tick(distinct, float(apart.min())) if apart.size else None
+    return float(steps.min()) if tick is None else tick
+
+
+def _tick(distinct: NDArray[np.int64], step: float) -> float | None:
+    """The longest tick of which all these are multiples apart but for rounding, two of them ``step``; None without."""
+    steps = np.diff(distinct)
+    for ticks in range(1, int(step / SHORTEST_TICK_NS) + 1):
+        counts = np.concatenate([[0], np.round(steps / _fitted(np.sort(steps), step / ticks)).cumsum()])
+        tick, first = np.polyfit(counts, distinct, 1)
+        if tick >= SHORTEST_TICK_NS and np.abs(distinct - first - tick * counts).max() <= ROUNDING_NS:
+            return round(float(tick), 2)
+    return None
+
+
+def _fitted(steps: NDArray[np.int64], tick: float) -> float:
+    """A tick made exact: each step, from the shortest on, tells it better, and so of how many ticks the next one is."""
+    products, squares = 0.0, 0.0
+    for step in steps:
+        count = round(step / tick)
+        products, squares = products + count * step, squares + count * count
+        tick = products / squares if squares else tick
+    return tick
 
 
 def host_clock(clock: Callable[[], int] = time.perf_counter_ns) -> tuple[float | None, float]:

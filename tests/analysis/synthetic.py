@@ -50,12 +50,20 @@ class Synthetic:
         known = {"case_id": case_id, "sample": len(self.samples), "state": "hot", "valid": True, "flags": ""}
         self.samples.append(_row("samples", {**known, **changed}))
 
-    def times(self, case_id: str, device_ns: Iterable[float], state: str = "hot", flags: Sequence[str] = ()) -> None:
-        """A sample in each block, with these device times."""
+    def times(
+        self,
+        case_id: str,
+        device_ns: Iterable[float],
+        state: str = "hot",
+        flags: Sequence[str] = (),
+        instances: Sequence[int] | None = None,
+    ) -> None:
+        """A sample in each block, with these device times, of these instances."""
         for block, time_ns in enumerate(device_ns):
             self.sample(
                 case_id,
                 block=block,
+                instance=None if instances is None else instances[block],
                 state=state,
                 device_ns=time_ns,
                 span_ns=2 * time_ns,

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 from synthetic import Synthetic, noisy
 
@@ -76,3 +77,18 @@ def test_a_state_of_one_run_only_has_no_outcome() -> None:
 
 def test_two_empty_runs_make_an_empty_table() -> None:
     assert compare_runs(Synthetic().run(), Synthetic().run()).empty
+
+
+def test_what_differs_between_instances_is_in_the_interval() -> None:
+    def instances(seed: int) -> Run:
+        made, source = Synthetic(), np.random.default_rng(seed)
+        times = 1e6 * np.exp(np.repeat(source.normal(0, 0.05, 6), 20) + source.normal(0, 0.002, 120))
+        made.times(made.case("v", "optimized"), times, instances=[block // 20 for block in range(120)])
+        return made.run()
+
+    rows = [compare_runs(instances(seed), instances(seed + 100)).iloc[0] for seed in range(20)]
+    assert sum(row["speedup_low"] <= 1 <= row["speedup_high"] for row in rows) >= 17
+    for row in rows:
+        assert row["speedup_low"] <= row["speedup"] <= row["speedup_high"]
+        assert row["speedup"] == pytest.approx(row["before_ns"] / row["after_ns"])
+        assert "120 samples of 6 instances" in row["reason"]

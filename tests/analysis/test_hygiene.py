@@ -68,6 +68,9 @@ def test_a_clean_sample_has_no_flags() -> None:
         ([EventTimes(0, 7, 1000)], (hygiene.STALE, hygiene.BACKWARDS)),
         ([EventTimes(0, 8, 1000)], (hygiene.BACKWARDS,)),
         ([EventTimes(100, 200, 9000)], (hygiene.OUTSIDE_HOST,)),
+        ([EventTimes(100, 200, 300), EventTimes(100, 8900, 9000)], (hygiene.OUTSIDE_HOST,)),
+        ([EventTimes(100, 9200, 9900)], (hygiene.STALE_SUBMIT,)),
+        ([EventTimes(9100, 9200, 9900), EventTimes(100, 9300, 9900)], (hygiene.STALE_SUBMIT, hygiene.OVERLAP)),
         ([EventTimes(100, 200, 1200), EventTimes(100, 700, 1700)], (hygiene.OVERLAP,)),
     ],
 )
@@ -80,6 +83,14 @@ def test_a_device_clock_may_differ_a_little_from_the_hosts() -> None:
     event = [EventTimes(0, 0, 1_000_500)]
     assert hygiene.flags(event, host_ns=1_000_000, resolution_ns=1) == ()
     assert hygiene.flags(event, host_ns=990_000, resolution_ns=1) == (hygiene.OUTSIDE_HOST,)
+
+
+def test_a_submission_long_before_the_host_began_is_noticed() -> None:
+    event = EventTimes(5, 10**9, 10**9 + 1000)
+    found = hygiene.flags([event], host_ns=20_000, resolution_ns=1, earlier_end_ns=10**9 - 4000)
+    assert found == (hygiene.STALE_SUBMIT,)
+    # the span counts from there; start and end do not depend on it, nor does what the host saw
+    assert [hygiene.is_valid(found, metric) for metric in ("span", "device", "wall")] == [False, True, True]
 
 
 def test_what_invalidates_depends_on_the_metric() -> None:

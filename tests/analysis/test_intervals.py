@@ -11,12 +11,15 @@ from scipy import stats
 from harness.analysis import bootstrap
 from harness.analysis.intervals import (
     MIN_SAMPLES,
+    Interval,
+    blurred,
     drift,
     grouped_interval,
     independent_ratio,
     log_ratios,
     median_interval,
     speedup,
+    typical_time,
 )
 from harness.analysis.statistics import variance_inflation
 
@@ -199,3 +202,37 @@ def test_intervals_over_instances_cover_what_they_should(between: float) -> None
         covered += found.low <= 0 <= found.high
     # 95 % of 400, and three standard errors
     assert 0.915 <= covered / 400 <= 0.985
+
+
+def test_an_error_of_its_own_is_squared_and_added() -> None:
+    one = Interval(2.0, 2 / 1.03, 2 * 1.03, 20, 3)
+    wider = blurred(one, 0.04)
+    half = math.hypot(math.log(1.03), math.log(1.04))
+    assert (wider.low, wider.high) == pytest.approx((2 * math.exp(-half), 2 * math.exp(half)))
+    assert (wider.estimate, wider.n, wider.groups) == (2.0, 20, 3)
+    same = blurred(one, 0.0)
+    assert (same.low, same.high) == pytest.approx((one.low, one.high))
+    assert not blurred(speedup([2.0], [1.0]), 0.1).known
+
+
+def test_the_interval_of_a_time_is_over_instances() -> None:
+    times, instances = [100.0] * 6 + [121.0] * 6, [0] * 6 + [1] * 6
+    found, logarithms = typical_time(times, instances), grouped_interval(np.log([times[:6], times[6:]]))
+    assert found.estimate == np.median(times)
+    assert (found.low, found.high) == pytest.approx((math.exp(logarithms.low), math.exp(logarithms.high)))
+    assert typical_time(times) == median_interval(times)
+    assert not typical_time([]).known
+
+
+def test_drift_is_between_halves_of_the_instances() -> None:
+    instances = np.repeat(np.arange(6), 10)
+    values = np.random.default_rng(1).lognormal(0, 0.001, 60)
+    moved = drift(values * np.where(instances < 3, 1.0, 1.1), instances)
+    assert moved.estimate == pytest.approx(1.1, rel=0.01)
+    assert moved.low > 1
+    # one instance that differs from all others is no drift
+    odd = drift(values * np.where(instances == 0, 1.2, 1.0), instances)
+    assert odd.low < 1 < odd.high
+    # of two or three it cannot be told whether they drift or differ
+    assert not drift(values[:30], instances[:30]).known
+    assert drift(values, [0] * 60) == drift(values)

@@ -64,7 +64,8 @@ def test_only_blocks_that_both_sides_have_are_compared() -> None:
             made.sample(optimized, block=block, device_ns=50.0 * 2**block)
     row = made.run().pairs.iloc[0]
     assert row["blocks"] == 10
-    assert [row["speedup"], row["speedup_low"], row["speedup_high"]] == pytest.approx([2, 2, 2])
+    # within what the timer's quantum of 1 ns makes of times of microseconds
+    assert [row["speedup"], row["speedup_low"], row["speedup_high"]] == pytest.approx([2, 2, 2], rel=1e-3)
 
 
 def test_a_block_is_the_median_of_its_samples() -> None:
@@ -191,3 +192,109 @@ def test_the_roof_fraction_is_the_variants() -> None:
     made.times(made.case("a", "naive", bytes_moved=1000), [200.0] * 8)
     made.times(made.case("b", "optimized", bytes_moved=1000), [100.0] * 8)
     assert made.run().pairs.iloc[0]["roof_fraction"] == pytest.approx(0.5)
+
+
+#: Lengths of both sides in quanta of the timer: close together, and far from whole numbers in opposite directions.
+LENGTHS = [(12.1, 12.9), (20.1, 20.9), (40.1, 40.9), (15.05, 14.95), (30.05, 29.4), (10.45, 10.55), (20.3, 20.3)]
+
+
+def read(quanta: float, blocks: int, phase: np.ndarray) -> np.ndarray:
+    """What a timer of 100 ns shows of an interval that begins at a phase of its quantum."""
+    return 100 * np.floor(phase + np.full(blocks, quanta))
+
+
+@pytest.mark.parametrize("in_step", [False, True])
+@pytest.mark.parametrize("blocks", [6, 30])
+def test_a_coarse_timer_does_not_make_intervals_that_exclude_the_truth(blocks: int, in_step: bool) -> None:
+    made, source, count = Synthetic(timer_resolution_ns=100.0), np.random.default_rng(8), 20
+    for first, second in LENGTHS:
+        for repeat in range(count):
+            axes = f'{{"n":{repeat},"length":{first}}}'
+            # a kernel that keeps step with the timer begins at the same phase each time
+            phases = source.random((2, 1)) if in_step else source.random((2, blocks))
+            made.times(made.case("a", "naive", axes=axes), read(first, blocks, phases[0]))
+            made.times(made.case("b", "optimized", axes=axes), read(second, blocks, phases[1]))
+    found = made.run().pairs
+    truth = np.repeat([first / second for first, second in LENGTHS], count)
+    covered = (found["speedup_low"].to_numpy() <= truth) & (truth <= found["speedup_high"].to_numpy())
+    assert covered.reshape(len(LENGTHS), count).mean(axis=1).min() >= 0.95
+    # the verdict follows from the numbers shown
+    band = 1.02
+    same = (found["speedup_low"] >= 1 / band) & (found["speedup_high"] <= band)
+    assert ((found["outcome"] == "same") == same).all()
+    assert ((found["outcome"] == "faster") == ((found["speedup_low"] > 1) & ~same)).all()
+
+
+def test_the_error_of_the_timer_does_not_end_at_a_number_of_quanta() -> None:
+    def width(length: float) -> float:
+        made = Synthetic(timer_resolution_ns=100.0)
+        for seed, (name, role) in enumerate((("a", "naive"), ("b", "optimized"))):
+            made.times(made.case(name, role), 100 * length * (1 + noisy(0.004, 30, seed=seed)))
+        row = made.run().pairs.iloc[0]
+        return float(np.log(row["speedup_high"] / row["speedup_low"]) / 2)
+
+    widths = [width(length) for length in (9.9, 10.1, 100.0, 1000.0)]
+    assert widths == sorted(widths, reverse=True)
+    assert widths[0] < 1.1 * widths[1]
+    assert widths[3] < 0.0025
+
+
+def test_a_fine_timer_widens_nothing() -> None:
+    def interval(resolution_ns: float) -> list[float]:
+        made = Synthetic(timer_resolution_ns=resolution_ns)
+        made.times(made.case("a", "naive"), noisy(20_000, seed=1))
+        made.times(made.case("b", "optimized"), noisy(10_000, seed=2))
+        return [float(made.run().pairs.iloc[0][name]) for name in ("speedup_low", "speedup_high")]
+
+    assert interval(1.0) == pytest.approx(interval(0.0), rel=1e-5)
+
+
+def test_executions_in_step_with_the_timer_are_not_averaged_by_a_batch() -> None:
+    def row(jitter: float) -> pd.Series:
+        made = Synthetic(timer_resolution_ns=100.0)
+        for seed, (name, role) in enumerate((("a", "naive"), ("b", "optimized"))):
+            case = made.case(name, role)
+            for block, time_ns in enumerate(noisy(200, 12, jitter, seed=seed)):
+                made.sample(case, block=block, device_ns=time_ns, batch=50)
+        return made.run().pairs.iloc[0]
+
+    assert row(0.0)["speedup_high"] == pytest.approx(2)
+    assert row(0.0)["reason"].startswith("timer: ")
+    assert row(0.03)["speedup_high"] < 1.1
+
+
+def test_instances_that_differ_are_not_drift() -> None:
+    source, drifts, inconclusive = np.random.default_rng(3), 0, 0
+    made = Synthetic()
+    for family in range(60):
+        shifts = np.repeat(source.normal(0, 0.05, 6), 8)
+        axes, instances = f'{{"n":{family}}}', [block // 8 for block in range(48)]
+        for name, role, own in (("a", "naive", shifts), ("b", "optimized", 0 * shifts)):
+            times = 1e6 * np.exp(own + source.normal(0, 0.005, 48))
+            made.times(made.case(name, role, axes=axes), times, instances=instances)
+    for row in made.run().pairs.to_dict("records"):
+        inconclusive += row["outcome"] == "inconclusive"
+        drifts += row["reason"].startswith("drift")
+    assert inconclusive > 40
+    assert drifts <= 0.1 * inconclusive
+
+
+def test_a_drift_over_the_instances_is_told() -> None:
+    made = Synthetic()
+    instances = [block // 8 for block in range(48)]
+    shifts = np.where(np.arange(48) < 24, 0.9, 1.15) * (1 + np.array(instances) % 3 / 100)
+    made.times(made.case("a", "naive"), noisy(1e6, 48, seed=1), instances=instances)
+    made.times(made.case("b", "optimized"), noisy(1e6, 48, seed=2) * shifts, instances=instances)
+    row = made.run().pairs.iloc[0]
+    assert row["instances"] == 6
+    assert row["reason"].startswith("drift: ")
+
+
+def test_blocks_and_instances_are_those_of_the_interval() -> None:
+    made = Synthetic()
+    instances = [0] * 20 + [1] * 20 + [2] * 2
+    for seed, (name, role) in enumerate((("a", "naive"), ("b", "optimized"))):
+        made.times(made.case(name, role), noisy(1e6, 42, seed=seed), instances=instances)
+    row = made.run().pairs.iloc[0]
+    assert (row["blocks"], row["instances"]) == (40, 2)
+    assert "40 blocks of 2 instances" in row["reason"]

@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 from synthetic import Synthetic, noisy
 
+from harness.analysis.intervals import median_interval
+
 
 def only(frame: pd.DataFrame) -> pd.Series:
     assert len(frame) == 1
@@ -128,3 +130,35 @@ def test_no_fraction_without_roofs() -> None:
     assert row["bandwidth_gbps"] > 0
     assert pd.isna(row["roof_fraction"])
     assert pd.isna(row["bound_by"])
+
+
+def test_the_interval_of_the_median_knows_that_instances_differ() -> None:
+    source, made, count = np.random.default_rng(1), Synthetic(), 150
+    instances = [block // 12 for block in range(72)]
+    for case in range(count):
+        shifts = np.repeat(source.normal(0, 0.01, 6), 12)
+        times = 1e6 * np.exp(shifts + source.normal(0, 0.005, 72))
+        made.times(made.case("v", "naive", axes=f'{{"n":{case}}}'), times, instances=instances)
+    found = made.run().summaries
+    covered = ((found["low_ns"] <= 1e6) & (found["high_ns"] >= 1e6)).mean()
+    # 95 % of 150, and three standard errors
+    assert covered >= 0.89
+
+
+def test_the_interval_reaches_as_far_as_the_median_that_is_shown() -> None:
+    made = Synthetic()
+    # the instance with most samples is not like the others
+    times, instances = noisy(1000, 90), [0] * 60 + [block // 6 for block in range(6, 36)]
+    times[:60] *= 1.5
+    made.times(made.case("v", "naive"), times, instances=instances)
+    row = only(made.run().summaries)
+    assert row["median_ns"] == np.median(times) > 1450
+    assert row["low_ns"] < 1300 < row["high_ns"]
+    assert row["low_ns"] <= row["median_ns"] <= row["high_ns"]
+
+
+def test_one_instance_has_the_interval_of_its_median() -> None:
+    made, times = Synthetic(), noisy(1000, 30)
+    made.times(made.case("v", "naive"), times, instances=[4] * 30)
+    row, expected = only(made.run().summaries), median_interval(times)
+    assert (row["low_ns"], row["high_ns"]) == (expected.low, expected.high)

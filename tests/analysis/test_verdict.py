@@ -2,12 +2,13 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.analysis import verdict
-from harness.analysis.intervals import UNKNOWN, Interval
+from harness.analysis.intervals import UNKNOWN, Interval, blurred
 from harness.analysis.verdict import Circumstances, judge, outcome_of, without_speedup
 
 
@@ -91,12 +92,33 @@ def test_too_few_blocks_come_first() -> None:
 
 
 def test_a_coarse_timer_takes_a_conclusion_away() -> None:
-    clear = judge(interval(1.1, 1.2), "faster", "gpu", Circumstances())
-    blurred = judge(interval(1.1, 1.2), "faster", "gpu", Circumstances(quantum=0.5))
-    assert clear.verdict == "confirmed"
-    assert blurred.verdict == "inconclusive"
-    assert blurred.reason.startswith("timer: ")
-    assert judge(interval(5, 6), "faster", "gpu", Circumstances(quantum=0.5)).verdict == "confirmed"
+    def judged(low: float, high: float) -> verdict.Verdict:
+        return judge(blurred(interval(low, high), 0.5), "faster", "gpu", Circumstances(quantum=0.5))
+
+    assert judge(interval(1.1, 1.2), "faster", "gpu", Circumstances()).verdict == "confirmed"
+    assert judged(1.1, 1.2).verdict == "inconclusive"
+    assert judged(1.1, 1.2).reason.startswith("timer: its quantum makes an error of 50.0%")
+    assert judged(5, 6).verdict == "confirmed"
+
+
+def test_a_quantum_that_is_small_beside_the_noise_is_not_the_cause() -> None:
+    wide = blurred(interval(0.7, 1.4), 0.1)
+    assert judge(wide, "faster", "gpu", Circumstances(quantum=0.1)).reason.startswith("noise: ")
+
+
+@pytest.mark.parametrize("precision", [0.002, 0.01, 0.1, 0.3])
+def test_an_interval_of_the_wanted_precision_leaves_nothing_open(precision: float) -> None:
+    band, half = verdict.same_within(precision), 0.999 * precision
+    for middle in np.linspace(-3 * precision, 3 * precision, 601):
+        low, high = math.exp(middle - half), math.exp(middle + half)
+        assert outcome_of(Interval(math.exp(middle), low, high, 20), band) != "inconclusive"
+
+
+def test_the_band_is_short_in_words() -> None:
+    assert judge(interval(0.999, 1.001), "same", "gpu", Circumstances(), verdict.same_within(0.01)).reason.endswith(
+        ", same within 2.02 %"
+    )
+    assert judge(interval(0.999, 1.001), "same", "gpu", Circumstances()).reason.endswith(", same within 2 %")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -15,6 +16,22 @@ def test_the_quantum_is_the_smallest_step_between_times_that_differ() -> None:
 
     assert smallest_step([520, 572, 520, 624, 1040]) == 52
     assert smallest_step([7, 7, 7]) is None
+    assert smallest_step([7, 8, 7]) == 1
+
+
+@pytest.mark.parametrize("rounded", [np.floor, np.round])
+@pytest.mark.parametrize(("length", "spread"), [(600, 60), (5000, 500)])
+@pytest.mark.parametrize("tick", [1, 8, 26.0417, 40, 52.083, 83.333, 100, 1000])
+def test_the_quantum_is_found_where_it_is_no_whole_number_of_ns(
+    tick: float, length: float, spread: float, rounded: Callable[[np.ndarray], np.ndarray]
+) -> None:
+    from harness.runner.instrument import smallest_step
+
+    source = np.random.default_rng(5)
+    starts = source.random(200) * 1e9
+    ends = starts + np.abs(source.normal(length, spread, 200)) + source.exponential(spread, 200)
+    durations = rounded(ends // tick * tick) - rounded(starts // tick * tick)
+    assert smallest_step(int(duration) for duration in durations) == pytest.approx(tick, rel=0.005)
 
 
 def test_the_host_clock_tells_its_step_and_its_price() -> None:

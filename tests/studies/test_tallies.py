@@ -153,6 +153,30 @@ def test_goals_follow_the_shares() -> None:
     assert reached["quiet: 2% found in at least 90% of pairs"]
     assert reached["load: 5% found in at least 90% of pairs"]
     # 100 % coverage is not what a 95 % interval should have
-    assert not reached["quiet: xebench's 95 % interval covers the true ratio in 92% to 98% of pairs"]
+    pooled = "covers the true ratio in 92% to 98% of pairs, those of every ratio together"
+    assert not reached[f"quiet: the 95 % interval of xebench {pooled}"]
+    assert not reached[f"load: the 95 % interval of xebench --precision 0.002 {pooled}"]
     rows.loc[(rows["tool"] == XEBENCH) & (rows["excess"] == 0), "outcome"] = "faster"
     assert not goals.goals(rows)[0].reached
+
+
+def test_the_goal_of_coverage_says_what_it_is_of_and_names_the_worst_ratio() -> None:
+    rows = perfect()
+    fine = rows["tool"] == list(PRECISIONS)[1]
+    rows.loc[fine & (rows["condition"] == "quiet") & (rows["excess"] == 0.2), ["low", "high"]] = 1.0, 1.1
+    found = {goal.text.split(" covers")[0]: goal.found for goal in goals.goals(rows) if "covers" in goal.text}
+    every = "100 % (84 to 100) of 20; fewest of the A/A pairs: 100 % (51 to 100)"
+    assert found == {
+        "quiet: the 95 % interval of xebench": every,
+        "quiet: the 95 % interval of xebench --precision 0.002": (
+            "80 % (58 to 92) of 20; fewest of the 20% pairs: 0 % (0 to 49)"
+        ),
+        "load: the 95 % interval of xebench": every,
+        "load: the 95 % interval of xebench --precision 0.002": every,
+    }
+
+
+def test_coverage_of_no_interval_is_no_goal_reached() -> None:
+    rows = perfect()
+    rows[["low", "high"]] = math.nan
+    assert not any(goal.reached for goal in goals.goals(rows) if "covers" in goal.text)
