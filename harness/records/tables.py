@@ -260,7 +260,7 @@ PAIRS: Final = (
     ),
     _number("speedup_low", "Lower end of the 95 % interval of the speed-up over instances, of one alone over blocks."),
     _number("speedup_high", "Its upper end."),
-    _count("blocks", "Blocks in which both sides have a valid sample, of instances long enough to count.", required=True),
+    _count("blocks", "Blocks with a valid sample of both sides, in instances that are long enough.", required=True),
     _count("instances", "Instances of the family that these blocks are of."),
     _text("outcome", "faster, slower, same (within the case's same_within), inconclusive, or none.", required=True),
     _CLAIM,

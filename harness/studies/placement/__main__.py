@@ -71,7 +71,7 @@ def _page(rows: Any, title: str, budget: float) -> Iterator[str]:
     yield f"{title}. {budget:g} s for each pair."
     yield ""
     yield "Two equal kernels, compiled and built apart, as a family of two. *False alarms*: called faster or slower."
-    yield "*Excludes 1*: their 95 % interval does not hold 1, whatever the band of `same`. *Spread*: standard deviation of"
+    yield "*Excludes 1*: their 95 % interval does not hold 1, whatever `same` means. *Spread*: standard deviation of"
     yield "the speed-ups."
     yield ""
     yield "| instances | pattern | pairs | false alarms | excludes 1 | inconclusive | spread | half-width, median |"
