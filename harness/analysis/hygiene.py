@@ -38,7 +38,7 @@ FLAGS: Final = {
     UNSYNCHRONISED: "a queue was still busy when everything recorded was over: the sample timed a part of its work",
     THROTTLED: "the machine was in another state than at the start (clock, temperature, load)",
     SHARED: "another run of xebench used the same device",
-    SUPERSEDED: "taken before the run was interrupted; the case was measured again and this does not count",
+    SUPERSEDED: "no check of the results came after it, as the run or the worker was cut off: it does not count",
 }
 
 #: Flags that make a sample invalid, by metric: the wall time needs no event, only that the host waited. A submission

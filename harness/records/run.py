@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from harness.records import files, journal, schema
+from harness.records import files, journal, schema, unchecked
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,11 @@ def load_run(path: Path | str) -> Run:
 
 
 def measured(folder: Path) -> dict[str, pd.DataFrame]:
-    """The measured tables of a folder that has a journal."""
-    return {table: journal.read(folder / journal.FOLDER, table) for table in schema.MEASURED}
+    """The measured tables of a folder that has a journal; samples that no check followed do not count."""
+    tables = {table: journal.read(folder / journal.FOLDER, table) for table in schema.MEASURED}
+    # read after the samples: what a worker has checked meanwhile is checked
+    stretches = unchecked.of_manifest(files.read_manifest(folder))
+    return {**tables, "samples": unchecked.superseded(tables["samples"], stretches)}
 
 
 def with_derived(measured: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Literal, Self
@@ -22,7 +23,7 @@ import pandas as pd
 
 from harness.analysis.rows import rows
 from harness.errors import RunFolderError
-from harness.records import files, journal, schema
+from harness.records import files, journal, schema, unchecked
 from harness.records.files import MANIFEST
 from harness.records.lock import NAME as LOCK_FILE
 from harness.records.lock import FolderLock
@@ -43,6 +44,11 @@ class RunWriter:
         self.manifest = manifest
         self._lock = lock
         self._journal = journal.Journal(path / journal.FOLDER)
+        # of an earlier session; where it was killed, all samples that there are when this one begins
+        end = self.next_numbers()[0]
+        self._unchecked = [
+            replace(stretch, end=end) if stretch.end is None else stretch for stretch in unchecked.of_manifest(manifest)
+        ]
 
     @classmethod
     def create(cls, path: Path | str, manifest: Mapping[str, Any], *, overwrite: bool = False) -> Self:
@@ -145,6 +151,14 @@ class RunWriter:
         """
         self.manifest = {**self.manifest, **facts}
         files.write_json(self.path / MANIFEST, self.manifest)
+
+    def note_unchecked(self, stretches: Iterable[unchecked.Stretch]) -> None:
+        """Put into the manifest which samples of this session no check has followed; those of earlier ones stay there.
+
+        Raises:
+            RunFolderError: as `note`.
+        """
+        self.note(**unchecked.to_manifest([*self._unchecked, *stretches]))
 
     def finish(self, state: Literal["complete", "interrupted"] = "complete") -> Run:
         """Compute summaries and pairs, write every table, then drop the journal and the lock.

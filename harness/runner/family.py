@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from harness.analysis import stopping
+from harness.errors import named
 from harness.runner import batching
 from harness.runner.beacon import Beacon
 from harness.runner.calibration import cold_limit_gbps
@@ -37,8 +38,9 @@ _ENDS = (PASS, stopping.BUDGET, stopping.MAX_BLOCKS, stopping.PRECISION)
 class Request:
     """What the manager asks for: one family of cases.
 
-    ``variants`` are names in the order of the beacon's indices; ``case_ids`` has a key for each. ``again`` in a pass
-    after the first, ``last`` in the last one; ``earlier`` has the log speed-ups of earlier passes' instances by state.
+    ``variants`` are names in the order of the beacon's indices; ``case_ids`` has a key for each. ``compiled`` names
+    those that have their rows of compilation; ``last``: no pass comes after this one; ``earlier`` has the log speed-ups
+    of earlier passes' instances by state.
     """
 
     source: str
@@ -52,7 +54,7 @@ class Request:
     first_sample: int = 0
     first_block: int = 0
     first_instance: int = 0
-    again: bool = False
+    compiled: Sequence[str] = ()
     last: bool = True
     earlier: Mapping[str, Any] = field(default_factory=dict)
 
@@ -68,7 +70,7 @@ class FamilyRun:
         self.beacon = beacon
         self.pattern = find_pattern(request.source, request.pattern)
         self.sampling = Sampling(**request.sampling)
-        self.rows = RowStream(sender, request.case_ids, request.first_sample, with_compilations=not request.again)
+        self.rows = RowStream(sender, request.case_ids, request.first_sample, compiled=request.compiled)
         self.candidates = [Candidate(self.pattern.variants[name]) for name in request.variants]
         self.work: dict[str, Any] = {}
         self.stopped_by = ""
@@ -84,9 +86,9 @@ class FamilyRun:
             self._check()
             self._sample()
             self._recheck()
-        except Exception as error:
+        except BaseException as error:
             for candidate in self.candidates:
-                candidate.drop(*outcome(self.beacon.read()[1], error))
+                candidate.drop(*_outcome(self.beacon.read()[1], error))
         finally:
             self.rows.flush()
             for candidate in self.candidates:
@@ -198,8 +200,8 @@ class FamilyRun:
         self.beacon.show(index, "sample")
         try:
             value = taker.take(self.candidates[index], state=state, block=block, order=order, batch=batch)
-        except Exception as error:
-            self.candidates[index].drop(*outcome("sample", error))
+        except BaseException as error:
+            self.candidates[index].drop(*_outcome("sample", error))
             return None
         self.session.forget_queues(queues)
         return value
@@ -226,8 +228,8 @@ class FamilyRun:
         self.beacon.show(self.request.variants.index(candidate.name), stage)
         try:
             action()
-        except Exception as error:
-            candidate.drop(*outcome(stage, error))
+        except BaseException as error:
+            candidate.drop(*_outcome(stage, error))
 
     def _send_case(self, candidate: Candidate) -> None:
         self.sender.send(
@@ -243,6 +245,16 @@ class FamilyRun:
 
 def _nothing() -> None:
     """The timed part of a variant that is not prepared."""
+
+
+def _outcome(stage: str, error: BaseException) -> tuple[str, str]:
+    """Status and reason of what anything raised ended.
+
+    A worker ignores the signals that end a run, so ``SystemExit`` and ``KeyboardInterrupt`` are the pattern's own too.
+    """
+    if isinstance(error, Exception):
+        return outcome(stage, error)
+    return "error", f"{stage}: {named(error).removesuffix(': ')}"
 
 
 def run_family(request: Request, session: Session, device: DeviceInfo, sender: Sender, beacon: Beacon) -> None:

@@ -44,16 +44,13 @@ class Instances:
         earlier: log speed-ups of the instances of earlier passes.
         clock: seconds; the budget begins now.
         last: whether no other pass will come to the family.
-
-    Attributes:
-        share: limits of one instance.
     """
 
     def __init__(
         self, sampling: Sampling, baseline: str, earlier: Earlier = (), clock: Clock = time.monotonic, last: bool = True
     ) -> None:
         fewest = -(-sampling.min_instances // sampling.passes)
-        self.share = replace(
+        self._share = replace(
             sampling,
             budget_s=sampling.budget_s / fewest,
             min_blocks=min(sampling.min_blocks, sampling.max_blocks // fewest) or 1,
@@ -69,6 +66,12 @@ class Instances:
         self._earlier = [{name: np.asarray(ratios, float) for name, ratios in one.items()} for one in earlier]
         self._left: list[Mapping[str, Floats]] = []
         self._left_blocks = 0
+
+    @property
+    def share(self) -> Sampling:
+        """Limits of the instance that is sampled now: its part, and no more blocks than the others have left."""
+        most = max(1, min(self._share.max_blocks, self._sampling.max_blocks - self._left_blocks))
+        return replace(self._share, max_blocks=most, min_blocks=min(self._share.min_blocks, most))
 
     def decide(self, values: Mapping[str, Sequence[float]], elapsed_s: float) -> str | None:
         """Why to stop sampling this instance, or None: a reason of `harness.analysis.stopping`, or `RENEW`.
@@ -94,9 +97,13 @@ class Instances:
         if enough and self._known(own):
             return stopping.PRECISION
         elapsed_s = self._clock() - self._begin
-        spent = stopping.spent(blocks=self._left_blocks + blocks, elapsed_s=elapsed_s, limits=self._limits)
+        taken = self._left_blocks + blocks
+        spent = stopping.spent(blocks=taken, elapsed_s=elapsed_s, limits=self._limits)
         if spent is not None or not enough:
             return spent
+        # an instance of fewer blocks would weigh as much as the others, and say less
+        if self._limits.max_blocks - taken < self._share.min_blocks:
+            return stopping.MAX_BLOCKS
         whole = len(self._left) + 1 >= self._fewest
         return RENEW if self._last or not whole else PASS
 

@@ -6,6 +6,7 @@ the family on without it, and nothing that was measured is lost.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -13,11 +14,13 @@ from typing import Any, Protocol
 
 from harness.errors import BrokenEnvironment, NoDevice, XebenchError
 from harness.patterns.plan import Family
+from harness.records.unchecked import Stretch
 from harness.runner.cases import ENDED_BEFORE, NOT_MEASURED, case_rows
-from harness.runner.process import WorkerEnded, WorkerProcess
-from harness.runner.sampler import Sampling
+from harness.runner.messages import UnreadableMessage
+from harness.runner.process import WorkerDied, WorkerEnded, WorkerHung, WorkerProcess
+from harness.runner.sampler import Clock, Sampling
 from harness.runner.signals import Stopped
-from harness.runner.visit import Rows, Visit
+from harness.runner.visit import Attempt, Rows, Visit
 
 # Starting the stack takes seconds; on a loaded machine a multiple of that.
 START_TIMEOUT_S = 300.0
@@ -25,12 +28,22 @@ START_TIMEOUT_S = 300.0
 # What a worker has sent is in the pipe when it is gone.
 REST_TIMEOUT_S = 1.0
 
+# A worker may be silent for this long when the run's budget is spent: it compiles, or computes a reference.
+GRACE_S = 10.0
+
 
 class Sink(Protocol):
     """Where rows go: a :class:`harness.records.RunWriter`."""
 
     def append(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Write rows of a table."""
+
+
+class _BudgetSpent(Exception):
+    """The run's budget ended before a family was measured; the message is the reason of its cases."""
+
+    def __init__(self, detail: str = "") -> None:
+        super().__init__(f"not measured: the budget for the run is spent{detail}")
 
 
 class Manager:
@@ -45,7 +58,9 @@ class Manager:
         first: numbers of the first sample and of every family's first block; a resumed run goes on counting.
         notice: called with the name of the variant at work, for progress.
         sample_flags: what the samples that arrive now are marked with, beside their own flags.
+        unchecked: told which samples have no check after them, and before a worker begins that its own have none yet.
         make_worker: starts a worker on a device.
+        clock: seconds, for tests.
     """
 
     def __init__(
@@ -59,7 +74,9 @@ class Manager:
         first: tuple[int, int] = (0, 0),
         notice: Callable[[str], None] = lambda text: None,
         sample_flags: Callable[[], Sequence[str]] = tuple,
+        unchecked: Callable[[Sequence[Stretch]], None] = lambda stretches: None,
         make_worker: Callable[[str], WorkerProcess] = WorkerProcess,
+        clock: Clock = time.monotonic,
     ) -> None:
         self._device = device
         self._sink = sink
@@ -70,7 +87,11 @@ class Manager:
         self._visits: dict[str, Visit] = {}
         self._notice = notice
         self._sample_flags = sample_flags
+        self._tell_unchecked = unchecked
+        self._unchecked: list[Stretch] = []
+        self._told_unchecked: list[Stretch] = []
         self._make_worker = make_worker
+        self._clock = clock
         self._worker: WorkerProcess | None = None
 
     def measure_roofs(self) -> Mapping[str, Any]:
@@ -83,7 +104,7 @@ class Manager:
         worker.ask("calibrate")
         roofs: Mapping[str, Any] = {}
         try:
-            while (message := worker.listen(START_TIMEOUT_S))["kind"] != "done":
+            while (message := _listen(worker, START_TIMEOUT_S))["kind"] != "done":
                 self._raise_failure(message)
                 if message["kind"] == "roofs":
                     roofs = message["row"]
@@ -101,36 +122,25 @@ class Manager:
         self._sink.append("cases", rows)
 
     def run_family(self, family: Family, budget_s: float = float("inf"), number: int = 0) -> dict[str, str]:
-        """Measure one family; gives the status of each variant.
+        """Measure one family; gives the status of each variant, `NOT_MEASURED` when the run's budget ended before.
 
         Args:
             family: what to measure.
-            budget_s: seconds that the run has left; sampling takes no longer.
-            number: of the pass, from 0; in a later one the variants that are ok so far are measured further.
+            budget_s: seconds that the run has left; sampling takes no longer, and a worker that hangs hardly.
+            number: of the pass, from 0; in a later one the variants that are ok so far are measured further, unless
+                all samples are taken.
 
         Raises:
             Stopped: a signal came; everything that the worker had sent is written.
         """
+        end_s = self._clock() + budget_s
         visit = self._visit(family, number)
-        rows = visit.rows
-        waiting = [name for name, row in rows.items() if row["status"] == NOT_MEASURED]
-        left_s = (self._sampling.budget_s - visit.spent_s) / (self._sampling.passes - number)
-        sampling = replace(
-            self._sampling,
-            budget_s=min(max(left_s, 0.0), budget_s),
-            max_blocks=max(1, self._sampling.max_blocks // self._sampling.passes),
-        )
-        while waiting:
-            lost = self._attempt(family, waiting, visit, sampling, number)
-            if lost is None:
-                break
-            variant, status, reason = lost
-            # a worker that falls after it has told of a case takes nothing from that case
-            waiting = [name for name in waiting if rows[name]["status"] == NOT_MEASURED]
-            gone = [name for name in waiting if variant in (None, name)]
-            self._settle(rows, gone, status, reason)
-            waiting = [name for name in waiting if name not in gone]
-        return {name: str(row["status"]) for name, row in rows.items()}
+        try:
+            self._measure(family, visit, number, end_s)
+        except _BudgetSpent as end:
+            if number == 0:  # else what is on disk counts
+                self._settle(visit.rows, _waiting(visit.rows), NOT_MEASURED, str(end))
+        return {name: str(row["status"]) for name, row in visit.rows.items()}
 
     def close(self) -> None:
         """End the worker."""
@@ -143,7 +153,7 @@ class Manager:
         key = self._key(family)
         if number and key in self._visits:
             visit = self._visits[key]
-            for row in visit.rows.values():
+            for row in visit.rows.values() if self._blocks_left(visit) >= len(self._sampling.states) else ():
                 if row["status"] == "ok":
                     row["status"] = NOT_MEASURED  # not written: what is on disk counts until there is more
             return visit
@@ -155,19 +165,70 @@ class Manager:
     def restore(self, family: Family, visit: Visit) -> None:
         """Take over what an earlier session has of a family: one pass, the last, is left for it."""
         visit.next_block = self._first_block
+        visit.compiled = set(visit.rows)
         visit.spent_s = self._sampling.budget_s * (1 - 1 / self._sampling.passes)
         self._visits[self._key(family)] = visit
 
     def _key(self, family: Family) -> str:
         return family.case_id("", str(self._device["device_class"]))
 
+    def _measure(self, family: Family, visit: Visit, number: int, end_s: float) -> None:
+        """Let workers measure what waits, without the variants that each of them is lost with.
+
+        Raises:
+            _BudgetSpent: the run's time was over before.
+        """
+        while waiting := _waiting(visit.rows):
+            lost = self._attempt(family, waiting, visit, number, end_s)
+            if lost is None:
+                break
+            variant, status, reason = lost
+            # a worker that falls after it has told of a case takes nothing from that case
+            gone = [name for name in _waiting(visit.rows) if variant in (None, name)]
+            self._settle(visit.rows, gone, status, reason)
+            if _waiting(visit.rows) and self._clock() >= end_s:
+                raise _BudgetSpent
+
+    # ---- limits -------------------------------------------------------------------------------------------------
+
+    def _part(self, visit: Visit, number: int, end_s: float) -> Sampling:
+        """The limits of an attempt in one pass, from what the attempts before it have left."""
+        left_s = (self._sampling.budget_s - visit.spent_s) / (self._sampling.passes - number)
+        blocks = max(len(self._sampling.states), self._sampling.max_blocks // self._sampling.passes)
+        return replace(
+            self._sampling,
+            budget_s=max(0.0, min(left_s, end_s - self._clock())),
+            max_blocks=min(blocks, self._blocks_left(visit)),
+        )
+
+    def _blocks_left(self, visit: Visit) -> int:
+        return self._sampling.max_blocks - visit.blocks
+
+    def _is_last(self, visit: Visit, number: int, part: Sampling) -> bool:
+        """Whether no pass comes after this one, be it because this one may take all samples that are left."""
+        states = len(part.states)
+        rest = self._blocks_left(visit) - part.max_blocks // states * states
+        return number + 1 >= part.passes or rest < states
+
+    def _silence_s(self, end_s: float) -> float:
+        """How long a worker may say nothing: a hang must not outlast the run's budget by the whole timeout."""
+        left_s = max(0.0, end_s - self._clock()) + GRACE_S
+        return min(self._timeout_s, round(left_s, 1)) if left_s < self._timeout_s else self._timeout_s
+
     # ---- one attempt --------------------------------------------------------------------------------------------
 
     def _attempt(
-        self, family: Family, variants: Sequence[str], visit: Visit, sampling: Sampling, number: int
+        self, family: Family, variants: Sequence[str], visit: Visit, number: int, end_s: float
     ) -> tuple[str | None, str, str] | None:
-        """Let a worker measure ``variants``. None when it finished; else the variant that was lost, status, reason."""
+        """Let a worker measure ``variants``. None when it finished; else the variant that was lost, status, reason.
+
+        Raises:
+            _BudgetSpent: it was silent when the run's time was over.
+        """
         worker, rows = self._ready_worker(), visit.rows
+        part = self._part(visit, number, end_s)
+        attempt = Attempt({name: rows[name]["case_id"] for name in variants}, self._next_sample)
+        self._tell(attempt.unchecked())
         worker.ask(
             "family",
             source=family.pattern.source,
@@ -175,67 +236,106 @@ class Manager:
             sizes=dict(family.sizes),
             axes=dict(family.axes),
             variants=list(variants),
-            case_ids={name: rows[name]["case_id"] for name in variants},
-            sampling=asdict(sampling),
+            case_ids=dict(attempt.case_ids),
+            sampling=asdict(part),
             seed=self._seed,
             first_sample=self._next_sample,
             first_block=visit.next_block,
             first_instance=visit.next_instance,
-            again=number > 0,
-            last=number + 1 >= self._sampling.passes,
+            compiled=[name for name in variants if name in visit.compiled],
+            last=self._is_last(visit, number, part),
             earlier={state: list(instances) for state, instances in visit.earlier.items()},
         )
         try:
-            while (message := worker.listen(self._timeout_s))["kind"] != "done":
+            lost = self._follow(worker, variants, visit, attempt, end_s)
+        except (Stopped, _BudgetSpent):
+            self._conclude(attempt, visit)
+            raise
+        self._conclude(attempt, visit, whole=lost is None)
+        return lost
+
+    def _follow(
+        self, worker: WorkerProcess, variants: Sequence[str], visit: Visit, attempt: Attempt, end_s: float
+    ) -> tuple[str | None, str, str] | None:
+        """Take what a worker sends until it has finished, or is lost: see `_attempt`."""
+        silence_s = self._timeout_s
+        try:
+            while (message := _listen(worker, silence_s := self._silence_s(end_s)))["kind"] != "done":
                 if message["kind"] == "failed":
                     self.close()
                     return None, "error", str(message["reason"])
-                self._take(message, visit)
+                self._take(message, visit, attempt)
             return None
         except WorkerEnded as end:
             index, stage = worker.beacon.read()
             self.close()
-            return (variants[index] if index is not None else None), end.status, f"{stage}: {end}"
+            variant = variants[index] if index is not None else None
+            if isinstance(end, WorkerHung) and silence_s < self._timeout_s:
+                # it was not given the time after which it counts as hung, so that nobody knows whether it is
+                raise _BudgetSpent(f" ({variant or 'the worker'} in {stage}: {end})") from None
+            return variant, end.status, f"{stage}: {end}"
         except Stopped:
-            self._take_rest(worker, visit)
+            self._take_rest(worker, visit, attempt)
             raise
 
-    def _take_rest(self, worker: WorkerProcess, visit: Visit) -> None:
+    def _conclude(self, attempt: Attempt, visit: Visit, *, whole: bool = False) -> None:
+        """Count what an attempt took; of one that was cut off the time, and samples of variants that were checked."""
+        visit.spent_s += attempt.spent_s()
+        if whole:
+            visit.blocks += len(attempt.blocks)
+            for state, instances in attempt.instances.items():
+                visit.earlier.setdefault(state, []).extend(instances)
+        if attempt.case_ids and self._next_sample > attempt.first_sample:
+            self._unchecked.append(attempt.unchecked(self._next_sample))
+        self._tell()
+
+    def _tell(self, *going_on: Stretch) -> None:
+        told = [*self._unchecked, *going_on]
+        if told != self._told_unchecked:
+            self._told_unchecked = told
+            self._tell_unchecked(told)
+
+    def _take_rest(self, worker: WorkerProcess, visit: Visit, attempt: Attempt) -> None:
         """End the worker and take what it had sent before."""
         worker.kill()
         with suppress(WorkerEnded):
             while True:
-                self._take(worker.listen(REST_TIMEOUT_S), visit)
+                self._take(_listen(worker, REST_TIMEOUT_S), visit, attempt)
 
-    def _take(self, message: Mapping[str, Any], visit: Visit) -> None:
+    def _take(self, message: Mapping[str, Any], visit: Visit, attempt: Attempt) -> None:
         if message["kind"] == "rows":
             if message["table"] == "samples":
-                self._count(message["rows"], visit)
+                self._count(message["rows"], visit, attempt)
             self._sink.append(message["table"], message["rows"])
         elif message["kind"] == "case":
+            self._tell()  # the first of them comes when all are checked
             row = visit.rows[message["variant"]]
             row.update({key: value for key, value in message.items() if key not in ("kind", "variant")})
             self._sink.append("cases", [row])
+            attempt.case_ids.pop(message["variant"])
         elif message["kind"] == "pass":
-            visit.earlier.setdefault(message["state"], []).extend(message["instances"])
-            visit.spent_s += message["seconds"]
+            attempt.instances[message["state"]] = message["instances"]
+            attempt.told_s += message["seconds"]
         elif message["kind"] == "progress":
             self._notice(message["variant"])
 
-    def _count(self, samples: Sequence[dict[str, Any]], visit: Visit) -> None:
+    def _count(self, samples: Sequence[dict[str, Any]], visit: Visit, attempt: Attempt) -> None:
         """Note which numbers are taken: a later worker's must not repeat them."""
-        flags = self._sample_flags()
+        flags, names = self._sample_flags(), {row["case_id"]: name for name, row in visit.rows.items()}
         for sample in samples:
             self._next_sample = max(self._next_sample, sample["sample"] + 1)
             visit.next_block = max(visit.next_block, sample["block"] + 1)
-            if sample["instance"] is not None:
+            if sample["instance"] is None:
+                visit.compiled.add(names[sample["case_id"]])
+            else:
                 visit.next_instance = max(visit.next_instance, sample["instance"] + 1)
+                attempt.see(sample, self._clock())
             if flags:
                 sample["flags"] = ",".join(filter(None, (sample["flags"], *flags)))
 
     def _settle(self, rows: Rows, variants: Sequence[str], status: str, reason: str) -> None:
         for name in variants:
-            rows[name].update(status=status, reason=reason)
+            rows[name].update(status=status, reason=reason, stopped_by="")
         self._sink.append("cases", [rows[name] for name in variants])
 
     # ---- the worker ---------------------------------------------------------------------------------------------
@@ -244,7 +344,7 @@ class Manager:
         if self._worker is None:
             self._worker = self._make_worker(str(self._device["device"]))
             try:
-                self._raise_failure(self._worker.listen(START_TIMEOUT_S))
+                self._raise_failure(_listen(self._worker, START_TIMEOUT_S))
             except WorkerEnded as error:
                 raise BrokenEnvironment(f"a worker process did not start: {error}; try 'xebench doctor'") from None
         return self._worker
@@ -254,3 +354,20 @@ class Manager:
         if message["kind"] == "failed":
             kind = NoDevice if message["exit_code"] == NoDevice.exit_code else XebenchError
             raise kind(f"the worker failed: {message['reason']}")
+
+
+def _waiting(rows: Rows) -> list[str]:
+    """The variants that have no result of this pass."""
+    return [name for name, row in rows.items() if row["status"] == NOT_MEASURED]
+
+
+def _listen(worker: WorkerProcess, timeout_s: float) -> Mapping[str, Any]:
+    """The worker's next message.
+
+    Raises:
+        WorkerEnded: it is lost; one that sends what is no message is, too.
+    """
+    try:
+        return worker.listen(timeout_s)
+    except UnreadableMessage as error:
+        raise WorkerDied(f"the worker sent {error}") from None

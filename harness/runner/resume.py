@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from harness.analysis import times
+from harness.analysis import hygiene, times
 from harness.analysis.rows import rows
 from harness.errors import XebenchError
 from harness.patterns.baseline import find_baseline
@@ -66,7 +66,13 @@ def earlier_visit(family: Family, run: Run, device_class: str) -> Visit:
     names = {family.case_id(variant.name, device_class): variant.name for variant in family.pattern.variants}
     cases = {names[row["case_id"]]: row for row in rows(run.cases) if row["case_id"] in names}
     own = run.samples[run.samples["case_id"].isin(names)]
-    visit = Visit(cases, next_block=0, next_instance=int(max(own["instance"].dropna(), default=-1)) + 1)
+    counted = own[own["state"].isin(times.STATES) & ~own["flags"].str.contains(hygiene.SUPERSEDED, regex=False)]
+    visit = Visit(
+        cases,
+        next_block=0,
+        next_instance=int(max(own["instance"].dropna(), default=-1)) + 1,
+        blocks=counted["block"].nunique(),
+    )
     baseline = find_baseline(family.pattern.variants, role=lambda variant: variant.role)
     assert baseline is not None  # Pattern refuses to be declared without
     trusted = times.usable(run.cases, own)

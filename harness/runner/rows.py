@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
@@ -35,7 +35,7 @@ class RowStream:
         case_ids: key of the case by variant.
         first_sample: number of the first sample.
         clock: seconds.
-        with_compilations: whether rows of compilation are wanted: a pass after the first has none.
+        compiled: variants that have their rows of compilation already, and send no more of them.
     """
 
     def __init__(
@@ -45,9 +45,9 @@ class RowStream:
         first_sample: int,
         clock: Callable[[], float] = time.monotonic,
         *,
-        with_compilations: bool = True,
+        compiled: Container[str] = (),
     ) -> None:
-        self._with_compilations = with_compilations
+        self._compiled = compiled
         self._sender = sender
         self._case_ids = case_ids
         self._next_sample = first_sample
@@ -56,10 +56,15 @@ class RowStream:
         self._clock = clock
         self._flushed = clock()
         self._observer: Observer | None = None
+        # of the rows that are queued: the thread that measures and the helper of `watched` both send them
         self._lock = threading.Lock()
 
     def add_sample(self, variant: str, measured: Mapping[str, Any], commands: Sequence[CommandTimes]) -> None:
         """Queue the row of one sample and the rows of its commands."""
+        self._queue(variant, measured, commands)
+        self._flush_old()
+
+    def _queue(self, variant: str, measured: Mapping[str, Any], commands: Sequence[CommandTimes]) -> None:
         key = {"case_id": self._case_ids[variant], "sample": self._next_sample}
         self._next_sample += 1
         events = [
@@ -78,15 +83,17 @@ class RowStream:
         with self._lock:
             self._samples.append({**key, "stage": None, "cached": None, **measured})
             self._events += events
-        self._flush_old()
 
     def add_compilations(self, variant: str, stages: Sequence[Compilation], host_ns: int) -> None:
-        """Queue the rows of a variant's first call: each stage of compilation, and the rest as ``launch``."""
-        if not self._with_compilations:
+        """Send the rows of a variant's first call: each stage of compilation, and the rest as ``launch``.
+
+        All at once, since a worker that goes on with what is left of the family sends no more of them.
+        """
+        if variant in self._compiled:
             return
         rest = max(0, host_ns - sum(stage.host_ns for stage in stages))
         for stage in [*stages, Compilation("", "launch", rest, cached=False)]:
-            self.add_sample(
+            self._queue(
                 variant,
                 {
                     "block": -1,
@@ -105,6 +112,7 @@ class RowStream:
                 },
                 (),
             )
+        self.flush()
 
     def flush(self) -> None:
         """Send everything that is queued, and what the machine was like meanwhile."""
@@ -123,7 +131,7 @@ class RowStream:
         self.flush()
         self._observer = observer
         over = threading.Event()
-        # nothing else is sent meanwhile, so the two threads need no lock for the pipe
+        # it may send rows while the thread that measures sends a message of its own: `Sender` keeps the two apart
         helper = threading.Thread(target=self._send_stuck, args=(over,), daemon=True)
         helper.start()
         try:

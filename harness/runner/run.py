@@ -6,16 +6,18 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
+from tempfile import TemporaryFile
 from typing import Any, Final
 
 from harness import runtime
 from harness.analysis import hygiene
-from harness.errors import NoDevice, XebenchError
+from harness.errors import NoDevice, RunFolderError, XebenchError
 from harness.patterns.plan import Family
 from harness.records import Run, RunWriter, load_run, schema
 from harness.records.provenance import manifest
 from harness.runner import resume
-from harness.runner.device_lock import Neighbour, NeighbourWatch, Presence, enter
+from harness.runner.cases import NOT_MEASURED
+from harness.runner.device_lock import Neighbour, NeighbourWatch, Presence, enter, locks_folder
 from harness.runner.limits import RunBudget, host_memory_bytes, parse_memory
 from harness.runner.manager import Manager
 from harness.runner.options import Options, Progress
@@ -57,7 +59,7 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
             device = _choose_device(options, earlier, progress)
             presence = enter(device.to_row(), options.output, exclusive=options.exclusive)
             if presence is None:
-                progress.say("another run on this device would not be noticed: the user's runtime folder is read-only")
+                progress.say(f"another run on this device would not be noticed: {_why_unseen()}")
             try:
                 _require_right_results(device)
                 with _open(options, earlier, progress, environment) as writer:
@@ -80,6 +82,18 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
                     presence.release()
         except Stopped as stop:
             raise StoppedEarly(stop.name) from None
+
+
+def _why_unseen() -> str:
+    """What the system says of the folder in which runs show themselves to one another."""
+    folder = locks_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder) as file:
+            file.write(b"{}")
+    except OSError as error:
+        return f"{error.filename or folder} cannot be written ({error.strerror})"
+    return f"{folder} cannot be used"
 
 
 def _choose_device(options: Options, earlier: Run | None, progress: Progress) -> runtime.DeviceInfo:
@@ -145,11 +159,19 @@ class _Session:
             self.signals.ignore()
             self._say_what_is_kept("the run failed")
             with suppress(XebenchError):  # the first error says more
-                self.writer.note(ended_by=f"{type(error).__name__}: {error}")
-                self.writer.finish("interrupted")
+                self._finish(_cause(error))
             raise
-        self.writer.note(ended_by=ended_by)
-        return self.writer.finish("interrupted" if ended_by else "complete")
+        return self._finish(ended_by)
+
+    def _finish(self, ended_by: str | None) -> Run:
+        try:
+            self.writer.note(ended_by=ended_by)
+            return self.writer.finish("interrupted" if ended_by else "complete")
+        except RunFolderError as error:
+            # a disk that is too full for the tables may have room for the manifest
+            with suppress(RunFolderError):
+                self.writer.note(ended_by=ended_by or _cause(error), state="interrupted")
+            raise
 
     def _say_what_is_kept(self, cause: str) -> None:
         again = f"'xebench run --resume {self.options.output}' goes on"
@@ -163,7 +185,7 @@ class _Session:
             cases, device_class = self.earlier.cases, self.device.device_class
             missing = resume.missing_families(self.plan, cases, device_class)
             unfinished = resume.unfinished_families(self.plan, cases, device_class)
-            more = f", {len(unfinished)} lack a pass" if unfinished else ""
+            more = f", {len(unfinished)} {'lacks' if len(unfinished) == 1 else 'lack'} a pass" if unfinished else ""
             self.progress.say(f"{len(missing)} of {len(self.plan)} families are missing{more}")
             if not missing and not unfinished:
                 return None
@@ -204,6 +226,7 @@ class _Session:
             first=first,
             notice=self.progress.variant,
             sample_flags=lambda: (hygiene.SHARED,) if watch.disturbed() else (),
+            unchecked=self.writer.note_unchecked,
             make_worker=partial(WorkerProcess, memory_limit_bytes=self.memory_bytes, poll=poll),
         )
 
@@ -218,17 +241,29 @@ class _Session:
         for done, (number, family) in enumerate(visits):
             left_s = self.budget.left_s()
             if left_s <= 0:
-                return self._out_of_time(manager, [family for number, family in visits[done:] if number == 0])
+                return self._out_of_time(manager, visits[done:])
             self.progress.family(done, len(visits), f"{family.pattern.name} {family.axes_text()}".strip())
             with self.signals.held():
-                manager.run_family(family, left_s, number)
+                statuses = manager.run_family(family, left_s, number)
+            if NOT_MEASURED in statuses.values() and self.budget.left_s() <= 0:
+                return self._out_of_time(manager, visits[done + 1 :], cut_off=number == 0)
         return None
 
-    def _out_of_time(self, manager: Manager, families: Sequence[Family]) -> str:
-        """The run's budget is spent; families that were never measured are said to be missing."""
+    def _out_of_time(self, manager: Manager, visits: Sequence[tuple[int, Family]], *, cut_off: bool = False) -> str:
+        """The run's budget is spent; families that were never measured are said to be missing.
+
+        Args:
+            manager: writes their cases.
+            visits: what the run did not come to.
+            cut_off: whether there is another family, whose cases say already that it was not measured to its end.
+        """
         spent = f"the budget of {self.budget.seconds:g} s for the run is spent"
+        families = [family for number, family in visits if number == 0]
         manager.announce(families, f"not measured: {spent}")
-        lacking = f"{len(families)} families are not measured" if families else "passes are missing"
+        count = len(families) + cut_off
+        lacking = (
+            f"{count} {'family is' if count == 1 else 'families are'} not measured" if count else "passes are missing"
+        )
         self._say_what_is_kept(f"{spent}, and {lacking}")
         return RUN_BUDGET
 
@@ -239,6 +274,10 @@ class _Session:
         )
         known = self.writer.manifest.get("concurrent_runs", [])
         self.writer.note(concurrent_runs=[*known, asdict(neighbour)])
+
+
+def _cause(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def exit_status(run: Run) -> int:

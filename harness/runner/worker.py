@@ -76,7 +76,7 @@ def main(arguments: list[str]) -> int:
     except XebenchError as error:
         sender.send("failed", reason=str(error), exit_code=error.exit_code)
         return error.exit_code
-    except Exception as error:
+    except BaseException as error:  # a pattern's file may call sys.exit()
         traceback.print_exc()
         sender.send("failed", reason=named(error), exit_code=1)
         return 1

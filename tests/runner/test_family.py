@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -129,6 +130,89 @@ def test_a_variant_that_cannot_be_prepared_again_costs_itself_only(tmp_path: Pat
     assert {row["instance"] for row in done.samples(state="hot", case_id="plain")} >= {0, 1, 2}
     assert {row["instance"] for row in done.samples(state="hot", case_id="prepared")} == {0}
 
+
+@pytest.mark.parametrize("error", ["SystemExit(3)", "KeyboardInterrupt", "GeneratorExit"])
+@pytest.mark.parametrize(
+    ("stage", "at"),
+    [
+        ("problem", ("problem", 1)),
+        ("reference", ("reference", 1)),
+        ("check", ("prepare", 1)),
+        ("check", ("sample", 1)),
+        ("sample", ("sample", 4)),
+        ("prepare", ("prepare", 2)),
+    ],
+)
+def test_a_pattern_that_exits_is_an_error_and_never_ok(
+    stage: str, at: tuple[str, int], error: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "exits.py"
+    path.write_text(EXITS.replace("AT", repr(at)).replace("ERROR", error))
+    done = measure(path, "exits", min_instances=2, max_blocks=40)
+    of_all = stage in ("problem", "reference")
+    assert done.cases["exits"]["status"] == "error"
+    assert done.cases["exits"]["reason"] == f"{stage}: {error.replace('(', ': ').rstrip(')')}"
+    assert done.cases["plain"]["status"] == ("error" if of_all else "ok")
+    assert bool(done.samples(state="hot", case_id="plain")) == (not of_all)
+
+
+def test_a_pattern_that_exits_when_it_is_checked_again_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "exits.py"
+    path.write_text(EXITS.replace("AT", "('reset', 1)").replace("ERROR", "SystemExit"))
+    from harness.runner.checking import Checker
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Checker, "verify", lambda self, candidate: sys.exit(0))
+        done = measure(path, "exits")
+    assert {(case["status"], case["reason"]) for case in done.cases.values()} == {("error", "recheck: SystemExit: 0")}
+
+
+EXITS = """
+import numba_dpex as dpex
+import numpy as np
+from collections import Counter
+from numba_dpex import kernel_api as kapi
+from harness import Pattern, Problem, output
+
+calls = Counter()
+
+def at(name):
+    calls[name] += 1
+    if (name, calls[name]) == AT:
+        raise ERROR
+
+def problem(rng, n):
+    at("problem")
+    return Problem(x=rng.random(n).astype(np.float32), y=output(n, np.float32))
+
+def reference(p):
+    at("reference")
+    return {"y": 2 * p.x}
+
+sizes = {"n": 64}
+pattern = Pattern("exits", guide="none", lesson="Ends its process.", presets={"smoke": sizes, "default": sizes})
+pattern.problem(problem)
+pattern.reference(reference)
+
+@dpex.kernel(error_model="numpy")
+def double(item: kapi.Item, x, y):
+    i = item.get_id(0)
+    y[i] = np.float32(2) * x[i]
+
+@pattern.naive
+def plain(session, p):
+    session.launch(double, kapi.Range(p.n), p.x, p.y)
+
+@pattern.optimized
+def exits(session, p):
+    at("prepare")
+
+    def sample():
+        at("sample")
+        session.launch(double, kapi.Range(p.n), p.x, p.y)
+
+    return sample
+"""
 
 NOTING = """
 import weakref

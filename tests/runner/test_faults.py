@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -74,11 +74,12 @@ class Going:
             assert time.monotonic() < deadline, f"no {what}"
             time.sleep(0.05)
 
-    def hot_samples(self) -> int:
-        return sum(row["state"] == "hot" and "gated/" in str(row["case_id"]) for row in self.rows("samples"))
+    def hot_samples(self, instance: int) -> int:
+        rows = [row for row in self.rows("samples") if "gated/" in str(row["case_id"])]
+        return sum(row["state"] == "hot" and row["instance"] == instance for row in rows)
 
-    def wait_at_gate(self) -> None:
-        self.wait_for("samples", lambda: self.hot_samples() > 0)
+    def wait_at_gate(self, instance: int) -> None:
+        self.wait_for("samples", lambda: self.hot_samples(instance) > 0)
         before = -1
         while before != (before := len(self.rows("samples"))):
             time.sleep(0.3)
@@ -95,8 +96,10 @@ class Going:
 
 
 @contextmanager
-def going(output: Path, *arguments: str, resume: bool = False) -> Iterator[Going]:
-    asked = ("--resume", str(output)) if resume else smoke(output, *GATE)
+def going(
+    output: Path, *arguments: str, resume: bool = False, names: Sequence[str] = GATE, instance: int = 0
+) -> Iterator[Going]:
+    asked = ("--resume", str(output)) if resume else smoke(output, *names)
     gate = output.with_suffix(".gate")
     gate.touch()
     process = subprocess.Popen(
@@ -109,7 +112,7 @@ def going(output: Path, *arguments: str, resume: bool = False) -> Iterator[Going
     )
     run = Going(output, process)
     try:
-        run.wait_at_gate()
+        run.wait_at_gate(instance)
         yield run
     finally:
         gate.unlink(missing_ok=True)
@@ -157,6 +160,13 @@ def test_the_good_pair_is_measured_beside_the_bad_ones(faults: Run) -> None:
     assert pairs.loc["good_optimized", "speedup"] > 0
     assert faults.samples["sample"].is_unique and faults.samples["sample"].is_monotonic_increasing
     assert pairs.loc[["aborts", "endless_kernel", "takes_all_memory"], "speedup"].isna().all()
+
+
+def test_rows_of_compilation_are_not_repeated_for_those_that_go_on(faults: Run) -> None:
+    good = faults.samples[faults.samples["case_id"].str.startswith("faults/good_")]
+    compiled = good[good["state"] == "compile"]
+    assert not compiled.duplicated(["case_id", "stage"]).any(), "each has one kernel"
+    assert set(compiled.loc[compiled["stage"] == "launch", "case_id"]) == set(good["case_id"])
 
 
 @pytest.mark.parametrize(("variant", "flag"), [("backwards", hygiene.BACKWARDS), ("stale", hygiene.STALE)])
@@ -252,6 +262,136 @@ def test_a_full_disk_ends_the_run_and_not_what_is_on_it(tmp_path: Path) -> None:
     assert not kept.complete and len(kept.samples) == measured
     xebench("--resume", str(run.output), status=0)
     assert set(harness.load_run(run.output).cases["status"]) == {"ok"}
+
+
+def test_a_disk_with_room_for_the_manifest_alone_says_that_the_run_was_interrupted(tmp_path: Path) -> None:
+    with going(tmp_path / "run") as run:
+        _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        samples, manifest = run.output / "journal/samples.jsonl", run.output / "manifest.json"
+        room = samples.stat().st_size
+        assert manifest.stat().st_size + 1000 < room, "the manifest fits where no other sample does"
+        resource.prlimit(run.process.pid, resource.RLIMIT_FSIZE, (room, hard))
+        run.gate.unlink()
+        said = run.ends(2).splitlines()
+    assert f"cannot write {run.output}/journal/" in said[-1]
+    kept = harness.load_run(run.output)
+    assert kept.manifest["state"] == "interrupted" and "cannot write" in kept.manifest["ended_by"]
+    xebench("--resume", str(run.output), status=0)
+    assert harness.load_run(run.output).complete
+
+
+def test_a_hang_does_not_outlast_the_budget_of_the_run_by_its_whole_timeout(tmp_path: Path) -> None:
+    budget = ("--run-budget", "20", "--timeout", "100000")
+    with going(tmp_path / "run", *budget, names=("gated", *GATE[2:])) as run:
+        said = run.ends(0)
+    assert "the budget of 20 s for the run is spent, and 1 family is not measured" in said
+    cut = harness.load_run(run.output)
+    assert cut.manifest["ended_by"] == "run budget"
+    assert set(cut.cases["status"]) == {"interrupted"}
+    assert cut.cases["reason"].str.contains(r"launch_and_wait in sample: no answer for \d").all()
+    assert not cut.samples.loc[cut.samples["state"] == "hot", "valid"].any(), "no check followed"
+    xebench("--resume", str(run.output), status=0)
+    assert set(harness.load_run(run.output).cases["status"]) == {"ok"}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_samples_of_a_pass_that_was_cut_off_do_not_count(number: signal.Signals, tmp_path: Path) -> None:
+    path = tmp_path / "second_pass.py"
+    path.write_text(SECOND_PASS)
+    limits = ("--passes", "2", "--instances", "2", "--max-samples", "24", "--budget", "60", "--precision", "1e-9")
+    with going(tmp_path / "run", *limits, names=("gated", "--path", str(path)), instance=1) as run:
+        run.process.send_signal(number)
+        if number == signal.SIGINT:
+            run.ends(130)
+        run.process.wait(60)
+    cut = harness.load_run(run.output)
+    assert {(row.status, row.stopped_by) for row in cut.cases.itertuples()} == {("ok", "pass")}
+    if number == signal.SIGINT:
+        assert_counted(cut, {0})
+        assert [one["end"] for one in cut.manifest["unchecked"]] == [int(cut.samples["sample"].max()) + 1]
+        assert (cut.pairs["blocks"] == 12).all()
+    else:
+        assert [one["end"] for one in cut.manifest["unchecked"]] == [None]
+        assert_counted(cut, {0})
+    assert "0 of 1 families are missing, 1 lacks a pass" in xebench("--resume", str(run.output), status=0)
+    done = harness.load_run(run.output)
+    assert done.complete and set(done.cases["stopped_by"]) == {"max blocks"}
+    assert_counted(done, {0, 2})
+    assert (done.pairs["blocks"] == 24).all()
+
+
+def assert_counted(run: Run, instances: set[int]) -> None:
+    hot = run.samples[run.samples["state"] == "hot"]
+    counted = hot["instance"].isin(instances)
+    assert set(hot["instance"]) == instances | {1}
+    assert (hot["valid"] == counted).all()
+    assert (hot["flags"].str.contains(hygiene.SUPERSEDED) != counted).all()
+
+
+# a kernel that is long enough for the timer, so that nothing is batched
+SECOND_PASS = """
+import os
+import time
+from pathlib import Path
+
+import numba_dpex as dpex
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from harness import Pattern, Problem, output
+
+sizes = {"n": 1 << 14}
+pattern = Pattern("gated", guide="none", lesson="Stops.", presets={"smoke": sizes, "default": sizes}, metric="device")
+passes = calls = 0
+
+@pattern.problem
+def problem(rng, n):
+    global passes, calls
+    passes, calls = passes + 1, 0
+    return Problem(x=rng.random(n, dtype=np.float32), y=output(n, np.float32))
+
+pattern.reference(lambda p: {"y": p.x + p.x})
+
+@dpex.kernel(error_model="numpy")
+def double(item: kapi.Item, x, y):
+    i = item.get_id(0)
+    y[i] = x[i] + x[i]
+
+@pattern.naive
+def launch(session, p):
+    session.launch(double, kapi.Range(p.n), p.x, p.y)
+
+@pattern.optimized
+def launch_and_wait(session, p):
+    def sample():
+        global calls
+        calls += 1
+        gate = Path(os.environ["XEBENCH_TEST_GATE"])
+        while passes == 2 and calls > 14 and gate.exists():
+            time.sleep(0.02)
+        launch(session, p)
+
+    return sample
+"""
+
+
+def test_a_run_says_why_others_cannot_see_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runtime = tmp_path / "runtime"
+    runtime.mkdir(mode=0o700)
+    (runtime / "xebench").write_text("no folder")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    said = xebench(*smoke(tmp_path / "run", "quick", "--path", str(FAULTY / "gate.py")), status=0)
+    assert "another run on this device would not be noticed: " in said
+    assert f"{runtime}/xebench/devices cannot be written (Not a directory)" in said
+
+
+def test_a_file_that_exits_in_the_worker_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "gate.py"
+    exits = "\nimport sys\nif Path(sys.argv[0]).name == 'worker.py':\n    sys.exit(0)\n"
+    path.write_text((FAULTY / "gate.py").read_text() + exits)
+    xebench(*smoke(tmp_path / "run", "quick", "--path", str(path)), status=1)
+    cases = harness.load_run(tmp_path / "run").cases
+    assert {(row.status, row.reason) for row in cases.itertuples()} == {("error", "SystemExit: 0")}
 
 
 def test_two_runs_on_one_device_notice_one_another(tmp_path: Path) -> None:

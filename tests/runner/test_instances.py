@@ -121,3 +121,31 @@ def test_the_last_pass_goes_on_where_the_passes_differ() -> None:
     earlier = [{"other": [0.0] * 10}, {"other": [0.1] * 10}] * 2
     rule = Instances(sampling, "base", earlier, clock=Clock())
     assert [rule.decide(values(1.0, 10), 0.1) for _ in range(10)] == [RENEW] * 10
+
+
+def blocks_taken(sampling: Sampling) -> list[int]:
+    """Blocks of each instance, where no instance is ever known, as the sampler would take them."""
+    rule, _ = instances(sampling)
+    taken, reason = [], RENEW
+    while reason == RENEW:
+        taken.append(rule.share.max_blocks)
+        reason = str(rule.decide(values(2.0, taken[-1], spread=0.5, seed=len(taken)), 0.1))
+    assert reason == "max blocks"
+    return taken
+
+
+@pytest.mark.parametrize(
+    ("most", "fewest", "expected"),
+    [(600, 6, [100] * 6), (1000, 6, [166] * 6), (333, 2, [166] * 2), (6, 20, [1] * 6), (59, 4, [14, 14, 14, 14])],
+)
+def test_no_block_begins_beyond_the_most(most: int, fewest: int, expected: list[int]) -> None:
+    assert blocks_taken(Sampling(precision=1e-9, budget_s=60.0, max_blocks=most, min_instances=fewest)) == expected
+
+
+def test_the_last_instance_has_what_is_left() -> None:
+    rule, _ = instances(Sampling(precision=0.01, budget_s=60.0, min_blocks=10, max_blocks=75, min_instances=3))
+    assert rule.share.max_blocks == 25
+    assert rule.decide(values(2.0, 25, spread=0.5), 0.1) == RENEW
+    assert [rule.decide(values(2.0 * (1 + number), 10), 0.1) for number in range(3)] == [RENEW] * 3
+    assert (rule.share.max_blocks, rule.share.min_blocks) == (20, 10)
+    assert rule.decide(values(2.0, 11), 0.1) == "max blocks", "nine blocks would be an instance like the others"

@@ -13,11 +13,12 @@ from harness.errors import BrokenEnvironment, XebenchError
 from harness.patterns.info import PatternInfo, VariantInfo
 from harness.patterns.plan import Family
 from harness.runner.cases import case_rows
-from harness.runner.manager import Manager
+from harness.runner.manager import GRACE_S, Manager
+from harness.runner.messages import UnreadableMessage
 from harness.runner.process import WorkerDied, WorkerHung, WorkerOutOfMemory
 from harness.runner.sampler import Sampling
 from harness.runner.signals import Stopped
-from harness.runner.visit import Visit
+from harness.runner.visit import Stretch, Visit
 
 INFO = PatternInfo(
     name="p",
@@ -43,11 +44,21 @@ class Beacon:
         return self.state
 
 
-class ScriptedWorker:
-    """Answers with the steps of a script: messages, exceptions, or what the beacon shows from then on."""
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
 
-    def __init__(self, script: Iterator[Any]) -> None:
+    def __call__(self) -> float:
+        return self.now
+
+
+class ScriptedWorker:
+    """Answers with the steps of a script: messages, exceptions, what the beacon shows from then on, seconds to pass."""
+
+    def __init__(self, script: Iterator[Any], clock: Clock) -> None:
         self.script = script
+        self.clock = clock
+        self.timeouts: list[float] = []
         self.beacon = Beacon()
         self.asked: list[Mapping[str, Any]] = []
         self.closed = False
@@ -58,9 +69,13 @@ class ScriptedWorker:
 
     def listen(self, timeout_s: float) -> Mapping[str, Any]:
         step = next(self.script)
-        if isinstance(step, tuple):
-            self.beacon.state = step
+        if isinstance(step, tuple | float):
+            if isinstance(step, tuple):
+                self.beacon.state = step
+            else:
+                self.clock.now += step
             return self.listen(timeout_s)
+        self.timeouts.append(timeout_s)
         if isinstance(step, BaseException):
             raise step
         return step
@@ -90,21 +105,28 @@ def case(variant: str, status: str = "ok") -> dict[str, Any]:
     return {"kind": "case", "variant": variant, "status": status, "reason": ""}
 
 
+def compiled(variant: str, number: int) -> dict[str, Any]:
+    row = {"case_id": f"p/{variant}/smoke/-/cpu", "state": "compile", "block": -1, "instance": None, "flags": ""}
+    return {"kind": "rows", "table": "samples", "rows": [{**row, "sample": number}]}
+
+
 def samples(*numbers: int, block: int = 0) -> dict[str, Any]:
-    rows = [{"sample": number, "block": block, "instance": 0, "flags": ""} for number in numbers]
+    key = {"case_id": "p/a/smoke/-/cpu", "state": "hot", "block": block, "instance": 0, "flags": ""}
+    rows = [{**key, "sample": number} for number in numbers]
     return {"kind": "rows", "table": "samples", "rows": rows}
 
 
 def manage(*scripts: Sequence[Any], **options: Any) -> tuple[Manager, Sink, list[ScriptedWorker]]:
-    workers = [ScriptedWorker(iter(script)) for script in scripts]
+    clock = Clock()
+    workers = [ScriptedWorker(iter(script), clock) for script in scripts]
     waiting = iter(workers)
     sink = Sink()
     manager = Manager(
         {"device": "opencl:cpu:0", "device_class": "cpu"},
         sink,
-        **{"sampling": Sampling(), **options},
-        timeout_s=1,
+        **{"sampling": Sampling(), "timeout_s": 1, **options},
         seed=1,
+        clock=clock,
         make_worker=lambda device: next(waiting),  # type: ignore[arg-type, return-value]
     )
     return manager, sink, workers
@@ -208,7 +230,8 @@ def test_sampling_takes_no_longer_than_the_run_has_left() -> None:
 
 def test_samples_are_marked_while_something_disturbs_them() -> None:
     flags = iter([(), ("shared device",)])
-    flagged = {"kind": "rows", "table": "samples", "rows": [{"sample": 1, "block": 0, "instance": 0, "flags": "short"}]}
+    flagged = samples(1)
+    flagged["rows"][0]["flags"] = "short"
     manager, sink, _ = manage([READY, samples(0), flagged, DONE], sample_flags=lambda: next(flags))
     manager.run_family(FAMILY)
     assert [row["flags"] for table, row in sink.rows if table == "samples"] == ["", "short,shared device"]
@@ -252,7 +275,10 @@ def test_a_worker_that_cannot_start_ends_the_run_with_its_reason() -> None:
 def test_a_later_pass_goes_on_with_what_is_good() -> None:
     first = {"kind": "pass", "state": "hot", "instances": [{"b": [0.1, 0.2]}], "seconds": 2.0}
     manager, _, (worker,) = manage(
-        [READY, samples(0, 1, block=7), first, case("a"), case("b", "wrong"), DONE, samples(2), case("a"), DONE],
+        [
+            *(READY, compiled("a", 0), compiled("b", 1), samples(2, 3, block=7), first, case("a"), case("b", "wrong")),
+            *(DONE, samples(4), case("a"), DONE),
+        ],
         sampling=Sampling(budget_s=9.0, max_blocks=90, passes=3),
     )
     assert manager.run_family(FAMILY) == {"a": "ok", "b": "wrong"}
@@ -261,7 +287,7 @@ def test_a_later_pass_goes_on_with_what_is_good() -> None:
     assert (one["variants"], two["variants"]) == (["a", "b"], ["a"])
     assert (one["first_block"], two["first_block"]) == (0, 8)
     assert (one["first_instance"], two["first_instance"]) == (0, 1)
-    assert (one["again"], two["again"], one["last"], two["last"]) == (False, True, False, False)
+    assert (one["compiled"], two["compiled"], one["last"], two["last"]) == ([], ["a"], False, False)
     assert (one["earlier"], two["earlier"]) == ({}, {"hot": first["instances"]})
     assert one["sampling"]["budget_s"] == 3.0
     assert two["sampling"]["budget_s"] == 3.5, "what the first pass left is for the others"
@@ -270,7 +296,10 @@ def test_a_later_pass_goes_on_with_what_is_good() -> None:
 
 def test_what_crashes_in_a_later_pass_is_crashed() -> None:
     manager, sink, _ = manage(
-        [READY, case("a"), case("b"), DONE, (0, "sample"), WorkerDied("signal SIGSEGV")],
+        [
+            *(READY, {**case("a"), "stopped_by": "pass"}, {**case("b"), "stopped_by": "pass"}, DONE),
+            *((0, "sample"), WorkerDied("signal SIGSEGV")),
+        ],
         [READY, case("b"), DONE],
         sampling=Sampling(passes=2),
     )
@@ -279,6 +308,8 @@ def test_what_crashes_in_a_later_pass_is_crashed() -> None:
     assert manager.run_family(FAMILY, number=1) == {"a": "crashed", "b": "ok"}
     assert all(row["status"] != "interrupted" for table, row in sink.rows[before:] if table == "cases")
     assert sink.last_cases()["a"] == ("crashed", "sample: signal SIGSEGV")
+    (crashed,) = [row for table, row in sink.rows if table == "cases" and row["status"] == "crashed"]
+    assert crashed["stopped_by"] == "", "no pass is waited for"
 
 
 def test_a_stop_in_a_later_pass_leaves_what_was_found() -> None:
@@ -305,6 +336,160 @@ def test_a_family_of_an_earlier_session_gets_its_last_pass() -> None:
     assert manager.run_family(FAMILY, number=2) == {"a": "ok", "b": "ok"}
     (asked,) = worker.asked
     assert (asked["first_block"], asked["first_instance"], asked["earlier"]) == (30, 4, earlier)
-    assert (asked["again"], asked["last"]) == (True, True)
+    assert (asked["compiled"], asked["last"]) == (["a", "b"], True)
     assert asked["sampling"]["budget_s"] == pytest.approx(3.0)
     assert sink.rows[0][0] == "samples", "its cases are not announced again"
+
+
+def test_what_is_no_message_costs_the_worker_and_not_the_run() -> None:
+    manager, sink, workers = manage(
+        [READY, (0, "sample"), UnreadableMessage("a message that cannot be read: '{'")],
+        [READY, case("b"), DONE],
+    )
+    assert manager.run_family(FAMILY) == {"a": "crashed", "b": "ok"}
+    assert sink.last_cases()["a"] == ("crashed", "sample: the worker sent a message that cannot be read: '{'")
+    assert workers[0].closed
+    manager, _, _ = manage([UnreadableMessage("x")])
+    with pytest.raises(BrokenEnvironment, match="did not start: the worker sent x"):
+        manager.run_family(FAMILY)
+
+
+def test_rows_of_compilation_are_asked_for_once() -> None:
+    manager, _, workers = manage(
+        [READY, compiled("a", 0), (1, "check"), WorkerDied("signal SIGSEGV")],
+        [READY, case("a"), DONE],
+    )
+    assert manager.run_family(FAMILY) == {"a": "ok", "b": "crashed"}
+    assert [worker.asked[0]["compiled"] for worker in workers] == [[], ["a"]]
+
+
+def told(state: str, seconds: float) -> dict[str, Any]:
+    return {"kind": "pass", "state": state, "instances": [{"b": [0.1]}], "seconds": seconds}
+
+
+def test_a_lost_worker_has_spent_its_part_of_the_budget_but_for_its_silence() -> None:
+    manager, _, workers = manage(
+        [READY, 30.0, samples(0), 4.0, samples(1), (0, "sample"), 120.0, WorkerHung("no answer for 120 s")],
+        [READY, told("hot", 1.0), case("b"), DONE, case("b"), DONE],
+        sampling=Sampling(budget_s=9.0, passes=2),
+    )
+    manager.run_family(FAMILY)
+    manager.run_family(FAMILY, number=1)
+    asked = [request["sampling"]["budget_s"] for worker in workers for request in worker.asked]
+    assert asked == [4.5, 2.5, 4.0], "what is left is for the passes that are left"
+
+
+def test_what_a_lost_worker_told_is_not_counted_twice() -> None:
+    manager, _, workers = manage(
+        [READY, samples(0), 4.0, samples(1), told("hot", 4.5), (0, "recheck"), WorkerDied("signal SIGSEGV")],
+        [READY, case("b"), DONE],
+        sampling=Sampling(budget_s=9.0),
+    )
+    manager.run_family(FAMILY)
+    (asked,) = workers[1].asked
+    assert asked["sampling"]["budget_s"] == 4.5
+    assert asked["earlier"] == {}, "speed-ups of samples that no check followed decide nothing"
+
+
+def test_the_budget_of_the_run_is_of_all_attempts() -> None:
+    manager, sink, workers = manage(
+        [READY, (0, "check"), 3.0, WorkerDied("x")],
+        [READY, (0, "check"), 3.0, WorkerDied("y")],
+    )
+    assert manager.run_family(FAMILY, budget_s=5.0) == {"a": "crashed", "b": "crashed"}
+    assert [worker.asked[0]["sampling"]["budget_s"] for worker in workers] == [5.0, 2.0]
+    manager, sink, workers = manage([READY, (0, "check"), 6.0, WorkerDied("x")])
+    assert manager.run_family(FAMILY, budget_s=5.0) == {"a": "crashed", "b": "interrupted"}
+    assert sink.last_cases()["b"] == ("interrupted", "not measured: the budget for the run is spent")
+
+
+def test_a_hang_does_not_outlast_the_budget_of_the_run() -> None:
+    hung = WorkerHung("no answer for 13 s")
+    manager, sink, (worker,) = manage([READY, 2.0, samples(0), (1, "sample"), 13.0, hung], timeout_s=600)
+    assert manager.run_family(FAMILY, budget_s=5.0) == {"a": "interrupted", "b": "interrupted"}
+    assert worker.timeouts[1:] == [GRACE_S + 5, GRACE_S + 3]
+    assert worker.closed
+    why = "not measured: the budget for the run is spent (b in sample: no answer for 13 s)"
+    assert sink.last_cases() == dict.fromkeys("ab", ("interrupted", why)), "nobody knows whether it hangs"
+
+
+def test_a_hang_of_the_whole_timeout_is_one_though_the_run_is_over_as_well() -> None:
+    manager, sink, (worker,) = manage([READY, (1, "sample"), 8.0, WorkerHung("no answer for 8 s")], timeout_s=8)
+    assert manager.run_family(FAMILY, budget_s=5.0) == {"a": "interrupted", "b": "timeout"}
+    assert worker.timeouts[1:] == [8]
+    assert sink.last_cases()["b"] == ("timeout", "sample: no answer for 8 s")
+
+
+def test_a_later_pass_that_the_run_has_no_time_for_leaves_what_was_found() -> None:
+    manager, sink, _ = manage(
+        [READY, case("a"), case("b"), DONE, (0, "sample"), 15.0, WorkerHung("no answer for 15 s")],
+        sampling=Sampling(passes=2),
+        timeout_s=600,
+    )
+    manager.run_family(FAMILY)
+    assert set(manager.run_family(FAMILY, budget_s=5.0, number=1).values()) == {"interrupted"}
+    assert {status for status, _ in sink.last_cases().values()} == {"ok"}
+
+
+def test_no_pass_begins_when_all_samples_are_taken() -> None:
+    answers = [[samples(number, block=number), case("a"), case("b"), DONE] for number in range(6)]
+    manager, _, (worker,) = manage(
+        [READY, *(step for answer in answers for step in answer)], sampling=Sampling(max_blocks=6, passes=20)
+    )
+    for number in range(20):
+        assert manager.run_family(FAMILY, number=number) == {"a": "ok", "b": "ok"}
+    assert [request["sampling"]["max_blocks"] for request in worker.asked] == [1] * 6
+    assert [request["last"] for request in worker.asked] == [False] * 5 + [True], "it stops for its blocks"
+
+
+def test_each_state_gets_a_block_and_no_more_than_there_are() -> None:
+    both = Sampling(max_blocks=7, passes=5, states=("hot", "cold"))
+    answers = [[samples(number, block=number), case("a"), case("b"), DONE] for number in range(6)]
+    hot_and_cold = [
+        [samples(2 * n, block=2 * n), samples(2 * n + 1, block=2 * n + 1), *answers[n][1:]] for n in range(3)
+    ]
+    manager, _, (worker,) = manage([READY, *(step for answer in hot_and_cold for step in answer)], sampling=both)
+    for number in range(5):
+        manager.run_family(FAMILY, number=number)
+    assert [request["sampling"]["max_blocks"] for request in worker.asked] == [2, 2, 2]
+    assert [request["last"] for request in worker.asked] == [False, False, True]
+
+
+def watched(*scripts: Sequence[Any], **options: Any) -> tuple[Manager, list[list[Stretch]]]:
+    """A manager, and what it says to be unchecked, time after time."""
+    said: list[list[Stretch]] = []
+    manager, _, _ = manage(*scripts, unchecked=lambda stretches: said.append(list(stretches)), **options)
+    return manager, said
+
+
+A, B = "p/a/smoke/-/cpu", "p/b/smoke/-/cpu"
+
+
+def test_samples_are_unchecked_until_their_worker_has_checked_them() -> None:
+    manager, said = watched([READY, samples(70), case("a"), case("b"), DONE], first=(70, 0))
+    manager.run_family(FAMILY)
+    assert said == [[Stretch((A, B), 70)], []]
+
+
+def test_samples_of_a_lost_worker_stay_unchecked_but_for_cases_that_it_told() -> None:
+    manager, said = watched(
+        [READY, samples(0, 1), (1, "sample"), WorkerDied("x")],
+        [READY, samples(2), case("a"), DONE],
+    )
+    manager.run_family(FAMILY)
+    lost = Stretch((A, B), 0, 2)
+    assert said == [[Stretch((A, B), 0)], [lost], [lost, Stretch((A,), 2)], [lost]]
+    manager, said = watched([READY, samples(0, 1), case("a"), (1, "idle"), WorkerDied("x")])
+    manager.run_family(FAMILY)
+    assert said[-1] == [Stretch((B,), 0, 2)]
+
+
+def test_samples_of_a_pass_that_a_stop_cuts_off_stay_unchecked() -> None:
+    manager, said = watched(
+        [READY, samples(0), case("a"), case("b"), DONE, samples(1), Stopped(2), samples(2), WorkerDied("killed")],
+        sampling=Sampling(passes=2),
+    )
+    manager.run_family(FAMILY)
+    with pytest.raises(Stopped):
+        manager.run_family(FAMILY, number=1)
+    assert said[-1] == [Stretch((A, B), 1, 3)]

@@ -14,6 +14,7 @@ from harness.errors import RunFolderError, XebenchError
 from harness.patterns.info import PatternInfo, VariantInfo
 from harness.patterns.plan import Family
 from harness.records import Run, RunWriter, load_run, schema
+from harness.records.unchecked import Stretch
 from harness.runner import resume
 from harness.runner.cases import case_rows
 from harness.runner.instances import PASS
@@ -128,23 +129,37 @@ def test_a_family_that_the_run_wanted_to_come_to_again_lacks_a_pass() -> None:
     assert [one.pattern.name for one in resume.unfinished_families(plan, known, "cpu")] == ["waits"]
 
 
+def write_two_instances(writer: RunWriter) -> None:
+    """Three blocks of each: the second variant takes a half and a quarter of the first one's time."""
+    writer.append("devices", [{**dict.fromkeys(schema.columns("devices")), **DEVICE}])
+    writer.append("cases", [{**row, "status": "ok"} for row in case_rows(family("p"), DEVICE, 1).values()])
+    empty = dict.fromkeys(schema.columns("samples"))
+    for number in range(12):
+        block, second = divmod(number, 2)
+        instance = block // 3
+        known = {"sample": number, "block": block, "instance": instance, "state": "hot", "valid": True, "flags": ""}
+        case_id = family("p").case_id("ab"[second], "cpu")
+        time_ns = 200.0 / (1 + instance) if second else 400.0
+        writer.append("samples", [{**empty, **known, "case_id": case_id, "device_ns": time_ns}])
+
+
 def test_what_an_earlier_session_has_of_a_family_is_read_from_its_samples(tmp_path: Path) -> None:
     with RunWriter.create(tmp_path / "run", {}) as writer:
-        writer.append("devices", [{**dict.fromkeys(schema.columns("devices")), **DEVICE}])
-        rows = [{**row, "status": "ok"} for row in case_rows(family("p"), DEVICE, 1).values()]
-        writer.append("cases", rows)
-        # two instances of three blocks: the second variant takes a half and a quarter of the first one's time
-        empty = dict.fromkeys(schema.columns("samples"))
-        for number in range(12):
-            block, second = divmod(number, 2)
-            instance = block // 3
-            known = {"sample": number, "block": block, "instance": instance, "state": "hot", "valid": True, "flags": ""}
-            case_id = family("p").case_id("ab"[second], "cpu")
-            time_ns = 200.0 / (1 + instance) if second else 400.0
-            writer.append("samples", [{**empty, **known, "case_id": case_id, "device_ns": time_ns}])
+        write_two_instances(writer)
     visit = resume.earlier_visit(family("p"), load_run(tmp_path / "run"), "cpu")
     assert list(visit.rows) == ["a", "b"]
-    assert visit.next_instance == 2
+    assert (visit.next_instance, visit.blocks) == (2, 6)
     one, two = visit.earlier["hot"]
     assert one == {"b": pytest.approx([math.log(2)] * 3)}
     assert two == {"b": pytest.approx([math.log(4)] * 3)}
+
+
+@pytest.mark.parametrize("end", [12, None])
+def test_samples_that_no_check_followed_are_no_part_of_a_visit(end: int | None, tmp_path: Path) -> None:
+    both = tuple(resume.case_ids([family("p")], "cpu"))
+    with RunWriter.create(tmp_path / "run", {}) as writer:
+        write_two_instances(writer)
+        writer.note_unchecked([Stretch(both, 6, end), Stretch(both[:1], 0, 1)])
+    visit = resume.earlier_visit(family("p"), load_run(tmp_path / "run"), "cpu")
+    assert (visit.next_instance, visit.blocks) == (2, 3), "numbers of instances are taken nevertheless"
+    assert visit.earlier["hot"] == [{"b": pytest.approx([math.log(2)] * 2)}]

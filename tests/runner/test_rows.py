@@ -136,6 +136,21 @@ def test_compilation_has_a_row_for_each_stage_and_one_for_the_rest() -> None:
     ]
 
 
+def test_rows_of_compilation_are_sent_at_once_and_once_only() -> None:
+    from harness.runner.kernels import Compilation
+    from harness.runner.rows import RowStream
+
+    sender = Sender()
+    rows: Any = RowStream(sender, {"a": "p/a", "b": "p/b"}, 10, Clock(), compiled=["b"])  # type: ignore[arg-type]
+    rows.add_compilations("a", [Compilation("k", "build", 30, False)], 100)
+    rows.add_compilations("b", [Compilation("k", "build", 30, False)], 100)
+    ((table, sent),) = sender.sent
+    assert table == "samples" and [(row["case_id"], row["stage"]) for row in sent] == [
+        ("p/a", "build"),
+        ("p/a", "launch"),
+    ]
+
+
 def test_every_row_fits_its_table() -> None:
     from harness.records import frame
     from harness.runner.kernels import Compilation
