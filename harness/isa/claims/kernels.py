@@ -137,36 +137,47 @@ def histograms() -> Mapping[str, Source]:
 
 @cache
 def contraction(unrolled: bool) -> Source:
-    """The local derivatives of a spectral element, three sums along its edges, in shared local memory."""
+    """The local derivatives of a spectral element, three sums along its edges, all operands in shared local memory.
+
+    The loops along an edge are unrolled or not; those over the layers, of ``layers`` trips, never.
+    """
 
     @kernel(unroll="full" if unrolled else "disable")
-    def derivatives(item: kapi.NdItem, w: Any, u: Any, g: Any, d: Any, ur: Any, us: Any, ut: Any) -> None:
+    def derivatives(
+        item: kapi.NdItem, w: Any, u: Any, g: Any, d: Any, layers: Any, su: Any, sd: Any, ur: Any, us: Any, ut: Any
+    ) -> None:
         inner = item.get_local_id(0)
         element = item.get_group().get_group_id(0) * ORDER * ORDER * ORDER
         i = inner % ORDER
         j = inner // ORDER % ORDER
-        for k in range(inner // (ORDER * ORDER), ORDER, LAYERS):
+        first = inner // (ORDER * ORDER)
+        if inner < ORDER * ORDER:
+            sd[inner] = d[inner]
+        for k in range(first, layers, LAYERS):
+            su[(k * ORDER + j) * ORDER + i] = u[element + (k * ORDER + j) * ORDER + i]
+        kapi.group_barrier(item.get_group())
+        for k in range(first, layers, LAYERS):
             r = s = t = np.float64(0)
             for m in range(ORDER):
-                r += d[i * ORDER + m] * u[element + (k * ORDER + j) * ORDER + m]
-                s += d[j * ORDER + m] * u[element + (k * ORDER + m) * ORDER + i]
-                t += d[k * ORDER + m] * u[element + (m * ORDER + j) * ORDER + i]
+                r += sd[i * ORDER + m] * su[(k * ORDER + j) * ORDER + m]
+                s += sd[j * ORDER + m] * su[(k * ORDER + m) * ORDER + i]
+                t += sd[k * ORDER + m] * su[(m * ORDER + j) * ORDER + i]
             at = (k * ORDER + j) * ORDER + i
             p = (element + at) * 6
             ur[at] = g[p] * r + g[p + 1] * s + g[p + 2] * t
             us[at] = g[p + 1] * r + g[p + 3] * s + g[p + 4] * t
             ut[at] = g[p + 2] * r + g[p + 4] * s + g[p + 5] * t
         kapi.group_barrier(item.get_group())
-        for k in range(inner // (ORDER * ORDER), ORDER, LAYERS):
+        for k in range(first, layers, LAYERS):
             total = np.float64(0)
             for m in range(ORDER):
-                total += d[m * ORDER + i] * ur[(k * ORDER + j) * ORDER + m]
-                total += d[m * ORDER + j] * us[(k * ORDER + m) * ORDER + i]
-                total += d[m * ORDER + k] * ut[(m * ORDER + j) * ORDER + i]
+                total += sd[m * ORDER + i] * ur[(k * ORDER + j) * ORDER + m]
+                total += sd[m * ORDER + j] * us[(k * ORDER + m) * ORDER + i]
+                total += sd[m * ORDER + k] * ut[(m * ORDER + j) * ORDER + i]
             w[element + (k * ORDER + j) * ORDER + i] = total
 
-    local = [kapi.LocalAccessor((ORDER**3,), np.float64) for _ in range(3)]
-    return spirv(derivatives, *["float64"] * 4, *local, group=LAYERS * ORDER * ORDER)
+    local = [kapi.LocalAccessor((size,), np.float64) for size in (ORDER**3, ORDER**2, *[ORDER**3] * 3)]
+    return spirv(derivatives, *["float64"] * 4, ORDER, *local, group=LAYERS * ORDER * ORDER)
 
 
 @kernel
