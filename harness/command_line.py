@@ -86,10 +86,10 @@ def show(text: str) -> None:
     """
     try:
         click.echo(text)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            return
         raise XebenchError(f"the result cannot be printed ({error.strerror}): print it to another place") from None
 
 

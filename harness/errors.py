@@ -9,8 +9,8 @@ def first_line(error: BaseException) -> str:
 
 
 def named(error: BaseException) -> str:
-    """An error that is not ours in one line: its type and what it says."""
-    return f"{type(error).__name__}: {first_line(error)}"
+    """An error that is not ours in one line: its type, and what it says if it says anything."""
+    return ": ".join(filter(None, (type(error).__name__, first_line(error))))
 
 
 class XebenchError(Exception):

@@ -93,6 +93,11 @@ def queue_ns(events: Sequence[EventTimes]) -> int:
     return min(event.start_ns for event in events) - min(event.submit_ns for event in events)
 
 
+def with_flags(known: str, *more: str) -> str:
+    """A sample's flags as tables keep them, commas between, with more of them; none stands twice."""
+    return ",".join(dict.fromkeys(filter(None, (*known.split(","), *more))))
+
+
 def flags(
     events: Sequence[EventTimes],
     *,

@@ -119,9 +119,9 @@ def supersede(folder: Path, case_ids: Container[str]) -> None:
     lines = path.read_bytes().split(b"\n")[:-1]
     rows = [_parse(path, "samples", number, line) for number, line in enumerate(lines, start=1)]
     for row in rows:
-        if row["case_id"] in case_ids and hygiene.SUPERSEDED not in row["flags"].split(","):
+        if row["case_id"] in case_ids:
             row["valid"] = False
-            row["flags"] = ",".join(filter(None, (row["flags"], hygiene.SUPERSEDED)))
+            row["flags"] = hygiene.with_flags(row["flags"], hygiene.SUPERSEDED)
     files.write_text(path, "".join(json.dumps(row) + "\n" for row in rows))
 
 

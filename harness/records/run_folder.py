@@ -44,11 +44,7 @@ class RunWriter:
         self.manifest = manifest
         self._lock = lock
         self._journal = journal.Journal(path / journal.FOLDER)
-        # of an earlier session; where it was killed, all samples that there are when this one begins
-        end = self.next_numbers()[0]
-        self._unchecked = [
-            replace(stretch, end=end) if stretch.end is None else stretch for stretch in unchecked.of_manifest(manifest)
-        ]
+        self._unchecked = [self._ended(stretch) for stretch in unchecked.of_manifest(manifest)]
 
     @classmethod
     def create(cls, path: Path | str, manifest: Mapping[str, Any], *, overwrite: bool = False) -> Self:
@@ -151,6 +147,10 @@ class RunWriter:
         """
         self.manifest = {**self.manifest, **facts}
         files.write_json(self.path / MANIFEST, self.manifest)
+
+    def _ended(self, stretch: unchecked.Stretch) -> unchecked.Stretch:
+        """Of a session that was killed: it holds all samples that there are when this one begins, and none of this."""
+        return stretch if stretch.end is not None else replace(stretch, end=self.next_numbers()[0])
 
     def note_unchecked(self, stretches: Iterable[unchecked.Stretch]) -> None:
         """Put into the manifest which samples of this session no check has followed; those of earlier ones stay there.

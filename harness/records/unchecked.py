@@ -63,10 +63,5 @@ def superseded(samples: pd.DataFrame, stretches: Iterable[Stretch]) -> pd.DataFr
             numbers &= samples["sample"] < stretch.end
         within |= numbers & samples["case_id"].isin(stretch.case_ids)
     within &= samples["state"] != "compile"
-    flags = samples["flags"].mask(within, samples["flags"].map(_with_flag))
-    return samples.assign(valid=samples["valid"] & ~within, flags=flags)
-
-
-def _with_flag(flags: str) -> str:
-    known = [flag for flag in flags.split(",") if flag not in ("", hygiene.SUPERSEDED)]
-    return ",".join([*known, hygiene.SUPERSEDED])
+    marked = samples.loc[within, "flags"].map(lambda flags: hygiene.with_flags(flags, hygiene.SUPERSEDED))
+    return samples.assign(valid=samples["valid"] & ~within, flags=samples["flags"].mask(within, marked))

@@ -33,8 +33,11 @@ class Candidate:
             self.status, self.reason = status, reason
 
 
-def outcome(stage: str, error: Exception) -> tuple[str, str]:
-    """Status and reason of what an exception ended."""
+def outcome(stage: str, error: BaseException) -> tuple[str, str]:
+    """Status and reason of what anything raised ended.
+
+    A worker ignores the signals that end a run, so ``SystemExit`` and ``KeyboardInterrupt`` are the pattern's own too.
+    """
     text = first_line(error)
     if isinstance(error, Unsupported):
         return "skipped", text

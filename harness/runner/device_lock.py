@@ -152,18 +152,27 @@ class NeighbourWatch:
         return self._present
 
 
-def enter(device: Mapping[str, Any], output: Path, *, exclusive: bool, folder: Path | None = None) -> Presence | None:
-    """Show that a run on ``device`` begins; None when the user's runtime folder cannot be written.
+def enter(
+    device: Mapping[str, Any],
+    output: Path,
+    *,
+    exclusive: bool,
+    folder: Path | None = None,
+    unseen: Callable[[str], object] = lambda why: None,
+) -> Presence | None:
+    """Show that a run on ``device`` begins; None where the runtime folder cannot be written: ``unseen`` hears why.
 
     Raises:
         XebenchError: another run is there, and one of the two asked to be alone.
     """
     mine = Neighbour(os.getpid(), str(output.resolve()), now(), exclusive)
+    place = folder or locks_folder()
     try:
-        presence = Presence(device_key(device), mine, folder or locks_folder())
+        presence = Presence(device_key(device), mine, place)
     except OSError as error:
         if exclusive:
             raise XebenchError(f"--exclusive: other runs cannot be seen ({error}): leave it out") from None
+        unseen(f"{place} cannot be written ({error.strerror})")
         return None
     others = presence.others()
     if exclusive and others:

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 from harness.analysis import stopping
-from harness.errors import named
 from harness.runner import batching
 from harness.runner.beacon import Beacon
 from harness.runner.calibration import cold_limit_gbps
@@ -88,7 +87,7 @@ class FamilyRun:
             self._recheck()
         except BaseException as error:
             for candidate in self.candidates:
-                candidate.drop(*_outcome(self.beacon.read()[1], error))
+                candidate.drop(*outcome(self.beacon.read()[1], error))
         finally:
             self.rows.flush()
             for candidate in self.candidates:
@@ -201,7 +200,7 @@ class FamilyRun:
         try:
             value = taker.take(self.candidates[index], state=state, block=block, order=order, batch=batch)
         except BaseException as error:
-            self.candidates[index].drop(*_outcome("sample", error))
+            self.candidates[index].drop(*outcome("sample", error))
             return None
         self.session.forget_queues(queues)
         return value
@@ -229,7 +228,7 @@ class FamilyRun:
         try:
             action()
         except BaseException as error:
-            candidate.drop(*_outcome(stage, error))
+            candidate.drop(*outcome(stage, error))
 
     def _send_case(self, candidate: Candidate) -> None:
         self.sender.send(
@@ -245,16 +244,6 @@ class FamilyRun:
 
 def _nothing() -> None:
     """The timed part of a variant that is not prepared."""
-
-
-def _outcome(stage: str, error: BaseException) -> tuple[str, str]:
-    """Status and reason of what anything raised ended.
-
-    A worker ignores the signals that end a run, so ``SystemExit`` and ``KeyboardInterrupt`` are the pattern's own too.
-    """
-    if isinstance(error, Exception):
-        return outcome(stage, error)
-    return "error", f"{stage}: {named(error).removesuffix(': ')}"
 
 
 def run_family(request: Request, session: Session, device: DeviceInfo, sender: Sender, beacon: Beacon) -> None:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any, Protocol
 
+from harness.analysis import hygiene
 from harness.errors import BrokenEnvironment, NoDevice, XebenchError
 from harness.patterns.plan import Family
 from harness.records.unchecked import Stretch
@@ -330,8 +331,7 @@ class Manager:
             else:
                 visit.next_instance = max(visit.next_instance, sample["instance"] + 1)
                 attempt.see(sample, self._clock())
-            if flags:
-                sample["flags"] = ",".join(filter(None, (sample["flags"], *flags)))
+            sample["flags"] = hygiene.with_flags(sample["flags"], *flags)
 
     def _settle(self, rows: Rows, variants: Sequence[str], status: str, reason: str) -> None:
         for name in variants:

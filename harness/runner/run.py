@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
-from tempfile import TemporaryFile
 from typing import Any, Final
 
 from harness import runtime
@@ -17,7 +16,7 @@ from harness.records import Run, RunWriter, load_run, schema
 from harness.records.provenance import manifest
 from harness.runner import resume
 from harness.runner.cases import NOT_MEASURED
-from harness.runner.device_lock import Neighbour, NeighbourWatch, Presence, enter, locks_folder
+from harness.runner.device_lock import Neighbour, NeighbourWatch, Presence, enter
 from harness.runner.limits import RunBudget, host_memory_bytes, parse_memory
 from harness.runner.manager import Manager
 from harness.runner.options import Options, Progress
@@ -57,9 +56,12 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
                 progress.say(f"{options.output} holds a complete run: there is nothing to resume")
                 return earlier
             device = _choose_device(options, earlier, progress)
-            presence = enter(device.to_row(), options.output, exclusive=options.exclusive)
-            if presence is None:
-                progress.say(f"another run on this device would not be noticed: {_why_unseen()}")
+            presence = enter(
+                device.to_row(),
+                options.output,
+                exclusive=options.exclusive,
+                unseen=lambda why: progress.say(f"another run on this device would not be noticed: {why}"),
+            )
             try:
                 _require_right_results(device)
                 with _open(options, earlier, progress, environment) as writer:
@@ -82,18 +84,6 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
                     presence.release()
         except Stopped as stop:
             raise StoppedEarly(stop.name) from None
-
-
-def _why_unseen() -> str:
-    """What the system says of the folder in which runs show themselves to one another."""
-    folder = locks_folder()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=folder) as file:
-            file.write(b"{}")
-    except OSError as error:
-        return f"{error.filename or folder} cannot be written ({error.strerror})"
-    return f"{folder} cannot be used"
 
 
 def _choose_device(options: Options, earlier: Run | None, progress: Progress) -> runtime.DeviceInfo:
