@@ -35,11 +35,11 @@ test: install  ## the tests
 	$(BIN)/python -m pytest
 
 docs: install  ## pages that are generated from the code
-	$(BIN)/python -m harness.report.coverage > docs/coverage.md
-	$(BIN)/python -m harness.report.isa_claims > docs/guide-claims-in-assembly.md
-	$(BIN)/python -m harness.report.isa_suite > docs/generated-code.md
-	$(BIN)/python -m harness.report.projection > docs/projection.md
-	$(BIN)/python -m harness.report.readme README.md results/cpu-epyc-2-cores
+	$(BIN)/python -m harness.pages.coverage > docs/coverage.md
+	$(BIN)/python -m harness.pages.guide_claims > docs/guide-claims-in-assembly.md
+	$(BIN)/python -m harness.pages.generated_code > docs/generated-code.md
+	$(BIN)/python -m harness.report.projection_text > docs/projection.md
+	$(BIN)/python -m harness.pages.readme README.md results/cpu-epyc-2-cores
 
 isa: install  ## generated code of the whole suite for Max and Arc, with the installed compiler; needs ocloc, no GPU
 	$(BIN)/xebench isa --gpu pvc,dg2
@@ -47,10 +47,11 @@ isa: install  ## generated code of the whole suite for Max and Arc, with the ins
 isa-current: install  ## generated code with the current Intel GPU compiler (needs root and debootstrap)
 	PYTHON=$(BIN)/python tools/isa-current.sh
 
-lint: install  ## ruff, ruff format, mypy, codespell
+lint: install  ## ruff, ruff format, mypy, the rooms' imports, codespell
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 	$(BIN)/codespell
 
 lock:  ## requirements.lock again, from pyproject.toml (needs uv)

@@ -1,6 +1,11 @@
 """Shared set-up: tests marked ``device`` run on a SYCL device, which the runtime room makes loadable."""
 
 import pytest
+from hypothesis import settings
+
+# what property tests check does not depend on the machine's speed
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""What may import what: the rules of docs/architecture.md."""
+"""Rules of docs/architecture.md that the import contracts of pyproject.toml (`make lint`) cannot say."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SYCL = {"dpctl", "dpnp", "numba", "numba_dpex"}
-ROOMS_WITHOUT_SYCL = ("patterns", "records", "analysis", "report")
 
 
 def imports(path: Path) -> set[str]:
@@ -25,39 +23,9 @@ def imports(path: Path) -> set[str]:
     return found
 
 
-def modules(room: str) -> list[Path]:
-    found = sorted((ROOT / "harness" / room).rglob("*.py"))
-    assert found, room
-    return found
-
-
-@pytest.mark.parametrize("room", ROOMS_WITHOUT_SYCL)
-def test_rooms_that_run_on_a_laptop_do_not_know_sycl(room: str) -> None:
-    for path in modules(room):
-        names = {name.partition(".")[0] for name in imports(path)}
-        assert not names & SYCL, path
-
-
-@pytest.mark.parametrize(
-    ("room", "forbidden"),
-    [
-        ("patterns", ("records", "analysis", "report", "runner", "runtime", "dpex")),
-        ("analysis", ("records", "report", "runner", "runtime", "dpex")),
-        ("records", ("report", "runner", "runtime", "dpex")),
-        ("dpex", ("records", "analysis", "report", "runner", "patterns")),
-        ("runtime", ("records", "analysis", "report", "runner", "patterns")),
-        ("runner", ("report",)),
-    ],
-)
-def test_nothing_flows_back(room: str, forbidden: tuple[str, ...]) -> None:
-    for path in modules(room):
-        bad = [name for name in imports(path) if name.startswith(tuple(f"harness.{other}" for other in forbidden))]
-        assert not bad, path
-
-
 def test_only_runtime_touches_environment_variables() -> None:
     for path in sorted((ROOT / "harness").rglob("*.py")):
-        if path.parent.name != "runtime":
+        if path.parent.name not in ("runtime", "doctor"):
             assert "os.environ" not in path.read_text(), path
 
 
@@ -70,7 +38,7 @@ def test_benchmarks_use_public_names_only() -> None:
             assert name.partition(".")[0] in stack or not inside, (path, name)
 
 
-@pytest.mark.parametrize("code", ["import harness", "import harness.cli", "import harness.runtime"])
+@pytest.mark.parametrize("code", ["import harness", "import harness.cli.main", "import harness.runtime"])
 def test_cheap_imports_stay_cheap(code: str) -> None:
     heavy = "('dpctl', 'numba', 'numba_dpex', 'dpnp', 'numpy', 'pandas', 'rich')"
     script = f"import sys; {code}; print([m for m in {heavy} if m in sys.modules])"

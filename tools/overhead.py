@@ -15,9 +15,9 @@ ROUNDS = 40
 def main(device: str) -> None:
     """Print host time a sample of both sides, and their ratio."""
     runtime.load()
-    from harness.runner.instrument import empty_launch
-    from harness.runner.overhead import sample_overheads
-    from harness.runner.session import Session
+    from harness.runner.worker.instrument import empty_launch
+    from harness.runner.worker.overhead import sample_overheads
+    from harness.session.session import Session
 
     session = Session.on(device)
     found = sample_overheads(session, *empty_launch(session), rounds=ROUNDS)

@@ -20,7 +20,7 @@ import numpy as np  # noqa: E402
 
 from harness.dpex import DeviceEvent  # noqa: E402
 from harness.roofline.bench import Bench  # noqa: E402
-from harness.roofline.probes.memory import Group  # noqa: E402
+from harness.roofline.probes.global_memory import Group  # noqa: E402
 from harness.roofline.search import Candidate, WrongResult  # noqa: E402
 
 SOURCE = """

@@ -16,6 +16,7 @@ import pandas as pd
 from harness.analysis import intervals, times, verdict
 from harness.analysis.rows import Row, rows
 from harness.analysis.times import NONE, Series
+from harness.vocabulary import Outcome, Status
 
 #: Relative change up to which two runs are the same, unless told otherwise.
 THRESHOLD: Final = 0.05
@@ -121,7 +122,7 @@ def _obstacle(before: Row | None, after: Row | None) -> str | None:
     if before is None or after is None:
         return f"only in the run {'after' if before is None else 'before'}"
     for when, case in (("before", before), ("after", after)):
-        if case["status"] != "ok":
+        if case["status"] != Status.OK:
             why = f": {case['reason']}" if case["reason"] else ""
             return f"{case['status']} {when}{why}"
     if before["metric"] != after["metric"]:
@@ -135,14 +136,14 @@ def _conclude(
     if not obstacle and not (before.time_ns.size and after.time_ns.size):
         obstacle = f"no valid sample {'after' if before.time_ns.size else 'before'} in this state"
     if obstacle:
-        return intervals.UNKNOWN, verdict.NO_OUTCOME, obstacle
+        return intervals.UNKNOWN, Outcome.NONE, obstacle
     ratio = intervals.independent_ratio(before.time_ns, after.time_ns, before.instances, after.instances)
     if not ratio.known:
         needed = f"{ratio.n} of the {intervals.MIN_SAMPLES} that an interval needs"
-        return ratio, verdict.INCONCLUSIVE, f"too few samples: {needed}; raise --budget"
+        return ratio, Outcome.INCONCLUSIVE, f"too few samples: {needed}; raise --budget"
     found, band = verdict.describe(ratio, "samples"), 1 + threshold
     if ratio.low >= 1 / band and ratio.high <= band:
-        return ratio, verdict.SAME, f"within {threshold:.1%}: {found}"
+        return ratio, Outcome.SAME, f"within {threshold:.1%}: {found}"
     if ratio.low > band or ratio.high < 1 / band:
-        return ratio, verdict.FASTER if ratio.low > 1 else verdict.SLOWER, found
-    return ratio, verdict.INCONCLUSIVE, f"noise: the interval crosses the threshold of {threshold:.1%} ({found})"
+        return ratio, Outcome.FASTER if ratio.low > 1 else Outcome.SLOWER, found
+    return ratio, Outcome.INCONCLUSIVE, f"noise: the interval crosses the threshold of {threshold:.1%} ({found})"

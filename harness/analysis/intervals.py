@@ -8,7 +8,7 @@ random: the same samples give the same interval, in about 0.1 ms, from six sampl
 
 Within an instance the speed-up is taken **over blocks**: in each block the ratio of the two sides' medians, then the
 median of these ratios. How often its interval covers the true ratio, in percent, by
-``python -m harness.analysis.coverage`` (1000 synthetic families each, standard error 0.7; 95 is wanted):
+``python -m harness.studies.intervals.coverage`` (1000 synthetic families each, standard error 0.7; 95 is wanted):
 
     blocks                         7    10    20    30    60
     lognormal 1 %               96.0  97.3  96.1  96.6  95.7
@@ -40,7 +40,7 @@ made anew several times, and the interval is taken over these instances (`groupe
 coarse timer hides is added (`blurred`).
 
 A rule that stops when the interval is narrow prefers samples that look quieter than they are. From ten blocks on
-(`harness.analysis.stopping`) with a precision of 1 % the intervals at the stop covered 91 to 97 % of the ratios.
+(`harness.sampling.stopping`) with a precision of 1 % the intervals at the stop covered 91 to 97 % of the ratios.
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from harness.analysis import hygiene, intervals, times, verdict
+from harness.analysis import intervals, times, verdict
 from harness.analysis.rows import Row, rows
 from harness.analysis.statistics import Floats
-from harness.patterns.baseline import find_baseline
+from harness.vocabulary import Flag, Status, find_baseline, metric_named
 
 #: What the two sides of a pair have in common: a CPU row is never compared with a GPU row.
 _FAMILY_KEY: Final = ("pattern", "preset", "axes", "device_class", "device")
@@ -88,7 +88,7 @@ class _Blocks:
         self._states = times.states_of(samples)
         trusted = times.usable(cases, samples)
         described = trusted.assign(
-            throttled=trusted["flags"].str.contains(hygiene.THROTTLED, regex=False),
+            throttled=trusted["flags"].str.contains(Flag.THROTTLED, regex=False),
             measured_ns=trusted["time_ns"] * trusted["batch"].astype("float64").fillna(1),
         )
         grouped = described.groupby(["case_id", "state", "block"])
@@ -124,7 +124,9 @@ def _row(baseline: Row, case: Row, shared: _Shared, resolution_ns: float | None)
     # what the interval is of: an instance that was cut off does not count
     counted = intervals.counted_groups(intervals.by_instance(shared.baseline_ns, shared.instances))
     failed = _failed(baseline, case, len(counted))
-    quantum = 0.0 if failed or case["metric"] == "wall" else _quantum(shared, resolution_ns or 0)
+    quantum = (
+        0.0 if failed or not metric_named(case["metric"]).on_device_clock else _quantum(shared, resolution_ns or 0)
+    )
     speedup = intervals.UNKNOWN if failed else _speedup(shared, quantum)
     judged = failed or verdict.judge(
         speedup,
@@ -149,16 +151,16 @@ def _row(baseline: Row, case: Row, shared: _Shared, resolution_ns: float | None)
     }
 
 
-def _failed(baseline: Row, case: Row, instances: int) -> verdict.Verdict | None:
+def _failed(baseline: Row, case: Row, instances: int) -> verdict.Judgement | None:
     """The verdict when there is no speed-up to judge, or None."""
     claim, device_class = case["claim"], case["device_class"]
     sides = ("", case), (f"baseline {baseline['variant']}", baseline)
     for side, one in sides:
-        if one["status"] != "ok":
+        if one["status"] != Status.OK:
             return verdict.without_speedup(one["status"], one["reason"], side, claim, device_class)
     if not instances:
         why = "the two sides share no block with a valid sample"
-        return verdict.without_speedup("ok", why, "", claim, device_class)
+        return verdict.without_speedup(Status.OK, why, "", claim, device_class)
     return None
 
 

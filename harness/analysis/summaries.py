@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -11,13 +10,7 @@ import pandas as pd
 
 from harness.analysis import intervals, statistics, times
 from harness.analysis.rows import Row, rows
-
-#: The column of `devices` with the roof for a kind of operation.
-RATE_ROOF: Final[Mapping[str, str]] = {
-    "fp32": "fp32_roof_gflops",
-    "fp64": "fp64_roof_gflops",
-    "int32": "int32_roof_gops",
-}
+from harness.vocabulary import Roof, State
 
 #: Columns of `cases` that a summary repeats.
 _KEPT: Final = (
@@ -46,7 +39,7 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame)
     trusted = times.usable(cases, samples)
     by_state = {key: times.Series.of(data) for key, data in trusted.groupby(["case_id", "state"])}
     compiled = (
-        samples[samples["valid"] & (samples["state"] == "compile")].groupby("case_id")["host_ns"].sum(min_count=1)
+        samples[samples["valid"] & (samples["state"] == State.COMPILE)].groupby("case_id")["host_ns"].sum(min_count=1)
     )
     states, roofs = times.states_of(samples), {row["device"]: row for row in rows(devices)}
     result: list[Row] = []
@@ -87,18 +80,17 @@ def _against_roofs(case: Row, median_ns: float, roofs: Row) -> Row:
     bandwidth = _number(case["bytes_moved"]) / median_ns
     rate = _number(case["operations"]) / median_ns
     row: Row = {"bandwidth_gbps": bandwidth, "rate_gops": rate, "roof_fraction": None, "bound_by": None}
-    rate_roof = RATE_ROOF.get(case["operation_kind"])
     fractions = {
-        "memory": bandwidth / _number(roofs.get("bandwidth_roof_gbps")),
-        "compute": rate / _number(roofs.get(rate_roof) if rate_roof else None),
-        "slm": _number(case["slm_bytes"]) / median_ns / _number(roofs.get("slm_roof_gbps")),
+        roof: _number(case[roof.work]) / median_ns / _number(roofs.get(roof.column))
+        for roof in Roof
+        if roof.operation_kind in (None, case["operation_kind"])
     }
-    known = {bound: value for bound, value in fractions.items() if not math.isnan(value)}
+    known = {roof: value for roof, value in fractions.items() if not math.isnan(value)}
     if known:
-        bound = max(known, key=lambda name: known[name])
-        row["roof_fraction"] = known[bound]
+        nearest = max(known, key=lambda roof: known[roof])
+        row["roof_fraction"] = known[nearest]
         # nothing passes the memory faster than it can: the data came from a cache
-        row["bound_by"] = "cache" if bound == "memory" and known[bound] > 1 else bound
+        row["bound_by"] = "cache" if nearest is Roof.BANDWIDTH and known[nearest] > 1 else nearest.bound_by
     return row
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,12 +10,7 @@ import numpy as np
 import pandas as pd
 
 from harness.analysis.statistics import Floats
-
-#: The column of `samples` that a metric reads.
-METRIC_COLUMN: Final[Mapping[str, str]] = {"device": "device_ns", "span": "span_ns", "wall": "host_ns"}
-
-#: States whose samples count; compile and warm-up rows are kept in `samples` only.
-STATES: Final = ("hot", "cold")
+from harness.vocabulary import SAMPLED_STATES, Metric
 
 
 @dataclass(frozen=True)
@@ -50,9 +45,9 @@ def usable(cases: pd.DataFrame, samples: pd.DataFrame) -> pd.DataFrame:
     """
     metric = samples["case_id"].map(dict(zip(cases["case_id"], cases["metric"], strict=True)))
     times = pd.Series(pd.NA, index=samples.index, dtype="Float64")
-    for name, column in METRIC_COLUMN.items():
-        times = times.mask(metric == name, samples[column])
-    trusted = samples["valid"] & samples["state"].isin(STATES) & (times > 0).fillna(False)
+    for known in Metric:
+        times = times.mask(metric == known, samples[known.column])
+    trusted = samples["valid"] & samples["state"].isin(SAMPLED_STATES) & (times > 0).fillna(False)
     instances = samples["instance"].astype("float64").fillna(0)
     described = samples.assign(time_ns=times.astype("float64"), instance=instances)
     return described[trusted].sort_values("sample", kind="stable")
@@ -61,13 +56,13 @@ def usable(cases: pd.DataFrame, samples: pd.DataFrame) -> pd.DataFrame:
 def states_of(samples: pd.DataFrame) -> dict[str, list[str]]:
     """The measured states in which each case has samples, valid or not, by case."""
     seen: dict[str, list[str]] = {}
-    rows = samples.loc[samples["state"].isin(STATES), ["case_id", "state"]].drop_duplicates()
+    rows = samples.loc[samples["state"].isin(SAMPLED_STATES), ["case_id", "state"]].drop_duplicates()
     for case_id, state in rows.itertuples(index=False):
         seen.setdefault(case_id, []).append(state)
     return seen
 
 
 def in_order(*states: Iterable[str]) -> Sequence[str | None]:
-    """Those of `STATES` that are in any of ``states``, or one None when none is."""
+    """Those of `SAMPLED_STATES` that are in any of ``states``, or one None when none is."""
     present = {state for several in states for state in several}
-    return [state for state in STATES if state in present] or [None]
+    return [state for state in SAMPLED_STATES if state in present] or [None]

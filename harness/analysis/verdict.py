@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from harness.analysis.intervals import MIN_SAMPLES, UNKNOWN, Interval
-from harness.analysis.stopping import BUDGET
+from harness.vocabulary import NEVER_RUN, Outcome, Status, StopReason, Verdict
 
 #: Speed-ups from 1 / (1 + this) to 1 + this are the same in practice, in runs that do not tell their band.
 SAME_WITHIN: Final = 0.02
@@ -18,24 +18,11 @@ THROTTLED_SHARE: Final = 0.1
 #: Relative change from the first half of the blocks to the second from which a drift is worth a reason.
 NOTABLE_DRIFT: Final = 0.02
 
-FASTER: Final = "faster"
-SLOWER: Final = "slower"
-SAME: Final = "same"
-INCONCLUSIVE: Final = "inconclusive"
-NO_OUTCOME: Final = "none"
-
-CONFIRMED: Final = "confirmed"
-REFUTED: Final = "refuted"
-NOT_APPLICABLE: Final = "not applicable"
-
-#: Statuses of a case that was never run, on purpose.
-NEVER_RUN: Final = frozenset({"skipped", "refused"})
-
-_STATUS_WORDS: Final = {"wrong": "wrong result", "error": "failed"}
+_STATUS_WORDS: Final = {Status.WRONG: "wrong result", Status.ERROR: "failed"}
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Judgement:
     """What the samples say of a claim.
 
     Attributes:
@@ -45,8 +32,8 @@ class Verdict:
             drift, budget or noise.
     """
 
-    outcome: str
-    verdict: str
+    outcome: Outcome
+    verdict: Verdict
     reason: str
 
 
@@ -68,18 +55,18 @@ class Circumstances:
     quantum: float = 0.0
 
 
-def outcome_of(interval: Interval, band: float = SAME_WITHIN) -> str:
+def outcome_of(interval: Interval, band: float = SAME_WITHIN) -> Outcome:
     """Outcome of the interval of a speed-up: same when all of it is within the band around 1, else by its ends.
 
     An interval that is unknown, or that holds 1 and leaves the band, is inconclusive.
     """
     if not interval.known:
-        return INCONCLUSIVE
+        return Outcome.INCONCLUSIVE
     if interval.low >= 1 / (1 + band) and interval.high <= 1 + band:
-        return SAME
+        return Outcome.SAME
     if interval.low > 1:
-        return FASTER
-    return SLOWER if interval.high < 1 else INCONCLUSIVE
+        return Outcome.FASTER
+    return Outcome.SLOWER if interval.high < 1 else Outcome.INCONCLUSIVE
 
 
 def same_within(precision: float) -> float:
@@ -96,7 +83,7 @@ def judge(
     device_class: str,
     circumstances: Circumstances,
     band: float = SAME_WITHIN,
-) -> Verdict:
+) -> Judgement:
     """The verdict on a claim, of a pair whose both sides ran and computed the right result.
 
     Args:
@@ -108,13 +95,13 @@ def judge(
     """
     outcome, reason = _conclude(interval, circumstances, band)
     if claim is None:
-        return Verdict(outcome, NOT_APPLICABLE, f"{_no_claim(device_class)}; {reason}")
-    if outcome == INCONCLUSIVE:
-        return Verdict(outcome, INCONCLUSIVE, reason)
-    return Verdict(outcome, CONFIRMED if outcome == claim else REFUTED, f"claimed {claim}; {reason}")
+        return Judgement(outcome, Verdict.NOT_APPLICABLE, f"{_no_claim(device_class)}; {reason}")
+    if outcome == Outcome.INCONCLUSIVE:
+        return Judgement(outcome, Verdict.INCONCLUSIVE, reason)
+    return Judgement(outcome, Verdict.CONFIRMED if outcome == claim else Verdict.REFUTED, f"claimed {claim}; {reason}")
 
 
-def without_speedup(status: str, why: str | None, side: str, claim: str | None, device_class: str) -> Verdict:
+def without_speedup(status: str, why: str | None, side: str, claim: str | None, device_class: str) -> Judgement:
     """The verdict of a pair one side of which is not ok.
 
     Args:
@@ -124,24 +111,24 @@ def without_speedup(status: str, why: str | None, side: str, claim: str | None, 
         claim: See `judge`.
         device_class: gpu or cpu.
     """
-    word = "no valid sample" if status == "ok" else _STATUS_WORDS.get(status, status)
+    word = "no valid sample" if status == Status.OK else _STATUS_WORDS.get(Status(status), status)
     reason = f"{side} {word}".strip() + (f": {why}" if why else "")
     if status in NEVER_RUN:
-        return Verdict(NO_OUTCOME, NOT_APPLICABLE, reason)
+        return Judgement(Outcome.NONE, Verdict.NOT_APPLICABLE, reason)
     if claim is None:
-        return Verdict(NO_OUTCOME, NOT_APPLICABLE, f"{reason}; {_no_claim(device_class)}")
-    return Verdict(NO_OUTCOME, INCONCLUSIVE, reason)
+        return Judgement(Outcome.NONE, Verdict.NOT_APPLICABLE, f"{reason}; {_no_claim(device_class)}")
+    return Judgement(Outcome.NONE, Verdict.INCONCLUSIVE, reason)
 
 
-def _conclude(interval: Interval, circumstances: Circumstances, band: float) -> tuple[str, str]:
+def _conclude(interval: Interval, circumstances: Circumstances, band: float) -> tuple[Outcome, str]:
     if not interval.known:
         ended = f", ended by {circumstances.stopped_by}" if circumstances.stopped_by else ""
-        return INCONCLUSIVE, (
+        return Outcome.INCONCLUSIVE, (
             f"too few blocks: {interval.n} of the {MIN_SAMPLES} that an interval needs{ended}; raise --budget"
         )
     outcome = outcome_of(interval, band)
-    found = describe(interval, "blocks") + (f", same within {100 * band:.3g} %" if outcome == SAME else "")
-    return outcome, f"{_obstacle(interval, circumstances)} ({found})" if outcome == INCONCLUSIVE else found
+    found = describe(interval, "blocks") + (f", same within {100 * band:.3g} %" if outcome == Outcome.SAME else "")
+    return outcome, f"{_obstacle(interval, circumstances)} ({found})" if outcome == Outcome.INCONCLUSIVE else found
 
 
 def describe(interval: Interval, unit: str) -> str:
@@ -159,7 +146,7 @@ def _obstacle(interval: Interval, circumstances: Circumstances) -> str:
     moved = circumstances.drift
     if moved.known and not moved.low <= 1 <= moved.high and abs(moved.estimate - 1) > NOTABLE_DRIFT:
         return f"drift: the speed-up moved by {moved.estimate - 1:+.1%} between the halves; run again"
-    if circumstances.stopped_by == BUDGET:
+    if circumstances.stopped_by == StopReason.BUDGET:
         return "budget: the time was spent before the interval was narrow enough; raise --budget"
     return "noise: the interval is too wide to decide; run again on a quieter machine"
 

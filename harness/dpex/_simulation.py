@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from harness.dpex._intrinsics import DeviceFunction
-from harness.dpex.errors import ArgumentError, DpexError
+from harness.dpex.dpex_errors import ArgumentError, DpexError
 
 
 class NotSimulated(DpexError, NotImplementedError):

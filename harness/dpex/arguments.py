@@ -17,7 +17,7 @@ import numpy as np
 from numba_dpex import kernel_api
 
 from harness.dpex import interface
-from harness.dpex.errors import ArgumentError
+from harness.dpex.dpex_errors import ArgumentError
 from harness.dpex.signature import (
     ArgumentType,
     ArrayType,

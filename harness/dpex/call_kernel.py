@@ -14,8 +14,8 @@ from numba_dpex.core.types import USMNdArray
 from numba_dpex.core.types.kernel_api.local_accessor import LocalAccessorType
 from numba_dpex.core.utils.call_kernel_builder import KernelLaunchIRBuilder
 
-from harness.dpex.limits import check_required_sizes
-from harness.dpex.options import NO_OPTIONS
+from harness.dpex.kernel_options import NO_OPTIONS
+from harness.dpex.launch_limits import check_required_sizes
 
 
 class _SpirvWithOptions(bytes):

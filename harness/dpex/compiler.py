@@ -16,14 +16,14 @@ from numba_dpex.core.exceptions import KernelHasReturnValueError
 from numba_dpex.kernel_api_impl.spirv.dispatcher import SPIRVKernelDispatcher
 
 from harness.dpex.build_log import driver_reason
-from harness.dpex.cache import SpirvCache
 from harness.dpex.diagnosis import compile_error, divergence_error
 from harness.dpex.divergence import find_divergent_call
-from harness.dpex.errors import ArgumentError, KernelBuildError
+from harness.dpex.dpex_errors import ArgumentError, KernelBuildError
 from harness.dpex.fingerprint import fingerprint
-from harness.dpex.limits import check_required_sizes
-from harness.dpex.options import KernelOptions, options_of
+from harness.dpex.kernel_options import KernelOptions, options_of
+from harness.dpex.launch_limits import check_required_sizes
 from harness.dpex.signature import Signature, numba_types, signature_of
+from harness.dpex.spirv_cache import SpirvCache
 
 
 @dataclass(frozen=True, eq=False)

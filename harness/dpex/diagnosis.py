@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.dpex.divergence import DivergentCall
-from harness.dpex.errors import KernelCompileError
+from harness.dpex.dpex_errors import KernelCompileError
 
 _PLACES = re.compile(r' at (?P<at>/[^\n()]+) \((?P<at_line>\d+)\)|File "(?P<file>[^"\n]+)", line (?P<line>\d+)')
 _SPECIFIC = re.compile(r"raised a specific error:\s*\n\s*(?:\w+Error: )?(?P<reason>[^\n]+)")

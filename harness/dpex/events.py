@@ -7,7 +7,7 @@ import contextlib
 from typing import Any
 
 from harness.dpex import interface
-from harness.dpex.errors import ProfilingUnavailable
+from harness.dpex.dpex_errors import ProfilingUnavailable
 
 # References to unfinished commands whose DeviceEvent was dropped, with the memory that they still use.
 _orphans: list[tuple[int, Any]] = []

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from harness.dpex import interface
-from harness.dpex.errors import ArgumentError, LaunchError
+from harness.dpex.dpex_errors import ArgumentError, LaunchError
 from harness.dpex.events import DeviceEvent
 from harness.dpex.signature import as_usm_array
 

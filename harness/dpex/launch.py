@@ -9,9 +9,9 @@ from typing import Any
 from harness.dpex import interface
 from harness.dpex.arguments import ArgumentBlock
 from harness.dpex.compiler import DeviceKernel
-from harness.dpex.errors import LaunchError
+from harness.dpex.dpex_errors import LaunchError
 from harness.dpex.events import DeviceEvent
-from harness.dpex.limits import check_index_space, check_local_memory
+from harness.dpex.launch_limits import check_index_space, check_local_memory
 from harness.dpex.signature import index_space_extents
 
 _NO_EVENTS = (ctypes.c_void_p(None), ctypes.c_size_t(0))

@@ -21,7 +21,7 @@ from numba_dpex.core.types.dpctl_types import DpctlSyclQueue
 from numba_dpex.core.types.kernel_api.index_space_ids import ItemType, NdItemType
 from numba_dpex.core.types.kernel_api.local_accessor import LocalAccessorType
 
-from harness.dpex.errors import ArgumentError, IndexSpaceError
+from harness.dpex.dpex_errors import ArgumentError, IndexSpaceError
 
 _DTYPES = (
     *("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),

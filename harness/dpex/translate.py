@@ -19,7 +19,7 @@ from numba_dpex.kernel_api_impl.spirv.dispatcher import _SPIRVKernelCompiler
 from numba_dpex.kernel_api_impl.spirv.target import LLVM_SPIRV_ARGS
 
 from harness.dpex import irtext
-from harness.dpex.options import KernelOptions, options_of_compiler
+from harness.dpex.kernel_options import KernelOptions, options_of_compiler
 
 # Extensions that the translator may use; it declares one in the module only when an instruction needs it.
 SPIRV_EXTENSIONS = (

@@ -30,7 +30,7 @@ from typing import Any
 
 from harness.dpex import _simulation
 from harness.dpex._intrinsics import device_function
-from harness.dpex.errors import ArgumentError
+from harness.dpex.dpex_errors import ArgumentError
 
 __all__ = [
     "WIDTHS",
@@ -73,7 +73,7 @@ def check_alignment(array: Any, width: int) -> None:
         width: 2, 4, 8 or 16.
 
     Raises:
-        harness.dpex.errors.ArgumentError: the array's first element or one of its rows does not start at a
+        harness.dpex.dpex_errors.ArgumentError: the array's first element or one of its rows does not start at a
             multiple of ``min(width * itemsize, 64)`` bytes, or it is not contiguous.
     """
     if width not in WIDTHS:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from harness.isa.messages import Message, is_message, read_message
+from harness.isa.sends import Message, is_message, read_message
 
 CLASSES = (
     *("float", "int", "int64", "int64_emulation", "move", "math", "dpas"),

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harness.isa.children import in_threads, run
+from harness.children.pool import in_threads, run
 from harness.patterns.plan import Family
 
 TIMEOUT_S = 120

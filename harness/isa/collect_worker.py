@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from harness import runtime
+from harness.children.ask import leave
 from harness.errors import named
-from harness.runner.candidate import accepted
-from harness.runner.worker import die_with_parent
-from harness.runtime.child import leave
+from harness.runner.worker.serve import die_with_parent
+from harness.runner.worker.variant_run import accepted
 
 NOTHING_LAUNCHED = "launches no kernel through the session"
 
@@ -49,8 +49,8 @@ def _recording_session(device: str) -> tuple[Any, Any]:
     import dpctl
 
     from harness.dpex import SpirvCache, compile_kernel
-    from harness.runner.kernels import KernelStore
-    from harness.runner.session import Session
+    from harness.dpex.kernel_store import KernelStore
+    from harness.session.session import Session
 
     class NotingStore(KernelStore):
         found: Callable[[Any, Any, Sequence[Any]], None]
@@ -78,9 +78,9 @@ def _recording_session(device: str) -> tuple[Any, Any]:
 
 
 def _run_family(request: Mapping[str, Any], session: Any, store: Any, folder: Path, note: Callable[..., None]) -> None:
-    from harness.runner.binding import Binding
-    from harness.runner.memory import DeviceMemory
-    from harness.runner.problem import find_pattern, make_problem
+    from harness.runner.worker.bound_problem import Binding
+    from harness.runner.worker.prepare import find_pattern, make_problem
+    from harness.session.device_memory import DeviceMemory
 
     pattern = find_pattern(request["source"], request["pattern"])
     numbers = {**request["sizes"], **request["axes"]}

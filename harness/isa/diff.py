@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import groupby, zip_longest
 
-from harness.isa.kernel import KernelCode
+from harness.isa.kernel_code import KernelCode
 from harness.isa.table import Entry
-from harness.patterns.baseline import find_baseline
+from harness.vocabulary import find_baseline
 
 _CLASS_NAMES = {"float": "floating-point", "int64": "64-bit integer", "int64_emulation": "64-bit emulation"}
 

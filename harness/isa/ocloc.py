@@ -15,9 +15,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.children import pool
 from harness.errors import XebenchError
-from harness.isa import children, elf
-from harness.isa.model import Compiled, Compiler, Source, Target
+from harness.isa import elf
+from harness.isa.compilation import Compiled, Compiler, Source, Target
 from harness.isa.zeinfo import SYMBOL_TABLE, read_zeinfo
 
 TIMEOUT_S = 180.0
@@ -58,7 +59,7 @@ def find_compiler(given: str | None = None) -> Compiler:
 
 def _version(command: Sequence[str], folder: Path) -> str:
     """The driver's version, which the compiler writes into a file; newer ones print it too."""
-    run = children.run([*command, "query", "OCL_DRIVER_VERSION"], folder, VERSION_TIMEOUT_S)
+    run = pool.run([*command, "query", "OCL_DRIVER_VERSION"], folder, VERSION_TIMEOUT_S)
     file = folder / "OCL_DRIVER_VERSION"
     text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else run.stdout
     version = re.search(r"\d+\.\d+[\d.]*", text)
@@ -72,7 +73,7 @@ def _library(command: Sequence[str], folder: Path) -> str:
     """File name of the compiler library: the dynamic linker tells which one was loaded."""
     (folder / "probe.cl").write_bytes(_PROBE)
     call = ["env", "LD_DEBUG=libs", *command, "compile", "-file", "probe.cl", "-device", "tgllp", "-out_dir", "out"]
-    run = children.run(call, folder, TIMEOUT_S)
+    run = pool.run(call, folder, TIMEOUT_S)
     if run.returncode:
         said = "\n".join(line for line in run.stdout.splitlines() if not _LINKER.match(line))
         reason = _reason(subprocess.CompletedProcess(call, run.returncode, said))
@@ -88,7 +89,7 @@ def compile_source(compiler: Compiler, source: Source, target: Target, *, timeou
         file = folder / ("kernel.spv" if source.language == "spirv" else "kernel.cl")
         file.write_bytes(source.content)
         try:
-            run = children.run(_call(compiler, source, target, folder, file), folder, timeout_s)
+            run = pool.run(_call(compiler, source, target, folder, file), folder, timeout_s)
         except subprocess.TimeoutExpired:
             return Compiled("timeout", f"no result within {timeout_s:g} s")
         if run.returncode or "Build succeeded" not in run.stdout:

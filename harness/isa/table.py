@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.isa.cache import CompileCache
 from harness.isa.collect import Launch
 from harness.isa.columns import ISA
-from harness.isa.kernel import KernelCode, compile_all, read_code
-from harness.isa.model import Compiled, Compiler, Source, Target
+from harness.isa.compilation import Compiled, Compiler, Source, Target
+from harness.isa.compile_cache import CompileCache
+from harness.isa.kernel_code import KernelCode, compile_all, read_code
 
 if TYPE_CHECKING:
     import pandas as pd

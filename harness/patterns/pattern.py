@@ -15,12 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar, overload
 
 from harness.errors import PatternError
-from harness.patterns.baseline import find_baseline
-
-ROLES = ("naive", "intermediate", "optimized", "baseline", "antipattern")
-METRICS = ("device", "span", "wall")
-CLAIMS = ("faster", "slower", "same")
-DEVICE_CLASSES = ("gpu", "cpu")
+from harness.vocabulary import CLAIMS, DeviceClass, Metric, Role, find_baseline
 
 Claim = str | Mapping[str, str] | None
 F = TypeVar("F", bound=Callable[..., Any])
@@ -32,7 +27,7 @@ class Variant:
 
     Attributes:
         name: the function's name.
-        role: one of ``ROLES``.
+        role: a word of `harness.vocabulary.Role`.
         function: ``(session, problem, **axes)``. What it does is measured; if it returns a function, its own body
             was preparation and the returned function is what is measured.
         claim: what the guide says of this variant against the naive one, by device class.
@@ -122,7 +117,7 @@ class Pattern:
     def naive(self, *, claim: Claim = ..., requires: Sequence[str] = ...) -> Callable[[F], F]: ...
     def naive(self, function: Any = None, **options: Any) -> Any:
         """Register what a competent newcomer writes: the side that speed-ups are counted from."""
-        return self._register("naive", function, options)
+        return self._register(Role.NAIVE, function, options)
 
     @overload
     def intermediate(self, function: F) -> F: ...
@@ -130,7 +125,7 @@ class Pattern:
     def intermediate(self, *, claim: Claim = ..., requires: Sequence[str] = ...) -> Callable[[F], F]: ...
     def intermediate(self, function: Any = None, **options: Any) -> Any:
         """Register a step between naive and optimized; it has no claim unless one is given."""
-        return self._register("intermediate", function, options)
+        return self._register(Role.INTERMEDIATE, function, options)
 
     @overload
     def optimized(self, function: F) -> F: ...
@@ -138,7 +133,7 @@ class Pattern:
     def optimized(self, *, claim: Claim = ..., requires: Sequence[str] = ...) -> Callable[[F], F]: ...
     def optimized(self, function: Any = None, **options: Any) -> Any:
         """Register what the guide advises; judged by the pattern's claim unless one is given."""
-        return self._register("optimized", function, options)
+        return self._register(Role.OPTIMIZED, function, options)
 
     @overload
     def baseline(self, function: F) -> F: ...
@@ -146,7 +141,7 @@ class Pattern:
     def baseline(self, *, claim: Claim = ..., requires: Sequence[str] = ...) -> Callable[[F], F]: ...
     def baseline(self, function: Any = None, **options: Any) -> Any:
         """Register a yardstick outside the lesson (a host loop, a library call)."""
-        return self._register("baseline", function, options)
+        return self._register(Role.BASELINE, function, options)
 
     @overload
     def antipattern(self, function: F) -> F: ...
@@ -154,11 +149,11 @@ class Pattern:
     def antipattern(self, *, claim: Claim = ..., requires: Sequence[str] = ...) -> Callable[[F], F]: ...
     def antipattern(self, function: Any = None, **options: Any) -> Any:
         """Register what the guide warns of, where that is not the naive variant."""
-        return self._register("antipattern", function, options)
+        return self._register(Role.ANTIPATTERN, function, options)
 
     # ---- checks ---------------------------------------------------------------------------------------------
 
-    def _register(self, role: str, function: Any, options: Mapping[str, Any]) -> Any:
+    def _register(self, role: Role, function: Any, options: Mapping[str, Any]) -> Any:
         if function is None:
             return lambda later: self._register(role, later, options)
         name = function.__name__
@@ -167,24 +162,24 @@ class Pattern:
         if "claim" in options:
             claim = self._by_class(options["claim"])
         else:
-            claim = self.claim if role == "optimized" else {}
+            claim = self.claim if role is Role.OPTIMIZED else {}
         summary = (inspect.getdoc(function) or "").partition("\n")[0]
         requires = tuple(options.get("requires", ()))
         self.variants[name] = Variant(name, role, function, claim, requires, summary)
         return function
 
     def _by_class(self, claim: Claim) -> dict[str, str]:
-        by_class = dict.fromkeys(DEVICE_CLASSES, claim) if isinstance(claim, str) else dict(claim or {})
+        by_class = dict.fromkeys(map(str, DeviceClass), claim) if isinstance(claim, str) else dict(claim or {})
         for device_class, word in by_class.items():
-            if device_class not in DEVICE_CLASSES or word not in CLAIMS:
+            if device_class not in list(DeviceClass) or word not in CLAIMS:
                 self._fail("claim", f"{device_class}: {word!r} is none of {', '.join(CLAIMS)} for gpu or cpu")
         return by_class
 
     def _check(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", self.name):
             self._fail("name", "use lower case letters, digits and underscores")
-        if self.metric not in METRICS:
-            self._fail("metric", f"{self.metric!r} is none of {', '.join(METRICS)}")
+        if self.metric not in list(Metric):
+            self._fail("metric", f"{self.metric!r} is none of {', '.join(Metric)}")
         for preset in ("smoke", "default"):
             if preset not in self.presets:
                 self._fail("presets", f"{preset!r} is missing")
@@ -203,9 +198,9 @@ class Pattern:
         if self.make_problem is None or self.make_reference is None:
             self._fail("problem", "declare both @pattern.problem and @pattern.reference")
         roles = [variant.role for variant in self.variants.values()]
-        if roles.count("naive") > 1:
+        if roles.count(Role.NAIVE) > 1:
             self._fail("variants", "more than one naive variant")
-        if not {"naive", "baseline"} & set(roles):
+        if not {Role.NAIVE, Role.BASELINE} & set(roles):
             self._fail("variants", "declare a naive variant, the side that speed-ups are counted from")
 
     def _fail(self, field: str, why: str) -> None:

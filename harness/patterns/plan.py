@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import PatternError
-from harness.patterns.info import PatternInfo
+from harness.patterns.declaration import PatternInfo
 
 
 @dataclass(frozen=True)

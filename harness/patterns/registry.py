@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from harness.errors import PatternError
-from harness.patterns.info import PatternInfo, describe
+from harness.patterns.declaration import PatternInfo, describe
 from harness.patterns.pattern import Pattern
 from harness.patterns.standin import stand_ins
 
@@ -99,7 +99,7 @@ def _declarations_elsewhere(path: Path) -> list[PatternInfo]:
     import json
     import subprocess  # both cost milliseconds that 'xebench list' does not have
 
-    command = [sys.executable, "-m", "harness.runner.describe", str(path)]
+    command = [sys.executable, "-m", "harness.patterns.describe", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise PatternError((done.stderr.strip() or f"{path} could not be read").splitlines()[-1])

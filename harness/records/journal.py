@@ -17,9 +17,10 @@ from typing import Any, Final, Self
 
 import pandas as pd
 
-from harness.analysis import hygiene
+from harness.analysis import timestamps
 from harness.errors import RunFolderError
 from harness.records import files, schema
+from harness.vocabulary import Flag
 
 FOLDER: Final = "journal"
 
@@ -121,7 +122,7 @@ def supersede(folder: Path, case_ids: Container[str]) -> None:
     for row in rows:
         if row["case_id"] in case_ids:
             row["valid"] = False
-            row["flags"] = hygiene.with_flags(row["flags"], hygiene.SUPERSEDED)
+            row["flags"] = timestamps.with_flags(row["flags"], Flag.SUPERSEDED)
     files.write_text(path, "".join(json.dumps(row) + "\n" for row in rows))
 
 

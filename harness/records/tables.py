@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from harness.vocabulary import DeviceClass, Metric, Outcome, Role, Roof, State, Status, Verdict
+
 Dtype = Literal["string", "Int64", "Float64", "boolean"]
 
 
@@ -58,18 +60,18 @@ _FAMILY = _text("family", "Folder of the benchmark, one for each chapter of the 
 _GUIDE = _text("guide", "Place of the lesson in the guide.")
 _CATALOGUE = _text("catalogue", "Catalogue entries of the lesson, with commas between them.")
 _VARIANT = _text("variant", "Name of the variant.", required=True)
-_ROLE = _text("role", "naive, intermediate, optimized, baseline or antipattern.", required=True)
+_ROLE = _text("role", f"{', '.join(Role)}.", required=True)
 _PRESET = _text("preset", "Named problem size: smoke, default or guide.", required=True)
 _AXES = _text("axes", "Axis values as a JSON object.", required=True)
 _DEVICE = _text("device", "Filter string of the device, such as level_zero:gpu:0.", required=True)
-_DEVICE_CLASS = _text("device_class", "gpu or cpu.", required=True)
+_DEVICE_CLASS = _text("device_class", f"{' or '.join(DeviceClass)}.", required=True)
 _METRIC = _text(
     "metric",
-    "Which time counts: device (union of the events), span (first submit to last end) or wall (host).",
+    f"Which time of a sample counts: {', '.join(Metric)}.",
     required=True,
 )
 _CLAIM = _text("claim", "What the guide claims on this device class: faster, slower or same; null if nothing.")
-_STATUS = _text("status", "ok, wrong, crashed, timeout, error, skipped, refused or interrupted.", required=True)
+_STATUS = _text("status", f"{', '.join(Status)}.", required=True)
 _REASON = _text("reason", "Why the status is not ok, in one line.")
 _STATE = _text("state", "hot or cold; null when nothing was sampled.")
 _CASE_ID = _text("case_id", "Readable key: pattern/variant/preset/axis=value;.../device_class.", required=True)
@@ -97,13 +99,7 @@ DEVICES: Final = (
     _number("timer_resolution_ns", "Quantum of the profiling timer.", "ns"),
     _text("aspects", "Capabilities (fp64, usm_shared_allocations, ...), with commas between them."),
     _text("selftest", "ok, or what the device computes wrong."),
-    _number(
-        "bandwidth_roof_gbps", "Memory bandwidth: the highest measured, in this run or by 'xebench roofline'.", "GB/s"
-    ),
-    _number("fp32_roof_gflops", "Single-precision rate, likewise.", "GFLOP/s"),
-    _number("fp64_roof_gflops", "Double-precision rate, likewise; null where the device has none.", "GFLOP/s"),
-    _number("int32_roof_gops", "32-bit integer rate, likewise.", "Gop/s"),
-    _number("slm_roof_gbps", "Bandwidth of shared local memory, likewise; by 'xebench roofline' only.", "GB/s"),
+    *(_number(roof.column, roof.meaning, roof.unit) for roof in Roof),
     _text("roofs_from", "this run, or the time of the 'xebench roofline' whose roofs were higher or missing."),
     _number("timer_quantum_ns", "Smallest difference between two durations that the device's timer showed.", "ns"),
     _number("clock_quantum_ns", "Smallest step of the host's clock that was seen.", "ns"),
@@ -160,13 +156,11 @@ SAMPLES: Final = (
     _count("block", "Block of the sampling plan; the variants of a family are compared within a block."),
     _count("order", "Position in its block."),
     _count("instance", "Instance of the family: its arrays and the code of its kernels were made anew for each."),
-    _text("state", "compile, warmup, hot or cold.", required=True),
+    _text("state", f"{', '.join(State)}.", required=True),
     _text("stage", "Stage of a compile row: typing, translate, build or launch."),
     Column("cached", "boolean", "Whether a compile row was answered by a cache."),
     _count("batch", "Executions that were timed together; the times are those of one: total over batch."),
-    _number("host_ns", "Wall time on the host.", "ns"),
-    _number("device_ns", "Union of the intervals of the sample's events.", "ns"),
-    _number("span_ns", "First submit to last end of the sample's events.", "ns"),
+    *(_number(metric.column, metric.meaning, "ns") for metric in Metric),
     _number("queue_ns", "First submit to first start.", "ns"),
     Column("valid", "boolean", "Whether the timestamps can be trusted.", required=True),
     _text("flags", "What was noticed about the sample, with commas between; empty if nothing.", required=True),
@@ -262,9 +256,9 @@ PAIRS: Final = (
     _number("speedup_high", "Its upper end."),
     _count("blocks", "Blocks with a valid sample of both sides, in instances that are long enough.", required=True),
     _count("instances", "Instances of the family that these blocks are of."),
-    _text("outcome", "faster, slower, same (within the case's same_within), inconclusive, or none.", required=True),
+    _text("outcome", f"{', '.join(Outcome)}; same: within the case's same_within.", required=True),
     _CLAIM,
-    _text("verdict", "confirmed, refuted, inconclusive or not applicable.", required=True),
+    _text("verdict", f"{', '.join(Verdict)}.", required=True),
     _text("reason", "What the verdict rests on, in one line.", required=True),
     _ROOF_FRACTION,
 )
@@ -287,6 +281,6 @@ COMPARISONS: Final = (
     _number("speedup", "before_ns / after_ns: above 1 the second run is faster."),
     _number("speedup_low", "Lower end of the 95 % interval of the speed-up."),
     _number("speedup_high", "Upper end of the 95 % interval of the speed-up."),
-    _text("outcome", "faster, slower, same (within the threshold), inconclusive, or none.", required=True),
+    _text("outcome", f"{', '.join(Outcome)}; same: within the threshold.", required=True),
     _text("reason", "What the outcome rests on, in one line.", required=True),
 )

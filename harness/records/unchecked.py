@@ -12,8 +12,9 @@ from typing import Any, Final
 
 import pandas as pd
 
-from harness.analysis import hygiene
+from harness.analysis import timestamps
 from harness.errors import RunFolderError
+from harness.vocabulary import Flag, State
 
 #: The manifest's key.
 KEY: Final = "unchecked"
@@ -62,6 +63,6 @@ def superseded(samples: pd.DataFrame, stretches: Iterable[Stretch]) -> pd.DataFr
         if stretch.end is not None:
             numbers &= samples["sample"] < stretch.end
         within |= numbers & samples["case_id"].isin(stretch.case_ids)
-    within &= samples["state"] != "compile"
-    marked = samples.loc[within, "flags"].map(lambda flags: hygiene.with_flags(flags, hygiene.SUPERSEDED))
+    within &= samples["state"] != State.COMPILE
+    marked = samples.loc[within, "flags"].map(lambda flags: timestamps.with_flags(flags, Flag.SUPERSEDED))
     return samples.assign(valid=samples["valid"] & ~within, flags=samples["flags"].mask(within, marked))

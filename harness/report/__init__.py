@@ -12,8 +12,7 @@ FORMATS = ("text", "html", "markdown", "csv", "json")
 
 def render(run: Run, form: str) -> str:
     """A run in one of ``FORMATS``."""
-    from harness.report import html, markdown
-    from harness.report import run as terminal
+    from harness.report import html, markdown, terminal
 
     if form == "csv":
         return str(run.pairs.to_csv(index=False)).rstrip("\n")

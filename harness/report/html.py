@@ -11,16 +11,8 @@ from typing import Any
 import jinja2
 
 from harness.records import Run
+from harness.report.result_rows import device_line, failures, notes, number, result_rows, sorted_pairs, verdict_counts
 from harness.report.roofline_plot import HEIGHT, WIDTH, plots
-from harness.report.rows import (
-    device_line,
-    failures,
-    notes,
-    number,
-    result_rows,
-    sorted_pairs,
-    verdict_counts,
-)
 
 # The plot spans speed-ups from 1/16 to 16 on a log axis; what lies outside is drawn at its edge.
 SPAN_LOG2 = 4.0

@@ -12,7 +12,7 @@ import jinja2
 from harness.isa.collect import Missing
 from harness.isa.diff import Line, Pair, compare, side_by_side
 from harness.isa.table import Entry
-from harness.report.isa import COLUMNS, LEGEND, cells, failures, target_name
+from harness.report.isa_text import COLUMNS, LEGEND, cells, failures, target_name
 
 # A listing longer than this is cut: the page stays usable, the files of --keep have the rest.
 MAX_LINES = 1200

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 
 from harness.records import Run
-from harness.report.rows import ResultRow, device_line, failures, notes, result_rows
+from harness.report.result_rows import ResultRow, device_line, failures, notes, result_rows
+from harness.vocabulary import Role
 
 HEADINGS = ("pattern", "variant", "time", "speed-up", "95 % interval", "of roof", "verdict")
 
@@ -31,7 +32,7 @@ def table(rows: list[ResultRow], *, with_axes: bool = True) -> list[str]:
     """A table with a line a row; with or without the point on the pattern's axes."""
     lines = ["| " + " | ".join(HEADINGS) + " |", "|" + "---|" * len(HEADINGS)]
     for row in rows:
-        role = "" if row.role == "optimized" else f" ({row.role})"
+        role = "" if row.role == Role.OPTIMIZED else f" ({row.role})"
         name = "" if row.verdict else f"`{row.pattern}` {row.axes if with_axes else ''}".strip()
         verdict = f"{row.verdict}: {row.brief}" if row.brief else row.verdict
         cells = (name, row.variant + role, row.time, row.speedup, row.interval, row.roof, verdict)

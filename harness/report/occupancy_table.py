@@ -8,15 +8,15 @@ from dataclasses import asdict
 from html import escape
 from typing import TYPE_CHECKING, Literal
 
-from harness.analysis.gpus import GpuParameters
-from harness.analysis.occupancy import Occupancy
-from harness.analysis.occupancy_search import HeatCell, difference, explain, nearest_better
+from harness.gpu_model.gpus import GpuParameters
+from harness.gpu_model.occupancy import Occupancy
+from harness.gpu_model.occupancy_search import HeatCell, difference, explain, nearest_better
 from harness.report.units import figure
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from harness.isa.occupied import KernelOccupancy
+    from harness.isa.kernel_occupancy import KernelOccupancy
 
 # from empty to full; the figures stand beside the colours, which carry nothing alone
 _SHADES = (

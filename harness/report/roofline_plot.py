@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from harness.analysis.summaries import RATE_ROOF
 from harness.records import Run
 from harness.report import units
-from harness.report.rows import number
+from harness.report.result_rows import number
+from harness.vocabulary import RATE_ROOFS, Roof, Status
 
 WIDTH, HEIGHT = 420, 260
 #: Room around the cases, as a factor.
@@ -60,13 +60,13 @@ def plots(run: Run) -> list[Plot]:
     if run.devices.empty:
         return []
     device = run.devices.iloc[0]
-    bandwidth = number(device["bandwidth_roof_gbps"])
+    bandwidth = number(device[Roof.BANDWIDTH.column])
     work = run.cases[["case_id", "bytes_moved", "operations", "operation_kind"]]
-    right = run.summaries[run.summaries["status"] == "ok"]
+    right = run.summaries[run.summaries["status"] == Status.OK]
     placed = right.merge(work, on="case_id").dropna(subset=["bytes_moved", "operations", "median_ns"])
     found = []
-    for kind, column in RATE_ROOF.items():
-        rate = number(device[column])
+    for kind, roof in RATE_ROOFS.items():
+        rate = number(device[roof.column])
         cases = placed[placed["operation_kind"] == kind].to_dict("records")
         if bandwidth and rate and cases:
             found.append(_plot(kind, bandwidth, rate, cases))
@@ -74,7 +74,7 @@ def plots(run: Run) -> list[Plot]:
 
 
 def _plot(kind: str, bandwidth: float, rate: float, cases: Sequence[dict[Any, Any]]) -> Plot:
-    unit = units.ROOF_UNIT[kind]
+    unit = RATE_ROOFS[kind].unit
     ridge = rate / bandwidth
     places = [(case["operations"] / case["bytes_moved"], case["rate_gops"]) for case in cases]
     x_axis = _Axis([ridge, *(x for x, _ in places)], WIDTH)

@@ -5,17 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from typing import Final
 
-#: The roofs by their names in reports: column of the table ``devices``, and unit.
-ROOF_COLUMN: Final = {
-    "bandwidth": "bandwidth_roof_gbps",
-    "fp32": "fp32_roof_gflops",
-    "fp64": "fp64_roof_gflops",
-    "int32": "int32_roof_gops",
-    "SLM": "slm_roof_gbps",
-}
-ROOF_UNIT: Final = {"bandwidth": "GB/s", "fp32": "GFLOP/s", "fp64": "GFLOP/s", "int32": "Gop/s", "SLM": "GB/s"}
+from harness.vocabulary import Roof
 
 
 def figure(value: float, digits: int = 3) -> str:
@@ -69,12 +60,11 @@ def percent(fraction: float | None) -> str:
     return f"{figure(100 * fraction, digits=3 if fraction > 1e-3 else 2)} %"
 
 
-def roofs(values: Mapping[str, float | None], digits: int = 3) -> str:
-    """Those roofs that are known, by the names of ``ROOF_UNIT``: ``37.4 GB/s, 235 GFLOP/s fp32``."""
-    kinds = {"bandwidth": ""}
+def roofs(values: Mapping[Roof, float | None], digits: int = 3) -> str:
+    """Those roofs that are known: ``37.4 GB/s, 235 GFLOP/s fp32``."""
     return ", ".join(
-        f"{figure(value, digits)} {ROOF_UNIT[name]} {kinds.get(name, name)}".rstrip()
-        for name, value in values.items()
+        f"{figure(value, digits)} {roof.unit} {'' if roof is Roof.BANDWIDTH else roof}".rstrip()
+        for roof, value in values.items()
         if value
     )
 

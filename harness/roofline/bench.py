@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 from numba_dpex import kernel_api as kapi
 
-from harness.analysis import hygiene
+from harness.analysis import metrics, timestamps
 from harness.dpex import DpexError
 from harness.errors import TooLarge, Unsupported
 from harness.roofline import sizes
 from harness.roofline.search import FULL, Candidate, Effort, Found, WrongResult, search
-from harness.runner.flush import cache_bytes
-from harness.runner.memory import Array, DeviceMemory
-from harness.runner.session import Session
+from harness.session.cache_flush import cache_bytes
+from harness.session.device_memory import Array, DeviceMemory
+from harness.session.session import Session
+from harness.vocabulary import is_valid
 
 #: The host's clock must confirm a time: it may see a kernel end so much later, in parts of its time and in ns.
 LATE_PART = 0.2
@@ -78,16 +79,16 @@ class Bench:
         """
         measured = self.session.measure(submit)
         events = [command.hygienic() for command in measured.commands]
-        flags = hygiene.flags(
+        flags = timestamps.flags(
             events,
             host_ns=measured.host_ns,
             resolution_ns=self.device.profiling_timer_resolution,
             earlier_end_ns=self._last_end_ns,
         )
         self._last_end_ns = max((event.end_ns for event in events), default=self._last_end_ns)
-        busy_ns = hygiene.union_ns(events)
+        busy_ns = metrics.union_ns(events)
         confirmed = busy_ns > 0 and measured.host_ns <= (1 + LATE_PART) * busy_ns + LATE_NS
-        return busy_ns if confirmed and hygiene.is_valid(flags, "device") else math.inf
+        return busy_ns if confirmed and is_valid(flags, "device") else math.inf
 
     def host_ns(self, submit: Callable[[], Any]) -> float:
         """Run once; host time from the first call until everything is over."""

@@ -49,13 +49,13 @@ def chase_name(footprint_bytes: int) -> str:
 
 
 PROBES: Final = (
-    Probe("stream_copy", "memory", "STREAM copy", "GB/s"),
-    Probe("stream_scale", "memory", "STREAM scale", "GB/s"),
-    Probe("stream_add", "memory", "STREAM add", "GB/s"),
-    Probe("stream_triad", "memory", "STREAM triad", "GB/s"),
-    Probe("read", "memory", "read only", "GB/s"),
-    Probe("write", "memory", "write only", "GB/s"),
-    Probe("random_read", "memory", "random read of 4 bytes", "GB/s"),
+    Probe("stream_copy", "global_memory", "STREAM copy", "GB/s"),
+    Probe("stream_scale", "global_memory", "STREAM scale", "GB/s"),
+    Probe("stream_add", "global_memory", "STREAM add", "GB/s"),
+    Probe("stream_triad", "global_memory", "STREAM triad", "GB/s"),
+    Probe("read", "global_memory", "read only", "GB/s"),
+    Probe("write", "global_memory", "write only", "GB/s"),
+    Probe("random_read", "global_memory", "random read of 4 bytes", "GB/s"),
     Probe("fp32", "arithmetic", "fp32 multiply-add", "GFLOP/s"),
     Probe("fp64", "arithmetic", "fp64 multiply-add", "GFLOP/s"),
     Probe("int32", "arithmetic", "int32 multiply-add", "Gop/s"),

@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 from harness import runtime
+from harness.children.ask import Answer, ask
 from harness.records.provenance import now
 from harness.roofline.catalogue import PROBES, grouped
 from harness.roofline.results import Reading, Roofline
 from harness.roofline.store import Store
-from harness.runtime.child import Answer, ask
 
-WORKER = "harness.roofline.worker"
+WORKER = "harness.roofline.probe_worker"
 #: Seconds after which a group of probes counts as hung; most of that is for slow compilers.
 GROUP_TIMEOUT_S = 300.0
 PROBE_TIMEOUT_S = 120.0

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-Status = Literal["ok", "skipped", "failed"]
+from harness.vocabulary import Roof
 
-#: Bandwidth of device memory: the best of these, since no traffic may count as above the roof.
-_BANDWIDTHS = ("stream_copy", "stream_scale", "stream_add", "stream_triad", "read", "write")
+Status = Literal["ok", "skipped", "failed"]
 
 
 @dataclass(frozen=True)
@@ -82,14 +81,7 @@ class Roofline:
 
     def roofs(self) -> dict[str, float | None]:
         """What cases are placed under, by column of table ``devices``; None where nothing was measured."""
-        bandwidths = [value for name in _BANDWIDTHS if (value := self.value(name)) is not None]
-        return {
-            "bandwidth_roof_gbps": max(bandwidths, default=None),
-            "fp32_roof_gflops": self.value("fp32"),
-            "fp64_roof_gflops": self.value("fp64"),
-            "int32_roof_gops": self.value("int32"),
-            "slm_roof_gbps": self.value("slm_read"),
-        }
+        return {roof.column: max(filter(None, map(self.value, roof.probes)), default=None) for roof in Roof}
 
     def to_json(self) -> dict[str, Any]:
         """Everything, ready for ``json.dumps``."""

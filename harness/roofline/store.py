@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from harness import disk_cache
 from harness.roofline.catalogue import PROBES
+from harness.roofline.known_roofs import Known
 from harness.roofline.results import Roofline
-from harness.runner.roofs import Known
 
 #: Raised when probes measure something else than before, so that what they measured then is not used.
 VERSION: Final = 1

@@ -12,16 +12,17 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any, Protocol
 
-from harness.analysis import hygiene
+from harness.analysis import timestamps
+from harness.children.messages import UnreadableMessage
+from harness.children.worker_process import WorkerDied, WorkerEnded, WorkerHung, WorkerProcess
 from harness.errors import BrokenEnvironment, NoDevice, XebenchError
 from harness.patterns.plan import Family
 from harness.records.unchecked import Stretch
-from harness.runner.cases import ENDED_BEFORE, NOT_MEASURED, case_rows
-from harness.runner.messages import UnreadableMessage
-from harness.runner.process import WorkerDied, WorkerEnded, WorkerHung, WorkerProcess
-from harness.runner.sampler import Clock, Sampling
-from harness.runner.signals import Stopped
-from harness.runner.visit import Attempt, Rows, Visit
+from harness.runner.case_rows import ENDED_BEFORE, NOT_MEASURED, case_rows
+from harness.runner.family_progress import Attempt, Rows, Visit
+from harness.runner.stop_signals import Stopped
+from harness.sampling.limits import Clock, Sampling
+from harness.vocabulary import Flag, Status
 
 # Starting the stack takes seconds; on a loaded machine a multiple of that.
 START_TIMEOUT_S = 300.0
@@ -74,7 +75,7 @@ class Manager:
         seed: int,
         first: tuple[int, int] = (0, 0),
         notice: Callable[[str], None] = lambda text: None,
-        sample_flags: Callable[[], Sequence[str]] = tuple,
+        sample_flags: Callable[[], Sequence[Flag]] = tuple,
         unchecked: Callable[[Sequence[Stretch]], None] = lambda stretches: None,
         make_worker: Callable[[str], WorkerProcess] = WorkerProcess,
         clock: Clock = time.monotonic,
@@ -155,7 +156,7 @@ class Manager:
         if number and key in self._visits:
             visit = self._visits[key]
             for row in visit.rows.values() if self._blocks_left(visit) >= len(self._sampling.states) else ():
-                if row["status"] == "ok":
+                if row["status"] == Status.OK:
                     row["status"] = NOT_MEASURED  # not written: what is on disk counts until there is more
             return visit
         rows = case_rows(family, self._device, self._seed, precision=self._sampling.precision)
@@ -264,7 +265,7 @@ class Manager:
             while (message := _listen(worker, silence_s := self._silence_s(end_s)))["kind"] != "done":
                 if message["kind"] == "failed":
                     self.close()
-                    return None, "error", str(message["reason"])
+                    return None, Status.ERROR, str(message["reason"])
                 self._take(message, visit, attempt)
             return None
         except WorkerEnded as end:
@@ -331,7 +332,7 @@ class Manager:
             else:
                 visit.next_instance = max(visit.next_instance, sample["instance"] + 1)
                 attempt.see(sample, self._clock())
-            sample["flags"] = hygiene.with_flags(sample["flags"], *flags)
+            sample["flags"] = timestamps.with_flags(sample["flags"], *flags)
 
     def _settle(self, rows: Rows, variants: Sequence[str], status: str, reason: str) -> None:
         for name in variants:

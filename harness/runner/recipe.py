@@ -11,11 +11,11 @@ from typing import Any, Final
 from harness.errors import RunFolderError
 from harness.patterns.plan import Family, build_plan, parse_override
 from harness.patterns.registry import discover, select
+from harness.vocabulary import STATES_ASKED
 
 #: The manifest's key.
 KEY: Final = "request"
 
-STATES: Final = ("hot", "cold", "both")
 LARGEST_SEED: Final = 2**32 - 1
 
 
@@ -115,7 +115,7 @@ _FITS: Final[Mapping[str, Callable[[Any], bool]]] = {
     "require_gpu": lambda value: isinstance(value, bool),
     "precision": _number_or_none,
     "budget_s": _number_or_none,
-    "state": lambda value: value in STATES,
+    "state": lambda value: value in STATES_ASKED,
     "seed": lambda value: type(value) is int and 0 <= value <= LARGEST_SEED,
     "instances": _count_or_none,
     "passes": _count_or_none,

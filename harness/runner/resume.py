@@ -7,16 +7,15 @@ from typing import Any, Final
 
 import pandas as pd
 
-from harness.analysis import hygiene, times
+from harness.analysis import times
 from harness.analysis.rows import rows
 from harness.errors import XebenchError
-from harness.patterns.baseline import find_baseline
 from harness.patterns.plan import Family
 from harness.records import Run
-from harness.runner.cases import NOT_MEASURED
-from harness.runner.deciding import log_speedups
-from harness.runner.instances import PASS
-from harness.runner.visit import Visit
+from harness.runner.case_rows import NOT_MEASURED
+from harness.runner.family_progress import Visit
+from harness.sampling.stopping import log_speedups
+from harness.vocabulary import SAMPLED_STATES, Flag, StopReason, find_baseline
 
 #: What tells one device, or one of its drivers, from another.
 IDENTITY: Final = ("device", "name", "driver_version")
@@ -56,7 +55,7 @@ def missing_families(plan: Sequence[Family], cases: pd.DataFrame, device_class: 
 
 def unfinished_families(plan: Sequence[Family], cases: pd.DataFrame, device_class: str) -> list[Family]:
     """The families of ``plan`` whose cases have results, but to which the run wanted to come again."""
-    waiting = set(cases.loc[cases["stopped_by"] == PASS, "case_id"])
+    waiting = set(cases.loc[cases["stopped_by"] == StopReason.PASS, "case_id"])
     missing = missing_families(plan, cases, device_class)
     return [family for family in plan if family not in missing and waiting & set(case_ids([family], device_class))]
 
@@ -66,7 +65,7 @@ def earlier_visit(family: Family, run: Run, device_class: str) -> Visit:
     names = {family.case_id(variant.name, device_class): variant.name for variant in family.pattern.variants}
     cases = {names[row["case_id"]]: row for row in rows(run.cases) if row["case_id"] in names}
     own = run.samples[run.samples["case_id"].isin(names)]
-    counted = own[own["state"].isin(times.STATES) & ~own["flags"].str.contains(hygiene.SUPERSEDED, regex=False)]
+    counted = own[own["state"].isin(SAMPLED_STATES) & ~own["flags"].str.contains(Flag.SUPERSEDED, regex=False)]
     visit = Visit(
         cases,
         next_block=0,

@@ -9,24 +9,22 @@ from functools import partial
 from typing import Any, Final
 
 from harness import runtime
-from harness.analysis import hygiene
+from harness.children.worker_process import WorkerProcess
+from harness.doctor.self_test import selftest
 from harness.errors import NoDevice, RunFolderError, XebenchError
 from harness.patterns.plan import Family
 from harness.records import Run, RunWriter, load_run, schema
 from harness.records.provenance import manifest
+from harness.roofline.known_roofs import with_known_roofs
 from harness.runner import resume
-from harness.runner.cases import NOT_MEASURED
+from harness.runner.case_rows import NOT_MEASURED
 from harness.runner.device_lock import Neighbour, NeighbourWatch, Presence, enter
-from harness.runner.limits import RunBudget, host_memory_bytes, parse_memory
 from harness.runner.manager import Manager
-from harness.runner.options import Options, Progress
-from harness.runner.process import WorkerProcess
-from harness.runner.roofs import with_known_roofs
-from harness.runner.sampler import Sampling
-from harness.runner.signals import Stopped, StoppedEarly, StopSignals, exit_code
-
-# A status that means: the instrument or a variant failed, so the command's exit status is 1.
-FAILED = frozenset({"wrong", "crashed", "timeout", "error"})
+from harness.runner.resource_limits import RunBudget, host_memory_bytes, parse_memory
+from harness.runner.run_options import Options, Progress
+from harness.runner.stop_signals import Stopped, StoppedEarly, StopSignals, exit_code
+from harness.sampling.limits import Sampling
+from harness.vocabulary import FAILED, Flag
 
 #: Why a run ended before its plan did, in the manifest's ``ended_by``: this, the name of a signal, or an error.
 RUN_BUDGET: Final = "run budget"
@@ -103,7 +101,7 @@ def _choose_device(options: Options, earlier: Run | None, progress: Progress) ->
 
 def _require_right_results(device: runtime.DeviceInfo) -> None:
     """A device that computes wrong is caught at the door, before there is a folder to put results in."""
-    result = runtime.selftest(device.device)
+    result = selftest(device.device)
     if not result.ok:
         more = f" and {len(result.failures) - 1} more" if len(result.failures) > 1 else ""
         raise NoDevice(
@@ -215,7 +213,7 @@ class _Session:
             seed=self.options.recipe.seed,
             first=first,
             notice=self.progress.variant,
-            sample_flags=lambda: (hygiene.SHARED,) if watch.disturbed() else (),
+            sample_flags=lambda: (Flag.SHARED,) if watch.disturbed() else (),
             unchecked=self.writer.note_unchecked,
             make_worker=partial(WorkerProcess, memory_limit_bytes=self.memory_bytes, poll=poll),
         )
@@ -260,7 +258,7 @@ class _Session:
     def _tell_of_neighbour(self, neighbour: Neighbour) -> None:
         self.progress.say(
             f"another run uses this device ({neighbour}): each disturbs the other; samples taken "
-            f"meanwhile have the flag '{hygiene.SHARED}'"
+            f"meanwhile have the flag '{Flag.SHARED}'"
         )
         known = self.writer.manifest.get("concurrent_runs", [])
         self.writer.note(concurrent_runs=[*known, asdict(neighbour)])

@@ -1,4 +1,4 @@
-"""The SYCL runtime and the machine under it: loading, devices, what they lack, whether they compute right.
+"""The SYCL runtime and the machine under it: loading, devices, and what they lack.
 
 Importing this package loads neither dpctl nor numpy; each name is imported from its module when it is first
 used. Only this package touches environment variables and shared libraries.
@@ -12,47 +12,34 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from harness.runtime.capabilities import missing
     from harness.runtime.devices import DeviceInfo, Selection, list_devices, select_device
-    from harness.runtime.doctor import Report, examine
-    from harness.runtime.findings import Finding
     from harness.runtime.loading import check_environment, load
     from harness.runtime.machine import Machine, describe_machine
-    from harness.runtime.self_test import SelfTest, selftest
     from harness.runtime.variables import relevant_environment
 
 _HOME = {
     "DeviceInfo": "devices",
-    "Finding": "findings",
     "Machine": "machine",
-    "Report": "doctor",
     "Selection": "devices",
-    "SelfTest": "self_test",
     "check_environment": "loading",
     "describe_machine": "machine",
-    "examine": "doctor",
     "list_devices": "devices",
     "load": "loading",
     "missing": "capabilities",
     "relevant_environment": "variables",
     "select_device": "devices",
-    "selftest": "self_test",
 }
 
 __all__ = [
     "DeviceInfo",
-    "Finding",
     "Machine",
-    "Report",
     "Selection",
-    "SelfTest",
     "check_environment",
     "describe_machine",
-    "examine",
     "list_devices",
     "load",
     "missing",
     "relevant_environment",
     "select_device",
-    "selftest",
 ]
 
 

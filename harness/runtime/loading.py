@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from harness.errors import BrokenEnvironment
-from harness.runtime import gpus, libraries, opencl, packages, pins
+from harness.runtime import gpu_nodes, libraries, opencl_drivers, packages, pins
 from harness.runtime.findings import Finding
 
 
@@ -23,7 +23,7 @@ def load() -> None:
     """
     check_environment()
     cpu_driver = libraries.find_library(libraries.CPU_DRIVER_LIBRARY)
-    os.environ.update(opencl.driver_settings(os.environ, cpu_driver, read_cpuinfo()))
+    os.environ.update(opencl_drivers.driver_settings(os.environ, cpu_driver, read_cpuinfo()))
     failure = libraries.load_libraries() or _import_failure()
     if failure is not None:
         package, reason = failure
@@ -67,13 +67,13 @@ def cpu_driver_finding() -> Finding:
     driver = libraries.find_library(libraries.CPU_DRIVER_LIBRARY)
     step = pins.mend_command([packages.CPU_DRIVER])
     if driver is None:
-        registered = opencl.registered_drivers(opencl.vendor_folders(os.environ))
-        if opencl.cpu_driver_registered(registered):
+        registered = opencl_drivers.registered_drivers(opencl_drivers.vendor_folders(os.environ))
+        if opencl_drivers.cpu_driver_registered(registered):
             return Finding("opencl", "ok", "CPU driver", "the system's own")
         detail = f"{libraries.CPU_DRIVER_LIBRARY} is missing (package {packages.CPU_DRIVER}), so no CPU device"
-        others = "OCL_ICD_FILENAMES" in os.environ or bool(gpus.nodes())
+        others = "OCL_ICD_FILENAMES" in os.environ or bool(gpu_nodes.nodes())
         return Finding("opencl", "warning" if others else "error", "CPU driver", detail, step)
-    series = opencl.cpu_driver_series(driver)
+    series = opencl_drivers.cpu_driver_series(driver)
     if series is not None and series < packages.FIRST_GOOD_DRIVER:
         detail = f"series {series} computes wrong results on newer processors ({driver})"
         return Finding("opencl", "warning", "CPU driver", detail, step)

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from harness.analysis import bootstrap
 from harness.analysis.intervals import (
     MIN_SAMPLES,
     Interval,
@@ -22,6 +21,7 @@ from harness.analysis.intervals import (
     typical_time,
 )
 from harness.analysis.statistics import variance_inflation
+from harness.studies.intervals import bootstrap
 
 positive = st.floats(1e-3, 1e9)
 blocks = st.integers(1, 40).flatmap(

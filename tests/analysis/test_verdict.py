@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from harness.analysis import verdict
 from harness.analysis.intervals import UNKNOWN, Interval, blurred
 from harness.analysis.verdict import Circumstances, judge, outcome_of, without_speedup
+from harness.vocabulary import Outcome, Verdict
 
 
 def interval(low: float, high: float, n: int = 20) -> Interval:
@@ -92,7 +93,7 @@ def test_too_few_blocks_come_first() -> None:
 
 
 def test_a_coarse_timer_takes_a_conclusion_away() -> None:
-    def judged(low: float, high: float) -> verdict.Verdict:
+    def judged(low: float, high: float) -> verdict.Judgement:
         return judge(blurred(interval(low, high), 0.5), "faster", "gpu", Circumstances(quantum=0.5))
 
     assert judge(interval(1.1, 1.2), "faster", "gpu", Circumstances()).verdict == "confirmed"
@@ -165,5 +166,5 @@ def test_every_verdict_has_a_reason_of_one_line(
         found = judge(one, claim, "cpu", circumstances)
         assert found.reason.strip()
         assert "\n" not in found.reason
-        assert found.outcome in {verdict.FASTER, verdict.SLOWER, verdict.SAME, verdict.INCONCLUSIVE}
-        assert found.verdict in {verdict.CONFIRMED, verdict.REFUTED, verdict.INCONCLUSIVE, verdict.NOT_APPLICABLE}
+        assert found.outcome in {Outcome.FASTER, Outcome.SLOWER, Outcome.SAME, Outcome.INCONCLUSIVE}
+        assert found.verdict in {Verdict.CONFIRMED, Verdict.REFUTED, Outcome.INCONCLUSIVE, Verdict.NOT_APPLICABLE}

@@ -20,7 +20,18 @@ FAMILIES = {"fusion", "memory", "queues", "reductions", "slm", "sub_groups"}
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """One run of everything; short, since only the results are looked at."""
     output = tmp_path_factory.mktemp("smoke") / "run"
-    command = [sys.executable, "-m", "harness.cli", "run", "--preset", "smoke", "--device", "cpu", "--budget", "0.05"]
+    command = [
+        sys.executable,
+        "-m",
+        "harness",
+        "run",
+        "--preset",
+        "smoke",
+        "--device",
+        "cpu",
+        "--budget",
+        "0.05",
+    ]
     done = subprocess.run(
         [*command, "--output", str(output)], capture_output=True, text=True, check=False, timeout=1200
     )

@@ -13,7 +13,7 @@ from numba_dpex import kernel_api as kapi
 from numba_dpex.core.exceptions import InternalError
 
 from harness.dpex import build, compile_kernel, device_func, kernel, translate
-from harness.dpex.errors import ArgumentError, DpexError, KernelBuildError, KernelCompileError
+from harness.dpex.dpex_errors import ArgumentError, DpexError, KernelBuildError, KernelCompileError
 
 pytestmark = pytest.mark.device
 
@@ -145,9 +145,9 @@ def test_a_module_without_the_kernel(queue: Any) -> None:
 
 
 def test_every_error_is_of_the_family() -> None:
-    from harness.dpex import errors
+    from harness.dpex import dpex_errors
 
-    raised = [value for value in vars(errors).values() if isinstance(value, type) and value is not DpexError]
+    raised = [value for value in vars(dpex_errors).values() if isinstance(value, type) and value is not DpexError]
     assert raised
     for error in raised:
         assert issubclass(error, DpexError)

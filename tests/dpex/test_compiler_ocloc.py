@@ -11,7 +11,7 @@ import pytest
 from numba_dpex import kernel_api as kapi
 
 from harness.dpex import compile_kernel, irtext, kernel
-from harness.dpex.options import KernelOptions
+from harness.dpex.kernel_options import KernelOptions
 
 pytestmark = [
     pytest.mark.device,

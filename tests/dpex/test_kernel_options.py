@@ -13,8 +13,8 @@ import pytest
 from numba_dpex import kernel_api as kapi
 
 from harness.dpex import PreparedLaunch, build, compile_kernel, device_func, kernel, options_of, specialize
-from harness.dpex.errors import OptionError
-from harness.dpex.options import NO_OPTIONS, KernelOptions
+from harness.dpex.dpex_errors import OptionError
+from harness.dpex.kernel_options import NO_OPTIONS, KernelOptions
 
 pytestmark = pytest.mark.device
 INTEL_GPU = ("level_zero", "Intel(R) Corporation", "gpu")

@@ -15,7 +15,7 @@ import pytest
 from numba_dpex import kernel_api as kapi
 
 from harness.dpex import DeviceKernel, PreparedLaunch, build, compile_kernel, kernel, separate_context
-from harness.dpex.errors import ArgumentError, IndexSpaceError, LaunchError, UnsupportedByDevice
+from harness.dpex.dpex_errors import ArgumentError, IndexSpaceError, LaunchError, UnsupportedByDevice
 
 pytestmark = pytest.mark.device
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness.dpex import repairs, separate_context
-from harness.dpex.errors import RepairError
+from harness.dpex.dpex_errors import RepairError
 
 pytestmark = pytest.mark.device
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba_dpex import kernel_api as kapi
 
-from harness.dpex import atomics, errors, native, sub_group, vector, work_group
+from harness.dpex import atomics, dpex_errors, native, sub_group, vector, work_group
 from harness.dpex._intrinsics.function_type import type_of
 from harness.dpex._intrinsics.functions import DeviceFunction
 from harness.dpex._simulation import NotSimulated
@@ -78,7 +78,7 @@ def test_vectors_in_local_memory_and_rows():
     ],
 )
 def test_simulated_misuse_is_refused_like_on_the_device(function, arguments, message):
-    with pytest.raises(errors.ArgumentError, match=message):
+    with pytest.raises(dpex_errors.ArgumentError, match=message):
         function(np.zeros(8), *arguments)
 
 

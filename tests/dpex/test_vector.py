@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numba_dpex import kernel_api as kapi
 
-from harness.dpex import errors, kernel, vector
+from harness.dpex import dpex_errors, kernel, vector
 
 pytestmark = pytest.mark.device
 
@@ -153,12 +153,12 @@ def test_alignment_is_checked_before_a_launch(make):
         vector.check_alignment(x[start:], width)
         vector.check_alignment(x[start + width :], width)
         with pytest.raises(
-            errors.ArgumentError, match=f"multiple of {4 * width} bytes, and this one is 4 bytes beyond"
+            dpex_errors.ArgumentError, match=f"multiple of {4 * width} bytes, and this one is 4 bytes beyond"
         ):
             vector.check_alignment(x[start + 1 :], width)
-    with pytest.raises(errors.ArgumentError, match="contiguous"):
+    with pytest.raises(dpex_errors.ArgumentError, match="contiguous"):
         vector.check_alignment(x[::2], 4)
-    with pytest.raises(errors.ArgumentError, match="2, 4, 8 or 16"):
+    with pytest.raises(dpex_errors.ArgumentError, match="2, 4, 8 or 16"):
         vector.check_alignment(x, 3)
 
 
@@ -169,7 +169,7 @@ def address(array):
 
 def test_rows_of_an_odd_length_are_refused():
     vector.check_alignment(dpt.zeros((4, 12), dtype="float32"), 4)
-    with pytest.raises(errors.ArgumentError, match="rows of a multiple of 8 elements, and these have 12"):
+    with pytest.raises(dpex_errors.ArgumentError, match="rows of a multiple of 8 elements, and these have 12"):
         vector.check_alignment(dpt.zeros((4, 12), dtype="float32"), 8)
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from harness import runtime
-from harness.isa.claims import arithmetic, model
-from harness.isa.model import Source, Target
+from harness.isa.claims import about_arithmetic, claim
+from harness.isa.compilation import Source, Target
 from harness.isa.ocloc import compile_source, find_compiler
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -46,18 +46,18 @@ def mixture() -> Source:
 
 def jobs() -> dict[str, tuple[Source, Target]]:
     """Name of a fixture, what is compiled, and for which GPU."""
-    from harness.isa.claims.kernels import accesses, atomic_sum
+    from harness.isa.claims.claim_kernels import accesses, atomic_sum
 
     mixed = mixture()
     blocks = accesses()["copy_blocks"]
-    private = model.opencl("histogram")
-    engine = model.opencl("tile_product")
+    private = claim.opencl("histogram")
+    engine = claim.opencl("tile_product")
     found = {f"mixture.{gpu}": (mixed, Target(gpu)) for gpu in ("pvc", "dg2", "tgllp", "bmg")}
     found |= {f"blocks.{gpu}": (blocks, Target(gpu)) for gpu in ("pvc", "tgllp")}
     found |= {f"private.{gpu}": (private, Target(gpu)) for gpu in ("dg2", "tgllp")}
     found["atomic.pvc"] = (atomic_sum("float32"), Target("pvc"))
-    found["spills.pvc"] = (model.opencl("eighty_doubles"), Target("pvc", forced_simd=16))
-    options = arithmetic.engine_options("pvc")
+    found["spills.pvc"] = (claim.opencl("eighty_doubles"), Target("pvc", forced_simd=16))
+    options = about_arithmetic.engine_options("pvc")
     found["engine.pvc"] = (engine, Target("pvc", options))
     return found
 

@@ -19,10 +19,10 @@ import numpy as np  # noqa: E402
 
 from harness.errors import XebenchError  # noqa: E402
 from harness.patterns.registry import load_file  # noqa: E402
-from harness.runner.binding import Binding  # noqa: E402
-from harness.runner.candidate import accepted  # noqa: E402
-from harness.runner.memory import DeviceMemory  # noqa: E402
-from harness.runner.session import Session  # noqa: E402
+from harness.runner.worker.bound_problem import Binding  # noqa: E402
+from harness.runner.worker.variant_run import accepted  # noqa: E402
+from harness.session.device_memory import DeviceMemory  # noqa: E402
+from harness.session.session import Session  # noqa: E402
 
 
 def attempt(session: Session, pattern: Any, variant: Any, binding: Binding, axes: dict[str, Any]) -> str:

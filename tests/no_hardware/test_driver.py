@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from harness.patterns.registry import builtin_files
-from harness.runtime import opencl
+from harness.runtime import opencl_drivers
 
 ROOT = Path(__file__).parents[2]
 GPUS = {"dg2": "8x4x16", "tgllp": "1x6x16"}
@@ -27,8 +27,8 @@ LIBRARY_VARIANTS = {"reduction_sum/library_sum"}
 
 def driver() -> str:
     """The path of the driver, or a skip."""
-    registered = opencl.registered_drivers(opencl.vendor_folders(os.environ))
-    found = [path for path in registered if "igdrcl" in path and opencl.driver_exists(path)]
+    registered = opencl_drivers.registered_drivers(opencl_drivers.vendor_folders(os.environ))
+    found = [path for path in registered if "igdrcl" in path and opencl_drivers.driver_exists(path)]
     if not found:
         pytest.skip("Intel's OpenCL driver for GPUs (intel-opencl-icd) is not installed")
     return found[0]
@@ -98,7 +98,7 @@ runtime.load()
 import numpy as np
 from numba_dpex import kernel_api as kapi
 from harness.dpex import kernel
-from harness.runner.session import Session
+from harness.session.session import Session
 
 session = Session.on("opencl:gpu:0")
 y = session.alloc(1 << 14, np.float32)
@@ -157,7 +157,8 @@ def test_limits_of_the_gpu_come_out_as_our_errors(gpu: str, tmp_path: Path) -> N
 def test_nothing_of_it_enters_a_results_table(tmp_path: Path) -> None:
     output = tmp_path / "run"
     done = child(
-        "dg2", tmp_path, "-m", "harness.cli", "run", "slm_convolution_cache", "--preset", "smoke", "--device", "gpu",
+        "dg2", tmp_path, "-m", "harness", "run", "slm_convolution_cache", "--preset", "smoke",
+        "--device", "gpu",
         "--output", str(output),
     )  # fmt: skip
     if "no GPU" in done.stderr:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.errors import PatternError
-from harness.patterns.info import PatternInfo
+from harness.patterns.declaration import PatternInfo
 from harness.patterns.plan import build_plan, parse_override
 
 

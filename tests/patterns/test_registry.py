@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import PatternError
-from harness.patterns.info import PatternInfo
+from harness.patterns.declaration import PatternInfo
 from harness.patterns.registry import builtin_files, declarations, discover, load_file, portable_source, select
 
 FILE = """

@@ -123,7 +123,7 @@ def test_a_full_disk_is_one_line_and_keeps_what_was_there(tmp_path: Path) -> Non
     """A file size limit stands for the full disk: the write that crosses it comes back short, then fails."""
     program = f"""
         import resource, sys
-        sys.path.insert(0, {str(Path(__file__).parent)!r})
+        sys.path.insert(0, {str(Path(__file__).parents[1] / "kits")!r})
         from pathlib import Path
         from rows_kit import sample
         from harness.errors import RunFolderError

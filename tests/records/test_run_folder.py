@@ -86,7 +86,7 @@ def test_an_unfinished_run_is_read_with_its_summaries_and_pairs(tmp_path: Path) 
 def test_kill_9_loses_nothing_that_was_appended(tmp_path: Path) -> None:
     program = f"""
         import sys
-        sys.path.insert(0, {str(Path(__file__).parent)!r})
+        sys.path.insert(0, {str(Path(__file__).parents[1] / "kits")!r})
         from rows_kit import *
         from harness.records import RunWriter
         writer = RunWriter.create({str(tmp_path / "run")!r}, {{}})

@@ -6,20 +6,20 @@ import io
 import json
 from typing import Any
 
+from harness.doctor.examination import Report
 from harness.patterns.registry import discover
-from harness.report import devices, patterns
-from harness.report import doctor as doctor_view
+from harness.report import devices_text, patterns_text
+from harness.report import doctor_text as doctor_view
 from harness.report.progress import QuietProgress, TerminalProgress, progress_for
-from harness.runtime import Report
 from harness.runtime.findings import Finding
 
 
 def test_the_table_of_devices(gpu_row: dict[str, Any]) -> None:
-    text = devices.as_text([gpu_row])
+    text = devices_text.as_text([gpu_row])
     for word in ("level_zero:gpu:0", "A GPU", "8,16,32", "64 KiB", "16.0 GiB"):
         assert word in text
-    assert "xebench doctor" in devices.as_text([])
-    assert json.loads(devices.as_json([gpu_row]))[0]["compute_units"] == 512
+    assert "xebench doctor" in devices_text.as_text([])
+    assert json.loads(devices_text.as_json([gpu_row]))[0]["compute_units"] == 512
 
 
 def test_findings_show_their_next_step() -> None:
@@ -31,11 +31,11 @@ def test_findings_show_their_next_step() -> None:
 
 def test_the_list_of_patterns_wraps_and_counts() -> None:
     infos = discover()
-    text = patterns.as_text(infos, 80)
+    text = patterns_text.as_text(infos, 80)
     assert max(map(len, text.splitlines())) <= 80
     assert f"{len(infos)} patterns" in text
-    assert {item["name"] for item in json.loads(patterns.as_json(infos))} == {info.name for info in infos}
-    first = json.loads(patterns.as_json(infos))[0]
+    assert {item["name"] for item in json.loads(patterns_text.as_json(infos))} == {info.name for info in infos}
+    first = json.loads(patterns_text.as_json(infos))[0]
     assert {"name", "guide", "catalogue", "variants", "axes", "presets", "metric"} <= set(first)
 
 

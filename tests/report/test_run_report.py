@@ -13,9 +13,9 @@ import pytest
 from harness.records import Run
 from harness.report import FORMATS, render
 from harness.report.html import PLOT_WIDTH, position
+from harness.report.result_rows import instance_line, result_rows
 from harness.report.roofline_plot import plots
-from harness.report.rows import instance_line, result_rows
-from harness.report.run import as_text
+from harness.report.terminal import as_text
 
 
 @pytest.mark.parametrize("width", [80, 120, 200])

@@ -7,6 +7,7 @@ import math
 import pytest
 
 from harness.report import units
+from harness.vocabulary import Roof
 
 
 @pytest.mark.parametrize(
@@ -59,6 +60,6 @@ def test_large_figures_have_no_exponent(value: float, text: str) -> None:
 
 
 def test_roofs_that_are_unknown_are_left_out() -> None:
-    known = {"bandwidth": 3276.8, "fp32": 52428.8, "fp64": None, "int32": 214.26, "SLM": 456.1}
+    known = {Roof.BANDWIDTH: 3276.8, Roof.FP32: 52428.8, Roof.FP64: None, Roof.INT32: 214.26, Roof.SLM: 456.1}
     assert units.roofs(known) == "3277 GB/s, 52429 GFLOP/s fp32, 214 Gop/s int32, 456 GB/s SLM"
-    assert units.roofs({"bandwidth": None}) == ""
+    assert units.roofs({Roof.BANDWIDTH: None}) == ""

@@ -33,9 +33,9 @@ ONE_OF_EACH_GROUP = (
 
 def test_a_quick_look_at_every_group() -> None:
     from harness import runtime
+    from harness.children.ask import ask
     from harness.roofline.measure import WORKER
     from harness.roofline.results import Reading
-    from harness.runtime.child import ask
 
     assert {find_probe(name).group for name in ONE_OF_EACH_GROUP} == set(GROUPS)
     device = runtime.select_device().device

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from harness.children.ask import Answer
 from harness.errors import XebenchError
 from harness.roofline import measure
 from harness.roofline.catalogue import FOOTPRINTS, GROUPS, PROBES, chase_name, find_probe, grouped
 from harness.roofline.results import Reading, Roofline
 from harness.roofline.store import Store
 from harness.runtime import DeviceInfo
-from harness.runtime.child import Answer
 
 
 class Child:
@@ -26,7 +26,7 @@ class Child:
         self.deadly = set(deadly)
 
     def __call__(self, module: str, arguments: Sequence[str], *, timeout_s: float) -> Answer:
-        assert module == "harness.roofline.worker"
+        assert module == "harness.roofline.probe_worker"
         assert timeout_s > 0
         device, effort, *names = arguments
         self.asked.append((device, effort, tuple(names)))
@@ -70,7 +70,7 @@ def test_a_crash_costs_one_probe(gpu: DeviceInfo, store: Store) -> None:
     read = next(reading for reading in found.readings if reading.probe == "read")
     assert read.reason == "crashed (SIGSEGV)"
     assert found.value("write") == 1.0
-    memory = grouped(probe.name for probe in PROBES)["memory"]
+    memory = grouped(probe.name for probe in PROBES)["global_memory"]
     assert [names for _, _, names in child.asked[: 1 + len(memory)]] == [tuple(memory), *((name,) for name in memory)]
     assert [reading.probe for reading in found.readings] == [probe.name for probe in PROBES], "in order even so"
 

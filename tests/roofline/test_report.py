@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.report import roofline as view
+from harness.report import roofline_text as view
 from harness.roofline.catalogue import PROBES
 from harness.roofline.results import Roofline
 

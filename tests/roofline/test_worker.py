@@ -6,8 +6,8 @@ from typing import Any
 
 from harness.errors import TooLarge, Unsupported
 from harness.roofline.catalogue import find_probe
+from harness.roofline.probe_worker import measure_groups, reading_of
 from harness.roofline.search import Found, NoForm, WrongResult
-from harness.roofline.worker import measure_groups, reading_of
 
 
 def test_a_rate_is_amount_over_time_and_its_best_the_highest() -> None:
@@ -49,7 +49,7 @@ def test_each_end_of_a_probe_is_a_reading_and_the_others_go_on() -> None:
     readings = measure_groups(
         make, ["fp32", "write", "stream_triad", "stream_add", "stream_scale", "stream_copy", "read"]
     )
-    assert made == ["memory", "arithmetic"], "each group is made once"
+    assert made == ["global_memory", "arithmetic"], "each group is made once"
     assert {one.probe: (one.status, one.reason) for one in readings} == {
         "write": ("failed", "overwritten"),
         "stream_triad": ("failed", "RuntimeError: driver said"),

@@ -20,8 +20,9 @@ import pandas as pd
 import pytest
 
 import harness
-from harness.analysis import hygiene
+from harness.analysis import metrics, timestamps
 from harness.records import Run
+from harness.vocabulary import Flag, is_valid
 
 FAULTY = Path(__file__).parents[1] / "faulty"
 GATE = ("quick", "gated", "--path", str(FAULTY / "gate.py"))
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.device
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "harness.cli", "run", *arguments]
+    return [sys.executable, "-m", "harness", "run", *arguments]
 
 
 def smoke(output: Path, *arguments: str) -> tuple[str, ...]:
@@ -169,7 +170,7 @@ def test_rows_of_compilation_are_not_repeated_for_those_that_go_on(faults: Run) 
     assert set(compiled.loc[compiled["stage"] == "launch", "case_id"]) == set(good["case_id"])
 
 
-@pytest.mark.parametrize(("variant", "flag"), [("backwards", hygiene.BACKWARDS), ("stale", hygiene.STALE)])
+@pytest.mark.parametrize(("variant", "flag"), [("backwards", Flag.BACKWARDS), ("stale", Flag.STALE)])
 def test_a_driver_that_lies_is_found_out(variant: str, flag: str, faults: Run) -> None:
     hot = faults.samples[faults.samples["state"] == "hot"]
     lies = hot[hot["case_id"].str.startswith(f"lying_driver/{variant}/")]
@@ -182,10 +183,10 @@ def test_a_driver_that_lies_is_found_out(variant: str, flag: str, faults: Run) -
 
 
 def test_a_host_clock_that_goes_backwards_invalidates_the_sample() -> None:
-    event = hygiene.EventTimes(100, 110, 200)
-    flags = hygiene.flags([event], host_ns=-50, resolution_ns=1)
-    assert flags == (hygiene.OUTSIDE_HOST,)
-    assert not any(hygiene.is_valid(flags, metric) for metric in ("device", "span", "wall"))
+    event = metrics.EventTimes(100, 110, 200)
+    flags = timestamps.flags([event], host_ns=-50, resolution_ns=1)
+    assert flags == (Flag.OUTSIDE_HOST,)
+    assert not any(is_valid(flags, metric) for metric in ("device", "span", "wall"))
 
 
 def test_a_run_is_measured_in_three_sessions_and_nothing_twice(tmp_path: Path) -> None:
@@ -325,7 +326,7 @@ def assert_counted(run: Run, instances: set[int]) -> None:
     counted = hot["instance"].isin(instances)
     assert set(hot["instance"]) == instances | {1}
     assert (hot["valid"] == counted).all()
-    assert (hot["flags"].str.contains(hygiene.SUPERSEDED) != counted).all()
+    assert (hot["flags"].str.contains(Flag.SUPERSEDED) != counted).all()
 
 
 # a kernel that is long enough for the timer, so that nothing is batched
@@ -387,7 +388,7 @@ def test_a_run_says_why_others_cannot_see_it(tmp_path: Path, monkeypatch: pytest
 
 def test_a_file_that_exits_in_the_worker_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "gate.py"
-    exits = "\nimport sys\nif Path(sys.argv[0]).name == 'worker.py':\n    sys.exit(0)\n"
+    exits = "\nimport sys\nif Path(sys.argv[0]).name == 'serve.py':\n    sys.exit(0)\n"
     path.write_text((FAULTY / "gate.py").read_text() + exits)
     xebench(*smoke(tmp_path / "run", "quick", "--path", str(path)), status=1)
     cases = harness.load_run(tmp_path / "run").cases
@@ -407,9 +408,9 @@ def test_two_runs_on_one_device_notice_one_another(tmp_path: Path) -> None:
     one, two = harness.load_run(first.output), harness.load_run(tmp_path / "second")
     assert [run["output"] for run in one.manifest["concurrent_runs"]] == [str(tmp_path / "second")]
     assert [run["pid"] for run in two.manifest["concurrent_runs"]] == [first.process.pid]
-    assert two.samples["flags"].str.contains(hygiene.SHARED).all()
+    assert two.samples["flags"].str.contains(Flag.SHARED).all()
     quick = one.samples[one.samples["case_id"].str.startswith("quick/")]
-    assert not quick["flags"].str.contains(hygiene.SHARED).any(), "those were taken alone"
+    assert not quick["flags"].str.contains(Flag.SHARED).any(), "those were taken alone"
 
 
 @pytest.mark.parametrize("parent", ["a file", "read-only"])

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
+from harness.children.messages import UnreadableMessage
+from harness.children.worker_process import WorkerDied, WorkerHung, WorkerOutOfMemory
 from harness.errors import BrokenEnvironment, XebenchError
-from harness.patterns.info import PatternInfo, VariantInfo
+from harness.patterns.declaration import PatternInfo, VariantInfo
 from harness.patterns.plan import Family
-from harness.runner.cases import case_rows
+from harness.runner.case_rows import case_rows
+from harness.runner.family_progress import Stretch, Visit
 from harness.runner.manager import GRACE_S, Manager
-from harness.runner.messages import UnreadableMessage
-from harness.runner.process import WorkerDied, WorkerHung, WorkerOutOfMemory
-from harness.runner.sampler import Sampling
-from harness.runner.signals import Stopped
-from harness.runner.visit import Stretch, Visit
+from harness.runner.stop_signals import Stopped
+from harness.sampling.limits import Sampling
 
 INFO = PatternInfo(
     name="p",

@@ -11,14 +11,14 @@ import pandas as pd
 import pytest
 
 from harness.errors import RunFolderError, XebenchError
-from harness.patterns.info import PatternInfo, VariantInfo
+from harness.patterns.declaration import PatternInfo, VariantInfo
 from harness.patterns.plan import Family
 from harness.records import Run, RunWriter, load_run, schema
 from harness.records.unchecked import Stretch
 from harness.runner import resume
-from harness.runner.cases import case_rows
-from harness.runner.instances import PASS
+from harness.runner.case_rows import case_rows
 from harness.runner.recipe import Recipe
+from harness.vocabulary import StopReason
 
 DEVICE = {"device": "opencl:cpu:0", "name": "CPU", "driver_version": "1.2", "device_class": "cpu"}
 
@@ -124,7 +124,7 @@ def test_a_recipe_makes_the_plan_of_the_command_line() -> None:
 
 def test_a_family_that_the_run_wanted_to_come_to_again_lacks_a_pass() -> None:
     known = cases({"done": ("ok", "ok"), "waits": ("ok", "ok"), "half": ("ok", "interrupted")})
-    known.loc[known["pattern"] != "done", "stopped_by"] = PASS
+    known.loc[known["pattern"] != "done", "stopped_by"] = StopReason.PASS
     plan = [family(name) for name in ("done", "waits", "half", "never_begun")]
     assert [one.pattern.name for one in resume.unfinished_families(plan, known, "cpu")] == ["waits"]
 

@@ -27,7 +27,7 @@ def xebench(*arguments: str, check: int | None = 0) -> subprocess.CompletedProce
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "harness.cli", *arguments]
+    return [sys.executable, "-m", "harness", *arguments]
 
 
 def test_a_pattern_is_measured_and_its_folder_read_again(tmp_path: Path) -> None:

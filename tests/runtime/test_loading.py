@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import BrokenEnvironment
-from harness.runtime import gpus, libraries, loading, packages
+from harness.runtime import gpu_nodes, libraries, loading, packages
 from harness.runtime.findings import Finding
 
 CLEAN = {"HOME": os.environ.get("HOME", "/"), "PATH": "/usr/bin:/bin"}
@@ -30,7 +30,7 @@ def sound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages, "package_findings", lambda: [Finding("packages", "ok", "dpctl", "0.17.0")])
     monkeypatch.setattr(libraries, "missing_libraries", dict)
     monkeypatch.setattr(libraries, "find_library", lambda name: Path("/env/lib") / name)
-    monkeypatch.setattr(gpus, "nodes", list)
+    monkeypatch.setattr(gpu_nodes, "nodes", list)
     monkeypatch.delenv("OCL_ICD_FILENAMES", raising=False)
 
 
@@ -91,7 +91,7 @@ def test_a_missing_cpu_driver_is_refused_where_nothing_else_can_be(
     monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
     monkeypatch.setattr(libraries, "find_library", lambda name: None)
     assert "libintelocl.so is missing (package intel-opencl-rt)" in refusal()
-    monkeypatch.setattr(gpus, "nodes", lambda: [Path("/dev/dri/renderD128")])
+    monkeypatch.setattr(gpu_nodes, "nodes", lambda: [Path("/dev/dri/renderD128")])
     loading.check_environment()
     assert loading.cpu_driver_finding().status == "warning"
 
@@ -106,7 +106,7 @@ def test_the_systems_cpu_driver_will_do(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 @pytest.mark.usefixtures("sound")
 def test_an_old_cpu_driver_is_a_warning_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading.opencl, "cpu_driver_series", lambda driver: 2024)
+    monkeypatch.setattr(loading.opencl_drivers, "cpu_driver_series", lambda driver: 2024)
     finding = loading.cpu_driver_finding()
     assert finding.status == "warning"
     assert "wrong results" in finding.detail

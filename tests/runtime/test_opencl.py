@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.runtime import opencl
+from harness.runtime import opencl_drivers
 
 INTEL = "processor : 0\nvendor_id : GenuineIntel\nflags\t\t: fpu avx avx2 fma bmi2\n"
 AMD = "processor : 0\nvendor_id : AuthenticAMD\nflags\t\t: {}\n"
@@ -30,7 +30,7 @@ def driver(folder: Path, version: str = "2026.22.10.0") -> Path:
 
 
 def settings(vendors: Path, cpu_driver: Path | None, cpuinfo: str = INTEL, **environment: str) -> dict[str, str]:
-    return opencl.driver_settings({"OCL_ICD_VENDORS": str(vendors)} | environment, cpu_driver, cpuinfo)
+    return opencl_drivers.driver_settings({"OCL_ICD_VENDORS": str(vendors)} | environment, cpu_driver, cpuinfo)
 
 
 def test_the_driver_joins_those_of_the_system(vendors: Path, tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_the_driver_joins_those_of_the_system(vendors: Path, tmp_path: Path) -> 
 
 
 def test_a_folder_that_is_not_there_registers_nothing(tmp_path: Path) -> None:
-    assert opencl.registered_drivers([tmp_path / "nowhere"]) == []
+    assert opencl_drivers.registered_drivers([tmp_path / "nowhere"]) == []
 
 
 def test_a_cpu_driver_of_the_system_is_not_registered_twice(vendors: Path, tmp_path: Path) -> None:
@@ -97,11 +97,11 @@ def test_a_new_driver_is_told_nothing(vendors: Path, tmp_path: Path) -> None:
 
 
 def test_the_series_is_in_the_file_name_or_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert opencl.cpu_driver_series(driver(tmp_path, "2024.18.7.0")) == 2024
+    assert opencl_drivers.cpu_driver_series(driver(tmp_path, "2024.18.7.0")) == 2024
     plain = tmp_path / "copy" / "libintelocl.so"
     plain.parent.mkdir()
     plain.touch()
-    monkeypatch.setattr(opencl.pins, "installed_version", lambda package: "2026.2.0")
-    assert opencl.cpu_driver_series(plain) == 2026
-    monkeypatch.setattr(opencl.pins, "installed_version", lambda package: None)
-    assert opencl.cpu_driver_series(plain) is None
+    monkeypatch.setattr(opencl_drivers.pins, "installed_version", lambda package: "2026.2.0")
+    assert opencl_drivers.cpu_driver_series(plain) == 2026
+    monkeypatch.setattr(opencl_drivers.pins, "installed_version", lambda package: None)
+    assert opencl_drivers.cpu_driver_series(plain) is None

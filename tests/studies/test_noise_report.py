@@ -14,10 +14,10 @@ from click.testing import CliRunner
 from harness.errors import RunFolderError
 from harness.studies.noise import figure
 from harness.studies.noise.__main__ import main
-from harness.studies.noise.files import write_data, write_report
 from harness.studies.noise.instruments.observation import Observation, Side
-from harness.studies.noise.pairs import CONDITIONS, EXCESSES, repetition_pairs
+from harness.studies.noise.known_pairs import CONDITIONS, EXCESSES, repetition_pairs
 from harness.studies.noise.rules import KNOBS, PRECISIONS, RULES, TOOLS
+from harness.studies.noise.study_folder import write_data, write_report
 
 FACTS = {
     "created": "2024-05-17T12:00:00+00:00",

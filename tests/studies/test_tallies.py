@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from harness.studies.noise import goals, tallies
-from harness.studies.noise.pairs import CONDITIONS, EXCESSES
+from harness.studies.noise.known_pairs import CONDITIONS, EXCESSES
 from harness.studies.noise.rules import KNOBS, OURS_FINE, PRECISIONS, RULES, TOOLS, XEBENCH
 from harness.studies.noise.tallies import Score, Share
 

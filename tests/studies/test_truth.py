@@ -8,7 +8,7 @@ from itertools import groupby
 import pytest
 
 from harness.analysis.intervals import Interval
-from harness.studies.noise.pairs import CONDITIONS, PAIRS_OF, PAIRS_PER_REPETITION, Pair, repetition_pairs
+from harness.studies.noise.known_pairs import CONDITIONS, PAIRS_OF, PAIRS_PER_REPETITION, Pair, repetition_pairs
 from harness.studies.noise.truth import Calibration, Line, fit_line
 
 

@@ -10,7 +10,7 @@ from numba.core.typing import signature
 from numba_dpex.kernel_api.memory_enums import AddressSpace
 
 from harness.dpex import sub_group
-from harness.dpex._intrinsics import checks, memory, spirv
+from harness.dpex._intrinsics import addresses, checks, spirv
 from harness.dpex._intrinsics.function_type import Typer, implement
 
 # The instructions move unsigned integers; other types of the same width are reinterpreted.
@@ -27,8 +27,8 @@ def block_read(width: int) -> Typer:
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             unsigned, code = _unsigned(array.dtype)
-            pointer = memory.element_pointer(context, builder, array, args[0], args[1], parts)
-            source = spirv.pointer(memory.cast_pointer(builder, pointer, unsigned), code, const=True)
+            pointer = addresses.element_pointer(context, builder, array, args[0], args[1], parts)
+            source = spirv.pointer(addresses.cast_pointer(builder, pointer, unsigned), code, const=True)
             # The result's type is no part of a mangled name: DPC++ appends it as _R<type>.
             suffix, result = (
                 (f"_R{code}", unsigned) if width == 1 else (f"_RDv{width}_{code}", ir.VectorType(unsigned, width))
@@ -37,7 +37,7 @@ def block_read(width: int) -> Typer:
             element = context.get_value_type(array.dtype)
             if width == 1:
                 return builder.bitcast(loaded, element)
-            elements = memory.elements_of(builder, builder.bitcast(loaded, ir.VectorType(element, width)))
+            elements = addresses.elements_of(builder, builder.bitcast(loaded, ir.VectorType(element, width)))
             return cgutils.pack_array(builder, elements)
 
         return signature(returns, array, index_type), generate
@@ -51,17 +51,17 @@ def block_write(width: int) -> Typer:
     def typer(array: Any, index: Any, values: Any) -> Any:
         checks.array(array, checks.NUMBERS, (AddressSpace.GLOBAL,), contiguous=True, writable=True)
         parts, index_type = _index(array, index, 16)
-        stored = memory.StoredValues(array, values, width)
+        stored = addresses.StoredValues(array, values, width)
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             unsigned, code = _unsigned(array.dtype)
-            pointer = memory.element_pointer(context, builder, array, args[0], args[1], parts)
-            target = spirv.pointer(memory.cast_pointer(builder, pointer, unsigned), code)
+            pointer = addresses.element_pointer(context, builder, array, args[0], args[1], parts)
+            target = spirv.pointer(addresses.cast_pointer(builder, pointer, unsigned), code)
             elements = stored.unpack(context, builder, args[2])
             if width == 1:
                 data = builder.bitcast(elements[0], unsigned), code
             else:
-                vector = memory.vector_of(builder, elements)
+                vector = addresses.vector_of(builder, elements)
                 data = spirv.vector(builder.bitcast(vector, ir.VectorType(unsigned, width)), code)
             spirv.call(builder, "SubgroupBlockWriteINTEL", ir.VoidType(), [target, data])
             return context.get_dummy_value()
@@ -73,8 +73,8 @@ def block_write(width: int) -> Typer:
 
 def _index(array: Any, index: Any, alignment: int) -> tuple[Any, Any]:
     """The index types; a last index that is a constant must be a multiple of *alignment* bytes."""
-    parts, index_type = memory.index_signature(array, index)
-    value = memory.constant_index(index)
+    parts, index_type = addresses.index_signature(array, index)
+    value = addresses.constant_index(index)
     if value is not None and value * array.dtype.bitwidth // 8 % alignment:
         raise checks.Misuse(f"index is {value}, but must be a multiple of {alignment} bytes in {array.dtype}")
     return parts, index_type

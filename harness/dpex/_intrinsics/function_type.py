@@ -33,7 +33,7 @@ def type_of(function: DeviceFunction[..., Any]) -> DeviceFunctionType:
     Raises:
         KeyError: nothing implements the function.
     """
-    from harness.dpex._intrinsics import atomic, blocks, groups, mathematics, vectors  # noqa: F401
+    from harness.dpex._intrinsics import atomic_calls, blocks, groups, mathematics, vectors  # noqa: F401
 
     if function.label not in _TYPES:
         _TYPES[function.label] = DeviceFunctionType(function, _IMPLEMENTATIONS[function.label])

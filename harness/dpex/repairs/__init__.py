@@ -10,7 +10,7 @@ import importlib
 import warnings
 from importlib import metadata
 
-from harness.dpex.errors import RepairError
+from harness.dpex.dpex_errors import RepairError
 
 PINS = {"numba-dpex": "0.23.0", "numba": "0.59.1", "llvmlite": "0.42.0", "dpctl": "0.17.0"}
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from harness import runtime
-from harness.isa.cache import CompileCache
-from harness.isa.claims import arithmetic, memory, registers
-from harness.isa.claims.model import UNAVAILABLE, Build, Built, Claim, Result
-from harness.isa.kernel import compile_all, read_code
-from harness.isa.model import Compiled, Compiler, Target
+from harness.isa.claims import about_arithmetic, about_memory, about_registers
+from harness.isa.claims.claim import UNAVAILABLE, Build, Built, Claim, Result
+from harness.isa.compilation import Compiled, Compiler, Target
+from harness.isa.compile_cache import CompileCache
+from harness.isa.kernel_code import compile_all, read_code
 
 
 def all_claims() -> tuple[Claim, ...]:
     """Every claim, by catalogue entry."""
-    claims = (*memory.CLAIMS, *registers.CLAIMS, *arithmetic.CLAIMS)
+    claims = (*about_memory.CLAIMS, *about_registers.CLAIMS, *about_arithmetic.CLAIMS)
     return tuple(sorted(claims, key=lambda claim: (int("".join(filter(str.isdigit, claim.id))), claim.id)))
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numba_dpex import kernel_api as kapi
 
-from harness.analysis.hygiene import CLOCK_TOLERANCE
+from harness.analysis.timestamps import CLOCK_TOLERANCE
 from harness.dpex import PreparedLaunch, build, compile_kernel, kernel
 from harness.roofline.bench import Bench, nd_range
 from harness.roofline.search import Found, WrongResult

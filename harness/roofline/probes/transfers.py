@@ -14,7 +14,7 @@ import numpy as np
 
 from harness.roofline.bench import Bench, require_equal
 from harness.roofline.search import Candidate, Found
-from harness.runner.memory import Array, allocate
+from harness.session.device_memory import Array, allocate
 
 _MOST_BYTES = 256 << 20
 _ELEMENT = np.dtype(np.int64)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.command_line import run_command
+from harness.cli.options import run_command
 
 if TYPE_CHECKING:
     from harness.runtime import DeviceInfo
-    from harness.studies.noise.pairs import Plan
+    from harness.studies.noise.known_pairs import Plan
     from harness.studies.noise.truth import Calibration
 
 #: Packages whose version belongs to the result, beside those of every run.
@@ -45,10 +45,10 @@ TOOLS = ("pytest-benchmark", "pytest", "pyperf")
 @click.option("--from-data", is_flag=True, help="Measure nothing; make figure and summary from the data in --output.")
 def main(output: Path, device: str, quick: bool, from_data: bool, **given: Any) -> None:
     """Measure pairs of known true ratio with four tools, quiet and under load, and say which can be believed."""
-    from harness.studies.noise.files import write_report
+    from harness.studies.noise.study_folder import write_report
 
     if not from_data:
-        from harness.studies.noise.pairs import Plan
+        from harness.studies.noise.known_pairs import Plan
 
         plan = Plan(given["repetitions"], given["seconds_per_pair"], 60 * given["minutes"], given["seed"])
         _measure(output, device, Plan(2, 0.3, 120.0, plan.seed) if quick else plan)
@@ -65,11 +65,11 @@ def _measure(output: Path, device: str, plan: Plan) -> None:
     chosen = selection.device
     _say(f"device: {chosen.name} ({chosen.device})")
 
-    from harness.runner.session import Session
-    from harness.studies.noise.files import write_data
-    from harness.studies.noise.measuring import Study
-    from harness.studies.noise.pairs import pair_of
+    from harness.session.session import Session
+    from harness.studies.noise.known_pairs import pair_of
+    from harness.studies.noise.study_folder import write_data
     from harness.studies.noise.subject import Subject
+    from harness.studies.noise.trials import Study
 
     subject = Subject(Session.on(chosen.device))
     study = Study(subject, chosen.device_class, plan)

@@ -11,7 +11,7 @@ from typing import Any, Final
 import jinja2
 import pandas as pd
 
-from harness.studies.noise.pairs import CONDITIONS, EXCESSES
+from harness.studies.noise.known_pairs import CONDITIONS, EXCESSES
 from harness.studies.noise.rules import BEST_OF, KNOBS, OURS, OURS_FINE, PYPERF, PYTEST, XEBENCH, XEBENCH_FINE, Knob
 from harness.studies.noise.tallies import MOST_ALARMS, Score, Share, curve, scores
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import pandas as pd
 
-from harness.studies.noise.pairs import CONDITIONS
+from harness.studies.noise.known_pairs import CONDITIONS
 from harness.studies.noise.rules import OURS, OURS_FINE, PRECISIONS, XEBENCH, XEBENCH_FINE, Rule
 from harness.studies.noise.tallies import MOST_ALARMS, Score, Share, coverage, scores
 

@@ -12,8 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from harness.analysis.verdict import FASTER, SLOWER
-from harness.runner.sampler import Sampling
+from harness.sampling.limits import Sampling
+from harness.vocabulary import Outcome
 
 XEBENCH: Final = "xebench"
 #: The same tool, asked for a precision that takes about as long as the peers are given.
@@ -68,7 +68,7 @@ class Knob:
 def stated(rows: pd.DataFrame) -> Calls:
     """What the tool itself says."""
     outcome = rows["outcome"].to_numpy(str)
-    return np.where(np.isin(outcome, (FASTER, SLOWER)), outcome, NEITHER)
+    return np.where(np.isin(outcome, (Outcome.FASTER, Outcome.SLOWER)), outcome, NEITHER)
 
 
 def excludes_one(rows: pd.DataFrame) -> Calls:
@@ -147,4 +147,4 @@ def _moments(rows: pd.DataFrame, side: str) -> tuple[Any, Any, Any]:
 
 
 def _signs(faster: NDArray[np.bool_], slower: NDArray[np.bool_]) -> Calls:
-    return np.where(faster, FASTER, np.where(slower, SLOWER, NEITHER))
+    return np.where(faster, Outcome.FASTER, np.where(slower, Outcome.SLOWER, NEITHER))

@@ -12,11 +12,11 @@ from numba_dpex import kernel_api as kapi
 
 from harness.analysis.intervals import speedup
 from harness.analysis.statistics import Floats
-from harness.analysis.verdict import FASTER
-from harness.runner.memory import DeviceMemory
-from harness.runner.session import Session
-from harness.studies.noise.pairs import EXCESSES, Pair
+from harness.session.device_memory import DeviceMemory
+from harness.session.session import Session
+from harness.studies.noise.known_pairs import EXCESSES, Pair
 from harness.studies.noise.truth import Calibration, fit_line
+from harness.vocabulary import Outcome
 
 Program = Callable[[], None]
 
@@ -80,7 +80,7 @@ class Subject:
     def programs(self, pair: Pair) -> tuple[Program, Program]:
         """The two programs of a pair: each launches its kernel and waits until it is over."""
         longer = round(self._trips * (1 + pair.excess))
-        trips = (longer, self._trips) if pair.answer == FASTER else (self._trips, longer)
+        trips = (longer, self._trips) if pair.answer == Outcome.FASTER else (self._trips, longer)
         kernels = _KERNELS[::-1] if pair.swapped else _KERNELS
         return self._program(kernels[0], trips[0]), self._program(kernels[1], trips[1])
 

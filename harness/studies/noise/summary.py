@@ -10,7 +10,7 @@ import jinja2
 import pandas as pd
 
 from harness.studies.noise.goals import goals, percent
-from harness.studies.noise.pairs import CONDITIONS, EXCESSES
+from harness.studies.noise.known_pairs import CONDITIONS, EXCESSES
 from harness.studies.noise.rules import PRECISIONS, PYPERF, TOOLS
 from harness.studies.noise.tallies import Score, coverage, hindsight, part, scores, seconds
 
@@ -23,7 +23,7 @@ def as_markdown(rows: pd.DataFrame, facts: Mapping[str, Any]) -> str:
 
     Args:
         rows: The study's table.
-        facts: What the study wrote of itself (`harness.studies.noise.files`).
+        facts: What the study wrote of itself (`harness.studies.noise.study_folder`).
     """
     text = resources.files(__package__).joinpath("summary.md.j2").read_text(encoding="utf-8")
     environment = jinja2.Environment(autoescape=False, trim_blocks=True, lstrip_blocks=True)

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special
 
-from harness.studies.noise.pairs import CONDITIONS, EXCESSES
+from harness.studies.noise.known_pairs import CONDITIONS, EXCESSES
 from harness.studies.noise.rules import CONFIDENCE, KNOBS, NEITHER, PRECISIONS, PYPERF, RULES, TOOLS, Calls, Knob, Rule
 from harness.studies.noise.rules import t_interval as interval_of_t_test
 

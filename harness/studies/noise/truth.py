@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.analysis.intervals import Interval
-from harness.analysis.verdict import FASTER
-from harness.studies.noise.pairs import Pair
+from harness.studies.noise.known_pairs import Pair
+from harness.vocabulary import Outcome
 
 #: Most distance from a straight line with which the true ratios count as known.
 MOST_RESIDUAL: Final = 0.01
@@ -39,7 +39,7 @@ class Line:
     def true_speedup(self, pair: Pair) -> float:
         """Time of the pair's first program over that of the second."""
         ratio = self.ratio(pair.excess)
-        return ratio if pair.answer == FASTER else 1 / ratio
+        return ratio if pair.answer == Outcome.FASTER else 1 / ratio
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import click
 
-from harness.command_line import run_command
+from harness.cli.options import run_command
 from harness.errors import XebenchError
 
 EQUAL: Final = Path(__file__).with_name("equal.py")
@@ -45,7 +45,7 @@ def main(output: Path, device: str, budget: float) -> None:
 def _measure(folder: Path, device: str, budget: float, instances: int) -> Any:
     from harness.records import load_run
 
-    command = [sys.executable, "-m", "harness.cli", "run", *NAMES, "--path", str(EQUAL), "--device", device]
+    command = [sys.executable, "-m", "harness", "run", *NAMES, "--path", str(EQUAL), "--device", device]
     options = ["--budget", str(budget), "--instances", str(instances), "--output", str(folder)]
     done = subprocess.run([*command, *options], stdout=subprocess.DEVNULL, check=False)
     if done.returncode:
@@ -60,7 +60,7 @@ def _tally(run: Any, instances: int) -> Iterator[dict[str, Any]]:
 
 
 def _title(run: Any) -> str:
-    from harness.report.rows import device_line
+    from harness.report.result_rows import device_line
 
     return f"{device_line(run)}, {run.manifest['created']}"
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from harness.analysis import intervals, verdict
-from harness.runner.deciding import stopping_rule
-from harness.runner.sampler import Sampling, sample_family
+from harness.sampling import stopping
+from harness.sampling.blocks import sample_family
+from harness.sampling.limits import Sampling
 from harness.studies.noise.instruments.observation import Observation, Program, Side
+from harness.vocabulary import Outcome
 
 _FIRST, _SECOND = "first", "second"
 
@@ -35,7 +37,6 @@ def xebench(
     """
     programs = {_FIRST: first, _SECOND: second}
     sampling = Sampling(precision=precision, budget_s=budget_s)
-    rule = stopping_rule(sampling, _FIRST)
     taken: dict[str, Sequence[float]] = {}
 
     def measure(variant: str, *, state: str, block: int, order: int, batch: int) -> float:
@@ -43,7 +44,7 @@ def xebench(
 
     def decide(values: Mapping[str, Sequence[float]], elapsed_s: float) -> str | None:
         taken.update(values)
-        return rule(values, elapsed_s)
+        return stopping.decide(values, elapsed_s, baseline=_FIRST, sampling=sampling)
 
     sampled = sample_family((_FIRST, _SECOND), measure, decide, sampling, seed=seed)
     return conclude(taken[_FIRST], taken[_SECOND], sampled.stopped_by, device_class, verdict.same_within(precision))
@@ -60,7 +61,7 @@ def conclude(
     speedup = intervals.speedup(first, second)
     ratios = [one / other for one, other in zip(first, second, strict=True)]
     circumstances = verdict.Circumstances(stopped_by=stopped_by, drift=intervals.drift(ratios))
-    judged = verdict.judge(speedup, verdict.FASTER, device_class, circumstances, band)
+    judged = verdict.judge(speedup, Outcome.FASTER, device_class, circumstances, band)
     return Observation(
         Side.of(first),
         Side.of(second),

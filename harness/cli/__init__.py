@@ -1,0 +1,1 @@
+"""The command line: one module a command, each a few lines that call the rooms below."""

@@ -1,0 +1,36 @@
+"""The command ``xebench``: its commands, one module each.
+
+Their modules import click and nothing heavy; rooms are imported when a command runs, so that ``--help`` and ``list``
+stay instant.
+"""
+
+from __future__ import annotations
+
+import click
+
+from harness import __version__
+from harness.cli.devices import devices
+from harness.cli.doctor import doctor
+from harness.cli.isa import isa
+from harness.cli.list_patterns import list_patterns
+from harness.cli.occupancy import occupancy
+from harness.cli.options import run_command
+from harness.cli.project import project
+from harness.cli.report import report
+from harness.cli.roofline import roofline
+from harness.cli.run import run
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="xebench")
+def commands() -> None:
+    """Does the advice of Intel's oneAPI GPU Optimization Guide hold on this device, and by how much?"""
+
+
+for _command in (doctor, devices, list_patterns, run, report, roofline, isa, occupancy, project):
+    commands.add_command(_command)
+
+
+def main() -> None:
+    """Run a command; an error that a user can cause ends in one line and its exit status."""
+    run_command(commands, "xebench")

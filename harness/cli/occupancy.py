@@ -1,0 +1,138 @@
+"""The command ``xebench occupancy``; heavy rooms are imported when it runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.cli.options import JSON, OCLOC, PATHS, given_options, show
+from harness.errors import XebenchError
+
+if TYPE_CHECKING:
+    from harness.gpu_model.gpus import GpuParameters
+
+#: Options that describe a launch by numbers, and so contradict a pattern's own.
+_NUMBERS = ("work_group", "sub_group", "slm", "barriers", "global_size", "large_grf", "as_map")
+
+
+@click.command("occupancy")
+@click.option(
+    "--gpu", help="A GPU such as pvc, dg2, a770, tgllp, bmg, or a file that describes one.  [default: the one present]"
+)
+@click.option("--work-group", help="Work-items of a work-group: 256, 1K or 16x16.")
+@click.option("--sub-group", help="Sub-group size.")
+@click.option("--slm", default="0", show_default=True, help="Shared local memory of a work-group: 32K.")
+@click.option("--barriers", default=0, show_default=True, help="Barriers that the kernel uses.")
+@click.option("--global", "global_size", help="Work-items of the whole launch: 1M or 1024x1024.")
+@click.option("--large-grf", is_flag=True, help="The large register file, which halves the threads.")
+@click.option("--eus", type=int, help="Vector engines of the device, where it has fewer than the whole GPU.")
+@click.option("--map", "as_map", is_flag=True, help="A heat map over work-group size and SLM instead.")
+@click.option("--pattern", "names", multiple=True, help="A pattern's launches instead of numbers; may be repeated.")
+@click.option("--preset", default="default", show_default=True, help="Problem sizes of the pattern.")
+@OCLOC
+@PATHS
+@JSON
+def occupancy(gpu: str | None, eus: int | None, names: tuple[str, ...], as_json: bool, **given: Any) -> None:
+    """How many of a GPU's thread contexts a launch can occupy, and what limits it. A model: nothing is measured.
+
+    The launch is given by numbers (--work-group and --sub-group at least) or by --pattern.
+    """
+    if given["as_map"]:
+        _refuse(("work_group", "slm", "global_size"), "--map shows all sizes of work-groups and SLM")
+        if given["sub_group"] is None:
+            raise XebenchError("--map is of one sub-group size: give --sub-group")
+    if names:
+        _refuse(_NUMBERS, "--pattern brings its own launch")
+        _of_patterns(_gpu(gpu, eus), names, as_json, given)
+    elif given["as_map"]:
+        _map(_gpu(gpu, eus), as_json, given)
+    elif given["sub_group"] is None or given["work_group"] is None:
+        raise XebenchError("a launch needs --work-group and --sub-group, or a pattern: --pattern NAME")
+    else:
+        _of_numbers(_gpu(gpu, eus), as_json, given)
+
+
+def _gpu(name: str | None, eus: int | None) -> GpuParameters:
+    from harness.gpu_model.gpus import find_gpu, gpu_of_device
+
+    if name is not None:
+        return find_gpu(name, eus)
+    from harness import runtime
+
+    runtime.load()
+    device = runtime.select_device().device
+    if device.device_class != "gpu":
+        raise XebenchError(f"no GPU is present, only {device.name}: name one with --gpu, such as --gpu pvc")
+    return gpu_of_device(device.name, eus or device.compute_units)
+
+
+def _map(gpu: GpuParameters, as_json: bool, given: dict[str, Any]) -> None:
+    from harness.gpu_model.gpus import parse_size
+    from harness.gpu_model.occupancy_search import heat_map
+    from harness.report.occupancy_table import heat_json, heat_table
+
+    size = parse_size(given["sub_group"])
+    cells = heat_map(gpu, size, barriers=given["barriers"], large_grf=given["large_grf"])
+    if as_json:
+        show(heat_json(cells, gpu, size))
+    else:
+        _console().print(heat_table(cells, gpu, size))
+
+
+def _of_numbers(gpu: GpuParameters, as_json: bool, given: dict[str, Any]) -> None:
+    import json
+
+    from harness.gpu_model.occupancy import occupancy_of, parse_launch
+    from harness.report.occupancy_table import occupancy_lines
+
+    shape = {name: given[name] for name in ("slm", "barriers", "global_size", "large_grf")}
+    found = occupancy_of(parse_launch(given["work_group"], given["sub_group"], **shape), gpu)
+    show(json.dumps(found.to_json()) if as_json else "\n".join(occupancy_lines(found)))
+
+
+def _of_patterns(gpu: GpuParameters, names: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> None:
+    import json
+    import tempfile
+    from itertools import groupby
+
+    from harness.cli.isa import collect_plan, plan_of, say
+    from harness.isa.compile_cache import CompileCache
+    from harness.isa.kernel_occupancy import occupancies
+    from harness.isa.ocloc import find_compiler
+    from harness.report.occupancy_table import kernels_remarks, kernels_table
+    from harness.report.units import axes_text
+
+    compiler = find_compiler(given["ocloc"])
+    say(f"{compiler.label}, {gpu.product.name} ({gpu.code})")
+    with tempfile.TemporaryDirectory(prefix="xebench-occupancy-") as folder:
+        collected = collect_plan(plan_of(names, given["paths"], given["preset"]), Path(folder))
+        kernels = occupancies(collected.launches, gpu, compiler, CompileCache())
+    if as_json:
+        show(json.dumps([one.to_json() for one in kernels], indent=2))
+    else:
+        for (pattern, axes), group in groupby(kernels, key=lambda one: (one.launch.pattern, one.launch.axes)):
+            of_point = list(group)
+            point = axes_text(axes)
+            show(f"{pattern}, {given['preset']}{', ' if point else ''}{point}")
+            console = _console()
+            console.print(kernels_table(of_point, console.width))
+            show("\n".join([*kernels_remarks(of_point), ""]))
+        for missing in collected.missing:
+            show(f"{missing.pattern}/{missing.variant}: {missing.reason}")
+    if not any(one.found for one in kernels):
+        reason = next((one.reason for one in kernels), "no selected pattern launches a kernel of its own")
+        raise XebenchError(f"not one launch has an occupancy on {gpu.code} ({reason}): choose another GPU or pattern")
+
+
+def _console() -> Any:
+    from rich.console import Console
+
+    return Console()
+
+
+def _refuse(options: tuple[str, ...], why: str) -> None:
+    for name, written in given_options().items():
+        if name in options:
+            raise XebenchError(f"{why}: leave out {written}")

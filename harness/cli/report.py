@@ -1,0 +1,36 @@
+"""The command ``xebench report``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from harness.cli.options import output_file, show, write
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "html", "markdown", "csv", "json"]),
+    default="text",
+    show_default=True,
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    callback=output_file,
+    help="File to write; standard output otherwise.",
+)
+def report(folder: Path, form: str, output: Path | None) -> None:
+    """Show the run in FOLDER again."""
+    from harness.records import load_run
+    from harness.report import render
+
+    text = render(load_run(folder), form)
+    if output is None:
+        show(text)
+    else:
+        write(output, text)

@@ -1,0 +1,172 @@
+"""The command ``xebench run``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from harness.cli.options import JSON, PATHS, Positive, given_options, show
+from harness.errors import XebenchError
+from harness.vocabulary import STATES_ASKED
+
+#: Options of ``run`` that a recipe takes under the same name.
+RECIPE_OPTIONS = (
+    "overrides",
+    "device",
+    "require_gpu",
+    "precision",
+    "state",
+    "seed",
+    "instances",
+    "passes",
+    "min_samples",
+    "max_samples",
+)
+#: What numpy's generators and the tables take (`harness.runner.recipe`, likewise).
+LARGEST_SEED = 2**32 - 1
+#: Fewest samples that make an interval (`harness.analysis.intervals`, which would have to be loaded).
+MIN_SAMPLES = 6
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@click.option("--preset", default="default", show_default=True, help="Problem sizes: smoke, default or guide.")
+@click.option(
+    "--device",
+    default="auto",
+    show_default=True,
+    help="auto, gpu, cpu, or a SYCL filter string such as level_zero:gpu:0.",
+)
+@click.option("--require-gpu", is_flag=True, help="Fail rather than fall back to the CPU device.")
+@click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="NAME=VALUES",
+    help="Values of an axis or a size: work_group_size=64,256.",
+)
+@click.option("--output", type=click.Path(path_type=Path), help="Run folder.  [default: runs/<UTC time>]")
+@click.option("--overwrite", is_flag=True, help="Replace an earlier run in the same folder.")
+@click.option(
+    "--precision",
+    type=Positive(),
+    help="Wanted half-width of the log speed-up's interval.  [default: 0.01]",
+)
+@click.option(
+    "--budget",
+    type=Positive(),
+    help="Seconds of sampling per pattern.  [default: by preset]",
+)
+@click.option(
+    "--instances",
+    type=click.IntRange(1),
+    help="Times that arrays and kernels are made anew, at least, before the precision may end a pattern; the budget "
+    "may.  [default: 6, smoke: 1]",
+)
+@click.option(
+    "--passes",
+    type=click.IntRange(1),
+    help="Times that the run comes to each pattern, with a part of the instances each time.  [default: 3, smoke: 1]",
+)
+@click.option(
+    "--min-samples",
+    type=click.IntRange(MIN_SAMPLES),
+    help="Samples of each variant and instance before the precision may end it.  [default: 10, smoke: 6]",
+)
+@click.option(
+    "--max-samples",
+    type=click.IntRange(MIN_SAMPLES),
+    help="Samples of each variant at most, of all instances and both states together.  [default: 1000]",
+)
+@click.option(
+    "--state",
+    type=click.Choice([*STATES_ASKED]),
+    default="hot",
+    show_default=True,
+    help="Sample with caches as the samples before left them, or after flushing them; both share the budget.",
+)
+@click.option(
+    "--timeout",
+    type=Positive(),
+    help="Seconds of silence after which a worker counts as hung.  [default: by preset]",
+)
+@click.option(
+    "--run-budget",
+    type=Positive(),
+    help="Seconds for the whole run; what does not fit is recorded as not measured, for --resume.  [default: no limit]",
+)
+@click.option(
+    "--memory-limit",
+    default="80%",
+    show_default=True,
+    metavar="SIZE",
+    help="Memory at which a worker process is ended: 8G, or a part of the host's.",
+)
+@click.option(
+    "--exclusive", is_flag=True, help="Refuse to run while another run uses the device, and keep others away."
+)
+@click.option(
+    "--resume",
+    type=click.Path(path_type=Path),
+    metavar="RUN",
+    help="Go on with what this run folder lacks; what is measured, and how thoroughly, is taken from it.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, LARGEST_SEED),
+    default=20240517,
+    show_default=True,
+    help="Seed of the data and of the order of samples.",
+)
+@PATHS
+@JSON
+def run(names: tuple[str, ...], preset: str, as_json: bool, paths: tuple[Path, ...], **given: Any) -> None:
+    """Measure patterns, naive against optimized; NAMES as in 'list', all when there are none.
+
+    Exit status 1 when a variant was wrong, crashed or hung; 3 when no device is usable; 130 after Ctrl-C.
+    """
+    from harness.runner.recipe import Recipe
+
+    resume = given["resume"]
+    if resume is not None:
+        _refuse_beside_resume()
+        recipe = Recipe.of_run(resume)
+    else:
+        chosen = {name: given[name] for name in RECIPE_OPTIONS}
+        files = tuple(str(path.absolute()) for path in paths)  # a run can be resumed from another folder
+        recipe = Recipe(names, preset, paths=files, budget_s=given["budget"], **chosen)
+    plan = recipe.plan()
+
+    from harness.report import terminal as view
+    from harness.report.progress import progress_for
+    from harness.roofline.store import known_roofs
+    from harness.runner.run import exit_status, run_plan
+    from harness.runner.run_options import Options
+
+    options = Options(
+        output=resume or given["output"] or Path("runs") / view.timestamp(),
+        recipe=recipe,
+        overwrite=given["overwrite"],
+        resume=resume is not None,
+        timeout_s=given["timeout"],
+        memory_limit=given["memory_limit"],
+        run_budget_s=given["run_budget"],
+        exclusive=given["exclusive"],
+        command_line=tuple(sys.argv[1:]),
+        known_roofs=known_roofs,
+    )
+    with progress_for(sys.stderr) as progress:
+        done = run_plan(plan, options, progress)
+    show(view.as_json(done) if as_json else view.as_text(done))
+    sys.exit(exit_status(done))
+
+
+def _refuse_beside_resume() -> None:
+    """Options that say what is measured belong to the run that is resumed, and must not contradict it."""
+    own = {"resume", "timeout", "run_budget", "memory_limit", "exclusive", "as_json"}
+    for name, written in given_options().items():
+        if name not in own:
+            raise XebenchError(f"--resume takes from the run what is measured: leave out {written}")

@@ -1,0 +1,142 @@
+"""Claims about memory messages: E12, E14, E15, E28, E37."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from harness.isa.claims.claim import CONFIRMED, NOT_REPRODUCIBLE, REFUTED, Build, Built, Claim, Finding, fewer, opencl
+
+GPUS = ("pvc", "dg2", "tgllp", "bmg")
+
+
+#: Without it ocloc takes buffers to be below 4 GB on dg2 and tgllp, and addresses of 32 bits from their start.
+WIDE_ADDRESSES = ("-cl-intel-greater-than-4GB-buffer-required",)
+ADDRESS_BYTES = 16 * 8  # lanes, bytes of an address
+
+
+def _sides(*names: str, build_options: tuple[str, ...] = ()) -> Any:
+    def builds(gpu: str) -> dict[str, Build]:
+        from harness.isa.claims.claim_kernels import accesses
+
+        return {name: Build(accesses()[name], build_options=build_options) for name in names}
+
+    return builds
+
+
+def _figures(built: Built) -> dict[str, int]:
+    messages = [message for message in built.code.assembly.messages if message.space == "global"]
+    moved = [message for message in messages if message.kind in {"load", "store"}]
+    return {
+        "loads": built.code.assembly.count("load", "global"),
+        "stores": built.code.assembly.count("store", "global"),
+        "bytes of the widest message": max((message.bytes for message in moved), default=0),
+        "address registers of a message": max((message.address_registers for message in moved), default=0),
+        "instructions": len(built.code.assembly.instructions),
+    }
+
+
+def _fill_is_scattered(built: Mapping[str, Built], gpu: str) -> Finding:
+    apart, together = (_figures(built[name])["stores"] for name in ("fill_contiguous", "fill_interleaved"))
+    if apart < together:
+        because = f"the compiler joins an item's 16 stores: {apart} messages against {together}"
+        return Finding(NOT_REPRODUCIBLE, because)
+    return Finding(CONFIRMED, f"stores stay apart: {apart} messages of scattered lanes against {together}")
+
+
+def _vectors_are_wider(built: Mapping[str, Built], gpu: str) -> Finding:
+    ones, fours = _figures(built["copy_ones"]), _figures(built["copy_fours"])
+    narrow, wide = (figures["bytes of the widest message"] for figures in (ones, fours))
+    found = fewer(ones["loads"] + ones["stores"], fours["loads"] + fours["stores"], "loads and stores")
+    because = f"{found.because}; bytes of a message: {narrow} against {wide}"
+    return Finding(found.verdict if wide == 4 * narrow else NOT_REPRODUCIBLE, because)
+
+
+def _blocks_are_messages(built: Mapping[str, Built], gpu: str) -> Finding:
+    code = built["copy_blocks"].code
+    moved = [m for m in code.assembly.messages if m.space == "global" and m.kind in {"load", "store"}]
+    blocks = [message for message in moved if message.width.endswith("t")]
+    because = f"{len(blocks)} of {len(moved)} messages are blocks, the widest of {max(m.bytes for m in moved)} bytes"
+    return Finding(CONFIRMED if moved and len(blocks) == len(moved) else NOT_REPRODUCIBLE, because)
+
+
+def _blocks_need_one_address(built: Mapping[str, Built], gpu: str) -> Finding:
+    name = "address registers of a message"
+    lanes, block = (_figures(built[side])[name] for side in ("copy_by_lane", "copy_by_block"))
+    size = built["copy_by_lane"].code.register_bytes
+    found = fewer(lanes, block, f"registers of {size} bytes for a message's addresses")
+    as_said = block == 1 and lanes * size == ADDRESS_BYTES
+    return Finding(found.verdict if as_said else REFUTED, f"{found.because}, {lanes * size} bytes for the lanes")
+
+
+def _order(built: Built) -> str:
+    """Loads and stores in the order of the text: ``LLSLLS``."""
+    letters = {"load": "L", "store": "S"}
+    messages = (m for m in built.code.assembly.messages if m.space == "global")
+    return "".join(letters[m.kind] for m in messages if m.kind in letters)
+
+
+def _restrict_hoists(built: Mapping[str, Built], gpu: str) -> Finding:
+    plain, manual, hinted = (_order(built[side]) for side in ("plain", "loads_first", "restricted"))
+    because = f"order in the loop: plain {plain}, loads first by hand {manual}, restrict {hinted}"
+    if plain == manual:
+        return Finding(NOT_REPRODUCIBLE, f"{because}: loads are first in any case")
+    return Finding(CONFIRMED if hinted == manual else NOT_REPRODUCIBLE, because)
+
+
+def _hoisting_sides(gpu: str) -> dict[str, Build]:
+    options = {"plain": (), "loads_first": ("-DLOADS_FIRST",), "restricted": ("-DRESTRICT",)}
+    return {side: Build(opencl("pairwise_add"), build_options=flags) for side, flags in options.items()}
+
+
+_ACCESS = "Sub-Groups and SIMD Vectorization"
+CLAIMS = (
+    Claim(
+        "E12",
+        f"{_ACCESS} / Vectorization and Memory Access",
+        "A work-item that stores 16 neighbours in a loop makes 16 scattered stores; interleaved by lanes they are "
+        "contiguous.",
+        GPUS,
+        _sides("fill_contiguous", "fill_interleaved"),
+        _fill_is_scattered,
+        _figures,
+        known_not_to_reproduce=True,
+    ),
+    Claim(
+        "E14",
+        f"{_ACCESS} / Maximizing Memory Bandwidth Utilization",
+        "Four elements a lane in one access quadruple the payload of a memory operation, from 64 to 256 bytes.",
+        GPUS,
+        _sides("copy_ones", "copy_fours"),
+        _vectors_are_wider,
+        _figures,
+    ),
+    Claim(
+        "E15",
+        f"{_ACCESS} / Memory Block Load and Store",
+        "Sub-group block access becomes the hardware's block messages.",
+        GPUS,
+        _sides("copy_fours", "copy_blocks"),
+        _blocks_are_messages,
+        _figures,
+    ),
+    Claim(
+        "E28",
+        "Registerization and Avoiding Register Spills / Using Sub-group Block Load/Store",
+        "64-bit addresses of 16 lanes take 128 bytes of registers, the address of a block at most one register.",
+        GPUS,
+        _sides("copy_by_lane", "copy_by_block", build_options=WIDE_ADDRESSES),
+        _blocks_need_one_address,
+        _figures,
+    ),
+    Claim(
+        "E37",
+        "Pointer Aliasing and the Restrict Directive",
+        "With restrict the compiler itself moves the loads of the second element before the store of the first.",
+        GPUS,
+        _hoisting_sides,
+        _restrict_hoists,
+        _figures,
+        known_not_to_reproduce=True,
+    ),
+)

@@ -1,0 +1,180 @@
+"""Claims about registers: E20, E22, E24, E25, E26a, E27, E29."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from harness.isa.claims.claim import CONFIRMED, NOT_REPRODUCIBLE, REFUTED, Build, Built, Claim, Finding, fewer, opencl
+
+PRIVATE_BYTES = 256 * 4 * 16  # counters, bytes of one, lanes
+# What the guide prints for its kernel of 80 doubles, in the order of its table.
+GUIDE_SPILLS = {"SIMD32": 396, "SIMD32, large GRF": 206, "SIMD16": 112, "SIMD16, large GRF": 0}
+
+
+def _figures(built: Built) -> dict[str, int]:
+    code = built.code
+    return {
+        "SIMD width": code.simd_width,
+        "registers": code.info.grf_count,
+        "spilled registers": code.spilled_registers,
+        "private bytes": code.private_bytes,
+        "scratch messages": sum(code.assembly.count(kind, "scratch") for kind in ("load", "store")),
+        "instructions": len(code.assembly.instructions),
+    }
+
+
+def _reports_tell(built: Mapping[str, Built], gpu: str) -> Finding:
+    private = built["bins_of_item"].code.private_bytes
+    spilled = built["eighty_doubles"]
+    number = spilled.code.spilled_registers
+    warned = any(f"spilled around {number}" in warning for warning in spilled.warnings)
+    because = f"private memory {private} bytes; warning names {number} spilled registers: {'yes' if warned else 'no'}"
+    return Finding(CONFIRMED if private == PRIVATE_BYTES and warned and number else REFUTED, because)
+
+
+def _unrolling_wants_registers(built: Mapping[str, Built], gpu: str) -> Finding:
+    spills = {name: side.code.spilled_registers for name, side in built.items()}
+    because = ", ".join(f"{name}: {count} spilled" for name, count in spills.items())
+    if spills["rolled"] == 0 and spills["unrolled"] > spills["unrolled, large GRF"]:
+        return Finding(CONFIRMED, because)
+    return Finding(NOT_REPRODUCIBLE if not any(spills.values()) else REFUTED, because)
+
+
+def _small_type_fits(built: Mapping[str, Built], gpu: str) -> Finding:
+    wide, narrow = (built[name].code.private_bytes for name in ("ulong bins", "uint bins"))
+    because = f"private memory: {wide} bytes against {narrow}"
+    if narrow == 0 and wide > 0:
+        return Finding(CONFIRMED, because)
+    return Finding(NOT_REPRODUCIBLE, because + ", registers hold " + ("both" if wide == 0 else "neither"))
+
+
+def _same_code(naive: str, optimized: str) -> Any:
+    """The guide says that ``naive`` keeps the bins out of registers."""
+
+    def judge(built: Mapping[str, Built], gpu: str) -> Finding:
+        worse, better = (_figures(built[name]) for name in (naive, optimized))
+        memory = ("private bytes", "scratch messages")
+        because = "; ".join(f"{name}: {worse[name]} against {better[name]}" for name in (*memory, "instructions"))
+        if better["private bytes"] < worse["private bytes"]:
+            return Finding(CONFIRMED, because)
+        return Finding(NOT_REPRODUCIBLE, because)
+
+    return judge
+
+
+def _private_memory_goes(built: Mapping[str, Built], gpu: str) -> Finding:
+    alone, shared = (built[name].code.private_bytes for name in ("bins_of_item", "bins_of_sub_group"))
+    found = fewer(alone, shared, "private memory of a thread in bytes")
+    return Finding(found.verdict if shared == 0 else REFUTED, found.because)
+
+
+def _spills_by_mode(built: Mapping[str, Built], gpu: str) -> Finding:
+    spills = [built[name].code.spilled_registers for name in GUIDE_SPILLS]
+    text, printed = (" / ".join(map(str, numbers)) for numbers in (spills, GUIDE_SPILLS.values()))
+    ordered = spills == sorted(spills, reverse=True) and len(set(spills)) == len(spills) and spills[-1] == 0
+    return Finding(CONFIRMED if ordered else REFUTED, f"spilled registers {text}; the guide's {printed}")
+
+
+def _histograms(gpu: str) -> dict[str, Build]:
+    from harness.isa.claims.claim_kernels import histograms
+
+    return {name: Build(source) for name, source in histograms().items()}
+
+
+def _contractions(gpu: str) -> dict[str, Build]:
+    from harness.isa.claims.claim_kernels import contraction
+
+    return {
+        "rolled": Build(contraction(False)),
+        "unrolled": Build(contraction(True)),
+        "unrolled, large GRF": Build(contraction(True), "large"),
+    }
+
+
+def _spill_sides(gpu: str) -> dict[str, Build]:
+    return {
+        name: Build(opencl("eighty_doubles"), "large" if "large" in name else "default", int(name[4:6]))
+        for name in GUIDE_SPILLS
+    }
+
+
+def _bins(**sides: tuple[str, ...]) -> Any:
+    names = {name.replace("_", " "): options for name, options in sides.items()}
+    return lambda gpu: {name: Build(opencl("histogram"), build_options=options) for name, options in names.items()}
+
+
+_CHAPTER = "Registerization and Avoiding Register Spills"
+_FP64_GPUS = ("pvc", "bmg")
+_GPUS = ("pvc", "dg2", "tgllp", "bmg")
+CLAIMS = (
+    Claim(
+        "E20",
+        f"{_CHAPTER} / Finding Kernels with Register Spills",
+        "A private array outside registers shows as private memory (16384 bytes a thread for 256 counters of 32 "
+        "bits), and the compiler warns of spills with their number.",
+        _FP64_GPUS,
+        lambda gpu: {
+            "bins_of_item": _histograms(gpu)["bins_of_item"],
+            "eighty_doubles": Build(opencl("eighty_doubles"), forced_simd=32),
+        },
+        _reports_tell,
+        _figures,
+    ),
+    Claim(
+        "E22",
+        f"{_CHAPTER} / Performance Tuning Using GRF Mode Selection",
+        "Without unrolling the small GRF mode is enough; the unrolled kernel needs the large one.",
+        ("pvc",),
+        _contractions,
+        _unrolling_wants_registers,
+        _figures,
+    ),
+    Claim(
+        "E24",
+        f"{_CHAPTER} / Choosing Smaller Data Types",
+        "32 private counters of 32 bits fit into registers where those of 64 bits do not.",
+        _GPUS,
+        _bins(ulong_bins=("-DBIN=ulong",), uint_bins=("-DBIN=uint",)),
+        _small_type_fits,
+        _figures,
+        known_not_to_reproduce=True,
+    ),
+    Claim(
+        "E25",
+        f"{_CHAPTER} / Do Not Declare Private Variables as Volatile",
+        "Volatile keeps the private counters out of registers.",
+        _GPUS,
+        _bins(volatile_bins=("-DVOLATILE",), uint_bins=()),
+        _same_code("volatile bins", "uint bins"),
+        _figures,
+    ),
+    Claim(
+        "E26a",
+        f"{_CHAPTER} / Do Not Take Address of a Private Variable",
+        "A private variable whose address is taken stays out of registers.",
+        _GPUS,
+        _bins(by_address=("-DBY_ADDRESS",), by_value=()),
+        _same_code("by address", "by value"),
+        _figures,
+        known_not_to_reproduce=True,
+    ),
+    Claim(
+        "E27",
+        f"{_CHAPTER} / Sharing Registers in a Sub-group",
+        "256 counters shared by the 16 lanes of a sub-group are in registers; 256 of each work-item are in memory.",
+        _GPUS,
+        _histograms,
+        _private_memory_goes,
+        _figures,
+    ),
+    Claim(
+        "E29",
+        "Porting Code with High Register Pressure to Intel Max GPUs",
+        "A kernel of 80 doubles spills less with large GRF than at SIMD32, less at SIMD16, and not at all with both.",
+        ("pvc",),
+        _spill_sides,
+        _spills_by_mode,
+        _figures,
+    ),
+)

@@ -1,0 +1,98 @@
+"""What a claim is, and what can come out of checking it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+
+from harness.isa.compilation import Source
+from harness.isa.kernel_code import KernelCode
+
+CONFIRMED = "confirmed"
+REFUTED = "refuted"
+NOT_REPRODUCIBLE = "not reproducible"
+UNAVAILABLE = "unavailable"
+VERDICTS = {
+    CONFIRMED: "the code shows what the guide says",
+    REFUTED: "the code shows the contrary",
+    NOT_REPRODUCIBLE: "this compiler makes no code in which the claim could be seen",
+    UNAVAILABLE: "the compiler does not build one of the sides for this GPU",
+}
+
+
+@dataclass(frozen=True)
+class Build:
+    """One side of a claim: a kernel of ours and how it is compiled."""
+
+    source: Source
+    grf_mode: str = "default"
+    forced_simd: int | None = None
+    build_options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Built:
+    """One side of a claim, compiled."""
+
+    code: KernelCode
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A verdict and the sentence that it rests on."""
+
+    verdict: str
+    because: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of the guide about generated code.
+
+    Attributes:
+        id: entry of the catalogue.
+        guide: place in the guide.
+        says: the claim, in our words.
+        gpus: the GPUs that it is about.
+        builds: the sides to compile for a GPU, by label.
+        judge: the finding, from the compiled sides and the GPU.
+        figures: what is shown of each side.
+        known_not_to_reproduce: whether it was known before that IGC 1.0.12504 (Debian 12) does not show it.
+    """
+
+    id: str
+    guide: str
+    says: str
+    gpus: tuple[str, ...]
+    builds: Callable[[str], Mapping[str, Build]]
+    judge: Callable[[Mapping[str, Built], str], Finding]
+    figures: Callable[[Built], Mapping[str, int]]
+    known_not_to_reproduce: bool = False
+
+
+@dataclass(frozen=True)
+class Result:
+    """A claim checked with one compiler for one GPU; ``numbers`` holds the figures of each side."""
+
+    claim: str
+    gpu: str
+    verdict: str
+    because: str
+    numbers: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+
+def fewer(naive: int, optimized: int, what: str) -> Finding:
+    """The finding where the guide says that there is less of something on the optimized side."""
+    because = f"{what}: {naive} against {optimized}"
+    if optimized < naive:
+        return Finding(CONFIRMED, because)
+    return Finding(NOT_REPRODUCIBLE if optimized == naive else REFUTED, because)
+
+
+@cache
+def opencl(name: str) -> Source:
+    """A kernel of ours in OpenCL C, by the name of its file."""
+    return Source(resources.files(__package__).joinpath(f"{name}.cl").read_bytes(), "opencl")

@@ -1,0 +1,54 @@
+"""Compilations kept on disk, so that the same SPIR-V is compiled once per compiler, GPU and options.
+
+An entry is what the compiler left, not what was read from it: a better reader needs no new compilation. Damaged
+entries are ignored and written again; a folder that cannot be written is no error.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+
+from harness import disk_cache
+from harness.isa.compilation import Compiled, Compiler, Source, Target
+
+_FORMAT = 2
+
+
+class CompileCache:
+    """A folder of compilations.
+
+    Attributes:
+        folder: made when the first one is stored.
+        renew: whether everything is compiled again, in place of what is known.
+    """
+
+    def __init__(self, folder: Path | str | None = None, *, renew: bool = False) -> None:
+        self.renew = renew
+        self.folder = Path(folder) if folder is not None else disk_cache.default_folder("isa")
+
+    def path(self, compiler: Compiler, source: Source, target: Target) -> Path:
+        """The file of a compilation; its name depends on everything that the result depends on."""
+        about = (source.sha256, source.language, target.device, target.options, target.forced_simd)
+        text = json.dumps([_FORMAT, compiler.version, compiler.igc, *about])
+        return self.folder / f"{sha256(text.encode()).hexdigest()}.json.gz"
+
+    def load(self, compiler: Compiler, source: Source, target: Target) -> Compiled | None:
+        """What is known of a compilation, or None."""
+        if self.renew:
+            return None
+        try:
+            fields = json.loads(gzip.decompress(self.path(compiler, source, target).read_bytes()))
+            return Compiled(**{**fields, "warnings": tuple(fields["warnings"])})
+        except (OSError, EOFError, ValueError, TypeError, KeyError):
+            return None
+
+    def store(self, compiler: Compiler, source: Source, target: Target, compiled: Compiled) -> None:
+        """Keep a compilation that succeeded; what failed may have lacked time, memory or disk."""
+        if compiled.status != "ok":
+            return
+        data = gzip.compress(json.dumps(asdict(compiled)).encode(), mtime=0)
+        disk_cache.keep(self.path(compiler, source, target), data)

@@ -1,0 +1,102 @@
+"""One kernel on one GPU: the binary's description and the assembly put together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from harness.children.pool import in_threads
+from harness.isa.assembly import Assembly, read_assembly
+from harness.isa.compilation import Compiled, Compiler, Source, Target
+from harness.isa.compile_cache import CompileCache
+from harness.isa.ocloc import compile_source
+from harness.isa.zeinfo import KernelInfo, read_zeinfo
+
+# A register of Xe-HPC and Xe2 is twice as wide as one of the other GPUs.
+_WIDE_REGISTERS = ("PVC", "XE2", "XE3", "BMG", "LNL")
+
+
+@dataclass(frozen=True)
+class KernelCode:
+    """What a kernel became.
+
+    Attributes:
+        info: from the binary's metadata.
+        assembly: the instructions.
+        simd_width: work-items of a hardware thread.
+    """
+
+    info: KernelInfo
+    assembly: Assembly
+    simd_width: int
+
+    @property
+    def spill_bytes(self) -> int:
+        """Memory of a hardware thread for spilled registers; old binaries leave it to the assembly's header."""
+        return self.assembly.spill_bytes if self.info.spill_bytes is None else self.info.spill_bytes
+
+    @property
+    def private_bytes(self) -> int:
+        """Private memory of a hardware thread; old binaries tell it in other places."""
+        if self.info.private_bytes is not None:
+            return self.info.private_bytes
+        return max(self.assembly.private_bytes, self.info.buffer_bytes)
+
+    @property
+    def register_bytes(self) -> int:
+        """Size of one register."""
+        return 64 if self.assembly.platform.startswith(_WIDE_REGISTERS) else 32
+
+    @property
+    def spilled_registers(self) -> int:
+        """Registers' worth of spilled memory, the number in the compiler's own warning."""
+        return self.spill_bytes // self.register_bytes
+
+    @cached_property
+    def messages(self) -> dict[str, int]:
+        """How many messages there are of each label (``load.global.d32x4``), without the kernel's arguments."""
+        labels = Counter(m.label for m in self.assembly.messages if m.space != "argument")
+        return dict(sorted(labels.items()))
+
+
+def read_code(compiled: Compiled, kernel: str | None = None) -> KernelCode:
+    """A kernel of a compilation that succeeded; the only one where no name is given.
+
+    Raises:
+        ValueError: what the compiler left cannot be read, or the kernel is not in it.
+    """
+    infos = read_zeinfo(compiled.zeinfo)
+    name = kernel or next(iter(infos), "")
+    if name not in infos or name not in compiled.assembly:
+        known = ", ".join(sorted(set(infos) & set(compiled.assembly))) or "none"
+        raise ValueError(f"the binary has no kernel {name!r} with its assembly: it has {known}")
+    return KernelCode(infos[name], read_assembly(compiled.assembly[name]), compiled.simd_widths[name])
+
+
+def compile_all(
+    compiler: Compiler,
+    jobs: Sequence[tuple[Source, Target]],
+    cache: CompileCache | None = None,
+    *,
+    processes: int = 2,
+) -> dict[tuple[str, Target], Compiled]:
+    """Compile many sources, each once per target, several at a time.
+
+    Returns:
+        What became of each, by the source's SHA-256 and the target.
+    """
+    unique = {(source.sha256, target): source for source, target in jobs}
+
+    def one(item: tuple[tuple[str, Target], Source]) -> Compiled:
+        (_, target), source = item
+        known = cache.load(compiler, source, target) if cache else None
+        if known is not None:
+            return known
+        compiled = compile_source(compiler, source, target)
+        if cache:
+            cache.store(compiler, source, target, compiled)
+        return compiled
+
+    return dict(zip(unique, in_threads(one, unique.items(), processes), strict=True))

@@ -1,0 +1,135 @@
+"""What Intel's GPU compilers make of the suite's kernels, as a page.
+
+``python -m harness.pages.generated_code > docs/generated-code.md``, from ``data/isa_suite.json``, which
+``python -m harness.pages.generated_code_data --save harness/pages/data/isa_suite.json`` fills, a compiler at a time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib import resources
+from itertools import groupby
+from typing import Any, Final
+
+Row = Mapping[str, Any]
+
+#: GPUs whose figures are shown; the others are counted.
+SHOWN: Final = ("pvc", "dg2")
+
+HEAD: Final = """\
+# What the suite's kernels become on Intel GPUs
+
+Every kernel of every variant, compiled by Intel's offline compiler (`xebench isa`), with no GPU in sight. This page is
+generated: `python -m harness.pages.generated_code_data --save harness/pages/data/isa_suite.json` compiles with the
+compiler that is installed, `make isa-current` with the current one, `make docs` writes the page. `xebench isa PATTERN`
+shows more of one pattern, `--html` its assembly side by side.
+
+Figures are those of the program text, not of an execution: *SIMD* is the width of a hardware thread, *mem.* what it
+keeps in memory for want of registers (spilled + private bytes), *instr.* instructions, *global* and *SLM* messages
+(loads/stores/atomics). A loop's body counts once. Where both compilers give the same figures there is one line.
+
+Where a kernel of 32 lanes has twice the messages on dg2 and tgllp, a message holds 16 lanes there at most. Their counts
+of integer instructions depend on how addresses are passed: ocloc assumes buffers below 4 GB there and addresses them
+relative to their start; with `--build-options -cl-intel-greater-than-4GB-buffer-required`, as a driver may choose, they
+are 64-bit addresses. Private arrays that are not in registers are reached by scratch messages on pvc, and on dg2 and
+tgllp by messages that look like those to global memory, and are counted with them.
+"""
+
+
+def read() -> list[Mapping[str, Any]]:
+    """The kept results, a compiler each, oldest first."""
+    text = resources.files(__package__).joinpath("data/isa_suite.json").read_text(encoding="utf-8")
+    data: list[Mapping[str, Any]] = json.loads(text)
+    return data
+
+
+def markdown(compilers: Sequence[Mapping[str, Any]]) -> str:
+    """The page."""
+    lines = [HEAD, "## Compilers", "", *_compilers(compilers), ""]
+    rows = [{**row, "compiler": name(compiler)} for compiler in compilers for row in compiler["rows"]]
+    order = list(dict.fromkeys((row["family"], row["pattern"]) for row in rows))
+    family = None
+    for here, pattern in order:
+        if here != family:
+            lines += [f"## {here}", ""]
+            family = here
+        own = [row for row in rows if row["pattern"] == pattern]
+        lines += [f"### {pattern}", "", *_pattern(own), ""]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def name(compiler: Mapping[str, Any]) -> str:
+    """A compiler's short name: that of its code generator, ``IGC 1``."""
+    return f"IGC {compiler['igc'].partition('.so.')[2].partition('.')[0] or '?'}"
+
+
+def _compilers(compilers: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for compiler in compilers:
+        rows = compiler["rows"]
+        gpus = list(dict.fromkeys(row["gpu"] for row in rows))
+        counts = ", ".join(
+            f"{gpu} {sum(r['status'] == 'ok' for r in rows if r['gpu'] == gpu)} of {sum(r['gpu'] == gpu for r in rows)}"
+            for gpu in gpus
+        )
+        yield (
+            f"- **{name(compiler)}**: ocloc {compiler['version']} ({compiler['igc']}). Kernels compiled: {counts}; "
+            f"{compiler['seconds']} s with nothing cached."
+        )
+        yield from _failures(rows)
+
+
+def _failures(rows: Iterable[Row]) -> Iterator[str]:
+    reasons = Counter((row["gpu"], row["status"], row["reason"]) for row in rows if row["status"] != "ok")
+    for (gpu, status, reason), count in reasons.items():
+        yield f"    - {gpu}: {count} {status}: {reason}"
+
+
+def _pattern(rows: Sequence[Row]) -> Iterator[str]:
+    headings = ("variant", "kernel", "compiler", *(f"{gpu} {what}" for gpu in SHOWN for what in COLUMNS))
+    yield f"| {' | '.join(headings)} |"
+    yield "|---|---|---|" + "--:|" * (len(SHOWN) * len(COLUMNS))
+    for (variant, kernel), group in groupby(
+        sorted(rows, key=_order(rows)), lambda row: (row["variant"], row["kernel"])
+    ):
+        by_figures: dict[tuple[str, ...], list[str]] = {}
+        for compiler, own in groupby(group, lambda row: row["compiler"]):
+            by_figures.setdefault(tuple(_cells(list(own))), []).append(compiler)
+        for cells, names in by_figures.items():
+            yield f"| {variant} | {kernel} | {' and '.join(names)} | {' | '.join(cells)} |"
+
+
+def _order(rows: Sequence[Row]) -> Any:
+    place = {key: n for n, key in enumerate(dict.fromkeys((row["variant"], row["kernel"]) for row in rows))}
+    return lambda row: (place[row["variant"], row["kernel"]], row["compiler"])
+
+
+def _cells(rows: Sequence[Row]) -> Iterator[str]:
+    """The figures of one kernel by one compiler, GPU after GPU."""
+    by_gpu = {row["gpu"]: row for row in rows}
+    for gpu in SHOWN:
+        row = by_gpu.get(gpu)
+        if row is None or row["status"] != "ok":
+            yield from ["-" if row is None else row["status"], *["-"] * (len(COLUMNS) - 1)]
+        else:
+            yield from (figure(row) for figure in COLUMNS.values())
+
+
+def _messages(row: Row, space: str) -> str:
+    counts = [row[f"{kind}_{space}"] for kind in ("loads", "stores", "atomics")]
+    return "/".join(map(str, counts)) if any(counts) else "-"
+
+
+#: What is shown of a kernel on a GPU, by heading.
+COLUMNS: Final[Mapping[str, Callable[[Row], str]]] = {
+    "SIMD": lambda row: str(row["simd_width"]),
+    "mem.": lambda row: str(row["spill_bytes"] + row["private_bytes"]),
+    "instr.": lambda row: str(row["instructions"]),
+    "global": lambda row: _messages(row, "global"),
+    "SLM": lambda row: _messages(row, "slm"),
+}
+
+
+if __name__ == "__main__":
+    print(markdown(read()), end="")

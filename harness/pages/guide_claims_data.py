@@ -1,0 +1,53 @@
+"""Check the guide's claims with one compiler.
+
+``python -m harness.pages.guide_claims_data [--ocloc PATH] [--save FILE]``
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from harness.cli.options import OCLOC, run_command
+from harness.isa.claims.check import all_claims, check
+from harness.isa.compile_cache import CompileCache
+from harness.isa.ocloc import find_compiler
+from harness.pages.generated_code_data import merged
+
+
+@click.command()
+@OCLOC
+@click.option("--save", type=click.Path(path_type=Path), help="File of all compilers' results: this one's are put in.")
+def main(ocloc: str | None, save: Path | None) -> None:
+    """Check every claim, print the findings, and keep them for docs/guide-claims-in-assembly.md."""
+    compiler = find_compiler(ocloc)
+    results = check(all_claims(), compiler, CompileCache())
+    click.echo(compiler.label)
+    for result in results:
+        click.echo(f"{result.claim:5} {result.gpu:6} {result.verdict}: {result.because}")
+    if save:
+        entry = {"version": compiler.version, "igc": compiler.igc, "results": [asdict(result) for result in results]}
+        save.write_text(json.dumps(kept(save, entry), indent=1) + "\n", encoding="utf-8")
+
+
+def kept(file: Path, entry: dict[str, Any]) -> dict[str, Any]:
+    """What the file holds, with the claims of today and ``entry`` in the place of that compiler's earlier one."""
+    known = json.loads(file.read_text(encoding="utf-8"))["compilers"] if file.is_file() else []
+    claims = [
+        {
+            "id": claim.id,
+            "guide": claim.guide,
+            "says": claim.says,
+            "known_not_to_reproduce": claim.known_not_to_reproduce,
+        }
+        for claim in all_claims()
+    ]
+    return {"claims": claims, "compilers": merged(known, entry)}
+
+
+if __name__ == "__main__":
+    run_command(main, "python -m harness.pages.guide_claims_data")

@@ -1,0 +1,34 @@
+"""The doctor's findings, for the terminal and as JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harness.doctor.examination import Report
+
+MARKS = {"ok": "ok     ", "warning": "warning", "error": "ERROR  "}
+
+
+def as_json(report: Report) -> str:
+    """Findings and devices as they are."""
+    return json.dumps({"usable": report.usable, **asdict(report)}, indent=2)
+
+
+def as_text(report: Report) -> str:
+    """One line a finding under its topic, with the next step where there is one."""
+    lines: list[str] = []
+    topic = ""
+    for finding in report.findings:
+        if finding.topic != topic:
+            topic = finding.topic
+            lines.append(topic)
+        lines.append(f"  {MARKS[finding.status]} {finding.title}: {finding.detail}")
+        if finding.next_step:
+            lines.append(f"          -> {finding.next_step}")
+    usable = [result.device for result in report.selftests if result.ok]
+    lines.append("")
+    lines.append(f"usable: {', '.join(usable)}" if usable else "no usable device: mend what is marked ERROR first")
+    return "\n".join(lines)

@@ -1,0 +1,44 @@
+"""The list of patterns, as text and as JSON. Plain strings: this is what must show at once."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections.abc import Sequence
+
+from harness.patterns.declaration import PatternInfo
+
+
+def as_json(infos: Sequence[PatternInfo]) -> str:
+    """One object a pattern."""
+    import json
+
+    return json.dumps([info.to_json() for info in infos], indent=2)
+
+
+def as_text(infos: Sequence[PatternInfo], width: int | None = None) -> str:
+    """Patterns under the heading of their family, each with its lesson and its variants."""
+    width = width or _terminal_width()
+    lines = []
+    family = ""
+    for info in sorted(infos, key=lambda info: (info.family, info.name)):
+        if info.family != family:
+            family = info.family
+            lines.append(f"\n{family}")
+        lines.append(f"  {info.name}  [{', '.join(info.catalogue)}]  {info.metric}")
+        lines += textwrap.wrap(info.lesson, width - 6, initial_indent=" " * 6, subsequent_indent=" " * 6)
+        variants = ", ".join(f"{v.name} ({v.role})" for v in info.variants)
+        lines += textwrap.wrap(variants, width - 6, initial_indent=" " * 6, subsequent_indent=" " * 8)
+        for axis, values in info.axes.items():
+            lines.append(f"      --set {axis}={','.join(map(str, values))}")
+    count = f"{len(infos)} pattern{'s' if len(infos) != 1 else ''}"
+    return "\n".join(lines).lstrip("\n") + f"\n\n{count}. Measure one with: xebench run NAME"
+
+
+def _terminal_width() -> int:
+    """Columns of the terminal; 100 when the output is none."""
+    # shutil has this function, but takes 5 ms to import
+    try:
+        return max(60, os.get_terminal_size(1).columns)
+    except OSError:
+        return 100

@@ -1,0 +1,178 @@
+"""The result table that every format shows: one row a pair, and the cases that have none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import pandas as pd
+
+from harness.analysis.noise_floor import noise_floor
+from harness.records import Run
+from harness.report import units
+from harness.vocabulary import Outcome, Roof, State, Status, Verdict
+
+
+@dataclass(frozen=True)
+class ResultRow:
+    """One line of the result table, as text; ``verdict`` is the bare word, for colour.
+
+    ``brief`` is the reason in a few words, ``reason`` the whole sentence. The baseline's own line has no speed-up.
+    """
+
+    family: str
+    pattern: str
+    axes: str
+    variant: str
+    role: str
+    time: str
+    speedup: str = ""
+    interval: str = ""
+    roof: str = ""
+    verdict: str = ""
+    brief: str = ""
+    reason: str = ""
+
+
+def result_rows(run: Run) -> list[ResultRow]:
+    """The rows of a run by family, pattern and axes; each group begins with its baseline."""
+    rows: list[ResultRow] = []
+    for _, group in groupby(sorted_pairs(run), key=_point):
+        pairs = list(group)
+        rows += [_baseline_row(run, pairs), *map(_row, pairs)]
+    return rows
+
+
+def _point(pair: dict[Any, Any]) -> tuple[str, ...]:
+    return pair["pattern"], pair["preset"], pair["axes"], str(pair["state"])
+
+
+def sorted_pairs(run: Run) -> list[dict[Any, Any]]:
+    """The pairs in the order in which reports show them."""
+    # pairs without a block of an unfinished run are told of by `failures`, all together
+    untouched = run.pairs["reason"].str.startswith("interrupted") & (run.pairs["blocks"] == 0)
+    ordered = run.pairs[~untouched].sort_values(["family", "pattern", "axes", "state"], kind="stable")
+    return list(ordered.to_dict("records"))
+
+
+def _row(pair: dict[Any, Any]) -> ResultRow:
+    return ResultRow(
+        family=pair["family"],
+        pattern=pair["pattern"],
+        axes=_where(pair),
+        variant=pair["variant"],
+        role=pair["role"],
+        time=units.duration(number(pair["variant_ns"])),
+        speedup=units.ratio(*(number(pair[name]) for name in ("speedup", "speedup_low", "speedup_high"))),
+        interval=units.interval(number(pair["speedup_low"]), number(pair["speedup_high"])),
+        # the time of a program that is wrong or failed is no part of a roof
+        roof=units.percent(None if pd.isna(pair["variant_ns"]) else number(pair["roof_fraction"])),
+        verdict=pair["verdict"],
+        brief=brief_reason(pair),
+        reason=pair["reason"],
+    )
+
+
+def _baseline_row(run: Run, pairs: Sequence[dict[Any, Any]]) -> ResultRow:
+    pair = pairs[0]
+    same = run.summaries["variant"] == pair["baseline"]
+    for column in ("pattern", "preset", "axes"):
+        same &= run.summaries[column] == pair[column]
+    cases = run.summaries[same]
+    in_state = cases[cases["state"].fillna("") == ("" if pd.isna(pair["state"]) else pair["state"])]
+    case = (cases if in_state.empty else in_state).iloc[0]
+    times = [number(one["baseline_ns"]) for one in pairs]
+    return ResultRow(
+        family=pair["family"],
+        pattern=pair["pattern"],
+        axes=_where(pair),
+        variant=pair["baseline"],
+        role=case["role"],
+        # of a pair that failed the baseline's time is not known, though it may have one
+        time=units.duration(next(filter(None, times), number(case["median_ns"]))),
+        roof=units.percent(number(case["roof_fraction"])),
+    )
+
+
+def brief_reason(pair: dict[Any, Any]) -> str:
+    """Why the verdict is what it is, in a few words; the sentence is in the table ``pairs``."""
+    if pair["verdict"] == Verdict.CONFIRMED:
+        return ""
+    if pair["verdict"] == Verdict.REFUTED:
+        return f"{pair['outcome']}, claimed {pair['claim']}"
+    if pair["outcome"] != Outcome.NONE and pd.isna(pair["claim"]):
+        return f"{pair['outcome']}, no claim"
+    return str(pair["reason"]).partition(":" if pair["outcome"] == Outcome.INCONCLUSIVE else ";")[0]
+
+
+def noise_line(run: Run) -> str:
+    """The instrument's own error in this run, in one line; empty if it was not measured."""
+    found = None if run.devices.empty else noise_floor({str(k): v for k, v in run.devices.iloc[-1].items()})
+    return f"noise floor: {found}" if found else ""
+
+
+def flag_line(run: Run) -> str:
+    """How many samples carry each flag, in one line; empty when none does."""
+    flags = run.samples["flags"].dropna().str.split(",").explode()
+    counts = flags[flags != ""].value_counts()
+    if counts.empty:
+        return ""
+    shown = ", ".join(f"{count} {flag}" for flag, count in counts.items())
+    return f"flags: {shown}; of {len(run.samples)} samples {int((~run.samples['valid']).sum())} are not used"
+
+
+def instance_line(run: Run) -> str:
+    """Whose intervals lack the differences between instances, in one line; empty when none does."""
+    known = run.pairs[run.pairs["speedup_low"].notna()]
+    alone = int((known["instances"].fillna(1) == 1).sum())  # older runs knew of no instances
+    if not alone:
+        return ""
+    which = "the intervals" if alone == len(known) else f"{alone} of {len(known)} intervals"
+    return (
+        f"{which} are of one instance: where arrays and code lie in memory, which makes equal kernels differ by up to "
+        "20 % on a CPU device, is not in them; --instances 6 takes it in"
+    )
+
+
+def notes(run: Run) -> list[str]:
+    """What a reader must know of the whole run, a line each."""
+    return [line for line in (noise_line(run), flag_line(run), instance_line(run)) if line]
+
+
+def _where(pair: dict[Any, Any]) -> str:
+    """The point on the axes, and the state of the caches where it is not the usual one."""
+    cold = ["cold"] if pair["state"] == State.COLD else []
+    return ", ".join(filter(None, [units.axes_text(pair["axes"]), *cold]))
+
+
+def number(value: Any) -> float | None:
+    """A float, or None for a missing value."""
+    return None if pd.isna(value) else float(value)
+
+
+def failures(run: Run) -> list[tuple[str, str, str]]:
+    """Cases that have no result: key, status and reason; those that an unfinished run lacks as one entry a reason."""
+    bad = run.cases[run.cases["status"] != Status.OK]
+    unfinished = bad["status"] == Status.INTERRUPTED
+    found = [(row["case_id"], row["status"], row["reason"]) for row in bad[~unfinished].to_dict("records")]
+    counts = bad[unfinished]["reason"].value_counts(sort=False)
+    return found + [(f"{count} cases", "interrupted", str(reason)) for reason, count in counts.items()]
+
+
+def verdict_counts(run: Run) -> dict[str, int]:
+    """How many pairs got each verdict, in the order of `harness.vocabulary.Verdict`."""
+    counts = run.pairs["verdict"].value_counts()
+    return {verdict: int(counts[verdict]) for verdict in Verdict if verdict in counts}
+
+
+def device_line(run: Run) -> str:
+    """The device and its roofs in one line."""
+    if run.devices.empty:
+        return "no device was recorded"
+    device = run.devices.iloc[0]
+    roofs = units.roofs({roof: number(device[roof.column]) for roof in Roof})
+    roof = f"; measured roofs {roofs}" if roofs else ""
+    what = f"{device['device']}, class {device['device_class']}, driver {device['driver_version']}"
+    return f"{device['name']} ({what}){roof}"

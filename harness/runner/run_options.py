@@ -1,0 +1,91 @@
+"""How a session of a run goes about its plan, and the defaults that go with a preset."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from harness.analysis.intervals import MIN_SAMPLES
+from harness.errors import XebenchError
+from harness.roofline.known_roofs import KnownRoofs, unknown_roofs
+from harness.runner.recipe import Recipe
+from harness.runner.resource_limits import DEFAULT_MEMORY
+from harness.sampling.limits import MIN_BLOCKS, MIN_INSTANCES, Sampling
+from harness.vocabulary import STATES_ASKED
+
+#: Seconds of sampling per family, by preset: smoke proves that everything works, guide takes the time it needs.
+BUDGETS_S = {"smoke": 0.4, "default": 6.0, "guide": 60.0}
+TIMEOUTS_S = {"smoke": 60.0, "default": 120.0, "guide": 900.0}
+
+#: Times that a run comes to each family, where it has as many instances.
+PASSES = 3
+
+
+@dataclass(frozen=True)
+class Options:
+    """How one session measures a plan.
+
+    Attributes:
+        output: the run folder.
+        recipe: what was asked for; its device, seed and limits of sampling are used, and it is kept in the manifest.
+        overwrite: replace an earlier run in the same folder.
+        resume: go on with the run in the folder.
+        timeout_s: silence after which a worker counts as hung; None: by preset.
+        memory_limit: what a worker may occupy, as `harness.runner.resource_limits.parse_memory` takes it.
+        run_budget_s: seconds for the whole run; families that do not fit are not measured.
+        exclusive: refuse to run while another run uses the device.
+        command_line: for the manifest.
+        known_roofs: roofs of a device that were measured earlier (`harness.roofline.known_roofs`).
+    """
+
+    output: Path
+    recipe: Recipe
+    overwrite: bool = False
+    resume: bool = False
+    timeout_s: float | None = None
+    memory_limit: str = DEFAULT_MEMORY
+    run_budget_s: float | None = None
+    exclusive: bool = False
+    command_line: tuple[str, ...] = ()
+    known_roofs: KnownRoofs = unknown_roofs
+
+    def silence_s(self) -> float:
+        """Seconds of silence after which a worker counts as hung."""
+        return self.timeout_s or TIMEOUTS_S.get(self.recipe.preset, TIMEOUTS_S["default"])
+
+    def sampling(self) -> Sampling:
+        """The sampling limits of the preset, with what the user gave instead.
+
+        Raises:
+            XebenchError: the fewest samples are more than the most.
+        """
+        asked = self.recipe
+        instances = asked.instances or (1 if asked.preset == "smoke" else MIN_INSTANCES)
+        least = asked.min_samples or (MIN_SAMPLES if asked.preset == "smoke" else MIN_BLOCKS)
+        states = STATES_ASKED[asked.state]
+        most = asked.max_samples or max(Sampling.max_blocks, least * len(states))
+        if most < least * len(states):
+            raise XebenchError(f"--max-samples {most} leaves no room for {least} in each state: raise it")
+        return Sampling(
+            precision=asked.precision or Sampling.precision,
+            budget_s=BUDGETS_S.get(asked.preset, BUDGETS_S["default"]) if asked.budget_s is None else asked.budget_s,
+            states=states,
+            min_blocks=least,
+            max_blocks=most,
+            min_instances=instances,
+            passes=min(asked.passes or PASSES, instances),
+        )
+
+
+class Progress(Protocol):
+    """Told how far a run is; see :mod:`harness.report.progress`."""
+
+    def say(self, text: str) -> None:
+        """A notice that stays visible."""
+
+    def family(self, index: int, total: int, name: str) -> None:
+        """A family begins."""
+
+    def variant(self, name: str) -> None:
+        """A variant of the family is at work."""

@@ -1,0 +1,139 @@
+"""Put a problem's arrays on the device, and set them back before a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from harness.errors import TooLarge
+from harness.patterns.problem import InOut, Output, Problem
+
+Array = npt.NDArray[Any]
+
+
+class Memory(Protocol):
+    """What binding needs of a device's memory: see :class:`harness.session.device_memory.DeviceMemory`."""
+
+    def upload(self, array: Array) -> Any:
+        """A device array with the contents of a host array."""
+
+    def write(self, destination: Any, source: Array) -> None:
+        """Overwrite a device array, and wait."""
+
+    def read(self, source: Any) -> Array:
+        """A host copy of a device array."""
+
+
+class Bound:
+    """A problem as variants see it: device arrays, host arrays under ``host``, numbers as attributes."""
+
+    def __init__(self, host: SimpleNamespace, values: Mapping[str, Any]) -> None:
+        self.host = host
+        self.__dict__.update(values)
+
+
+class Binding:
+    """A problem with its arrays on a device.
+
+    Args:
+        problem: the problem on the host.
+        numbers: the preset's numbers and the axes' values; they become attributes too.
+        memory: the device's memory.
+    """
+
+    def __init__(self, problem: Problem, numbers: Mapping[str, Any], memory: Memory) -> None:
+        self._memory = memory
+        self._outputs = {n: f for n, f in problem.fields.items() if isinstance(f, Output)}
+        self._initial = {n: np.ascontiguousarray(f.initial) for n, f in problem.fields.items() if isinstance(f, InOut)}
+        self._reset: list[Callable[[], None]] = []
+        host = SimpleNamespace()
+        values: dict[str, Any] = dict(numbers)
+        for name, field in problem.fields.items():
+            if isinstance(field, Output):
+                blank = np.zeros(field.shape, field.dtype)
+                values[name] = blank if field.host else memory.upload(blank)
+                if field.host:
+                    setattr(host, name, blank)
+            elif isinstance(field, InOut):
+                setattr(host, name, self._initial[name])
+                values[name] = memory.upload(self._initial[name])
+            elif isinstance(field, np.ndarray):
+                setattr(host, name, np.ascontiguousarray(field))
+                values[name] = memory.upload(getattr(host, name))
+            else:
+                values[name] = field
+        self.bound = Bound(host, values)
+
+    @property
+    def declared(self) -> dict[str, tuple[tuple[int, ...], Any]]:
+        """Shape and dtype of everything that a variant must write."""
+        outputs = {name: (field.shape, np.dtype(field.dtype)) for name, field in self._outputs.items()}
+        states = {name: (array.shape, array.dtype) for name, array in self._initial.items()}
+        return outputs | states
+
+    @property
+    def initial(self) -> Mapping[str, Array]:
+        """Initial contents of the in-out arrays."""
+        return self._initial
+
+    def reset(self) -> None:
+        """Put the initial contents of the in-out arrays back."""
+        for name, array in self._initial.items():
+            self._memory.write(getattr(self.bound, name), array)
+
+    def poison(self, contents: Mapping[str, Array]) -> None:
+        """Overwrite the outputs with what no right variant writes."""
+        for name, field in self._outputs.items():
+            target = getattr(self.bound, name)
+            if field.host:
+                target[...] = contents[name]
+            else:
+                self._memory.write(target, contents[name])
+
+    def results(self) -> dict[str, Array]:
+        """Host copies of everything that a variant must write."""
+        found = {}
+        for name in self.declared:
+            value = getattr(self.bound, name)
+            found[name] = value.copy() if isinstance(value, np.ndarray) else self._memory.read(value)
+        return found
+
+
+def host_view(problem: Problem, numbers: Mapping[str, Any]) -> SimpleNamespace:
+    """The problem as its reference sees it: numpy arrays and numbers."""
+    fields = {
+        name: field.initial if isinstance(field, InOut) else field
+        for name, field in problem.fields.items()
+        if not isinstance(field, Output)
+    }
+    return SimpleNamespace(**{**numbers, **fields})
+
+
+def check_memory(problem: Problem, global_memory_bytes: int, max_alloc_bytes: int) -> None:
+    """Refuse a problem that does not fit the device.
+
+    Raises:
+        TooLarge: names what is needed and what there is.
+    """
+    sizes = [_nbytes(field) for field in problem.fields.values()]
+    total, largest = sum(sizes), max(sizes, default=0)
+    # The driver and temporaries need a part; 0.9 is what Intel's own allocators leave.
+    if total > 0.9 * global_memory_bytes:
+        raise TooLarge(f"needs {_gib(total)} of device memory, the device has {_gib(global_memory_bytes)}")
+    if max_alloc_bytes and largest > max_alloc_bytes:
+        raise TooLarge(f"needs one allocation of {_gib(largest)}, the device allows {_gib(max_alloc_bytes)}")
+
+
+def _nbytes(field: Any) -> int:
+    if isinstance(field, Output):
+        return 0 if field.host else int(np.prod(field.shape, dtype=np.int64)) * np.dtype(field.dtype).itemsize
+    array = field.initial if isinstance(field, InOut) else field
+    return int(array.nbytes) if isinstance(array, np.ndarray) else 0
+
+
+def _gib(size: float) -> str:
+    return f"{size / 2**30:.2f} GiB"

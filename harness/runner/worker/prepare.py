@@ -1,0 +1,110 @@
+"""Set a family's problem up: its data on the device, and what every variant must write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from harness.errors import Unsupported
+from harness.patterns.pattern import Pattern
+from harness.patterns.problem import Problem
+from harness.patterns.registry import load_file
+from harness.runner.worker.bound_problem import Binding, Memory, check_memory, host_view
+from harness.runner.worker.comparison import check_reference
+from harness.runner.worker.variant_run import accepted
+from harness.runtime import DeviceInfo, missing
+
+_loaded: dict[str, list[Pattern]] = {}
+
+
+def find_pattern(source: str, name: str) -> Pattern:
+    """The pattern of a file; files are executed once per process, so their kernels are compiled once.
+
+    Raises:
+        PatternError: the file cannot be read.
+    """
+    if source not in _loaded:
+        _loaded[source] = load_file(Path(source))
+    return next(pattern for pattern in _loaded[source] if pattern.name == name)
+
+
+def check_device(pattern: Pattern, axes: Mapping[str, Any], device: DeviceInfo) -> None:
+    """Refuse what no variant can run on a device, before anything is allocated.
+
+    Raises:
+        Unsupported: names what is missing.
+    """
+    limits = ("work_group_size", "sub_group_size")
+    reason = missing(device, pattern.requires, **{name: axes[name] for name in limits if name in axes})
+    if reason:
+        raise Unsupported(reason)
+
+
+class Prepared:
+    """A problem on the device.
+
+    Args:
+        bind: uploads its arrays.
+        expected: what every variant must write, from the arrays that are declared.
+
+    Attributes:
+        binding: its arrays.
+        expected: what every variant must write.
+    """
+
+    def __init__(
+        self, bind: Callable[[], Binding], expected: Callable[[Binding], Mapping[str, npt.NDArray[Any]]]
+    ) -> None:
+        self._bind = bind
+        self.binding = bind()
+        self.expected = expected(self.binding)
+
+    def renew(self) -> None:
+        """Free the arrays, then upload them again, to another place in memory where the allocator has one."""
+        del self.binding
+        self.binding = self._bind()
+
+
+def make_problem(pattern: Pattern, numbers: Mapping[str, Any], seed: int) -> Problem:
+    """The problem on the host, at one size and one point of the axes."""
+    assert pattern.make_problem is not None
+    problem: Problem = pattern.make_problem(np.random.default_rng(seed), **accepted(pattern.make_problem, numbers))
+    return problem
+
+
+def prepare(
+    pattern: Pattern,
+    problem: Problem,
+    numbers: Mapping[str, Any],
+    device: DeviceInfo,
+    memory: Memory,
+    notice: Callable[[], None] = lambda: None,
+) -> Prepared:
+    """Upload a problem and compute its reference.
+
+    Args:
+        pattern: gives the reference.
+        problem: see `make_problem`.
+        numbers: the preset's numbers and the axes' values.
+        device: must have the memory.
+        memory: of the device.
+        notice: called when the reference is begun.
+
+    Raises:
+        TooLarge: it does not fit the device.
+        UnusableReference: the reference cannot serve.
+    """
+    assert pattern.make_reference is not None
+    check_memory(problem, device.global_memory_bytes, device.max_alloc_bytes)
+    make_reference = pattern.make_reference
+
+    def expected(binding: Binding) -> Mapping[str, npt.NDArray[Any]]:
+        notice()
+        found = make_reference(host_view(problem, numbers))
+        return check_reference(found, binding.declared, binding.initial)
+
+    return Prepared(lambda: Binding(problem, numbers, memory), expected)

@@ -1,0 +1,57 @@
+"""A variant on its way through a worker, and why it dropped out."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.errors import TooLarge, Unsupported, XebenchError, first_line, named
+from harness.patterns.pattern import Variant
+from harness.runner.worker.comparison import UnusableReference
+from harness.vocabulary import Status
+
+
+@dataclass
+class Candidate:
+    """A variant: its timed part once prepared, the kernels that it launched, its status and the reason for it."""
+
+    variant: Variant
+    timed: Callable[[], Any] = field(default=lambda: None)
+    status: Status = Status.OK
+    reason: str = ""
+    kernels: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The variant's name."""
+        return self.variant.name
+
+    def drop(self, status: Status, reason: str) -> None:
+        """Take the variant out, for the first reason that there is."""
+        if self.status == Status.OK:
+            self.status, self.reason = status, reason
+
+
+def outcome(stage: str, error: BaseException) -> tuple[Status, str]:
+    """Status and reason of what anything raised ended.
+
+    A worker ignores the signals that end a run, so ``SystemExit`` and ``KeyboardInterrupt`` are the pattern's own too.
+    """
+    text = first_line(error)
+    if isinstance(error, Unsupported):
+        return Status.SKIPPED, text
+    if isinstance(error, TooLarge):
+        return Status.REFUSED, text
+    if isinstance(error, MemoryError):
+        return Status.REFUSED, "the host has too little memory for this problem"
+    if isinstance(error, XebenchError | UnusableReference):
+        return Status.ERROR, f"{stage}: {text}"
+    return Status.ERROR, f"{stage}: {named(error)}"
+
+
+def accepted(function: Callable[..., Any], numbers: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of ``numbers`` that the function names among its parameters."""
+    parameters = inspect.signature(function).parameters
+    return {name: value for name, value in numbers.items() if name in parameters}

@@ -1,0 +1,73 @@
+"""When to stop sampling a family: once the answer is known, the budget spent, or all blocks used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from harness.analysis.intervals import grouped_interval, log_ratios, median_interval
+from harness.analysis.statistics import Floats
+from harness.sampling.limits import Sampling
+from harness.vocabulary import StopReason
+
+#: Why one instance of a family was left though its speed-ups are not known yet: the next one begins.
+NEXT_INSTANCE: Final = "next instance"
+
+
+def narrow(groups: Iterable[Sequence[ArrayLike]], precision: float) -> bool:
+    """Whether the interval over instances of every series is narrower than a half-width.
+
+    Args:
+        groups: for each pair its log speed-ups, by instance.
+        precision: the half-width.
+    """
+    return all(grouped_interval(instances).half_width < precision for instances in groups)
+
+
+def decide(
+    values: Mapping[str, Sequence[float]], elapsed_s: float, *, baseline: str, sampling: Sampling
+) -> StopReason | None:
+    """The reason to stop sampling an instance now, or None to take another block.
+
+    Args:
+        values: time of each variant in each block so far; NaN when there is none.
+        elapsed_s: seconds spent so far.
+        baseline: the variant that speed-ups are counted from.
+        sampling: what ends it.
+
+    Returns:
+        precision when the interval of every log speed-up is narrow enough, else budget, else max blocks.
+    """
+    blocks = len(next(iter(values.values())))
+    series = log_speedups(values, baseline).values()
+    if blocks >= sampling.min_blocks and all(median_interval(own).half_width < sampling.precision for own in series):
+        return StopReason.PRECISION
+    return spent(blocks, elapsed_s, sampling)
+
+
+def spent(blocks: int, elapsed_s: float, sampling: Sampling) -> StopReason | None:
+    """The reason to stop although the speed-ups are not known: budget, else max blocks; None to go on."""
+    if elapsed_s >= sampling.budget_s:
+        return StopReason.BUDGET
+    return StopReason.MAX_BLOCKS if blocks >= sampling.max_blocks else None
+
+
+def log_speedups(values: Mapping[str, Sequence[float]], baseline: str) -> dict[str, Floats]:
+    """The log speed-up of each variant in each block, by name, without blocks in which a side has no valid sample.
+
+    Without a baseline, or with nothing beside it, the logarithms of the times.
+
+    Args:
+        values: time of each variant in each block; NaN or 0 when there is none.
+        baseline: the variant that speed-ups are counted from.
+    """
+    series = {name: np.array(times, float) for name, times in values.items()}
+    base = series.pop(baseline, None)
+    if base is None or not series:
+        alone = series if base is None else {baseline: base}
+        return {name: np.log(times[times > 0]) for name, times in alone.items()}
+    both = {name: (times, (base > 0) & (times > 0)) for name, times in series.items()}
+    return {name: log_ratios(base[valid], times[valid]) for name, (times, valid) in both.items()}

@@ -1,0 +1,66 @@
+"""Empty the device's caches before a cold sample: write and read a buffer that is larger than the last of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dpctl
+import numba_dpex
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from harness.dpex.kernel_store import KernelStore
+from harness.runtime.cpu_caches import last_level_cache_bytes
+from harness.session.device_memory import allocate
+
+#: Size of the buffer in last-level caches: with one alone, a cache that does not evict the oldest lines keeps some.
+CACHES = 2
+LEAST_BYTES = 64 << 20  # where the driver tells of no cache
+GROUP = 256
+FIRST_FLUSHES = 5
+
+
+@numba_dpex.kernel(error_model="numpy")  # type: ignore[untyped-decorator]
+def _touch(item: kapi.NdItem, buffer: Any) -> None:
+    i = item.get_global_id(0)
+    buffer[i] = np.int32(buffer[i] + 1)
+
+
+class Flusher:
+    """Flushes the caches of one device, and sees how fast its memory is at that.
+
+    Args:
+        queue: of the device, with profiling.
+        roof_gbps: what is known of the memory's bandwidth.
+
+    Attributes:
+        limit_gbps: the highest bandwidth of the memory that was seen: what is faster did not come from it.
+
+    Raises:
+        TooLarge: the device has no room for the buffer.
+    """
+
+    def __init__(self, queue: dpctl.SyclQueue, roof_gbps: float = 0.0) -> None:
+        # a store of its own: what it compiles and launches belongs to no case
+        self._kernels = KernelStore()
+        self._queue = queue
+        groups = -(-max(LEAST_BYTES, CACHES * cache_bytes(queue.sycl_device)) // (4 * GROUP))
+        self._space = kapi.NdRange((groups * GROUP,), (GROUP,))
+        self._buffer = allocate(groups * GROUP, np.int32, queue)
+        self.limit_gbps = roof_gbps
+        for _ in range(FIRST_FLUSHES):
+            self.flush()
+
+    def flush(self) -> None:
+        """Return when the buffer has been written and read."""
+        event = self._kernels.submit(_touch, self._queue, self._space, (self._buffer,), ())
+        _, start_ns, end_ns = event.times()
+        # a roof that was measured while others used the memory is too low; each flush is another measurement of it
+        if end_ns > start_ns:
+            self.limit_gbps = max(self.limit_gbps, 2 * self._buffer.nbytes / (end_ns - start_ns))
+
+
+def cache_bytes(device: dpctl.SyclDevice) -> int:
+    """The largest last-level cache that the device, or for a CPU the kernel of its system, tells of."""
+    told = int(device.global_mem_cache_size)
+    return max(told, last_level_cache_bytes() or 0) if device.is_cpu else told

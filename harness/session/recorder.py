@@ -1,0 +1,115 @@
+"""Collect the device commands of one sample, and read their profiling times when it is over."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from harness.analysis.metrics import EventTimes
+
+
+class TimedEvent(Protocol):
+    """A device command that can be waited for and asked for its profiling times."""
+
+    def wait(self) -> None:
+        """Return when the command has finished."""
+
+    def times(self) -> tuple[int, int, int]:
+        """Submit, start and end, in ns of the device's clock."""
+
+
+class CommandTimes(NamedTuple):
+    """One device command of a sample; times in ns of the device's clock.
+
+    ``kind`` is kernel, copy, fill, barrier or library; ``queue`` numbers the session's queues from 0.
+    ``submit_ns`` is None where the driver gives none (seen: copies into pageable host memory on OpenCL).
+    """
+
+    kind: str
+    name: str
+    queue: int
+    submit_ns: int | None
+    start_ns: int
+    end_ns: int
+
+    def hygienic(self) -> EventTimes:
+        """The times for the arithmetic of intervals; a missing submission counts as the start."""
+        submit_ns = self.start_ns if self.submit_ns is None else self.submit_ns
+        return EventTimes(submit_ns, self.start_ns, self.end_ns)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One sample.
+
+    Attributes:
+        host_ns: from the first call until everything that was recorded is over, on the host's clock.
+        late_ns: for how long the queues had work even then: the sample submitted what it did not record.
+        executions: the commands of each execution.
+    """
+
+    host_ns: int
+    late_ns: int
+    executions: Sequence[Sequence[CommandTimes]]
+
+    @property
+    def commands(self) -> list[CommandTimes]:
+        """The commands of all executions, in order."""
+        return [command for execution in self.executions for command in execution]
+
+
+class _Pending(NamedTuple):
+    kind: str
+    name: str
+    queue: int
+    first: TimedEvent
+    last: TimedEvent
+
+
+class Recorder:
+    """Remembers what was submitted since :meth:`begin`."""
+
+    def __init__(self) -> None:
+        self._pending: list[_Pending] = []
+        self._finished = 0
+        self._ends: list[int] = []
+
+    def begin(self) -> None:
+        """Forget everything."""
+        self._pending = []
+        self._finished = 0
+        self._ends = []
+
+    def add(self, kind: str, name: str, queue: int, event: TimedEvent) -> None:
+        """Remember one command."""
+        self._pending.append(_Pending(kind, name, queue, event, event))
+
+    def add_bracket(self, name: str, queue: int, first: TimedEvent, last: TimedEvent) -> None:
+        """Remember library work between two barriers: it lies between the first's end and the last's start."""
+        self._pending.append(_Pending("library", name, queue, first, last))
+
+    def wait(self) -> None:
+        """Wait for every command."""
+        # a sample may wait thousands of times: those waited for earlier are not asked again
+        for command in self._pending[self._finished :]:
+            command.last.wait()
+        self._finished = len(self._pending)
+
+    def end_execution(self) -> None:
+        """Wait for every command; what comes later belongs to another execution of the same sample."""
+        self.wait()
+        self._ends.append(len(self._pending))
+
+    def collect(self) -> list[list[CommandTimes]]:
+        """The times of the commands of each ended execution, in the order of their submission."""
+        times = [self._read(command) for command in self._pending]
+        return [times[begin:end] for begin, end in itertools.pairwise([0, *self._ends])]
+
+    @staticmethod
+    def _read(command: _Pending) -> CommandTimes:
+        submit, start, end = command.first.times()
+        if command.kind == "library":
+            start, end = end, command.last.times()[1]
+        return CommandTimes(command.kind, command.name, command.queue, submit or None, start, end)

@@ -1,0 +1,221 @@
+"""The session: all that a variant sees of the harness. It records the event of every command."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import dpctl
+import dpnp
+
+from harness.dpex import DeviceEvent
+from harness.dpex.fill import fill
+from harness.dpex.kernel_store import Compilation, KernelStore
+from harness.errors import Unsupported, first_line
+from harness.session import device_memory
+from harness.session.recorder import Measured, Recorder
+
+
+class Session:
+    """One device, its queues, and a record of what was submitted to them.
+
+    Args:
+        queue: in order, with profiling: see :meth:`on`.
+        kernels: compiles and submits kernels.
+        clock: host clock in ns.
+
+    Attributes:
+        device: the ``dpctl.SyclDevice``: its properties are the device's limits.
+        queue: the session's own queue: in order, with profiling.
+    """
+
+    def __init__(
+        self, queue: dpctl.SyclQueue, kernels: KernelStore, *, clock: Callable[[], int] = time.perf_counter_ns
+    ) -> None:
+        self.queue = queue
+        self.device = queue.sycl_device
+        self._queues = [queue]
+        self._recorder = Recorder()
+        self._kernels = kernels
+        self._clock = clock
+
+    @classmethod
+    def on(cls, device: str) -> Session:
+        """A session on the device of a SYCL filter string."""
+        return cls(dpctl.SyclQueue(device, property=["in_order", "enable_profiling"]), KernelStore())
+
+    # ---- what variants call -------------------------------------------------------------------------------------
+
+    def launch(
+        self,
+        kernel: Any,
+        index_space: Any,
+        *arguments: Any,
+        depends: Sequence[Any] = (),
+        queue: dpctl.SyclQueue | None = None,
+    ) -> DeviceEvent:
+        """Submit a kernel; returns at once.
+
+        Args:
+            kernel: a numba-dpex kernel.
+            index_space: ``kernel_api.Range`` or ``kernel_api.NdRange``.
+            arguments: device arrays, numbers, ``LocalAccessor``.
+            depends: events that must be over before it starts.
+            queue: a queue of :meth:`new_queue`; the session's own otherwise.
+
+        Raises:
+            Unsupported: the device's limits do not allow this launch.
+        """
+        queue = queue or self.queue
+        event = self._kernels.submit(kernel, queue, index_space, arguments, depends)
+        self._recorder.add("kernel", kernel.py_func.__name__, self._number(queue), event)
+        return event
+
+    def copy(
+        self,
+        destination: Any,
+        source: Any,
+        *,
+        depends: Sequence[Any] = (),
+        queue: dpctl.SyclQueue | None = None,
+    ) -> DeviceEvent:
+        """Submit a copy between contiguous arrays of equal size; either may be a numpy array; returns at once."""
+        queue = queue or self.queue
+        waits = [_as_sycl(event) for event in depends]
+        event = DeviceEvent(device_memory.copy_async(queue, destination, source, waits), keep=(destination, source))
+        self._recorder.add("copy", "memcpy", self._number(queue), event)
+        return event
+
+    def fill(self, array: Any, value: Any, *, queue: dpctl.SyclQueue | None = None) -> DeviceEvent:
+        """Submit a fill of a contiguous device array with one value; returns at once."""
+        queue = queue or self.queue
+        event = fill(queue, array, value)
+        self._recorder.add("fill", "fill", self._number(queue), event)
+        return event
+
+    def call(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """Call library code (dpnp) on the session's queue, between two barriers that time it.
+
+        Device arrays become dpnp arrays on the way in, without a copy. The library's commands cannot be seen one
+        by one: the row's kind is ``library``.
+
+        Raises:
+            Unsupported: the library has no code for this device (dpnp says so by a RuntimeError of the SYCL runtime).
+        """
+        name = getattr(function, "__name__", "library")
+        first = DeviceEvent(self.queue.submit_barrier())
+        try:
+            result = function(*map(_for_dpnp, arguments), **{k: _for_dpnp(v) for k, v in options.items()})
+        except RuntimeError as error:
+            raise Unsupported(f"{name} does not run on this device: {first_line(error)}") from error
+        last = DeviceEvent(self.queue.submit_barrier())
+        self._recorder.add_bracket(name, 0, first, last)
+        return result
+
+    def alloc(
+        self,
+        shape: int | tuple[int, ...],
+        dtype: Any,
+        *,
+        usm: str = "device",
+        queue: dpctl.SyclQueue | None = None,
+    ) -> Any:
+        """An uninitialised array in ``device``, ``shared`` or ``host`` USM.
+
+        Raises:
+            Unsupported: the device lacks this kind of USM, or the memory.
+        """
+        return device_memory.allocate(shape, dtype, queue or self.queue, usm)
+
+    def new_queue(self, *, in_order: bool = True, context: str = "shared") -> dpctl.SyclQueue:
+        """A further queue with profiling.
+
+        Args:
+            in_order: False for SYCL's default, where only dependences order commands.
+            context: ``shared``: the session's; ``separate``: a context of its own, which shares neither memory nor
+                built kernels.
+        """
+        properties = ["enable_profiling", *(["in_order"] if in_order else [])]
+        # SyclContext(device) would give the cached default context; the list makes a new one.
+        place = dpctl.SyclContext([self.device]) if context == "separate" else self.queue.sycl_context
+        queue = dpctl.SyclQueue(place, self.device, property=properties)
+        self._queues.append(queue)
+        return queue
+
+    def barrier(self, *, queue: dpctl.SyclQueue | None = None, depends: Sequence[Any] = ()) -> DeviceEvent:
+        """Submit a barrier: what comes later on the queue starts after what came before."""
+        queue = queue or self.queue
+        waits = [_as_sycl(event) for event in depends]
+        event = DeviceEvent(queue.submit_barrier(waits))
+        self._recorder.add("barrier", "barrier", self._number(queue), event)
+        return event
+
+    def wait(self) -> None:
+        """Return when every command of the sample is over."""
+        self._recorder.wait()
+
+    # ---- what the harness calls ---------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Start a new sample."""
+        self._recorder.begin()
+
+    def measure(self, timed: Callable[[], Any], batch: int = 1) -> Measured:
+        """Run one sample: ``batch`` executions, each of them until everything that it submitted is over.
+
+        Executions are not let overlap, so a batch's mean is that of executions measured singly.
+        """
+        self.begin()
+        clock, recorder = self._clock, self._recorder
+        begin = clock()
+        for _ in range(batch):
+            timed()
+            recorder.end_execution()
+        end = clock()
+        for queue in self._queues:
+            queue.wait()
+        late_ns = clock() - end
+        executions = recorder.collect()
+        self.begin()
+        return Measured(end - begin, late_ns, executions)
+
+    def forget_queues(self, keep: int) -> None:
+        """Drop queues that a sample made, and what was built for them; the first ``keep`` stay."""
+        if len(self._queues) > keep:
+            self._kernels.forget(self._queues[keep:])
+            del self._queues[keep:]
+
+    @property
+    def queue_count(self) -> int:
+        """How many queues the session knows."""
+        return len(self._queues)
+
+    def take_compilations(self) -> list[Compilation]:
+        """What was compiled since the last call."""
+        return self._kernels.take_compilations()
+
+    def take_kernels(self) -> list[dict[str, Any]]:
+        """Identity of the kernels launched for the first time since the last call."""
+        return self._kernels.take_used()
+
+    def release(self) -> None:
+        """Forget kernels and queues of the family that is over."""
+        self._kernels.clear()
+        self.forget_queues(1)
+        self._recorder.begin()
+
+    def _number(self, queue: dpctl.SyclQueue) -> int:
+        for number, known in enumerate(self._queues):
+            if known is queue:
+                return number
+        self._queues.append(queue)
+        return len(self._queues) - 1
+
+
+def _as_sycl(event: Any) -> Any:
+    return event.sycl_event if isinstance(event, DeviceEvent) else event
+
+
+def _for_dpnp(value: Any) -> Any:
+    return dpnp.asarray(value) if isinstance(value, dpctl.tensor.usm_ndarray) else value

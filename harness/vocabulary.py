@@ -1,0 +1,349 @@
+"""The words that the runner, the tables, the analysis and the reports share, each declared once.
+
+A new metric, flag or roof is one row here, and one function or probe where its numbers come from
+(docs/extending.md). Imports the standard library only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from typing import Final, Self, TypeVar
+
+T = TypeVar("T")
+
+
+class DeviceClass(StrEnum):
+    """What kind of device a row is of; part of every key, so that a CPU is never compared with a GPU."""
+
+    GPU = "gpu"
+    CPU = "cpu"
+
+
+class Role(StrEnum):
+    """What a variant is in the lesson of its pattern."""
+
+    NAIVE = "naive"
+    INTERMEDIATE = "intermediate"
+    OPTIMIZED = "optimized"
+    BASELINE = "baseline"
+    ANTIPATTERN = "antipattern"
+
+
+#: Roles that the others are compared with: the first of them that a family has.
+BASELINE_ROLES: Final = (Role.NAIVE, Role.BASELINE, Role.ANTIPATTERN)
+
+
+def find_baseline(members: Iterable[T], role: Callable[[T], str]) -> T | None:
+    """The member of a family that the others are compared with, or None.
+
+    Args:
+        members: variants of one family, or their rows.
+        role: of a member.
+    """
+    able = [member for member in members if role(member) in BASELINE_ROLES]
+    return min(able, key=lambda member: BASELINE_ROLES.index(Role(role(member))), default=None)
+
+
+class Status(StrEnum):
+    """What became of a case."""
+
+    OK = "ok"
+    WRONG = "wrong"
+    CRASHED = "crashed"
+    TIMEOUT = "timeout"
+    ERROR = "error"
+    SKIPPED = "skipped"
+    REFUSED = "refused"
+    INTERRUPTED = "interrupted"
+
+
+#: The instrument or a variant failed: the command's exit status is 1.
+FAILED: Final = frozenset({Status.WRONG, Status.CRASHED, Status.TIMEOUT, Status.ERROR})
+
+#: A case that was never run, on purpose: the device lacks what it needs.
+NEVER_RUN: Final = frozenset({Status.SKIPPED, Status.REFUSED})
+
+
+class State(StrEnum):
+    """What a sample is of: compilation, warm-up, or caches as the samples before left them, or flushed."""
+
+    COMPILE = "compile"
+    WARMUP = "warmup"
+    HOT = "hot"
+    COLD = "cold"
+
+
+#: States whose samples count.
+SAMPLED_STATES: Final = (State.HOT, State.COLD)
+
+#: The states that are sampled, by what a user asks for.
+STATES_ASKED: Final = {"hot": (State.HOT,), "cold": (State.COLD,), "both": (State.HOT, State.COLD)}
+
+
+class StopReason(StrEnum):
+    """Why sampling of a family ended."""
+
+    PRECISION = "precision"
+    BUDGET = "budget"
+    MAX_BLOCKS = "max blocks"
+    PASS = "pass"  # another pass of the run was to go on
+
+
+class Outcome(StrEnum):
+    """What the samples say of two variants. The first three are also the words of a claim."""
+
+    FASTER = "faster"
+    SLOWER = "slower"
+    SAME = "same"
+    INCONCLUSIVE = "inconclusive"
+    NONE = "none"
+
+
+CLAIMS: Final = (Outcome.FASTER, Outcome.SLOWER, Outcome.SAME)
+
+
+class Verdict(StrEnum):
+    """What the samples say of the guide's claim."""
+
+    CONFIRMED = "confirmed"
+    REFUTED = "refuted"
+    INCONCLUSIVE = "inconclusive"
+    NOT_APPLICABLE = "not applicable"
+
+
+class Evidence(StrEnum):
+    """What a time is read from; a flag spoils evidence, and so every metric that rests on it."""
+
+    INTERVALS = "start and end of the device's commands"
+    SUBMISSIONS = "submission of the device's commands"
+    HOST = "the host's clock"
+    STATE = "the state that the sample is meant to be of"
+
+
+class Metric(StrEnum):
+    """Which time of a sample counts: the words of a pattern's declaration.
+
+    Attributes:
+        column: of table ``samples``; nanoseconds of one execution.
+        meaning: for the documentation of tables.
+        rests_on: the evidence that it is read from.
+    """
+
+    column: str
+    meaning: str
+    rests_on: frozenset[Evidence]
+
+    def __new__(cls, name: str, column: str, meaning: str, *rests_on: Evidence) -> Self:
+        """A word with its attributes."""
+        metric = str.__new__(cls, name)
+        metric._value_ = name
+        metric.column = column
+        metric.meaning = meaning
+        metric.rests_on = frozenset({*rests_on, Evidence.STATE})
+        return metric
+
+    DEVICE = (
+        "device",
+        "device_ns",
+        "Union of the intervals in which the sample's commands ran.",
+        Evidence.INTERVALS,
+    )
+    SPAN = (
+        "span",
+        "span_ns",
+        "First submit to last end of the sample's commands.",
+        Evidence.INTERVALS,
+        Evidence.SUBMISSIONS,
+    )
+    WALL = ("wall", "host_ns", "Host time from the first call until everything is over.", Evidence.HOST)
+
+    @property
+    def on_device_clock(self) -> bool:
+        """Whether the quantum of the device's timer is in it."""
+        return Evidence.HOST not in self.rests_on
+
+
+def metric_named(name: str) -> Metric:
+    """The metric of a word.
+
+    Raises:
+        KeyError: there is none.
+    """
+    return {str(metric): metric for metric in Metric}[name]
+
+
+class Flag(StrEnum):
+    """What was noticed about a sample, as the column ``flags`` of table ``samples`` has it.
+
+    Attributes:
+        meaning: for reports.
+        spoils: evidence that such a sample does not give. It is kept, and metrics that rest on it are not used.
+    """
+
+    meaning: str
+    spoils: frozenset[Evidence]
+
+    def __new__(cls, name: str, meaning: str, *spoils: Evidence) -> Self:
+        """A word with its attributes."""
+        flag = str.__new__(cls, name)
+        flag._value_ = name
+        flag.meaning = meaning
+        flag.spoils = frozenset(spoils)
+        return flag
+
+    ORDER = (
+        "order",
+        "an event's submit, start and end are not in this order (a clock that wraps looks like this)",
+        Evidence.INTERVALS,
+    )
+    ZERO = ("zero", "the events have no duration at all", Evidence.INTERVALS)
+    SHORT = ("short", "too short for the clock: few quanta of the device's timer, or a wall time of microseconds")
+    STALE = (
+        "stale",
+        "an event starts exactly when one of an earlier sample did: its timestamps are old",
+        Evidence.INTERVALS,
+    )
+    BACKWARDS = (
+        "backwards",
+        "an event starts before the end of the earlier sample: the device clock went backwards",
+        Evidence.INTERVALS,
+    )
+    OUTSIDE_HOST = (
+        "outside host",
+        "first start to last end is longer than the host waited: the timing is not synchronised",
+        Evidence.INTERVALS,
+        Evidence.HOST,
+    )
+    # Where DPC++ estimates a submission from the host's clock it has been seen to be wrong by 0.5 ms, more the longer
+    # the two clocks were not compared, while start and end are right (intel/llvm, pull requests 11324 and 18717).
+    STALE_SUBMIT = (
+        "stale submit",
+        "first submit to last end is longer than the host waited, start to end is not: the submission is old",
+        Evidence.SUBMISSIONS,
+    )
+    OVERLAP = ("overlap", "commands overlap, so their sum is more than the time that they took together")
+    NOT_COLD = (
+        "not cold",
+        "a cold sample that was faster than the measured roof of the memory allows",
+        Evidence.STATE,
+    )
+    UNSYNCHRONISED = (
+        "unsynchronised",
+        "a queue was still busy when everything recorded was over: the sample timed a part of its work",
+        Evidence.INTERVALS,
+        Evidence.HOST,
+    )
+    THROTTLED = ("throttled", "the machine was in another state than at the start (clock, temperature, load)")
+    SHARED = ("shared device", "another run of xebench used the same device")
+    SUPERSEDED = (
+        "superseded",
+        "no check of the results came after it, as the run or the worker was cut off: it does not count",
+        *Evidence,
+    )
+
+    def invalidates(self, metric: str) -> bool:
+        """Whether that time of a sample with this flag may not be used."""
+        return not self.spoils.isdisjoint(metric_named(metric).rests_on)
+
+
+def is_valid(flags: Iterable[Flag], metric: str) -> bool:
+    """Whether the metric of a sample with these flags may be used."""
+    return not any(flag.invalidates(metric) for flag in flags)
+
+
+class Roof(StrEnum):
+    """A limit of the device that cases are placed under; the value is its name in reports.
+
+    Attributes:
+        column: of table ``devices``.
+        unit: of the column.
+        meaning: for the documentation of tables.
+        bound_by: what a case under it is bound by.
+        work: column of table ``cases`` with the amount that passes through it; amount per ns has the roof's unit.
+        operation_kind: of the operations that it limits; None for a bandwidth.
+        probes: of `harness.roofline.catalogue`; the highest counts, since nothing may pass above a roof.
+    """
+
+    column: str
+    unit: str
+    meaning: str
+    bound_by: str
+    work: str
+    operation_kind: str | None
+    probes: tuple[str, ...]
+
+    def __new__(
+        cls, name: str, column: str, unit: str, meaning: str, bound_by: str, work: str, kind: str | None, *probes: str
+    ) -> Self:
+        """A word with its attributes."""
+        roof = str.__new__(cls, name)
+        roof._value_ = name
+        roof.column = column
+        roof.unit = unit
+        roof.meaning = meaning
+        roof.bound_by = bound_by
+        roof.work = work
+        roof.operation_kind = kind
+        roof.probes = probes
+        return roof
+
+    BANDWIDTH = (
+        "bandwidth",
+        "bandwidth_roof_gbps",
+        "GB/s",
+        "Memory bandwidth: the highest measured, in this run or by 'xebench roofline'.",
+        "memory",
+        "bytes_moved",
+        None,
+        "stream_copy",
+        "stream_scale",
+        "stream_add",
+        "stream_triad",
+        "read",
+        "write",
+    )
+    FP32 = (
+        "fp32",
+        "fp32_roof_gflops",
+        "GFLOP/s",
+        "Single-precision rate, likewise.",
+        "compute",
+        "operations",
+        "fp32",
+        "fp32",
+    )
+    FP64 = (
+        "fp64",
+        "fp64_roof_gflops",
+        "GFLOP/s",
+        "Double-precision rate, likewise; null where the device has none.",
+        "compute",
+        "operations",
+        "fp64",
+        "fp64",
+    )
+    INT32 = (
+        "int32",
+        "int32_roof_gops",
+        "Gop/s",
+        "32-bit integer rate, likewise.",
+        "compute",
+        "operations",
+        "int32",
+        "int32",
+    )
+    SLM = (
+        "SLM",
+        "slm_roof_gbps",
+        "GB/s",
+        "Bandwidth of shared local memory, likewise; by 'xebench roofline' only.",
+        "slm",
+        "slm_bytes",
+        None,
+        "slm_read",
+    )
+
+
+#: The rate roof of each kind of operation that a problem may count.
+RATE_ROOFS: Final = {roof.operation_kind: roof for roof in Roof if roof.operation_kind is not None}

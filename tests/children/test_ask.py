@@ -1,0 +1,37 @@
+"""Asking a child process: answers, crashes, hangs and nonsense."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.children.ask import Answer, ask
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    return tmp_path / "asked.py"
+
+
+@pytest.mark.parametrize(
+    ("code", "answer"),
+    [
+        ("import sys; print('driver banner'); print([int(a) for a in sys.argv[1:]])", Answer([1, 2])),
+        ("import os; os.abort()", Answer(failure="crashed (SIGABRT)")),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", Answer(failure="crashed (SIGSEGV)")),
+        ("raise SystemExit('first\\nno device')", Answer(failure="no device")),
+        ("raise SystemExit(7)", Answer(failure="ended with status 7")),
+        ("print('<html>')", Answer(failure="answered nonsense: '<html>'")),
+        ("pass", Answer(failure="answered nonsense: ''")),
+    ],
+)
+def test_every_end_is_an_answer(module: Path, code: str, answer: Answer) -> None:
+    module.write_text(code)
+    assert ask("asked", ["1", "2"], timeout_s=30) == answer
+
+
+def test_a_hang_is_an_answer(module: Path) -> None:
+    module.write_text("import time; time.sleep(60)")
+    assert ask("asked", timeout_s=0.5) == Answer(failure="no answer within 0.5 s")

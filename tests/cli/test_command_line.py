@@ -1,0 +1,98 @@
+"""How commands end: one line for what a user can cause, and the exit status that the README names."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+XEBENCH = [sys.executable, "-m", "harness"]
+ROOT = Path(__file__).parents[2]
+RUN = str(ROOT / "results/cpu-epyc-2-cores")
+OCCUPANCY = ("occupancy", "--gpu", "pvc", "--sub-group", "16", "--work-group")
+
+
+def xebench(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*XEBENCH, *arguments], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("nonsense",), "No such command 'nonsense': see xebench --help"),
+        (("run", "--budget", "nan"), "nan is not a finite number: see xebench run --help"),
+        (("run", "--precision", "inf"), "inf is not a finite number"),
+        (("run", "--run-budget", "0"), "0.0 is not in the range x>0"),
+        (("run", "--seed", "-5"), "-5 is not in the range"),
+        (("run", "--seed", str(2**40)), "is not in the range"),
+        (("report", RUN, "--output", "/no/such/x.html"), "there is no folder /no/such: make it"),
+        (("report", RUN, "--output", "/tmp"), "/tmp is a folder: name a file in it"),
+        (("isa", "--html", "/no/such/x.html"), "there is no folder /no/such"),
+        (("isa", "--table", "/no/such/x.csv"), "there is no folder /no/such"),
+        (("isa", "--keep", f"{__file__}/x"), "cannot be made"),
+        (("isa", "--gpu", ","), "name a GPU, such as pvc"),
+        ((*OCCUPANCY, "256", "--global", "9" * 400), "is more than any device has"),
+        ((*OCCUPANCY, "256", "--global", "4Gx4Gx4G"), "is more than any device has"),
+    ],
+)
+def test_what_a_user_can_cause_ends_in_one_line(arguments: tuple[str, ...], said: str) -> None:
+    done = xebench(*arguments)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert done.stderr.startswith("xebench: ") and said in done.stderr
+
+
+def test_a_gpu_file_that_is_a_riddle_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "deep.json"
+    file.write_text("[" * 100_000)
+    done = xebench("occupancy", "--gpu", str(file), "--work-group", "256", "--sub-group", "16")
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"xebench: {file}: is not JSON")
+
+
+def test_help_is_no_error() -> None:
+    assert xebench("--version").returncode == 0
+    assert xebench("run", "--help").stdout.startswith("Usage: xebench run")
+
+
+def test_a_reader_that_goes_away_changes_no_exit_status() -> None:
+    with subprocess.Popen([*XEBENCH, "report", RUN, "--format", "json"], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.wait() == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_a_result_that_cannot_be_printed_is_said() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*XEBENCH, "list"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "xebench: the result cannot be printed (No space left on device): print it to another place\n"
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "said"), [(signal.SIGINT, 130, "xebench: stopped"), (signal.SIGTERM, 143, "")]
+)
+def test_a_command_that_is_stopped_takes_its_compilers_along(
+    number: signal.Signals, status: int, said: str, tmp_path: Path
+) -> None:
+    slow = tmp_path / "ocloc"
+    slow.write_text(f"#!/bin/sh\nif [ $1 = query ]; then echo 1.2.3; exit; fi\necho $$ > {tmp_path}/pid\nsleep 600\n")
+    slow.chmod(0o755)
+    command = [*XEBENCH, "isa", "--ocloc", str(slow)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        while not (tmp_path / "pid").is_file() or not (tmp_path / "pid").read_text().endswith("\n"):
+            time.sleep(0.05)
+            assert process.poll() is None
+        process.send_signal(number)
+        assert process.stderr is not None
+        said_last = process.stderr.read().strip()
+        assert process.wait() == status
+    assert said_last == said
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)

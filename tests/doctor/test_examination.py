@@ -1,0 +1,122 @@
+"""The examination: sound, broken, and with devices that fail."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+from fake_device import GPU
+
+from harness.children.ask import Answer
+from harness.doctor import examination
+from harness.doctor.examination import Report, examine
+from harness.doctor.self_test import SelfTest
+from harness.runtime import libraries, packages
+from harness.runtime.findings import Finding
+
+CPU = replace(GPU, device="opencl:cpu:0", backend="opencl", device_class="cpu", name="Xeon")
+
+
+@pytest.fixture(autouse=True)
+def sound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is wrong, one CPU device is there, and it computes right."""
+    monkeypatch.setattr(packages, "python_finding", lambda: Finding("python", "ok", "Python", "3.11"))
+    monkeypatch.setattr(packages, "package_findings", list)
+    monkeypatch.setattr(libraries, "missing_libraries", dict)
+    monkeypatch.setattr(libraries, "find_library", lambda name: Path("/env/lib") / name)
+    monkeypatch.setattr(examination.gpu_nodes, "nodes", lambda *root: [])
+    devices_are(monkeypatch, CPU)
+    monkeypatch.setattr(examination, "selftest", lambda device: SelfTest(device.device))
+
+
+def devices_are(monkeypatch: pytest.MonkeyPatch, *devices: object) -> None:
+    answer = Answer([asdict(device) for device in devices])  # type: ignore[call-overload]
+    monkeypatch.setattr(examination, "ask", lambda module, timeout_s: answer)
+
+
+def about(report: Report, title: str) -> Finding:
+    return next(finding for finding in reversed(report.findings) if finding.title == title)
+
+
+def test_a_sound_machine_is_usable() -> None:
+    report = examine()
+    assert report.usable
+    assert report.devices == (CPU,)
+    assert about(report, "opencl:cpu:0").detail.endswith("self-test passed")
+    assert not [finding for finding in report.findings if finding.status == "error"]
+
+
+def test_a_device_that_computes_wrong_is_not_usable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(examination, "selftest", lambda device: SelfTest(device.device, ("atomic add: 7 of 7 wrong",)))
+    report = examine()
+    assert not report.usable
+    assert about(report, "opencl:cpu:0").status == "error"
+    assert "atomic add: 7 of 7 wrong" in about(report, "opencl:cpu:0").detail
+
+
+def test_one_good_device_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    devices_are(monkeypatch, GPU, CPU)
+    monkeypatch.setattr(
+        examination, "selftest", lambda device: SelfTest(device.device, () if device == CPU else ("crashed",))
+    )
+    report = examine()
+    assert report.usable
+    assert [result.ok for result in report.selftests] == [False, True]
+
+
+def test_a_broken_environment_is_reported_and_devices_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(libraries, "missing_libraries", lambda: {"libsycl.so.7": "intel-sycl-rt"})
+    monkeypatch.setattr(examination, "ask", lambda *arguments, **options: pytest.fail("devices were looked for"))
+    report = examine()
+    assert not report.usable
+    assert about(report, "SYCL runtime").status == "error"
+    assert about(report, "devices").detail == "not looked for"
+
+
+def test_a_driver_that_crashes_while_listing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(examination, "ask", lambda module, timeout_s: Answer(failure="crashed (SIGSEGV)"))
+    report = examine()
+    assert not report.usable
+    assert about(report, "devices").detail == "listing them: crashed (SIGSEGV)"
+
+
+def test_missing_devices_name_the_packages_that_bring_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    node = tmp_path / "renderD128"
+    node.touch()
+    monkeypatch.setattr(examination.gpu_nodes, "nodes", lambda *root: [node])
+    devices_are(monkeypatch)
+    report = examine()
+    assert not report.usable
+    assert "intel-opencl-rt==" in about(report, "CPU device").next_step
+    for package in ("intel-opencl-icd", "libze1", "intel-level-zero-gpu"):
+        assert package in about(report, "GPU").next_step
+
+
+def test_a_registered_driver_that_is_gone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "old.icd").write_text("/opt/gone/libigdrcl.so\n")
+    monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
+    finding = about(examine(), "OpenCL driver")
+    assert finding.status == "warning"
+    assert "/opt/gone/libigdrcl.so" in finding.detail
+
+
+def test_without_pins_versions_are_not_vouched_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(examination.pins, "pinned_versions", dict)
+    assert about(examine(), "packages").status == "warning"
+
+
+def test_every_finding_is_one_line_and_every_problem_has_a_next_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    devices_are(monkeypatch)
+    for finding in examine().findings:
+        assert "\n" not in finding.as_line()
+        assert finding.status == "ok" or finding.next_step
+
+
+@pytest.mark.device
+def test_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    report = examine()
+    assert report.usable
+    assert len(report.devices) == len(report.selftests) > 0
+    assert {finding.topic for finding in report.findings} >= {"python", "packages", "runtime", "opencl", "devices"}

@@ -1,0 +1,134 @@
+"""The self-test passes on a device that computes right, and fails on one that does not."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_device import GPU
+
+from harness.children.ask import Answer
+from harness.doctor import self_test
+from harness.runtime import opencl_drivers
+from harness.runtime.devices import list_devices, select_device
+
+
+def answering(answer: Answer) -> Any:
+    return lambda module, arguments, timeout_s: answer
+
+
+def test_no_failures_is_ok(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(self_test, "ask", answering(Answer([])))
+    result = self_test.selftest(GPU)
+    assert result == self_test.SelfTest("level_zero:gpu:0")
+    assert result.ok
+    assert result.summary == "ok"
+
+
+@pytest.mark.parametrize(
+    ("answer", "failures"),
+    [
+        (Answer(["a: 1 of 2 wrong", "b: gone"]), ("a: 1 of 2 wrong", "b: gone")),
+        (Answer(failure="crashed (SIGABRT)"), ("self-test: crashed (SIGABRT)",)),
+        (Answer(failure="no answer within 120 s"), ("self-test: no answer within 120 s",)),
+    ],
+)
+def test_failures_crashes_and_hangs_are_failures(
+    monkeypatch: pytest.MonkeyPatch, answer: Answer, failures: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(self_test, "ask", answering(answer))
+    result = self_test.selftest("opencl:cpu:0")
+    assert result.failures == failures
+    assert not result.ok
+    assert result.summary == "; ".join(failures)
+
+
+@pytest.mark.device
+def test_every_device_here_computes_right() -> None:
+    for device in list_devices():
+        assert self_test.selftest(device).summary == "ok"
+
+
+@pytest.mark.device
+def test_a_device_that_is_not_there_is_a_failure() -> None:
+    assert self_test.selftest("nonsense").failures == ("self-test: no device 'nonsense'",)
+
+
+@pytest.mark.device
+def test_no_check_passes_if_nothing_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from harness.doctor import self_test_kernels
+
+    device = select_device("auto").device
+    monkeypatch.setattr(self_test_kernels, "_run", lambda *arguments, **options: None)
+    assert len(self_test_kernels.run_checks(device.device)) == len(self_test_kernels._checks(device))
+
+
+@pytest.mark.device
+def test_no_check_passes_if_one_element_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    from harness.doctor import self_test_kernels
+
+    def slightly_wrong(array: Any) -> Any:
+        copy = real(array).copy()
+        copy.flat[-1] += copy.flat[-1] * copy.dtype.type(1e-5) + (copy.dtype.kind == "i")
+        return copy
+
+    real = self_test_kernels.dpt.asnumpy
+    monkeypatch.setattr(self_test_kernels.dpt, "asnumpy", slightly_wrong)
+    device = select_device("auto").device
+    failures = self_test_kernels.run_checks(device.device)
+    assert len(failures) == len(self_test_kernels._checks(device))
+    assert all(" 1 of " in failure for failure in failures), failures
+
+
+@pytest.mark.device
+def test_a_compiler_that_throws_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    from harness.doctor import self_test_kernels
+
+    def broken(*arguments: Any, **options: Any) -> None:
+        raise RuntimeError("Internal compiler error\nand much more")
+
+    monkeypatch.setattr(self_test_kernels, "_run", broken)
+    failures = self_test_kernels.run_checks(select_device("auto").device.device)
+    assert failures[0] == "integers to float32: RuntimeError: Internal compiler error"
+
+
+@pytest.mark.device
+def test_checks_fit_the_device() -> None:
+    from dataclasses import replace
+
+    from harness.doctor import self_test_kernels
+
+    assert "float64 functions" in self_test_kernels._checks(GPU)
+    poor = replace(GPU, aspects=("gpu",), max_work_group_size=32)
+    assert not {"float64 functions", "local memory and barrier"} & set(self_test_kernels._checks(poor))
+
+
+@pytest.mark.device
+@pytest.mark.slow
+def test_a_gpu_driver_without_a_gpu_is_caught(tmp_path: Path) -> None:
+    """Intel's driver can be told that a GPU is there: it takes every kernel, says it is done, and computes nothing."""
+    registered = opencl_drivers.registered_drivers(opencl_drivers.vendor_folders(os.environ))
+    if not any("igdrcl" in driver and opencl_drivers.driver_exists(driver) for driver in registered):
+        pytest.skip("Intel's OpenCL driver for GPUs is not installed")
+    pretend = {
+        "NEOReadDebugKeys": "1",
+        "SetCommandStreamReceiver": "1",
+        "ProductFamilyOverride": "dg2",
+        "HardwareInfoOverride": "8x4x16",
+    }
+    code = (
+        "import json; from harness.runtime import list_devices; from harness.doctor.self_test import selftest\n"
+        "print(json.dumps([selftest(d).failures for d in list_devices() if d.device_class == 'gpu']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | pretend, cwd=tmp_path, capture_output=True, check=True
+    )
+    results = json.loads(done.stdout)
+    if not results:
+        pytest.skip("this version of the driver does not pretend")
+    assert all(results), results

@@ -1,0 +1,134 @@
+"""Kernels of a session: found again by what they are launched with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from harness.errors import Unsupported
+
+pytestmark = pytest.mark.device
+
+
+@pytest.fixture
+def session() -> Any:
+    from harness.session.session import Session
+
+    return Session.on("cpu")
+
+
+def shift_kernel() -> Any:
+    import numba_dpex
+    from numba_dpex import kernel_api as kapi
+
+    @numba_dpex.kernel(error_model="numpy")
+    def shift(item: kapi.NdItem, x, y, by):  # type: ignore[no-untyped-def]
+        i = item.get_global_id(0)
+        y[i] = x[i] + by
+
+    return shift
+
+
+def space(n: int = 64) -> Any:
+    from numba_dpex import kernel_api as kapi
+
+    return kapi.NdRange((n,), (n,))
+
+
+def upload(session: Any, array: np.ndarray) -> Any:
+    from harness.session.device_memory import DeviceMemory
+
+    return DeviceMemory(session.queue).upload(array)
+
+
+def shifted(session: Any, kernel: Any, x: Any, by: Any) -> np.ndarray:
+    from harness.session.device_memory import DeviceMemory
+
+    y = upload(session, np.zeros(64, x.dtype))
+    session.launch(kernel, space(), x, y, by)
+    session.wait()
+    return DeviceMemory(session.queue).read(y)
+
+
+def stages(session: Any) -> list[str]:
+    return [compilation.stage for compilation in session.take_compilations()]
+
+
+def test_a_launch_of_the_same_types_is_prepared_once_and_takes_new_values(session: Any) -> None:
+    kernel = shift_kernel()
+    first, second = (upload(session, np.full(64, value, np.int32)) for value in (1, 5))
+    assert shifted(session, kernel, first, np.int32(2)).tolist() == [3] * 64
+    assert "build" in stages(session)
+    assert shifted(session, kernel, second, np.int32(4)).tolist() == [9] * 64
+    assert stages(session) == []
+
+
+def test_other_types_are_another_kernel_and_both_are_kept(session: Any) -> None:
+    kernel = shift_kernel()
+    whole, real = upload(session, np.ones(64, np.int32)), upload(session, np.ones(64, np.float32))
+    for x, by in ((whole, np.int32(1)), (real, np.float32(0.5))):
+        shifted(session, kernel, x, by)
+        assert "build" in stages(session)
+    for _ in range(2):
+        assert shifted(session, kernel, whole, np.int32(1)).tolist() == [2] * 64
+        assert shifted(session, kernel, real, np.float32(0.5)).tolist() == [1.5] * 64
+    assert stages(session) == []
+
+
+def test_which_kernel_runs_does_not_depend_on_what_was_launched_before(session: Any) -> None:
+    kernel = shift_kernel()
+    strided, plain = upload(session, np.arange(128, dtype=np.int32)), upload(session, np.arange(64, dtype=np.int32))
+    assert shifted(session, kernel, strided[::2], np.int32(0)).tolist() == list(range(0, 128, 2))
+    session.take_kernels()
+    stages(session)
+    # code for strides would take a contiguous array as well
+    assert shifted(session, kernel, plain, np.int32(0)).tolist() == list(range(64))
+    assert "build" in stages(session)
+    assert shifted(session, kernel, strided[::2], np.int32(0)).tolist() == list(range(0, 128, 2))
+    assert stages(session) == []
+    assert len({kernel["spirv_sha256"] for kernel in session.take_kernels()}) == 2
+
+
+def test_another_shape_of_the_launch_or_another_queue_is_another_launch(session: Any) -> None:
+    kernel = shift_kernel()
+    x, y = upload(session, np.ones(64, np.int32)), upload(session, np.zeros(64, np.int32))
+    session.launch(kernel, space(64), x, y, np.int32(1))
+    session.launch(kernel, space(32), x, y, np.int32(2))
+    session.launch(kernel, space(64), x, y, np.int32(3), queue=session.new_queue())
+    session.wait()
+    session.forget_queues(1)
+    session.launch(kernel, space(64), x, y, np.int32(4))
+    session.wait()
+    from harness.session.device_memory import DeviceMemory
+
+    assert DeviceMemory(session.queue).read(y).tolist() == [5] * 64
+
+
+def test_wrong_arguments_are_told_on_a_later_launch_too(session: Any) -> None:
+    from harness.dpex import ArgumentError
+
+    kernel = shift_kernel()
+    x = upload(session, np.ones(64, np.int32))
+    shifted(session, kernel, x, np.int32(1))
+    with pytest.raises(ArgumentError, match="takes 3 arguments after its item, 2 given"):
+        session.launch(kernel, space(), x, x)
+    with pytest.raises(ArgumentError, match="host memory"):
+        session.launch(kernel, space(), np.ones(64, np.int32), x, np.int32(1))
+
+
+def test_what_the_device_cannot_do_is_unsupported_on_a_later_launch_too(session: Any) -> None:
+    import numba_dpex
+    from numba_dpex import kernel_api as kapi
+
+    @numba_dpex.kernel(error_model="numpy")
+    def local(item: kapi.NdItem, y, slm):  # type: ignore[no-untyped-def]
+        slm[item.get_local_id(0)] = np.int32(1)
+        y[item.get_global_id(0)] = slm[item.get_local_id(0)]
+
+    y = upload(session, np.zeros(64, np.int32))
+    session.launch(local, space(), y, kapi.LocalAccessor(64, np.int32))
+    for _ in range(2):
+        with pytest.raises(Unsupported, match="local memory"):
+            session.launch(local, space(), y, kapi.LocalAccessor(1 << 28, np.int32))

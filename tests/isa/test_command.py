@@ -1,0 +1,134 @@
+"""The command: with a stand-in for the compiler, and with the compiler that is installed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import isa_kit as kit
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from harness.cli.isa import isa
+from harness.isa.columns import ISA
+from harness.isa.compilation import Source, Target
+from harness.isa.ocloc import compile_source, find_compiler
+from harness.patterns.registry import discover
+
+HERE = Path(__file__).parent
+
+
+def run(*arguments: str, status: int = 0) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "harness", "isa", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == status, done.stdout + done.stderr
+    return done
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--simd", "12"], "write 8, 16 or 32"),
+        (["--simd", "x"], "write 8, 16 or 32"),
+        (["--grf", "huge"], "write default, large or auto"),
+    ],
+)
+def test_wrong_options_are_refused_with_their_values(arguments: list[str], message: str) -> None:
+    done = CliRunner().invoke(isa, arguments)
+    assert done.exit_code == 2
+    assert message in done.output
+
+
+def test_without_a_compiler_the_status_is_3() -> None:
+    done = run("--ocloc", "/nowhere/ocloc", status=3)
+    assert done.stderr.startswith("xebench: /nowhere/ocloc is no program")
+    assert not done.stdout
+
+
+@pytest.mark.device
+def test_when_nothing_was_compiled_the_status_is_2(tmp_path: Path) -> None:
+    ocloc = kit.fake_ocloc(tmp_path / "fake")
+    arguments = ("sound", "--path", str(HERE / "troubled_patterns.py"), "--gpu", "unknown", "--no-cache")
+    done = run(*arguments, "--ocloc", str(ocloc), status=2)
+    assert "not one kernel was compiled (this ocloc does not know the GPU unknown)" in done.stderr
+
+
+@pytest.mark.device
+def test_axes_of_the_compiler_are_rows(tmp_path: Path) -> None:
+    ocloc = kit.fake_ocloc(tmp_path / "fake")
+    arguments = ("sound", "--path", str(HERE / "troubled_patterns.py"), "--gpu", "pvc,crash", "--no-cache", "--json")
+    options = ("--grf", "default,large", "--simd", "16,32", "--build-options", "-cl-mad-enable")
+    done = run(*arguments, *options, "--ocloc", str(ocloc), status=2)
+    # the stand-in's binary holds another kernel than the pattern's, so every row says why it has no figures
+    rows = json.loads(done.stdout)["rows"]
+    points = {(row["gpu"], row["grf_mode"], row["forced_simd"]) for row in rows}
+    assert points == {(gpu, grf, simd) for gpu in ("pvc", "crash") for grf in ("default", "large") for simd in (16, 32)}
+    assert {row["status"] for row in rows} == {"unreadable", "crashed"}
+    assert "crash|-cl-mad-enable -cl-intel-256-GRF-per-thread|32" in kit.calls(tmp_path / "fake")
+
+
+@kit.needs_ocloc
+@pytest.mark.device
+def test_the_installed_compiler(tmp_path: Path) -> None:
+    name = next(info.name for info in discover() if info.name == "subgroup_vector_payload")
+    page = tmp_path / "isa.html"
+    done = run(name, "--gpu", "pvc", "--json", "--keep", str(tmp_path / "keep"), "--html", str(page), "--no-cache")
+    rows = {row["variant"]: row for row in json.loads(done.stdout)["rows"]}
+    assert {row["status"] for row in rows.values()} == {"ok"}
+    # the lesson of the pattern: one element a message against four
+    assert json.loads(rows["one_element"]["messages"])["load.global.d32"] == 16
+    assert json.loads(rows["vector_of_four"]["messages"])["load.global.d32x4"] == 4
+    for row in rows.values():
+        assert (tmp_path / "keep" / row["asm"]).read_text().startswith(f"//.kernel {row['kernel']}")
+    assert "load.ugm.d32x4.a64" in page.read_text()
+
+
+@kit.needs_ocloc
+@pytest.mark.device
+@pytest.mark.slow
+def test_every_kernel_of_the_suite_is_compiled_for_pvc() -> None:
+    done = run("--gpu", "pvc", "--json")
+    data = json.loads(done.stdout)
+    assert len({row["pattern"] for row in data["rows"]}) > 20
+    bad = [
+        (row["pattern"], row["kernel"], row["status"], row["reason"]) for row in data["rows"] if row["status"] != "ok"
+    ]
+    assert not bad
+
+
+@kit.needs_ocloc
+@pytest.mark.device
+def test_a_crash_of_the_installed_compiler_is_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the repair of harness.dpex, IGC 1 of Debian 12 aborts on any kernel that asks for its id."""
+    # the stack is importable only now
+    import dpctl.tensor as dpt
+    from numba_dpex import kernel_api as kapi
+
+    from harness.dpex import compile_kernel, irtext, kernel
+
+    @kernel
+    def copy(item: kapi.Item, x, y):
+        y[item.get_id(0)] = x[item.get_id(0)]
+
+    monkeypatch.setattr(irtext, "load_whole_builtins", lambda text: text)
+    x = dpt.empty(4, dtype="i4")
+    compiler = find_compiler()
+    done = compile_source(compiler, Source(compile_kernel(copy, kapi.Range(4), (x, x)).spirv), Target("pvc"))
+    if compiler.generation != "1":
+        pytest.skip(f"{compiler.label} takes the kernel as it is: {done.status}")
+    assert (done.status, done.reason) == ("crashed", "ended by SIGABRT")
+
+
+@kit.needs_ocloc
+@pytest.mark.device
+def test_the_table_as_a_file(tmp_path: Path) -> None:
+    for name, read in (("isa.csv", pd.read_csv), ("isa.parquet", pd.read_parquet)):
+        run("subgroup_vector_payload", "--gpu", "pvc", "--table", str(tmp_path / name))
+        table = read(tmp_path / name)
+        assert list(table.columns) == [column.name for column in ISA]
+        assert set(table["variant"]) >= {"one_element", "vector_of_four"}
+    refused = CliRunner().invoke(isa, ["--table", "isa.txt"])
+    assert (refused.exit_code, "must end in .csv or .parquet" in refused.output) == (2, True)

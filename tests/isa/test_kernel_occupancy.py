@@ -1,0 +1,224 @@
+"""Occupancies and bounds of patterns' own launches, with the commands that show them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import isa_kit as kit
+import pytest
+
+from harness import runtime
+from harness.gpu_model.gpus import GpuParameters, find_gpu
+from harness.isa.collect import Launch, Work, collect
+from harness.isa.kernel_occupancy import KernelOccupancy, occupancies
+from harness.isa.ocloc import find_compiler
+from harness.isa.roof_projection import project
+from harness.isa.zeinfo import read_zeinfo
+from harness.patterns.declaration import PatternInfo, VariantInfo
+from harness.patterns.plan import Family, build_plan
+from harness.patterns.registry import discover, select
+
+PVC = find_gpu("pvc")
+
+
+def command(*arguments: str, status: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run([sys.executable, "-m", "harness", *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == status, done.stdout + done.stderr
+    return done
+
+
+def pattern_info(name: str, variants: list[str]) -> PatternInfo:
+    made = tuple(VariantInfo(variant, "naive", {}, "") for variant in variants)
+    return PatternInfo(name, "family", "", "", (), "device", {}, {"smoke": {}}, {}, made, "file.py")
+
+
+@pytest.fixture
+def launch(tmp_path: Path) -> Launch:
+    """Of the kernel with which the stand-in for ocloc answers whatever it is given."""
+    spirv = tmp_path / "kernel.spv"
+    spirv.write_bytes(b"spirv")
+    kernel = next(iter(read_zeinfo(kit.text("igc2/spills.pvc.zeinfo"))))
+    return Launch("pattern", "family", "variant", "naive", "{}", kernel, "0" * 64, spirv, (), (1 << 20,), (256,), 0)
+
+
+@pytest.fixture
+def of(tmp_path: Path) -> Callable[..., KernelOccupancy]:
+    compiler = find_compiler(str(kit.fake_ocloc(tmp_path / "fake")))
+
+    def occupancy_of(launch: Launch, gpu: GpuParameters = PVC) -> KernelOccupancy:
+        (one,) = occupancies([launch], gpu, compiler)
+        return one
+
+    return occupancy_of
+
+
+def test_a_launch_and_its_binary_make_the_occupancy(launch: Launch, of: Callable[..., KernelOccupancy]) -> None:
+    code = kit.code("igc2/spills.pvc")
+    one = of(replace(launch, local_bytes=40_000))
+    assert one.found is not None
+    asked = one.found.launch
+    assert (asked.work_group_size, asked.global_size) == (256, 1 << 20)
+    assert (asked.sub_group_size, asked.barriers) == (code.simd_width, code.info.barriers)
+    assert asked.slm_bytes == code.info.slm_bytes + 40_000
+    assert asked.large_grf == (code.info.grf_count > 128)
+    # 48 KiB of 128 are allocated: two work-groups of an Xe-core
+    assert (one.found.work_groups_per_xe_core, one.found.limited_by) == (2, "slm")
+    assert one.to_json()["limited_by"] == "slm"
+
+
+def test_a_work_group_that_the_driver_chooses_is_assumed_and_said(
+    launch: Launch, of: Callable[..., KernelOccupancy]
+) -> None:
+    one = of(replace(launch, local_size=None, global_size=(1000, 10)))
+    assert one.found is not None
+    # the largest divisor of 10000 up to 256
+    assert one.found.launch.work_group_size == 250
+    assert "to the driver" in one.assumed
+    assert one.to_json()["assumed"] == one.assumed
+
+
+def test_a_launch_that_is_sized_by_the_device_here_says_so(launch: Launch, of: Callable[..., KernelOccupancy]) -> None:
+    one = of(replace(launch, sized_here=True))
+    assert one.assumed == "the launch is sized by the compute units of the device here"
+    family = Family(pattern_info("pattern", ["variant", "other"]), "smoke", {}, {})
+    sized, other = project([family], [], [one], PVC)
+    assert (sized.assumed, other.assumed) == (one.assumed, "")
+    assert sized.to_json()["assumed"] == one.assumed
+
+
+def test_what_cannot_be_compiled_or_launched_says_why(launch: Launch, of: Callable[..., KernelOccupancy]) -> None:
+    refused = of(launch, replace(PVC, code="unknown"))
+    assert refused.found is None
+    assert "does not know the GPU unknown" in refused.reason
+    too_large = of(replace(launch, local_size=(2048,)))
+    assert (too_large.found, too_large.reason) == (None, "pvc has no work-groups of 2048: use at most 1024")
+    assert "xe_core_occupancy" not in too_large.to_json()
+
+
+def test_cases_are_projected_with_their_own_launches(launch: Launch, of: Callable[..., KernelOccupancy]) -> None:
+    family = Family(pattern_info("pattern", ["variant", "other"]), "smoke", {}, {})
+    work = Work("pattern", "{}", 1 << 30, None, "fp32")
+    stack = find_gpu("max1550-stack")
+    one_thread = of(replace(launch, global_size=(16,), local_size=(16,)), stack)
+    first, second = project([family], [work], [one_thread], stack)
+    assert (first.variant, second.variant) == ("variant", "other")
+    assert first.share == pytest.approx(1 / 512)
+    assert (second.share, second.occupancy) == (1.0, None)
+    # the memory's roof does not depend on the engines in use
+    assert first.bound == second.bound
+    assert first.bound.time_ns == pytest.approx((1 << 30) / 1638.4)
+    assert (first.to_json()["model"], first.to_json()["bound_by"]) == ("roof", "memory")
+    (unknown, _) = project([family], [], [one_thread], PVC)
+    assert (unknown.bound.time_ns, unknown.reason) == (None, "its problem could not be built here")
+
+
+@pytest.mark.device
+def test_the_least_work_is_collected(tmp_path: Path) -> None:
+    plan = build_plan(select(discover(), ["slm_convolution_cache"]), "smoke")
+    (work,) = collect(plan, tmp_path).work
+    assert json.loads(work.axes) == {"work_group_size": 256}
+    assert work.operation_kind == "int32"
+    assert work.bytes_moved is not None
+    assert work.bytes_moved > 0
+
+
+@pytest.mark.device
+def test_variants_that_ask_for_compute_units_are_noted(tmp_path: Path) -> None:
+    plan = build_plan(select(discover(), ["reduction_sum"]), "smoke")
+    sized = {launch.variant: launch.sized_here for launch in collect(plan, tmp_path).launches}
+    assert {name for name, asked in sized.items() if asked} == {
+        "chunk_per_compute_unit",
+        "strided_few_items",
+        "strided_enough_items",
+    }
+    assert "tree_one_stage" in sized
+
+
+@kit.needs_ocloc
+@pytest.mark.device
+def test_occupancy_of_a_pattern() -> None:
+    done = command("occupancy", "--pattern", "slm_convolution_cache", "--gpu", "pvc", "--preset", "smoke", "--json")
+    rows = {row["variant"]: row for row in json.loads(done.stdout)}
+    assert rows["global_memory"]["slm_bytes"] == 0
+    assert rows["cooperative_halo"]["slm_bytes"] >= 2048
+    for row in rows.values():
+        assert row["work_group"] == 256
+        assert 0 < row["xe_core_occupancy"] <= 1
+    text = command("occupancy", "--pattern", "slm_convolution_cache", "--gpu", "pvc", "--preset", "smoke").stdout
+    assert "cooperative_halo" in text
+    assert "nearest better" in text
+
+
+@kit.needs_ocloc
+@pytest.mark.device
+def test_project_says_that_it_is_a_model() -> None:
+    options = ("slm_convolution_cache", "--gpu", "pvc", "--preset", "smoke")
+    data = json.loads(command("project", *options, "--json").stdout)
+    assert data["model"] == "roof"
+    assert data["cases"]
+    assert all(case["bound_ns"] > 0 for case in data["cases"])
+    text = command("project", *options).stdout
+    assert "A model, nothing was measured" in text
+    assert "Max 1550" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("occupancy", "--gpu", "pvc"), "a launch needs --work-group and --sub-group, or a pattern"),
+        (("occupancy", "--gpu", "pvc", "--pattern", "x", "--slm", "1K"), "leave out --slm"),
+        (("occupancy", "--gpu", "pvc", "--map"), "--map is of one sub-group size: give --sub-group"),
+        (("occupancy", "--gpu", "pvc", "--map", "--sub-group", "16", "--global", "1M"), "leave out --global"),
+        (("occupancy", "--gpu", "nope", "--work-group", "1", "--sub-group", "16"), "unknown GPU 'nope'"),
+        (("occupancy", "--gpu", "pvc", "--pattern", "no_such"), "no pattern"),
+        (("project", "--gpu", "pvc", "no_such"), "no pattern"),
+        (("project", "--gpu", "pvc", "--ocloc", "/nowhere/ocloc"), "/nowhere/ocloc is no program"),
+    ],
+)
+def test_errors_are_one_line(arguments: tuple[str, ...], message: str) -> None:
+    command_line = [sys.executable, "-m", "harness", *arguments]
+    done = subprocess.run(command_line, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("xebench: ")
+    assert message in last
+
+
+@pytest.mark.device
+def test_the_device_that_is_present_must_be_a_gpu_that_is_known() -> None:
+    if runtime.select_device().device.device_class == "gpu":
+        pytest.skip("a GPU is present here")
+    done = command("occupancy", "--work-group", "64", "--sub-group", "16", status=2)
+    assert "no GPU is present" in done.stderr
+    assert "--gpu" in done.stderr
+
+
+@kit.needs_ocloc
+@pytest.mark.device
+def test_launches_of_one_module_have_the_registers_that_each_asks_for(tmp_path: Path) -> None:
+    path = Path(__file__).parent / "option_patterns.py"
+    found = json.loads(
+        command(
+            "occupancy",
+            "--gpu",
+            "pvc",
+            "--pattern",
+            "register_modes",
+            "--path",
+            str(path),
+            "--preset",
+            "smoke",
+            "--json",
+        ).stdout
+    )
+    assert [(one["variant"], one["large_grf"], one["xe_core_occupancy"]) for one in found] == [
+        ("small_file", False, 1.0),
+        ("large_file", True, 0.5),
+        ("both", False, 1.0),
+        ("both", True, 0.5),
+    ]

@@ -1,0 +1,158 @@
+"""What the tests of kernels' functions share: launches, skips, refusals, assembly for Intel GPUs."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import dpcpp_llvm_spirv
+import dpctl
+import dpctl.tensor as dpt
+import numba_dpex
+import numpy as np
+import pytest
+from numba_dpex import kernel_api as kapi
+
+from harness.dpex import compile_kernel, dpex_errors
+
+#: Intel GPUs whose code is looked at.
+GPUS = ("pvc", "dg2-g10")
+
+#: Types that a sub-group exchanges and a vector holds.
+DTYPES = tuple(
+    np.dtype(name).type
+    for name in (
+        *("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
+        *("float16", "float32", "float64"),
+    )
+)
+
+
+def require(dtype: Any = np.int32, sub_group_size: int | None = None) -> None:
+    """Skip the test if the default device lacks a type or a sub-group size."""
+    device = dpctl.SyclDevice()
+    if np.dtype(dtype) == np.float64 and not device.has_aspect_fp64:
+        pytest.skip(f"{device.name} has no float64")
+    if np.dtype(dtype) == np.float16 and not device.has_aspect_fp16:
+        pytest.skip(f"{device.name} has no float16")
+    if sub_group_size is not None and sub_group_size not in device.sub_group_sizes:
+        pytest.skip(f"{device.name} has sub-groups of {list(device.sub_group_sizes)}, not {sub_group_size}")
+
+
+def require_atomics(dtype: Any) -> None:
+    """Skip the test if the default device has no atomics on a type."""
+    require(dtype)
+    device = dpctl.SyclDevice()
+    if np.dtype(dtype).itemsize == 8 and not device.has_aspect_atomic64:
+        pytest.skip(f"{device.name} has no 64-bit atomics")
+
+
+def require_blocks(sub_group_size: int) -> None:
+    """Skip the test if the default device has no sub-group block access at a sub-group size."""
+    device = dpctl.SyclDevice()
+    if "Intel" not in device.vendor:
+        pytest.skip(f"{device.name} is no Intel device: SPV_INTEL_subgroups is Intel's")
+    if device.is_gpu and sub_group_size == 32 and 8 in device.sub_group_sizes:
+        pytest.skip(f"{device.name} is of a generation without block access at 32 lanes")
+
+
+def launch(kernel: Any, items: Any, group: Any, *arrays: Any) -> list[np.ndarray]:
+    """Run a kernel on the default device; numpy arrays go there, and what they hold afterwards comes back."""
+    on_device = [dpt.asarray(a) if isinstance(a, np.ndarray) else a for a in arrays]
+    index_space = kapi.NdRange(_extents(items), _extents(group))
+    numba_dpex.call_kernel(kernel, index_space, *on_device)
+    return [dpt.asnumpy(a) for a in on_device if isinstance(a, dpt.usm_ndarray)]
+
+
+def spirv_of(kernel: Any, group: int, *arguments: Any) -> Any:
+    """A kernel compiled to SPIR-V for a 1-D index space."""
+    on_device = [dpt.asarray(a) if isinstance(a, np.ndarray) else a for a in arguments]
+    return compile_kernel(kernel, kapi.NdRange((group,), (group,)), on_device)
+
+
+def instructions(*compiled: Any) -> set[str]:
+    """The SPIR-V instructions of kernels, without the ``Op``, and the names of the extensions that they declare."""
+    found = set()
+    for each in compiled:
+        with TemporaryDirectory() as folder:
+            module, text = Path(folder, "k.spv"), Path(folder, "k.txt")
+            module.write_bytes(each.spirv)
+            translator = dpcpp_llvm_spirv.get_llvm_spirv_path()
+            subprocess.run([translator, "--to-text", str(module), "-o", str(text)], check=True)
+            listing = text.read_text(encoding="utf-8")
+        found |= set(re.findall(r"^\d+ (\w+)", listing, re.MULTILINE))
+        found |= set(re.findall(r'Extension "(\w+)"', listing))
+    return found
+
+
+def documented_instructions(module: Any) -> set[str]:
+    """The instructions that the docstrings of a module's functions name, without the ``Op``."""
+    texts = (getattr(module, name).__doc__ or "" for name in module.__all__)
+    return {name for text in texts for name in re.findall(r"``Op(\w+)``", text)}
+
+
+def refused(kernel: Any, *arguments: Any) -> str:
+    """The one line with which a kernel is refused, after checking that it points at the line marked ``# wrong``."""
+    with pytest.raises(dpex_errors.KernelCompileError) as caught:
+        spirv_of(kernel, 16, *arguments)
+    file, _, line = caught.value.location.rpartition(":")
+    assert "# wrong" in Path(file).read_text(encoding="utf-8").splitlines()[int(line) - 1]
+    assert "\n" not in str(caught.value)
+    return caught.value.reason
+
+
+def sample_of(dtype: Any, count: int) -> np.ndarray:
+    """Reproducible numbers over the whole range of an integer type, or whole numbers whose sums are exact."""
+    rng = np.random.default_rng(count)
+    kind = np.dtype(dtype)
+    if kind.kind in "iu":
+        limits = np.iinfo(kind)
+        return rng.integers(limits.min, limits.max, count, dtype=kind, endpoint=True)
+    return rng.integers(-20, 20, count).astype(kind)
+
+
+def sub_groups(group: np.ndarray, sub_group: np.ndarray, lane: np.ndarray) -> Iterator[np.ndarray]:
+    """The work-items of each sub-group in the order of their lanes, from the ids that a kernel wrote."""
+    for key in sorted(set(zip(group.tolist(), sub_group.tolist(), strict=True))):
+        members = np.flatnonzero((group == key[0]) & (sub_group == key[1]))
+        yield members[np.argsort(lane[members])]
+
+
+class Assembly:
+    """A kernel as the offline compiler makes it for an Intel GPU.
+
+    Attributes:
+        simd: the SIMD width of the compiled kernel.
+        text: the listing.
+        messages: memory messages without the ones that fetch arguments, such as ``load.ugm.d32x16t``.
+    """
+
+    def __init__(self, compiled: Any, device: str, folder: Path) -> None:
+        compiler = shutil.which("ocloc")
+        if compiler is None:
+            pytest.skip("ocloc is not installed (Debian: intel-opencl-icd)")
+        (folder / "k.spv").write_bytes(compiled.spirv)
+        done = subprocess.run(
+            [compiler, "compile", "-file", "k.spv", "-spirv_input", "-device", device, "-output", "k"],
+            cwd=folder,
+            env={**os.environ, "IGC_ShaderDumpEnable": "1", "IGC_DumpToCustomDir": str(folder)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        listings = sorted(folder.glob("*.asm"))  # one for the kernel, and one for each function left in it
+        self.simd = int(re.search(r"simd(\d+)", listings[0].name)[1])
+        self.text = "\n".join(listing.read_text(encoding="utf-8") for listing in listings)
+        found = re.findall(r"\b((?:load|store)\.(?:ugm|slm)\.d\w+)(.*)", self.text)
+        self.messages = [message for message, operands in found if "bti[255]" not in operands]
+
+
+def _extents(extents: Any) -> tuple[int, ...]:
+    return extents if isinstance(extents, tuple) else (extents,)

@@ -1,0 +1,25 @@
+"""The README's results are those of the run that it names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.pages.readme import PATTERNS, renewed
+from harness.records import load_run
+
+ROOT = Path(__file__).parents[2]
+RUN = ROOT / "results" / "cpu-epyc-2-cores"
+
+
+def test_the_readme_shows_what_was_measured() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert renewed(text, load_run(RUN)) == text, "make docs renews it"
+    for pattern in PATTERNS:
+        assert f"| `{pattern}` |" in text
+
+
+def test_a_page_without_the_marks_is_refused() -> None:
+    with pytest.raises(ValueError, match="the page has no"):
+        renewed("nothing", load_run(RUN))

@@ -1,0 +1,83 @@
+"""Memory limits as people write them and as containers set them, and the budget of a run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from harness.children.process_memory import resident_bytes, system_memory_kills
+from harness.errors import XebenchError
+from harness.runner.resource_limits import RunBudget, host_memory_bytes, parse_memory
+
+GIB = 1 << 30
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("8G", 8 * GIB),
+        ("1.5g", 3 * GIB // 2),
+        ("512 MiB", GIB // 2),
+        ("80%", 8 * GIB),
+        ("1000000000", 1_000_000_000),
+        ("2T", 2048 * GIB),
+    ],
+)
+def test_memory_is_a_size_or_a_part_of_the_host(text: str, expected: int) -> None:
+    assert parse_memory(text, 10 * GIB) == expected
+
+
+@pytest.mark.parametrize("text", ["", "much", "8X", "-1G", "0", "80%G", "8G%"])
+def test_a_memory_limit_that_makes_no_sense_is_refused(text: str) -> None:
+    with pytest.raises(XebenchError, match="write a size as 8G"):
+        parse_memory(text, GIB)
+
+
+@pytest.mark.parametrize("text", ["1", "1M", "511M", "4%"])
+def test_a_memory_limit_below_what_a_worker_needs_is_refused(text: str) -> None:
+    with pytest.raises(XebenchError, match="a worker process needs 512M to begin with; raise it"):
+        parse_memory(text, 10 * GIB)
+
+
+def control_groups(root: Path, limits: dict[str, str], own: str) -> Path:
+    for group, limit in limits.items():
+        folder = root / "sys/fs/cgroup" / group
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "memory.max").write_text(limit)
+    (root / "proc/self").mkdir(parents=True)
+    (root / "proc/self/cgroup").write_text(f"1:name=systemd:/x\n0::/{own}\n")
+    return root
+
+
+def test_a_container_has_less_memory_than_its_host(tmp_path: Path) -> None:
+    limits = {"jobs": "4096\n", "jobs/mine": "max\n", "others": "1\n"}
+    assert host_memory_bytes(control_groups(tmp_path, limits, "jobs/mine")) == 4096
+
+
+def test_without_control_groups_the_host_counts(tmp_path: Path) -> None:
+    assert host_memory_bytes(tmp_path) > 1 << 20
+    assert host_memory_bytes(control_groups(tmp_path, {"": "max\n"}, "")) == host_memory_bytes(tmp_path / "nothing")
+
+
+def test_the_memory_of_a_process_is_seen_and_that_of_none_is_none() -> None:
+    assert resident_bytes(os.getpid()) > 1 << 20
+    assert resident_bytes(2**22 + 1) == 0, "beyond the largest process id"
+
+
+def test_the_kills_of_the_system_are_counted(tmp_path: Path) -> None:
+    assert system_memory_kills(tmp_path) == 0
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/vmstat").write_text("pgfault 12\noom_kill 3\noom_kill_other 9\n")
+    assert system_memory_kills(tmp_path) == 3
+
+
+def test_a_budget_is_spent_by_the_clock() -> None:
+    now = 100.0
+    budget = RunBudget(5, clock=lambda: now)
+    now = 104.0
+    assert budget.left_s() == 1
+    now = 107.0
+    assert budget.left_s() == -2
+    assert RunBudget(None).left_s() == float("inf")

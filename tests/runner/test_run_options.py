@@ -1,0 +1,42 @@
+"""From what a user asks for to the limits of sampling."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.errors import XebenchError
+from harness.runner.recipe import Recipe
+from harness.runner.run_options import Options
+from harness.sampling.limits import Sampling
+
+
+def sampling(preset: str = "default", **asked: Any) -> Sampling:
+    return Options(Path("run"), Recipe((), preset, **asked)).sampling()
+
+
+def test_defaults_go_with_the_preset() -> None:
+    smoke, default, guide = (sampling(preset) for preset in ("smoke", "default", "guide"))
+    assert (smoke.min_blocks, default.min_blocks) == (6, 10)
+    assert smoke.budget_s < default.budget_s < guide.budget_s
+    assert default.precision == 0.01
+    assert default.max_blocks == 1000
+    assert (smoke.min_instances, default.min_instances) == (1, 6)
+    assert (smoke.passes, default.passes, sampling(instances=2).passes, sampling(passes=1).passes) == (1, 3, 2, 1)
+
+
+def test_what_is_asked_for_counts() -> None:
+    asked = sampling(min_samples=20, max_samples=50, precision=0.002, budget_s=9.0, state="cold")
+    assert (asked.min_blocks, asked.max_blocks, asked.precision, asked.budget_s) == (20, 50, 0.002, 9.0)
+    assert asked.states == ("cold",)
+    assert (sampling("smoke", instances=4).min_instances, sampling(instances=1).min_instances) == (4, 1)
+    assert sampling(min_samples=2000).max_blocks == 2000
+    assert sampling(min_samples=2000, state="both").for_each_state().max_blocks == 2000
+
+
+@pytest.mark.parametrize("asked", [{"min_samples": 30, "max_samples": 20}, {"max_samples": 15, "state": "both"}])
+def test_fewest_above_most_is_refused(asked: dict[str, Any]) -> None:
+    with pytest.raises(XebenchError, match="leaves no room"):
+        sampling(**asked)

@@ -1,0 +1,85 @@
+"""A problem's arrays on a device, with a fake memory that hands out copies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from harness import Problem, inout, output
+from harness.errors import TooLarge
+from harness.runner.worker.bound_problem import Binding, check_memory, host_view
+
+
+class DeviceArray:
+    """Memory that the host cannot touch but through FakeMemory."""
+
+    def __init__(self, contents: np.ndarray) -> None:
+        self.contents = contents.copy()
+
+
+class FakeMemory:
+    def upload(self, array: np.ndarray) -> Any:
+        return DeviceArray(array)
+
+    def write(self, destination: Any, source: np.ndarray) -> None:
+        destination.contents[...] = source
+
+    def read(self, source: Any) -> np.ndarray:
+        return source.contents.copy()
+
+
+def bind() -> Binding:
+    problem = Problem(
+        x=np.arange(4, dtype=np.float32),
+        total=inout(np.zeros(1, np.int64)),
+        y=output(4, np.float32),
+        report=output((2, 2), np.int32, host=True),
+        scale=3,
+    )
+    return Binding(problem, {"n": 4, "stride": 16}, FakeMemory())
+
+
+def test_variants_see_device_arrays_host_arrays_and_numbers() -> None:
+    p = bind().bound
+    assert isinstance(p.x, DeviceArray) and isinstance(p.host.x, np.ndarray)
+    assert isinstance(p.report, np.ndarray)
+    assert (p.n, p.stride, p.scale) == (4, 16, 3)
+
+
+def test_everything_written_is_declared() -> None:
+    binding = bind()
+    assert {name: shape for name, (shape, _) in binding.declared.items()} == {
+        "y": (4,),
+        "report": (2, 2),
+        "total": (1,),
+    }
+    assert set(binding.results()) == {"y", "report", "total"}
+
+
+def test_reset_restores_states_and_poison_reaches_outputs() -> None:
+    binding = bind()
+    binding.bound.total.contents[0] = 9
+    binding.reset()
+    binding.poison({"y": np.full(4, np.nan, np.float32), "report": np.full((2, 2), 7, np.int32), "total": np.ones(1)})
+    results = binding.results()
+    assert results["total"].tolist() == [0]
+    assert np.isnan(results["y"]).all()
+    assert results["report"].tolist() == [[7, 7], [7, 7]]
+
+
+def test_the_reference_sees_inputs_and_numbers_but_no_outputs() -> None:
+    problem = Problem(x=np.arange(3), total=inout(np.zeros(1)), y=output(3, np.int32))
+    view = host_view(problem, {"n": 3})
+    assert (view.n, view.total.tolist(), view.x.tolist()) == (3, [0.0], [0, 1, 2])
+    assert not hasattr(view, "y")
+
+
+def test_a_problem_that_does_not_fit_is_refused_with_both_sizes() -> None:
+    problem = Problem(x=np.zeros(1 << 20, np.uint8), y=output(1 << 20, np.uint8))
+    check_memory(problem, global_memory_bytes=4 << 20, max_alloc_bytes=1 << 20)
+    with pytest.raises(TooLarge, match=r"needs 0\.00 GiB of device memory"):
+        check_memory(problem, global_memory_bytes=2 << 20, max_alloc_bytes=0)
+    with pytest.raises(TooLarge, match="one allocation"):
+        check_memory(problem, global_memory_bytes=4 << 20, max_alloc_bytes=1 << 19)

@@ -1,0 +1,37 @@
+"""Emptying the caches of a device."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.device
+
+
+def test_a_flush_goes_over_more_than_the_last_level_cache_and_sees_the_memory() -> None:
+    from harness.runtime.cpu_caches import last_level_cache_bytes
+    from harness.session.cache_flush import FIRST_FLUSHES, Flusher, cache_bytes
+    from harness.session.device_memory import DeviceMemory
+    from harness.session.session import Session
+
+    session = Session.on("cpu")
+    flusher = Flusher(session.queue)
+    assert cache_bytes(session.device) >= max(session.device.global_mem_cache_size, last_level_cache_bytes() or 0)
+    assert flusher._buffer.nbytes >= 2 * cache_bytes(session.device)
+    seen = flusher.limit_gbps
+    assert seen > 0
+    before = DeviceMemory(session.queue).read(flusher._buffer[-4:])
+    flusher.flush()
+    after = DeviceMemory(session.queue).read(flusher._buffer[-4:])
+    assert np.array_equal(after - before, np.ones(4, np.int32)), "the whole buffer is written"
+    assert flusher.limit_gbps >= seen
+    assert FIRST_FLUSHES > 0
+    assert session.measure(lambda: None).commands == [], "a flush belongs to no sample"
+    assert session.take_kernels() == []
+
+
+def test_a_roof_that_is_higher_than_what_a_flush_sees_stays() -> None:
+    from harness.session.cache_flush import Flusher
+    from harness.session.session import Session
+
+    assert Flusher(Session.on("cpu").queue, 1e6).limit_gbps == 1e6

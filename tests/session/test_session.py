@@ -1,0 +1,230 @@
+"""The session's bookkeeping, with a fake queue, fake kernels and a fake clock; and its commands on a real device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.device  # importing the session loads dpctl
+
+
+class Clock:
+    """Host time that passes only while something waits or works."""
+
+    def __init__(self) -> None:
+        self.now = 1000
+
+    def __call__(self) -> int:
+        return self.now
+
+
+class Event:
+    """A command that takes a second of device time, and of host time to wait for."""
+
+    def __init__(self, clock: Clock, start: int) -> None:
+        self.clock = clock
+        self.start = start
+        self.waits = 0
+
+    def wait(self) -> None:
+        self.waits += 1
+        self.clock.now += 1000
+
+    def times(self) -> tuple[int, int, int]:
+        assert self.waits, "profiling times were read before the command was over"
+        return self.start - 5, self.start, self.start + 700
+
+
+class Kernels:
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.events: list[Event] = []
+        self.queues: list[Any] = []
+
+    def submit(self, kernel: Any, queue: Any, index_space: Any, arguments: Any, depends: Any) -> Event:
+        self.queues.append(queue)
+        self.clock.now += 10  # submission itself
+        self.events.append(Event(self.clock, 10_000 * (len(self.events) + 1)))
+        return self.events[-1]
+
+
+class Queue:
+    sycl_device = "a device"
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self.clock = clock or Clock()
+        self.busy_ns = 0
+
+    def wait(self) -> None:
+        self.clock.now += self.busy_ns
+
+
+class Kernel:
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.py_func = function
+
+
+@Kernel
+def triad() -> None: ...
+
+
+def make() -> tuple[Any, Kernels]:
+    from harness.session.session import Session
+
+    clock = Clock()
+    kernels = Kernels(clock)
+    return Session(Queue(clock), kernels, clock=clock), kernels
+
+
+def test_a_sample_lasts_until_everything_is_over() -> None:
+    session, kernels = make()
+    measured = session.measure(lambda: [session.launch(triad, None), session.launch(triad, None)])
+    assert measured.host_ns == 2 * 10 + 2 * 1000, "submission alone must not be taken for execution"
+    assert [event.waits for event in kernels.events] == [1, 1]
+    assert [(c.kind, c.name, c.start_ns, c.end_ns) for c in measured.commands] == [
+        ("kernel", "triad", 10_000, 10_700),
+        ("kernel", "triad", 20_000, 20_700),
+    ]
+
+
+def test_samples_do_not_share_commands() -> None:
+    session, _ = make()
+    session.measure(lambda: session.launch(triad, None))
+    assert len(session.measure(lambda: session.launch(triad, None)).commands) == 1
+    nothing = session.measure(lambda: None)
+    assert (nothing.host_ns, nothing.commands) == (0, [])
+
+
+def test_executions_of_a_batch_are_timed_together_and_do_not_overlap() -> None:
+    session, kernels = make()
+    over: list[list[int]] = []
+
+    def timed() -> None:
+        over.append([event.waits for event in kernels.events])
+        session.launch(triad, None)
+
+    measured = session.measure(timed, batch=3)
+    assert measured.host_ns == 3 * (10 + 1000)
+    assert [len(execution) for execution in measured.executions] == [1, 1, 1]
+    assert over == [[], [1], [1, 1]], "an execution began before the one before was over"
+
+
+def test_work_that_was_not_recorded_shows_as_a_late_queue() -> None:
+    session, _ = make()
+    other = Queue(session.queue.clock)
+    session.launch(triad, None, queue=other)
+    other.busy_ns = 700
+    measured = session.measure(lambda: session.launch(triad, None))
+    assert measured.host_ns == 1010, "the wait for it is not part of the sample"
+    assert measured.late_ns == 700
+
+
+def test_queues_are_numbered_in_the_order_of_their_use() -> None:
+    session, kernels = make()
+    other = Queue()
+
+    def two_queues() -> None:
+        session.launch(triad, None)
+        session.launch(triad, None, queue=other)
+
+    assert [c.queue for c in session.measure(two_queues).commands] == [0, 1]
+    assert kernels.queues == [session.queue, other]
+
+
+def test_copies_fills_barriers_and_library_calls_are_recorded_on_a_device() -> None:
+    import dpnp
+
+    from harness.session.session import Session
+
+    session = Session.on("cpu")
+    array = session.alloc(1000, np.int32)
+    back = np.zeros(1000, np.int32)
+
+    def everything() -> None:
+        session.fill(array, 3)
+        session.copy(array[:10], np.full(10, 5, np.int32))
+        session.barrier()
+        total = session.call(dpnp.sum, array)
+        session.copy(back, array)
+        session.wait()
+        assert int(total) == 3 * 990 + 5 * 10
+
+    measured = session.measure(everything)
+    commands = measured.commands
+    assert [c.kind for c in commands] == ["fill", "copy", "barrier", "library", "copy"]
+    assert all(c.start_ns <= c.end_ns for c in commands)
+    assert sum(c.end_ns - c.start_ns for c in commands) <= measured.host_ns
+    assert back.tolist() == [5] * 10 + [3] * 990
+
+
+def test_separate_contexts_are_separate_and_shared_ones_shared() -> None:
+    from harness.session.session import Session
+
+    session = Session.on("cpu")
+    assert session.new_queue().sycl_context == session.queue.sycl_context
+    first, second = session.new_queue(context="separate"), session.new_queue(context="separate")
+    assert first.sycl_context != session.queue.sycl_context
+    assert first.sycl_context != second.sycl_context
+    assert not session.new_queue(in_order=False).is_in_order
+    assert session.queue.is_in_order and session.queue.has_enable_profiling
+
+
+def test_an_unequal_copy_is_refused() -> None:
+    from harness.session.session import Session
+
+    session = Session.on("cpu")
+    array = session.alloc(8, np.int32)
+    with pytest.raises(ValueError, match="destination has 32 bytes, the source 16"):
+        session.copy(array, np.zeros(4, np.int32))
+    with pytest.raises(ValueError, match="not contiguous"):
+        session.copy(array, np.zeros(16, np.int32)[::2])
+
+
+def test_a_copy_keeps_a_temporary_alive_until_it_is_over() -> None:
+    """A temporary that nobody else holds must not be freed while the device still reads it."""
+    import gc
+    import weakref
+
+    from harness.session.session import Session
+
+    class Tracked(np.ndarray):
+        """An array that can be watched: plain ones take no weak references."""
+
+    session = Session.on("cpu")
+    array = session.alloc(1 << 20, np.int32)
+    back = np.zeros(1 << 20, np.int32)
+
+    def copies() -> None:
+        source = np.arange(1 << 20, dtype=np.int32)
+        event = session.copy(array, source)
+        del source
+        assert event._keep is not None
+        session.copy(back, array)
+
+    watched = np.arange(8, dtype=np.int32).view(Tracked)
+    event = session.copy(session.alloc(8, np.int32), watched)
+    reference = weakref.ref(watched)
+    del watched
+    gc.collect()
+    assert reference() is not None
+    event.wait()
+    session.begin()
+    assert reference() is None
+    session.measure(copies)
+    assert back[-1] == (1 << 20) - 1
+
+
+def test_a_library_without_code_for_the_device_is_a_reason_to_skip() -> None:
+    from harness.errors import Unsupported
+    from harness.session.session import Session
+
+    def missing_kernel(array: Any) -> None:
+        raise RuntimeError("Native API failed. Native API returns: -30\nand more")
+
+    session = Session.on("cpu")
+    with pytest.raises(Unsupported, match="missing_kernel does not run on this device: Native API failed") as caught:
+        session.call(missing_kernel, session.alloc(1, np.int32))
+    assert "\n" not in str(caught.value)
