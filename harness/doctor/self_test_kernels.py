@@ -20,6 +20,7 @@ from numba_dpex import kernel_api as kapi
 import harness.dpex  # noqa: F401  (its import repairs numba-dpex)
 from harness.doctor.ulp import first_difference
 from harness.errors import NoDevice, named
+from harness.runtime.capabilities import missing
 from harness.runtime.devices import DeviceInfo, describe, open_device
 
 COUNT = 1000  # no multiple of any work-group: the tail is tested, too
@@ -123,9 +124,9 @@ def _checks(device: DeviceInfo) -> dict[str, Callable[[dpctl.SyclQueue], str | N
         "local memory and barrier": _check_local_memory,
         "atomic add": _check_atomics,
     }
-    if device.lacks("fp64") is None:
+    if missing(device, ["fp64"]) is None:
         checks["float64 functions"] = lambda queue: _check_functions(queue, np.float64)
-    if device.lacks(work_group_size=GROUP, local_memory_bytes=4 * GROUP) is not None:
+    if missing(device, [f"work_group_size={GROUP}", f"local_memory_bytes={4 * GROUP}"]) is not None:
         del checks["local memory and barrier"]
     return checks
 

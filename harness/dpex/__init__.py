@@ -11,54 +11,67 @@ Example:
     >>> submit_ns, start_ns, end_ns = event.times()
 """
 
+# ruff: noqa: E402  (nothing of numba-dpex can be imported before the runtime is loaded)
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from harness.runtime.loading import load
 
-from harness.runtime.loading import load as _load_runtime
+load()
 
-_load_runtime()
-
-from harness.dpex import call_kernel, repairs, translate  # noqa: E402
+from harness.dpex import atomics, call_kernel, native, repairs, sub_group, translate, vector, work_group
+from harness.dpex.compiled_kernel import CompiledKernel
+from harness.dpex.compiler import compile_kernel
+from harness.dpex.contexts import separate_context
+from harness.dpex.decorators import device_func, kernel, options_of, specialize
+from harness.dpex.device_kernel import DeviceKernel, build
+from harness.dpex.dpex_errors import (
+    ArgumentError,
+    DpexError,
+    IndexSpaceError,
+    KernelBuildError,
+    KernelCompileError,
+    OptionError,
+    ProfilingUnavailable,
+    RepairError,
+    SubmissionError,
+    UnsupportedByDevice,
+)
+from harness.dpex.events import DeviceEvent
+from harness.dpex.kernel_options import KernelOptions
+from harness.dpex.launch import PreparedLaunch
+from harness.dpex.spirv_cache import SpirvCache
 
 repairs.apply()
 translate.install()
 call_kernel.install()
 
-_HOMES = {
-    "ArgumentError": "dpex_errors",
-    "CompiledKernel": "compiler",
-    "DeviceEvent": "events",
-    "DeviceKernel": "compiler",
-    "DpexError": "dpex_errors",
-    "IndexSpaceError": "dpex_errors",
-    "KernelBuildError": "dpex_errors",
-    "KernelCompileError": "dpex_errors",
-    "KernelOptions": "kernel_options",
-    "LaunchError": "dpex_errors",
-    "OptionError": "dpex_errors",
-    "PreparedLaunch": "launch",
-    "ProfilingUnavailable": "dpex_errors",
-    "RepairError": "dpex_errors",
-    "SpirvCache": "spirv_cache",
-    "UnsupportedByDevice": "dpex_errors",
-    "build": "compiler",
-    "compile_kernel": "compiler",
-    "device_func": "kernel_options",
-    "kernel": "kernel_options",
-    "options_of": "kernel_options",
-    "separate_context": "contexts",
-    "specialize": "kernel_options",
-}
-_SUBMODULES = ("atomics", "native", "sub_group", "vector", "work_group")
-
-__all__ = [*_HOMES, *_SUBMODULES]  # noqa: PLE0604
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-    if name in _SUBMODULES:
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__all__ = [
+    "ArgumentError",
+    "CompiledKernel",
+    "DeviceEvent",
+    "DeviceKernel",
+    "DpexError",
+    "IndexSpaceError",
+    "KernelBuildError",
+    "KernelCompileError",
+    "KernelOptions",
+    "OptionError",
+    "PreparedLaunch",
+    "ProfilingUnavailable",
+    "RepairError",
+    "SpirvCache",
+    "SubmissionError",
+    "UnsupportedByDevice",
+    "atomics",
+    "build",
+    "compile_kernel",
+    "device_func",
+    "kernel",
+    "native",
+    "options_of",
+    "separate_context",
+    "specialize",
+    "sub_group",
+    "vector",
+    "work_group",
+]

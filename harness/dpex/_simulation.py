@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.dpex._intrinsics import DeviceFunction
+from harness.dpex._intrinsics.device_function import DeviceFunction
 from harness.dpex.dpex_errors import ArgumentError, DpexError
 
 

@@ -14,10 +14,10 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numba_dpex import kernel_api
 
-from harness.dpex import interface
+from harness.dpex import dpctl_library
 from harness.dpex.dpex_errors import ArgumentError
+from harness.dpex.kernel_api import LocalAccessor
 from harness.dpex.signature import (
     ArgumentType,
     ArrayType,
@@ -57,7 +57,7 @@ class _Slots:
 
     def _value(self, dtype: str) -> None:
         self.format += _FORMATS[dtype]
-        self.codes.append(interface.ARGUMENT_CODES[dtype])
+        self.codes.append(dpctl_library.ARGUMENT_CODES[dtype])
 
     def _add(self, argument: ArgumentType) -> None:
         if isinstance(argument, ScalarType):
@@ -69,10 +69,10 @@ class _Slots:
         self._value("int64")
         if isinstance(argument, ArrayType):
             self.pointers.append(len(self.codes))
-            self.codes.append(interface.POINTER_CODE)
+            self.codes.append(dpctl_library.POINTER_CODE)
         else:
             self.accessors.append((len(self.codes), argument))
-            self.codes.append(interface.LOCAL_ACCESSOR_CODE)
+            self.codes.append(dpctl_library.LOCAL_ACCESSOR_CODE)
         self.format += "Q"
         for _ in range(2 * argument.ndim):
             self._value("int64")
@@ -106,8 +106,8 @@ class ArgumentBlock:
         self._pointers = slots.pointers
         self._accessors = []
         for slot, local in slots.accessors:
-            code = interface.ARGUMENT_CODES[local.dtype]
-            self._accessors.append(interface.LocalAccessorLayout(ndim=local.ndim, type_code=code))
+            code = dpctl_library.ARGUMENT_CODES[local.dtype]
+            self._accessors.append(dpctl_library.LocalAccessorLayout(ndim=local.ndim, type_code=code))
             self.table[slot] = ctypes.addressof(self._accessors[-1])
         self._context = queue.sycl_context
         self._known_queues: dict[int, Any] = {id(queue): queue}
@@ -139,7 +139,7 @@ class ArgumentBlock:
                 self._check_context(position, array.sycl_queue)
                 pointers.append(_flatten_array(values, array))
             elif isinstance(expected, LocalType):
-                if not isinstance(value, kernel_api.LocalAccessor) or argument_type(position, value) != expected:
+                if not isinstance(value, LocalAccessor) or argument_type(position, value) != expected:
                     raise _mismatch(position, expected, value)
                 local_shapes.append(_flatten_local(values, value, dtype.itemsize))
                 local_bytes += prod(local_shapes[-1]) * dtype.itemsize

@@ -30,48 +30,49 @@ import operator
 from typing import Any
 
 from harness.dpex import _simulation
-from harness.dpex._intrinsics import device_function
+from harness.dpex._intrinsics.atomic_calls import fetch
+from harness.dpex._intrinsics.device_function import device_function
 
 __all__ = ["fetch_add", "fetch_and", "fetch_max", "fetch_min", "fetch_or", "fetch_sub", "fetch_xor"]
 
 
-@device_function
+@device_function(fetch("Add"))
 def fetch_add(array: Any, index: Any, value: Any, order: Any = None, scope: Any = None) -> Any:
     """Add *value* to an element (``OpAtomicIAdd``, ``OpAtomicFAddEXT``); integers wrap around."""
     return _simulation.exchange(array, index, value, operator.add)
 
 
-@device_function
+@device_function(fetch("Sub"))
 def fetch_sub(array: Any, index: Any, value: Any, order: Any = None, scope: Any = None) -> Any:
     """Subtract *value* from an element (``OpAtomicISub``, ``OpAtomicFAddEXT`` of its negative)."""
     return _simulation.exchange(array, index, value, operator.sub)
 
 
-@device_function
+@device_function(fetch("Min"))
 def fetch_min(array: Any, index: Any, value: Any, order: Any = None, scope: Any = None) -> Any:
     """Keep the lesser of an element and *value* (``OpAtomicSMin``, ``OpAtomicUMin``, ``OpAtomicFMinEXT``)."""
     return _simulation.exchange(array, index, value, min)
 
 
-@device_function
+@device_function(fetch("Max"))
 def fetch_max(array: Any, index: Any, value: Any, order: Any = None, scope: Any = None) -> Any:
     """Keep the greater of an element and *value* (``OpAtomicSMax``, ``OpAtomicUMax``, ``OpAtomicFMaxEXT``)."""
     return _simulation.exchange(array, index, value, max)
 
 
-@device_function
+@device_function(fetch("And"))
 def fetch_and(array: Any, index: Any, value: Any, order: Any = None, scope: Any = None) -> Any:
     """Keep the bits that an integer element and *value* share (``OpAtomicAnd``)."""
     return _simulation.exchange(array, index, value, operator.and_)
 
 
-@device_function
+@device_function(fetch("Or"))
 def fetch_or(array: Any, index: Any, value: Any, order: Any = None, scope: Any = None) -> Any:
     """Set the bits of *value* in an integer element (``OpAtomicOr``)."""
     return _simulation.exchange(array, index, value, operator.or_)
 
 
-@device_function
+@device_function(fetch("Xor"))
 def fetch_xor(array: Any, index: Any, value: Any, order: Any = None, scope: Any = None) -> Any:
     """Flip the bits of *value* in an integer element (``OpAtomicXor``)."""
     return _simulation.exchange(array, index, value, operator.xor)

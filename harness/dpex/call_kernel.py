@@ -15,7 +15,6 @@ from numba_dpex.core.types.kernel_api.local_accessor import LocalAccessorType
 from numba_dpex.core.utils.call_kernel_builder import KernelLaunchIRBuilder
 
 from harness.dpex.kernel_options import NO_OPTIONS
-from harness.dpex.launch_limits import check_required_sizes
 
 
 class _SpirvWithOptions(bytes):
@@ -51,7 +50,7 @@ def install() -> None:
         flags: tuple[str, ...] = ()
         if options != NO_OPTIONS:
             device = _device_of(self)
-            check_required_sizes(kernel_module.kernel_name, options, device)
+            options.check_device(kernel_module.kernel_name, device)
             flags, _ = options.flags_for(device)
         if not flags:
             set_kernel_from_spirv(self, kernel_module, debug)

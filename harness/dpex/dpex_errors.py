@@ -1,9 +1,8 @@
-"""Errors of the extension: each names the kernel, the cause and, where there is one, the next step, on one line.
-
-They need nothing of the rest of the harness, so that ``harness.dpex`` can be used alone.
-"""
+"""Errors of the extension: each names the kernel, the cause and, where there is one, the next step, on one line."""
 
 from __future__ import annotations
+
+from harness.errors import Unsupported
 
 
 class DpexError(Exception):
@@ -46,12 +45,12 @@ class KernelBuildError(DpexError, RuntimeError):
         self.reason = reason
 
 
-class UnsupportedByDevice(DpexError, RuntimeError):
+class UnsupportedByDevice(DpexError, Unsupported, RuntimeError):
     """The device lacks what the kernel or the launch asks for (sub-group size, work-group size, local memory)."""
 
 
-class LaunchError(DpexError, RuntimeError):
-    """The runtime refused the submission."""
+class SubmissionError(DpexError, RuntimeError):
+    """The runtime refused a command, or would: a kernel was built for another context than its queue's."""
 
 
 class IndexSpaceError(DpexError, ValueError):

@@ -6,7 +6,7 @@ import atexit
 import contextlib
 from typing import Any
 
-from harness.dpex import interface
+from harness.dpex import dpctl_library
 from harness.dpex.dpex_errors import ProfilingUnavailable
 
 # References to unfinished commands whose DeviceEvent was dropped, with the memory that they still use.
@@ -30,9 +30,9 @@ def _release_finished(wait: bool = False) -> None:
         while True:
             reference, keep = _orphans.pop()
             if wait:
-                interface.event_wait(reference)
-            if interface.event_status(reference) == interface.STATUS_COMPLETE:
-                interface.event_delete(reference)
+                dpctl_library.event_wait(reference)
+            if dpctl_library.event_status(reference) == dpctl_library.STATUS_COMPLETE:
+                dpctl_library.event_delete(reference)
             else:
                 unfinished.append((reference, keep))
     _orphans.extend(unfinished)
@@ -52,7 +52,7 @@ class DeviceEvent:
 
     def __init__(self, sycl_event: Any, keep: Any = None) -> None:
         """The same event as a ``dpctl.SyclEvent``; ``keep`` stays alive until the command has finished."""
-        self._reference: int = interface.event_copy(sycl_event.addressof_ref())
+        self._reference: int = dpctl_library.event_copy(sycl_event.addressof_ref())
         self._keep = keep
         self._done = False
 
@@ -67,14 +67,14 @@ class DeviceEvent:
 
     def wait(self) -> None:
         """Block until the command has finished; other Python threads run meanwhile."""
-        interface.event_wait(self._reference)
+        dpctl_library.event_wait(self._reference)
         self._done = True
         self._keep = None
 
     @property
     def is_complete(self) -> bool:
         """Whether the command has finished, without blocking."""
-        if not self._done and interface.event_status(self._reference) == interface.STATUS_COMPLETE:
+        if not self._done and dpctl_library.event_status(self._reference) == dpctl_library.STATUS_COMPLETE:
             self._done = True
             self._keep = None
         return self._done
@@ -88,15 +88,15 @@ class DeviceEvent:
         if not self._done:
             self.wait()
         reference = self._reference
-        end = interface.event_end_ns(reference)
+        end = dpctl_library.event_end_ns(reference)
         if end == 0:
             raise ProfilingUnavailable("the event has no times: make its queue with enable_profiling")
-        return interface.event_submit_ns(reference), interface.event_start_ns(reference), end
+        return dpctl_library.event_submit_ns(reference), dpctl_library.event_start_ns(reference), end
 
     @property
     def sycl_event(self) -> Any:
         """The event as a ``dpctl.SyclEvent``, for dpctl's own calls (``memcpy_async(dEvents=[...])``)."""
-        return interface.sycl_event_of(self._reference)
+        return dpctl_library.sycl_event_of(self._reference)
 
     def addressof_ref(self) -> int:
         """Address of the ``DPCTLSyclEventRef``, as dpctl's objects give theirs."""
@@ -107,6 +107,6 @@ class DeviceEvent:
         if reference is None:
             return
         if self._keep is None or self.is_complete:
-            interface.event_delete(reference)
+            dpctl_library.event_delete(reference)
         else:
             _adopt(reference, self._keep)

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from harness.dpex import interface
-from harness.dpex.dpex_errors import ArgumentError, LaunchError
+from harness.dpex import dpctl_library
+from harness.dpex.dpex_errors import ArgumentError, SubmissionError
 from harness.dpex.events import DeviceEvent
 from harness.dpex.signature import as_usm_array
 
 _PATTERNS = {1: ctypes.c_uint8, 2: ctypes.c_uint16, 4: ctypes.c_uint32, 8: ctypes.c_uint64}
 _FILLS = {
-    size: interface.bind(
+    size: dpctl_library.bind(
         f"DPCTLQueue_Fill{8 * size}", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, kind, ctypes.c_size_t
     )
     for size, kind in _PATTERNS.items()
@@ -31,7 +31,7 @@ def fill(queue: Any, array: Any, value: Any) -> DeviceEvent:
 
     Raises:
         ArgumentError: not such an array.
-        LaunchError: the runtime refused it.
+        SubmissionError: the runtime refused it.
     """
     target = as_usm_array(array)
     if target is None or not target.flags.c_contiguous or target.itemsize not in _PATTERNS:
@@ -40,5 +40,5 @@ def fill(queue: Any, array: Any, value: Any) -> DeviceEvent:
     pattern = int(element.reshape(1).view(f"u{target.itemsize}")[0])
     reference = _FILLS[target.itemsize](queue.addressof_ref(), target._pointer, pattern, target.size)
     if not reference:
-        raise LaunchError("the runtime refused to fill an array; DPCTL_VERBOSITY=error prints why")
+        raise SubmissionError("the runtime refused to fill an array; DPCTL_VERBOSITY=error prints why")
     return DeviceEvent.own(reference, target)

@@ -27,7 +27,7 @@ from numba.core.dispatcher import Dispatcher
 from numba_dpex.core import config
 from numba_dpex.kernel_api_impl.spirv.dispatcher import SPIRVKernelDispatcher
 
-from harness.dpex.kernel_options import options_of
+from harness.dpex.decorators import options_of
 from harness.dpex.signature import Signature
 
 _PACKAGES = ("numba", "numba-dpex", "llvmlite", "dpcpp-llvm-spirv", "numpy", "dpnp", "dpctl")

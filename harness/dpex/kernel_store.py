@@ -1,26 +1,24 @@
-"""Kernels of a session: compiled once per argument types, built once per context, launched prepared."""
+"""Kernels of a session: compiled once for the types of their arguments, built once a context, launched prepared."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import dpctl
 
-from harness.dpex import (
-    ArgumentError,
-    CompiledKernel,
-    DeviceEvent,
-    DeviceKernel,
-    PreparedLaunch,
-    SpirvCache,
-    UnsupportedByDevice,
-    build,
-    compile_kernel,
-)
+from harness.dpex.compiled_kernel import CompiledKernel
+from harness.dpex.compiler import compile_for
+from harness.dpex.device_kernel import DeviceKernel, build
+from harness.dpex.dpex_errors import ArgumentError
+from harness.dpex.events import DeviceEvent
+from harness.dpex.launch import PreparedLaunch
 from harness.dpex.signature import ArrayType, index_space_extents, signature_of
-from harness.errors import Unsupported
+from harness.dpex.spirv_cache import SpirvCache
+
+#: Called with the compiled kernel, the index space, the arguments and the queue of a launch.
+LaunchObserver = Callable[[CompiledKernel, Any, Sequence[Any], dpctl.SyclQueue], None]
 
 
 @dataclass(frozen=True)
@@ -33,32 +31,25 @@ class Compilation:
     cached: bool
 
 
-@dataclass(frozen=True)
-class _Ready:
-    """A prepared launch; the kernel and the queue are kept because the store finds them by identity."""
-
-    kernel: Any
-    queue: dpctl.SyclQueue
-    launch: PreparedLaunch
-
-    @property
-    def decides_alone(self) -> bool:
-        """Whether arguments that this launch accepts would be compiled to this very kernel.
-
-        Code for strided arrays takes contiguous ones as well, but they would get code of their own.
-        """
-        types = self.launch.device_kernel.compiled.signature.arguments
-        return all(one.layout == "C" for one in types if isinstance(one, ArrayType))
-
-
 class KernelStore:
-    """Compiles, builds and submits kernels, and remembers how long each stage took."""
+    """Compiles, builds and submits kernels, and remembers how long each stage took.
 
-    def __init__(self) -> None:
+    A kernel, a queue and the extents of an index space are a *place*. The launch that was submitted last at a place
+    takes the arguments of the next one as they are; only if they do not fit, the types of all are looked at, which
+    costs as much as a launch.
+
+    Attributes:
+        observer: called before each launch is submitted, and before it is built: also for a kernel that the device
+            cannot run. None, the default, costs nothing; with one, every launch looks at its types.
+    """
+
+    def __init__(self, observer: LaunchObserver | None = None) -> None:
+        self.observer = observer
         self._cache = SpirvCache()
         self._built: dict[tuple[str, dpctl.SyclContext], DeviceKernel] = {}
-        self._ready: dict[Any, _Ready] = {}
-        self._latest: dict[Any, _Ready] = {}
+        self._launches: dict[Any, PreparedLaunch] = {}
+        self._latest: dict[Any, PreparedLaunch] = {}
+        self._kernels: dict[int, Any] = {}  # a place has a kernel's id, so the kernel must live as long
         self._log: list[Compilation] = []
         self._used: dict[str, DeviceKernel] = {}
 
@@ -73,36 +64,35 @@ class KernelStore:
         """Submit a kernel, compiling and building it first where that has not been done.
 
         Raises:
-            Unsupported: the device's limits do not allow this launch.
+            UnsupportedByDevice: the device's limits do not allow this launch.
         """
         place = (id(kernel), id(queue), index_space_extents(index_space))
-        try:
-            ready = self._latest.get(place)
-            if ready is None or not _rebound(ready, arguments):
-                ready = self._find(place, kernel, queue, index_space, arguments)
-        except UnsupportedByDevice as error:
-            raise Unsupported(str(error)) from error
-        launch = ready.launch
+        launch = self._latest.get(place) if self.observer is None else None
+        if launch is None or not _takes(launch, arguments):
+            launch = self._prepare(place, kernel, queue, index_space, arguments)
         self._used[launch.device_kernel.compiled.sha256] = launch.device_kernel
         return launch.submit(depends)
 
-    def _find(
+    def _prepare(
         self, place: Any, kernel: Any, queue: dpctl.SyclQueue, index_space: Any, arguments: Sequence[Any]
-    ) -> _Ready:
-        """The launch for the types of these arguments; to look at every type costs as much as a launch."""
-        key = (*place, signature_of(kernel, index_space, arguments))
-        ready = self._ready.get(key)
-        if ready is None:
-            built = self._build(kernel, queue, index_space, arguments)
-            ready = self._ready[key] = _Ready(kernel, queue, PreparedLaunch(built, queue, index_space, arguments))
+    ) -> PreparedLaunch:
+        """The launch for the types of these arguments, with their values."""
+        signature = signature_of(kernel, index_space, arguments)
+        launch = self._launches.get((place, signature))
+        compiled = launch.device_kernel.compiled if launch else compile_for(kernel, signature, self._cache)
+        if self.observer:
+            self.observer(compiled, index_space, arguments, queue)
+        if launch is None:
+            launch = PreparedLaunch(self._build(compiled, queue), queue, index_space, arguments)
+            self._launches[place, signature] = launch
+            self._kernels[id(kernel)] = kernel
         else:
-            ready.launch.rebind(arguments)
-        if ready.decides_alone:
-            self._latest[place] = ready
-        return ready
+            launch.rebind(arguments)
+        if _takes_its_own_types_only(launch):
+            self._latest[place] = launch
+        return launch
 
-    def _build(self, kernel: Any, queue: dpctl.SyclQueue, index_space: Any, arguments: Sequence[Any]) -> DeviceKernel:
-        compiled = compile_kernel(kernel, index_space, arguments, cache=self._cache)
+    def _build(self, compiled: CompiledKernel, queue: dpctl.SyclQueue) -> DeviceKernel:
         self._note(compiled, compiled.stages, cached=compiled.cached)
         key = (compiled.sha256, queue.sycl_context)
         if key not in self._built:
@@ -119,7 +109,7 @@ class KernelStore:
         return taken
 
     def take_used(self) -> list[dict[str, Any]]:
-        """Identity of the kernels launched for the first time since the last call: part of a case's row."""
+        """Identity of the kernels launched since the last call: part of a case's row."""
         taken, self._used = self._used, {}
         return [
             {
@@ -135,24 +125,30 @@ class KernelStore:
     def forget(self, queues: Sequence[dpctl.SyclQueue]) -> None:
         """Drop launches and builds that belong to ``queues`` and to contexts of theirs that no other queue uses."""
         dropped = {id(queue) for queue in queues}
-        self._ready = {key: ready for key, ready in self._ready.items() if id(ready.queue) not in dropped}
-        self._latest = {place: ready for place, ready in self._latest.items() if id(ready.queue) not in dropped}
-        contexts = {ready.queue.sycl_context for ready in self._ready.values()}
+        self._launches = {key: launch for key, launch in self._launches.items() if id(launch.queue) not in dropped}
+        self._latest = {place: launch for place, launch in self._latest.items() if id(launch.queue) not in dropped}
+        contexts = {launch.queue.sycl_context for launch in self._launches.values()}
         self._built = {key: built for key, built in self._built.items() if key[1] in contexts}
 
     def clear(self) -> None:
         """Drop everything that was built."""
-        self._ready.clear()
-        self._latest.clear()
-        self._built.clear()
-        self._used.clear()
-        self._log.clear()
+        for kept in (self._launches, self._latest, self._kernels, self._built, self._used, self._log):
+            kept.clear()
 
 
-def _rebound(ready: _Ready, arguments: Sequence[Any]) -> bool:
+def _takes(launch: PreparedLaunch, arguments: Sequence[Any]) -> bool:
     """Whether a launch took other arguments; False when they are not of its types."""
     try:
-        ready.launch.rebind(arguments)
+        launch.rebind(arguments)
     except ArgumentError:
         return False
     return True
+
+
+def _takes_its_own_types_only(launch: PreparedLaunch) -> bool:
+    """Whether arguments that the launch accepts would be compiled to its very kernel.
+
+    Code for strided arrays takes contiguous ones as well, but they would get code of their own.
+    """
+    types = launch.device_kernel.compiled.signature.arguments
+    return all(argument.layout == "C" for argument in types if isinstance(argument, ArrayType))

@@ -6,10 +6,10 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
-from harness.dpex import interface
+from harness.dpex import dpctl_library
 from harness.dpex.arguments import ArgumentBlock
-from harness.dpex.compiler import DeviceKernel
-from harness.dpex.dpex_errors import LaunchError
+from harness.dpex.device_kernel import DeviceKernel
+from harness.dpex.dpex_errors import SubmissionError
 from harness.dpex.events import DeviceEvent
 from harness.dpex.launch_limits import check_index_space, check_local_memory
 from harness.dpex.signature import index_space_extents
@@ -43,10 +43,10 @@ class PreparedLaunch:
             IndexSpaceError: dimensions, divisibility, required work-group size.
             UnsupportedByDevice: work-group or local memory larger than the device allows.
             ArgumentError: count, kind, dtype, layout, or memory of another context.
-            LaunchError: the kernel was built for another context than the queue's.
+            SubmissionError: the kernel was built for another context than the queue's.
         """
         if queue.sycl_context != device_kernel.context:
-            raise LaunchError(
+            raise SubmissionError(
                 f"kernel {device_kernel.compiled.name} was built for another context: build it for this queue"
             )
         check_index_space(device_kernel, index_space)
@@ -55,7 +55,7 @@ class PreparedLaunch:
         self._block = ArgumentBlock(device_kernel.compiled.signature.arguments, queue)
         extents, local = index_space_extents(index_space)
         self._ranges = [_extents(extents)] + ([_extents(local)] if local else [])
-        self._function = interface.submit_nd_range if local else interface.submit_range
+        self._function = dpctl_library.submit_nd_range if local else dpctl_library.submit_range
         self._call = (
             ctypes.c_void_p(device_kernel.kernel.addressof_ref()),
             ctypes.c_void_p(queue.addressof_ref()),
@@ -67,7 +67,7 @@ class PreparedLaunch:
         )
         self.rebind(args)
         if self._block.count != device_kernel.kernel.num_args:
-            raise LaunchError(
+            raise SubmissionError(
                 f"kernel {device_kernel.compiled.name} was built with {device_kernel.kernel.num_args} flattened "
                 f"arguments, its signature has {self._block.count}"
             )
@@ -91,7 +91,7 @@ class PreparedLaunch:
             depends: events to wait for, ``DeviceEvent`` or ``dpctl.SyclEvent``.
 
         Raises:
-            LaunchError: the runtime refused it.
+            SubmissionError: the runtime refused it.
         """
         if depends:
             references = (ctypes.c_void_p * len(depends))(*[event.addressof_ref() for event in depends])
@@ -99,7 +99,7 @@ class PreparedLaunch:
         else:
             reference = self._function(*self._call, *_NO_EVENTS)
         if not reference:
-            raise LaunchError(
+            raise SubmissionError(
                 f"kernel {self.device_kernel.compiled.name} was not submitted; DPCTL_VERBOSITY=error prints why"
             )
         return DeviceEvent.own(reference, self._block.keep)

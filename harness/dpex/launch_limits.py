@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from harness.dpex.device_kernel import DeviceKernel
 from harness.dpex.dpex_errors import IndexSpaceError, UnsupportedByDevice
-from harness.dpex.kernel_options import KernelOptions
 from harness.dpex.signature import index_space_extents
-
-if TYPE_CHECKING:
-    from harness.dpex.compiler import DeviceKernel
 
 
 @dataclass(frozen=True)
@@ -34,20 +31,6 @@ def limits_of(device: Any) -> DeviceLimits:
         max_work_item_sizes=tuple(device.max_work_item_sizes3d),
         local_memory_bytes=device.local_mem_size,
     )
-
-
-def check_required_sizes(kernel: str, options: KernelOptions, device: Any) -> None:
-    """Raise UnsupportedByDevice when a kernel requires a sub-group or work-group that the device lacks."""
-    size = options.sub_group_size
-    offered = list(device.sub_group_sizes)
-    if size is not None and size not in offered:
-        has = ", ".join(map(str, offered)) or "no sub-groups"
-        raise UnsupportedByDevice(f"kernel {kernel} requires sub-groups of {size}; {device.name} offers {has}")
-    items = prod(options.work_group_size or (1,))
-    if items > device.max_work_group_size:
-        raise UnsupportedByDevice(
-            f"kernel {kernel} requires work-groups of {items}; {device.name} allows {device.max_work_group_size}"
-        )
 
 
 def check_local_memory(kernel: DeviceKernel, local_bytes: int) -> None:

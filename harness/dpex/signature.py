@@ -12,16 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from dpctl.tensor import usm_ndarray
-from numba.core import types
-from numba.np import numpy_support
-from numba_dpex import kernel_api
-from numba_dpex.core.types import USMNdArray
-from numba_dpex.core.types.dpctl_types import DpctlSyclQueue
-from numba_dpex.core.types.kernel_api.index_space_ids import ItemType, NdItemType
-from numba_dpex.core.types.kernel_api.local_accessor import LocalAccessorType
 
 from harness.dpex.dpex_errors import ArgumentError, IndexSpaceError
+from harness.dpex.kernel_api import LocalAccessor, NdRange, Range
+from harness.runtime.tensor import usm_ndarray
 
 _DTYPES = (
     *("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
@@ -125,7 +119,7 @@ def argument_type(position: int, value: Any) -> ArgumentType:
     array = as_usm_array(value)
     if array is not None:
         return ArrayType(_NAMES[array.dtype], array.ndim, _layout(array))
-    if isinstance(value, kernel_api.LocalAccessor):
+    if isinstance(value, LocalAccessor):
         return LocalType(np.dtype(value._dtype).name, len(value._shape))
     if isinstance(value, np.ndarray):
         raise ArgumentError(
@@ -141,28 +135,31 @@ def argument_type(position: int, value: Any) -> ArgumentType:
 
 def index_space_extents(index_space: Any) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
     """Global and local extents (None for a Range), dimension 0 first."""
-    if isinstance(index_space, kernel_api.NdRange):
+    if isinstance(index_space, NdRange):
         return tuple(index_space.global_range), tuple(index_space.local_range)
-    if isinstance(index_space, kernel_api.Range):
+    if isinstance(index_space, Range):
         return tuple(index_space), None
     raise IndexSpaceError(f"a {type(index_space).__name__} is no index space: use kernel_api.Range or NdRange")
 
 
-def parameter_count(dispatcher: Any) -> int:
-    """How many arguments the kernel takes after its item."""
-    return int(dispatcher.py_func.__code__.co_argcount) - 1
+def not_a_kernel(value: Any) -> ArgumentError:
+    """The error to raise for what is launched or compiled and is no kernel."""
+    return ArgumentError(f"{value!r} is no kernel: decorate the function with harness.dpex.kernel")
 
 
-def signature_of(dispatcher: Any, index_space: Any, args: Sequence[Any]) -> Signature:
+def signature_of(kernel: Any, index_space: Any, args: Sequence[Any]) -> Signature:
     """The signature of a launch.
 
     Raises:
-        ArgumentError: wrong number of arguments, or one of a kind that kernels do not take.
+        ArgumentError: no kernel, wrong number of arguments, or one of a kind that kernels do not take.
         IndexSpaceError: not an index space, or local memory asked for without work-groups.
     """
-    name = dispatcher.py_func.__name__
+    function = getattr(kernel, "py_func", None)
+    if function is None:
+        raise not_a_kernel(kernel)
+    name = function.__name__
     extents, local = index_space_extents(index_space)
-    expected = parameter_count(dispatcher)
+    expected = function.__code__.co_argcount - 1  # after its item
     if len(args) != expected:
         raise ArgumentError(f"kernel {name} takes {expected} arguments after its item, {len(args)} given")
     arguments = tuple(argument_type(position, value) for position, value in enumerate(args))
@@ -172,29 +169,3 @@ def signature_of(dispatcher: Any, index_space: Any, args: Sequence[Any]) -> Sign
     first = next((array for array in arrays if array is not None), None)
     atomic64 = True if first is None else bool(first.sycl_device.has_aspect_atomic64)
     return Signature("Item" if local is None else "NdItem", len(extents), arguments, atomic64)
-
-
-class _AnyQueue(DpctlSyclQueue):  # type: ignore[misc]
-    """The queue of every array type that is compiled here: none in particular."""
-
-    def __init__(self, atomic64: bool) -> None:
-        self._device = "any:device"
-        self._device_has_aspect_atomic64 = atomic64
-        self._unique_id = f"any queue, 64-bit atomics {atomic64}"
-        types.Type.__init__(self, name=self._unique_id)
-
-
-def _numba_type(argument: ArgumentType, queue: _AnyQueue) -> Any:
-    dtype = numpy_support.from_dtype(np.dtype(argument.dtype))
-    if isinstance(argument, ScalarType):
-        return dtype
-    if isinstance(argument, LocalType):
-        return LocalAccessorType(argument.ndim, dtype)
-    return USMNdArray(ndim=argument.ndim, layout=argument.layout, dtype=dtype, queue=queue)
-
-
-def numba_types(signature: Signature) -> tuple[Any, ...]:
-    """The numba types of the item and the arguments."""
-    item = (NdItemType if signature.item == "NdItem" else ItemType)(signature.ndim)
-    queue = _AnyQueue(signature.atomic64)
-    return (item, *(_numba_type(argument, queue) for argument in signature.arguments))

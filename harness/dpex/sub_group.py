@@ -31,7 +31,9 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from harness.dpex._intrinsics import device_function
+from harness.dpex._intrinsics import blocks, checks, groups
+from harness.dpex._intrinsics.device_function import device_function
+from harness.dpex._intrinsics.spirv import Scope
 from harness.dpex._simulation import NotSimulated
 
 __all__ = [
@@ -66,38 +68,40 @@ __all__ = [
 
 T = TypeVar("T")
 
+_group = groups.Group(Scope.SUB_GROUP, checks.NUMBERS)
 
-@device_function
+
+@device_function(groups.sub_group_variable("SubgroupLocalInvocationId"))
 def local_id() -> int:
     """The lane of this work-item, from 0 to ``size() - 1`` (int32, ``SubgroupLocalInvocationId``). Not collective."""
     raise NotSimulated(local_id)
 
 
-@device_function
+@device_function(groups.sub_group_variable("SubgroupId"))
 def group_id() -> int:
     """The number of this sub-group in its work-group (int32, ``SubgroupId``). Not collective."""
     raise NotSimulated(group_id)
 
 
-@device_function
+@device_function(groups.sub_group_variable("SubgroupSize"))
 def size() -> int:
     """How many lanes this sub-group has, fewer in a work-group's last (int32, ``SubgroupSize``). Not collective."""
     raise NotSimulated(size)
 
 
-@device_function
+@device_function(groups.sub_group_variable("SubgroupMaxSize"))
 def max_size() -> int:
     """How many lanes a full sub-group of this kernel has (int32, ``SubgroupMaxSize``). Not collective."""
     raise NotSimulated(max_size)
 
 
-@device_function
+@device_function(groups.sub_group_variable("NumSubgroups"))
 def num_groups() -> int:
     """How many sub-groups this work-group has (int32, ``NumSubgroups``). Not collective."""
     raise NotSimulated(num_groups)
 
 
-@device_function
+@device_function(groups.sub_group_barrier)
 def barrier() -> None:
     """Wait for all lanes; what they wrote before, to local and global memory, is visible to them after. Collective.
 
@@ -106,7 +110,7 @@ def barrier() -> None:
     raise NotSimulated(barrier)
 
 
-@device_function
+@device_function(groups.shuffle("GroupNonUniformShuffle", "lane"))
 def shuffle(value: T, lane: int) -> T:
     """The *value* of another lane, of each lane's own choice (``OpGroupNonUniformShuffle``). Collective.
 
@@ -117,7 +121,7 @@ def shuffle(value: T, lane: int) -> T:
     raise NotSimulated(shuffle)
 
 
-@device_function
+@device_function(groups.shuffle("GroupNonUniformShuffleXor", "mask"))
 def shuffle_xor(value: T, mask: int) -> T:
     """The *value* of lane ``local_id() ^ mask``: a butterfly (``OpGroupNonUniformShuffleXor``). Collective.
 
@@ -128,7 +132,7 @@ def shuffle_xor(value: T, mask: int) -> T:
     raise NotSimulated(shuffle_xor)
 
 
-@device_function
+@device_function(groups.shuffle("GroupNonUniformShuffleUp", "delta"))
 def shuffle_up(value: T, delta: int) -> T:
     """The *value* of lane ``local_id() - delta``: values move up (``OpGroupNonUniformShuffleUp``). Collective.
 
@@ -139,7 +143,7 @@ def shuffle_up(value: T, delta: int) -> T:
     raise NotSimulated(shuffle_up)
 
 
-@device_function
+@device_function(groups.shuffle("GroupNonUniformShuffleDown", "delta"))
 def shuffle_down(value: T, delta: int) -> T:
     """The *value* of lane ``local_id() + delta``: values move down (``OpGroupNonUniformShuffleDown``). Collective.
 
@@ -150,7 +154,7 @@ def shuffle_down(value: T, delta: int) -> T:
     raise NotSimulated(shuffle_down)
 
 
-@device_function
+@device_function(groups.sub_group_broadcast)
 def broadcast(value: T, lane: int) -> T:
     """The *value* of one lane, in all lanes (``OpGroupBroadcast``). Collective.
 
@@ -161,7 +165,7 @@ def broadcast(value: T, lane: int) -> T:
     raise NotSimulated(broadcast)
 
 
-@device_function
+@device_function(_group.reduce("Add"))
 def reduce_add(value: T) -> T:
     """The sum of the lanes' values, in all lanes (``OpGroupIAdd``, ``OpGroupFAdd``: Reduce). Collective.
 
@@ -170,19 +174,19 @@ def reduce_add(value: T) -> T:
     raise NotSimulated(reduce_add)
 
 
-@device_function
+@device_function(_group.reduce("Min"))
 def reduce_min(value: T) -> T:
     """The least of the lanes' numbers (``OpGroupSMin``, ``OpGroupUMin``, ``OpGroupFMin``: Reduce). Collective."""
     raise NotSimulated(reduce_min)
 
 
-@device_function
+@device_function(_group.reduce("Max"))
 def reduce_max(value: T) -> T:
     """The greatest of the lanes' numbers (``OpGroupSMax``, ``OpGroupUMax``, ``OpGroupFMax``: Reduce). Collective."""
     raise NotSimulated(reduce_max)
 
 
-@device_function
+@device_function(_group.inclusive_scan("Add"))
 def inclusive_scan_add(value: T) -> T:
     """The sum of the numbers of this and all lower lanes. Collective.
 
@@ -191,7 +195,7 @@ def inclusive_scan_add(value: T) -> T:
     raise NotSimulated(inclusive_scan_add)
 
 
-@device_function
+@device_function(_group.exclusive_scan("Add"))
 def exclusive_scan_add(value: T) -> T:
     """The sum of the numbers of all lower lanes; 0 in lane 0. Collective.
 
@@ -200,19 +204,19 @@ def exclusive_scan_add(value: T) -> T:
     raise NotSimulated(exclusive_scan_add)
 
 
-@device_function
+@device_function(_group.vote("GroupAny"))
 def any(predicate: bool) -> bool:
     """Whether a boolean or integer is true in some lane (``OpGroupAny``). Collective."""
     raise NotSimulated(any)
 
 
-@device_function
+@device_function(_group.vote("GroupAll"))
 def all(predicate: bool) -> bool:
     """Whether a boolean or integer is true in every lane (``OpGroupAll``). Collective."""
     raise NotSimulated(all)
 
 
-@device_function
+@device_function(groups.sub_group_ballot)
 def ballot(predicate: bool) -> int:
     """A uint64 whose bit *i* says whether a boolean or integer is true in lane *i* (``OpGroupNonUniformBallot``).
 
@@ -222,7 +226,7 @@ def ballot(predicate: bool) -> int:
     raise NotSimulated(ballot)
 
 
-@device_function
+@device_function(blocks.block_read(1))
 def block_read(array: Any, index: Any) -> Any:
     """The lane's element of a block, ``array[index + local_id()]`` (``OpSubgroupBlockReadINTEL``). Collective.
 
@@ -236,7 +240,7 @@ def block_read(array: Any, index: Any) -> Any:
     raise NotSimulated(block_read)
 
 
-@device_function
+@device_function(blocks.block_read(2))
 def block_read2(array: Any, index: Any) -> tuple[Any, ...]:
     """A tuple of two: element *k* is ``array[index + k * max_size() + local_id()]``. Collective.
 
@@ -245,7 +249,7 @@ def block_read2(array: Any, index: Any) -> tuple[Any, ...]:
     raise NotSimulated(block_read2)
 
 
-@device_function
+@device_function(blocks.block_read(4))
 def block_read4(array: Any, index: Any) -> tuple[Any, ...]:
     """A tuple of four: element *k* is ``array[index + k * max_size() + local_id()]``. Collective.
 
@@ -254,7 +258,7 @@ def block_read4(array: Any, index: Any) -> tuple[Any, ...]:
     raise NotSimulated(block_read4)
 
 
-@device_function
+@device_function(blocks.block_read(8))
 def block_read8(array: Any, index: Any) -> tuple[Any, ...]:
     """A tuple of eight: element *k* is ``array[index + k * max_size() + local_id()]``. Collective.
 
@@ -263,7 +267,7 @@ def block_read8(array: Any, index: Any) -> tuple[Any, ...]:
     raise NotSimulated(block_read8)
 
 
-@device_function
+@device_function(blocks.block_write(1))
 def block_write(array: Any, index: Any, value: Any) -> None:
     """Write the lane's element of a block, ``array[index + local_id()]`` (``OpSubgroupBlockWriteINTEL``). Collective.
 
@@ -275,7 +279,7 @@ def block_write(array: Any, index: Any, value: Any) -> None:
     raise NotSimulated(block_write)
 
 
-@device_function
+@device_function(blocks.block_write(2))
 def block_write2(array: Any, index: Any, *values: Any) -> None:
     """Write two values, or a tuple: *k* goes to ``array[index + k * max_size() + local_id()]``. Collective.
 
@@ -284,7 +288,7 @@ def block_write2(array: Any, index: Any, *values: Any) -> None:
     raise NotSimulated(block_write2)
 
 
-@device_function
+@device_function(blocks.block_write(4))
 def block_write4(array: Any, index: Any, *values: Any) -> None:
     """Write four values, or a tuple: *k* goes to ``array[index + k * max_size() + local_id()]``. Collective.
 
@@ -293,7 +297,7 @@ def block_write4(array: Any, index: Any, *values: Any) -> None:
     raise NotSimulated(block_write4)
 
 
-@device_function
+@device_function(blocks.block_write(8))
 def block_write8(array: Any, index: Any, *values: Any) -> None:
     """Write eight values, or a tuple: *k* goes to ``array[index + k * max_size() + local_id()]``. Collective.
 

@@ -18,8 +18,9 @@ from numba_dpex.kernel_api_impl.spirv import spirv_generator
 from numba_dpex.kernel_api_impl.spirv.dispatcher import _SPIRVKernelCompiler
 from numba_dpex.kernel_api_impl.spirv.target import LLVM_SPIRV_ARGS
 
-from harness.dpex import irtext
-from harness.dpex.kernel_options import KernelOptions, options_of_compiler
+from harness.dpex import llvm_text
+from harness.dpex.decorators import options_of_compiler
+from harness.dpex.kernel_options import KernelOptions
 
 # Extensions that the translator may use; it declares one in the module only when an instruction needs it.
 SPIRV_EXTENSIONS = (
@@ -51,17 +52,17 @@ def entry_point_name(python_name: str) -> str:
 
 def _apply_options(text: str, kernel: str, options: KernelOptions) -> str:
     if options.restrict:
-        text = irtext.add_noalias(text, kernel)
+        text = llvm_text.add_noalias(text, kernel)
     if options.fast_math:
-        text = irtext.add_fast_flags(text)
+        text = llvm_text.add_fast_flags(text)
     if options.unroll is not None:
-        text = irtext.add_loop_metadata(text, options.unroll)
+        text = llvm_text.add_loop_metadata(text, options.unroll)
     metadata: dict[str, tuple[int, ...]] = {}
     if options.sub_group_size is not None:
         metadata["intel_reqd_sub_group_size"] = (options.sub_group_size,)
     if options.work_group_size is not None:
         metadata["reqd_work_group_size"] = (*options.work_group_size, 1, 1)[:3]
-    return irtext.add_kernel_metadata(text, kernel, metadata) if metadata else text
+    return llvm_text.add_kernel_metadata(text, kernel, metadata) if metadata else text
 
 
 def _optimise(text: str, unroll: bool) -> str:
@@ -96,11 +97,11 @@ def finish_ir(text: str, mangled_name: str, kernel: str, options: KernelOptions,
         options: the kernel's options.
         keep_debug: keep symbol names and debug information.
     """
-    text = irtext.rename_function(irtext.drop_environments(text), mangled_name, kernel)
+    text = llvm_text.rename_function(llvm_text.drop_environments(text), mangled_name, kernel)
     text = _apply_options(text, kernel, options)
     if options.rewrites_code:
         text = _optimise(text, unroll=options.unroll not in (None, "disable"))
-    module = binding.parse_assembly(irtext.load_whole_builtins(text))
+    module = binding.parse_assembly(llvm_text.load_whole_builtins(text))
     module.verify()
     return module if keep_debug else _without_names(module)
 

@@ -29,7 +29,9 @@ from __future__ import annotations
 from typing import Any
 
 from harness.dpex import _simulation
-from harness.dpex._intrinsics import device_function
+from harness.dpex._intrinsics import vectors
+from harness.dpex._intrinsics.device_function import device_function
+from harness.dpex._intrinsics.vectors import alignment
 from harness.dpex.dpex_errors import ArgumentError
 
 __all__ = [
@@ -56,13 +58,6 @@ __all__ = [
 
 #: The numbers of elements that a vector may have.
 WIDTHS = (2, 4, 8, 16)
-
-_ALLOCATION_ALIGNMENT = 64
-
-
-def alignment(itemsize: int, width: int) -> int:
-    """The multiple, in bytes, that an aligned access of *width* elements of *itemsize* bytes promises."""
-    return min(itemsize * width, _ALLOCATION_ALIGNMENT)
 
 
 def check_alignment(array: Any, width: int) -> None:
@@ -104,97 +99,97 @@ def _address(array: Any) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-@device_function
+@device_function(vectors.load(2))
 def load2(array: Any, index: int) -> tuple[Any, ...]:
     """A tuple of ``array[index]`` and ``array[index + 1]``; *index* is a multiple of 2 (``OpLoad``)."""
     return _simulation.load(array, index, 2, multiple=2)
 
 
-@device_function
+@device_function(vectors.load(4))
 def load4(array: Any, index: int) -> tuple[Any, ...]:
     """A tuple of the four elements from ``array[index]`` on; *index* is a multiple of 4 (``OpLoad``)."""
     return _simulation.load(array, index, 4, multiple=4)
 
 
-@device_function
+@device_function(vectors.load(8))
 def load8(array: Any, index: int) -> tuple[Any, ...]:
     """A tuple of the eight elements from ``array[index]`` on; *index* is a multiple of 8 (``OpLoad``)."""
     return _simulation.load(array, index, 8, multiple=8)
 
 
-@device_function
+@device_function(vectors.load(16))
 def load16(array: Any, index: int) -> tuple[Any, ...]:
     """A tuple of the sixteen elements from ``array[index]`` on; *index* is a multiple of 16 (``OpLoad``)."""
     return _simulation.load(array, index, 16, multiple=16)
 
 
-@device_function
+@device_function(vectors.load(2, aligned=False))
 def load2_unaligned(array: Any, index: int) -> tuple[Any, ...]:
     """A tuple of the two elements from ``array[index]`` on, at any index (``OpLoad``)."""
     return _simulation.load(array, index, 2)
 
 
-@device_function
+@device_function(vectors.load(4, aligned=False))
 def load4_unaligned(array: Any, index: int) -> tuple[Any, ...]:
     """A tuple of the four elements from ``array[index]`` on, at any index (``OpLoad``)."""
     return _simulation.load(array, index, 4)
 
 
-@device_function
+@device_function(vectors.load(8, aligned=False))
 def load8_unaligned(array: Any, index: int) -> tuple[Any, ...]:
     """A tuple of the eight elements from ``array[index]`` on, at any index (``OpLoad``)."""
     return _simulation.load(array, index, 8)
 
 
-@device_function
+@device_function(vectors.load(16, aligned=False))
 def load16_unaligned(array: Any, index: int) -> tuple[Any, ...]:
     """A tuple of the sixteen elements from ``array[index]`` on, at any index (``OpLoad``)."""
     return _simulation.load(array, index, 16)
 
 
-@device_function
+@device_function(vectors.store(2))
 def store2(array: Any, index: int, *values: Any) -> None:
     """Store two values or one tuple from ``array[index]`` on; *index* is a multiple of 2 (``OpStore``)."""
     _simulation.store(array, index, values, 2, multiple=2)
 
 
-@device_function
+@device_function(vectors.store(4))
 def store4(array: Any, index: int, *values: Any) -> None:
     """Store four values or one tuple from ``array[index]`` on; *index* is a multiple of 4 (``OpStore``)."""
     _simulation.store(array, index, values, 4, multiple=4)
 
 
-@device_function
+@device_function(vectors.store(8))
 def store8(array: Any, index: int, *values: Any) -> None:
     """Store eight values or one tuple from ``array[index]`` on; *index* is a multiple of 8 (``OpStore``)."""
     _simulation.store(array, index, values, 8, multiple=8)
 
 
-@device_function
+@device_function(vectors.store(16))
 def store16(array: Any, index: int, *values: Any) -> None:
     """Store sixteen values or one tuple from ``array[index]`` on; *index* is a multiple of 16 (``OpStore``)."""
     _simulation.store(array, index, values, 16, multiple=16)
 
 
-@device_function
+@device_function(vectors.store(2, aligned=False))
 def store2_unaligned(array: Any, index: int, *values: Any) -> None:
     """Store two values or one tuple from ``array[index]`` on, at any index (``OpStore``)."""
     _simulation.store(array, index, values, 2)
 
 
-@device_function
+@device_function(vectors.store(4, aligned=False))
 def store4_unaligned(array: Any, index: int, *values: Any) -> None:
     """Store four values or one tuple from ``array[index]`` on, at any index (``OpStore``)."""
     _simulation.store(array, index, values, 4)
 
 
-@device_function
+@device_function(vectors.store(8, aligned=False))
 def store8_unaligned(array: Any, index: int, *values: Any) -> None:
     """Store eight values or one tuple from ``array[index]`` on, at any index (``OpStore``)."""
     _simulation.store(array, index, values, 8)
 
 
-@device_function
+@device_function(vectors.store(16, aligned=False))
 def store16_unaligned(array: Any, index: int, *values: Any) -> None:
     """Store sixteen values or one tuple from ``array[index]`` on, at any index (``OpStore``)."""
     _simulation.store(array, index, values, 16)

@@ -15,7 +15,9 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from harness.dpex._intrinsics import device_function
+from harness.dpex._intrinsics import checks, groups
+from harness.dpex._intrinsics.device_function import device_function
+from harness.dpex._intrinsics.spirv import Scope
 from harness.dpex._simulation import NotSimulated
 
 __all__ = [
@@ -31,8 +33,10 @@ __all__ = [
 
 T = TypeVar("T")
 
+_group = groups.Group(Scope.WORK_GROUP, checks.WIDE_NUMBERS)
 
-@device_function
+
+@device_function(_group.reduce("Add"))
 def reduce_add(value: T) -> T:
     """The sum of the work-items' numbers, in all of them (``OpGroupIAdd``, ``OpGroupFAdd``: Reduce).
 
@@ -41,31 +45,31 @@ def reduce_add(value: T) -> T:
     raise NotSimulated(reduce_add)
 
 
-@device_function
+@device_function(_group.reduce("Min"))
 def reduce_min(value: T) -> T:
     """The least of the work-items' numbers (``OpGroupSMin``, ``OpGroupUMin``, ``OpGroupFMin``: Reduce)."""
     raise NotSimulated(reduce_min)
 
 
-@device_function
+@device_function(_group.reduce("Max"))
 def reduce_max(value: T) -> T:
     """The greatest of the work-items' numbers (``OpGroupSMax``, ``OpGroupUMax``, ``OpGroupFMax``: Reduce)."""
     raise NotSimulated(reduce_max)
 
 
-@device_function
+@device_function(_group.inclusive_scan("Add"))
 def inclusive_scan_add(value: T) -> T:
     """The sum of the numbers of this and all earlier work-items (``OpGroupIAdd``, ``OpGroupFAdd``: InclusiveScan)."""
     raise NotSimulated(inclusive_scan_add)
 
 
-@device_function
+@device_function(_group.exclusive_scan("Add"))
 def exclusive_scan_add(value: T) -> T:
     """The sum of the numbers of all earlier work-items, from 0 on (``OpGroupIAdd``, ``OpGroupFAdd``: ExclusiveScan)."""
     raise NotSimulated(exclusive_scan_add)
 
 
-@device_function
+@device_function(groups.work_group_broadcast)
 def broadcast(value: T, local_id: int | tuple[int, ...]) -> T:
     """The *value* of one work-item, in all of them (``OpGroupBroadcast``).
 
@@ -77,13 +81,13 @@ def broadcast(value: T, local_id: int | tuple[int, ...]) -> T:
     raise NotSimulated(broadcast)
 
 
-@device_function
+@device_function(_group.vote("GroupAny"))
 def any(predicate: bool) -> bool:
     """Whether *predicate* (a boolean or an integer) is true in some work-item (``OpGroupAny``)."""
     raise NotSimulated(any)
 
 
-@device_function
+@device_function(_group.vote("GroupAll"))
 def all(predicate: bool) -> bool:
     """Whether *predicate* (a boolean or an integer) is true in every work-item (``OpGroupAll``)."""
     raise NotSimulated(all)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from harness.runtime.devices import DeviceInfo
+from harness.runtime.devices import DeviceInfo
 
 # Requirement to the SYCL aspect that grants it, as dpctl names it (``has_aspect_...``).
 _ASPECTS = {

@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from harness.errors import NoDevice, XebenchError
-from harness.runtime.capabilities import missing
 from harness.runtime.libraries import CPU_DRIVER_LIBRARY, find_library
 from harness.runtime.loading import load
 from harness.runtime.packages import CPU_DRIVER
@@ -52,10 +51,6 @@ class DeviceInfo:
     max_clock_mhz: int | None
     timer_resolution_ns: int
     aspects: tuple[str, ...]
-
-    def lacks(self, *names: str, **numbers: int) -> str | None:
-        """See :func:`harness.runtime.capabilities.missing`."""
-        return missing(self, names, **numbers)
 
     def to_row(self) -> dict[str, Any]:
         """The row of table ``devices``; lists become text, as the table keeps them."""

@@ -5,7 +5,7 @@ import re
 import pytest
 from llvmlite import binding
 
-from harness.dpex import irtext
+from harness.dpex import llvm_text
 
 MODULE = """\
 @_ZN08NumbaEnv8__main__1k = common local_unnamed_addr global i8* null
@@ -52,14 +52,14 @@ def parsed(text: str) -> str:
 
 
 def test_unused_environments_go_used_ones_stay() -> None:
-    text = irtext.drop_environments(MODULE)
+    text = llvm_text.drop_environments(MODULE)
     assert "NumbaEnv8__main__1k" not in text
     assert "NumbaEnv8__main__4used" in text
     parsed(text)
 
 
 def test_builtins_are_loaded_whole() -> None:
-    text = irtext.load_whole_builtins(MODULE)
+    text = llvm_text.load_whole_builtins(MODULE)
     assert "load i64" not in text
     assert len(re.findall(r"load <3 x i64>", text)) == 2
     assert [int(n) for n in re.findall(r"extractelement <3 x i64> %[\w.]+, i32 (\d)", text)] == [2, 0]
@@ -67,34 +67,34 @@ def test_builtins_are_loaded_whole() -> None:
 
 
 def test_a_function_is_renamed_everywhere() -> None:
-    text = irtext.rename_function(MODULE, KERNEL, "saxpy")
+    text = llvm_text.rename_function(MODULE, KERNEL, "saxpy")
     assert KERNEL not in text
     assert "@saxpy(" in parsed(text)
 
 
 def test_a_longer_name_is_another_function() -> None:
     text = f"declare void @{KERNEL}\ndeclare void @{KERNEL}.exit"
-    assert irtext.rename_function(text, KERNEL, "k") == f'declare void @"k"\ndeclare void @{KERNEL}.exit'
+    assert llvm_text.rename_function(text, KERNEL, "k") == f'declare void @"k"\ndeclare void @{KERNEL}.exit'
 
 
 def test_fast_flags() -> None:
-    text = parsed(irtext.add_fast_flags(MODULE))
+    text = parsed(llvm_text.add_fast_flags(MODULE))
     assert "fmul fast float" in text
     assert "fadd fast float" in text
     assert "fcmp fast olt" in text
-    assert irtext.add_fast_flags(text) == text
+    assert llvm_text.add_fast_flags(text) == text
 
 
 def test_noalias_on_pointers_only_and_once() -> None:
-    text = irtext.add_noalias(MODULE, KERNEL)
+    text = llvm_text.add_noalias(MODULE, KERNEL)
     assert "float addrspace(1)* noalias nocapture readonly %.2, float addrspace(3)* noalias %.3, double %.4" in text
-    assert irtext.add_noalias(text, KERNEL) == text
+    assert llvm_text.add_noalias(text, KERNEL) == text
     parsed(text)
 
 
 def test_kernel_metadata() -> None:
     values = {"intel_reqd_sub_group_size": (16,), "reqd_work_group_size": (64, 2, 1)}
-    text = parsed(irtext.add_kernel_metadata(MODULE, KERNEL, values))
+    text = parsed(llvm_text.add_kernel_metadata(MODULE, KERNEL, values))
     assert re.search(r"define .*!intel_reqd_sub_group_size !0 !reqd_work_group_size !1 \{", text)
     assert "!0 = !{i32 16}" in text
     assert "!1 = !{i32 64, i32 2, i32 1}" in text
@@ -105,18 +105,18 @@ def test_kernel_metadata() -> None:
     [(4, '!"llvm.loop.unroll.count", i32 4'), ("full", '!"llvm.loop.unroll.full"'), ("disable", "unroll.disable")],
 )
 def test_loops_are_marked(unroll: int | str, property_: str) -> None:
-    text = parsed(irtext.add_loop_metadata(MODULE, unroll))
+    text = parsed(llvm_text.add_loop_metadata(MODULE, unroll))
     assert text.count("!llvm.loop !") == 1
     assert property_ in text
 
 
 def test_metadata_numbers_do_not_collide() -> None:
-    text = irtext.add_kernel_metadata(MODULE, KERNEL, {"reqd_work_group_size": (8, 1, 1)})
-    text = parsed(irtext.add_loop_metadata(text, 2))
+    text = llvm_text.add_kernel_metadata(MODULE, KERNEL, {"reqd_work_group_size": (8, 1, 1)})
+    text = parsed(llvm_text.add_loop_metadata(text, 2))
     assert text.count("!llvm.loop !") == 1
     assert "i32 8, i32 1, i32 1" in text
 
 
 def test_an_unknown_function_is_refused() -> None:
     with pytest.raises(ValueError, match="no function nothing"):
-        irtext.add_noalias(MODULE, "nothing")
+        llvm_text.add_noalias(MODULE, "nothing")

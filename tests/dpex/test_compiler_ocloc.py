@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numba_dpex import kernel_api as kapi
 
-from harness.dpex import compile_kernel, irtext, kernel
+from harness.dpex import compile_kernel, kernel, llvm_text
 from harness.dpex.kernel_options import KernelOptions
 
 pytestmark = [
@@ -96,7 +96,7 @@ def test_options_build_for_intel_gpus(queue: Any, tmp_path: Path) -> None:
 def test_without_the_rewriting_the_old_compiler_fails(
     queue: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(irtext, "load_whole_builtins", lambda text: text)
+    monkeypatch.setattr(llvm_text, "load_whole_builtins", lambda text: text)
     run = ocloc(compiled("copy", queue), "pvc", tmp_path)
     if run.returncode == 0:
         pytest.skip("this IGC is new enough to take the IR as it is")

@@ -118,7 +118,7 @@ def test_wrong_arguments_are_told_on_a_later_launch_too(session: Any) -> None:
         session.launch(kernel, space(), np.ones(64, np.int32), x, np.int32(1))
 
 
-def test_what_the_device_cannot_do_is_unsupported_on_a_later_launch_too(session: Any) -> None:
+def local_memory_kernel() -> Any:
     import numba_dpex
     from numba_dpex import kernel_api as kapi
 
@@ -127,8 +127,42 @@ def test_what_the_device_cannot_do_is_unsupported_on_a_later_launch_too(session:
         slm[item.get_local_id(0)] = np.int32(1)
         y[item.get_global_id(0)] = slm[item.get_local_id(0)]
 
+    return local
+
+
+def test_what_the_device_cannot_do_is_unsupported_on_a_later_launch_too(session: Any) -> None:
+    from numba_dpex import kernel_api as kapi
+
+    local = local_memory_kernel()
     y = upload(session, np.zeros(64, np.int32))
     session.launch(local, space(), y, kapi.LocalAccessor(64, np.int32))
     for _ in range(2):
         with pytest.raises(Unsupported, match="local memory"):
             session.launch(local, space(), y, kapi.LocalAccessor(1 << 28, np.int32))
+
+
+def test_an_observer_sees_every_launch_even_of_what_the_device_cannot_run() -> None:
+    import dpctl
+    from numba_dpex import kernel_api as kapi
+
+    from harness.dpex import kernel
+    from harness.dpex.kernel_store import KernelStore
+
+    seen: list[tuple[Any, ...]] = []
+    store = KernelStore(observer=lambda *launch: seen.append(launch))
+    queue = dpctl.SyclQueue("cpu", property=["in_order", "enable_profiling"])
+    y = dpctl.tensor.zeros(64, dtype="i4", sycl_queue=queue)
+    local = local_memory_kernel()
+    arguments = [(y, kapi.LocalAccessor(size, np.int32)) for size in (64, 64, 1 << 28)]
+    for few in arguments[:2]:
+        store.submit(local, queue, space(), few, ()).wait()
+    with pytest.raises(Unsupported):
+        store.submit(local, queue, space(), arguments[2], ())
+
+    huge = kernel(sub_group_size=1 << 20)(local.py_func)  # its build is refused
+    with pytest.raises(Unsupported):
+        store.submit(huge, queue, space(), arguments[0], ())
+    assert [(compiled.name, index_space, given, on) for compiled, index_space, given, on in seen] == [
+        ("local", space(), given, queue) for given in (*arguments, arguments[0])
+    ]
+    assert seen[0][0].sha256 == seen[1][0].sha256 == seen[2][0].sha256 != seen[3][0].sha256

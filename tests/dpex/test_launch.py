@@ -15,7 +15,7 @@ import pytest
 from numba_dpex import kernel_api as kapi
 
 from harness.dpex import DeviceKernel, PreparedLaunch, build, compile_kernel, kernel, separate_context
-from harness.dpex.dpex_errors import ArgumentError, IndexSpaceError, LaunchError, UnsupportedByDevice
+from harness.dpex.dpex_errors import ArgumentError, IndexSpaceError, SubmissionError, UnsupportedByDevice
 
 pytestmark = pytest.mark.device
 
@@ -229,7 +229,7 @@ def test_memory_of_another_context(launch: PreparedLaunch, axpy_args: Any, queue
     foreign = dpctl.SyclQueue(separate_context(device), device)
     with pytest.raises(ArgumentError, match="argument 1 lives in another SYCL context"):
         launch.rebind((axpy_args[0], arrays(foreign)[0], axpy_args[2]))
-    with pytest.raises(LaunchError, match="built for another context"):
+    with pytest.raises(SubmissionError, match="built for another context"):
         PreparedLaunch(launch.device_kernel, foreign, SPACE, axpy_args)
 
 

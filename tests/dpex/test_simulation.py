@@ -7,8 +7,7 @@ import pytest
 from numba_dpex import kernel_api as kapi
 
 from harness.dpex import atomics, dpex_errors, native, sub_group, vector, work_group
-from harness.dpex._intrinsics.function_type import type_of
-from harness.dpex._intrinsics.functions import DeviceFunction
+from harness.dpex._intrinsics.device_function import DeviceFunction, DeviceFunctionType
 from harness.dpex._simulation import NotSimulated
 
 pytestmark = pytest.mark.device
@@ -25,7 +24,8 @@ FUNCTIONS = [
 def test_every_function_has_a_code_generator_a_docstring_and_a_signature():
     assert len(FUNCTIONS) > 80
     for function in FUNCTIONS:
-        assert type_of(function) is type_of(function)
+        assert isinstance(function._numba_type_, DeviceFunctionType)
+        assert function._numba_type_ is function._numba_type_
         assert function.__doc__
         assert inspect.isroutine(function)
         assert inspect.signature(function).return_annotation is not inspect.Signature.empty

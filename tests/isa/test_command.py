@@ -107,13 +107,13 @@ def test_a_crash_of_the_installed_compiler_is_an_outcome(monkeypatch: pytest.Mon
     import dpctl.tensor as dpt
     from numba_dpex import kernel_api as kapi
 
-    from harness.dpex import compile_kernel, irtext, kernel
+    from harness.dpex import compile_kernel, kernel, llvm_text
 
     @kernel
     def copy(item: kapi.Item, x, y):
         y[item.get_id(0)] = x[item.get_id(0)]
 
-    monkeypatch.setattr(irtext, "load_whole_builtins", lambda text: text)
+    monkeypatch.setattr(llvm_text, "load_whole_builtins", lambda text: text)
     x = dpt.empty(4, dtype="i4")
     compiler = find_compiler()
     done = compile_source(compiler, Source(compile_kernel(copy, kapi.Range(4), (x, x)).spirv), Target("pvc"))

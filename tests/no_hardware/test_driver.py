@@ -147,9 +147,9 @@ def test_limits_of_the_gpu_come_out_as_our_errors(gpu: str, tmp_path: Path) -> N
     found = json.loads(done.stdout.splitlines()[-1])
     assert found["fits"] == "submitted"
     limit = {"dg2": 1024, "tgllp": 512}[gpu]
-    assert found["work_group"].startswith("Unsupported: ") and str(limit) in found["work_group"]
-    assert found["local_memory"].startswith("Unsupported: ") and "65536" in found["local_memory"]
-    assert found["sub_group"].startswith("Unsupported: ") and "8, 16, 32" in found["sub_group"]
+    assert found["work_group"].startswith("UnsupportedByDevice: ") and str(limit) in found["work_group"]
+    assert found["local_memory"].startswith("UnsupportedByDevice: ") and "65536" in found["local_memory"]
+    assert found["sub_group"].startswith("UnsupportedByDevice: ") and "8, 16, 32" in found["sub_group"]
     assert found["fp64"].startswith(("Unsupported: ", "KernelBuildError: ")), found["fp64"]
     assert all("\n" not in text for text in found.values())
 

@@ -8,9 +8,8 @@ from numba.core import types
 from numba.core.typing import signature
 from numba_dpex.kernel_api.memory_enums import AddressSpace, MemoryOrder, MemoryScope
 
-from harness.dpex import atomics
 from harness.dpex._intrinsics import addresses, checks, spirv
-from harness.dpex._intrinsics.function_type import Typer, implement
+from harness.dpex._intrinsics.device_function import Typer
 from harness.dpex._intrinsics.spirv import Scope, Semantics
 
 _SEMANTICS = {
@@ -100,7 +99,3 @@ def _choice(what: str, given: Any, choices: dict[Any, Any], default: Any) -> Any
             return meaning
     allowed = checks.alternatives([member.name for member in choices])
     raise checks.Misuse(f"{what} is {value}, but must be {allowed}")
-
-
-for _name in ("add", "sub", "min", "max", "and", "or", "xor"):
-    implement(getattr(atomics, f"fetch_{_name}"), fetch(_name.capitalize()))

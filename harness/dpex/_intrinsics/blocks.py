@@ -9,9 +9,8 @@ from numba.core import cgutils, types
 from numba.core.typing import signature
 from numba_dpex.kernel_api.memory_enums import AddressSpace
 
-from harness.dpex import sub_group
 from harness.dpex._intrinsics import addresses, checks, spirv
-from harness.dpex._intrinsics.function_type import Typer, implement
+from harness.dpex._intrinsics.device_function import Typer
 
 # The instructions move unsigned integers; other types of the same width are reinterpreted.
 _CODES = {8: "h", 16: "t", 32: "j", 64: "m"}
@@ -82,19 +81,3 @@ def _index(array: Any, index: Any, alignment: int) -> tuple[Any, Any]:
 
 def _unsigned(dtype: Any) -> tuple[Any, str]:
     return ir.IntType(dtype.bitwidth), _CODES[dtype.bitwidth]
-
-
-for _function, _width in (
-    (sub_group.block_read, 1),
-    (sub_group.block_read2, 2),
-    (sub_group.block_read4, 4),
-    (sub_group.block_read8, 8),
-):
-    implement(_function, block_read(_width))
-for _function, _width in (
-    (sub_group.block_write, 1),
-    (sub_group.block_write2, 2),
-    (sub_group.block_write4, 4),
-    (sub_group.block_write8, 8),
-):
-    implement(_function, block_write(_width))

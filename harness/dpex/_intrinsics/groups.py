@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
@@ -10,9 +10,8 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.typing import signature
 
-from harness.dpex import sub_group, work_group
 from harness.dpex._intrinsics import checks, spirv
-from harness.dpex._intrinsics.function_type import Typer, implement
+from harness.dpex._intrinsics.device_function import Typer
 from harness.dpex._intrinsics.spirv import Scope, Semantics
 
 
@@ -102,20 +101,58 @@ def work_group_broadcast(value: Any, local_id: Any) -> Any:
     return signature(value_type, value_type, types.unliteral(local_id)), generate
 
 
-def arithmetic(operator: str, scope: Scope, kind: GroupOperation, allowed: Iterable[Any]) -> Typer:
-    """A reduction or scan with the operator Add, Min or Max: ``OpGroup{I,F,S,U}<operator>``."""
+@dataclass(frozen=True)
+class Group:
+    """The functions that sub-groups and work-groups share.
 
-    def typer(value: Any) -> Any:
-        value_type = checks.one_of("value", value, allowed)
+    Attributes:
+        scope: which of the two.
+        numbers: the types that its arithmetic takes.
+    """
 
-        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            operands = [spirv.constant(scope), spirv.constant(kind), spirv.typed(args[0], value_type)]
-            instruction = f"Group{_operand_kind(operator, value_type)}{operator}"
-            return spirv.call(builder, instruction, args[0].type, operands)
+    scope: Scope
+    numbers: tuple[Any, ...]
 
-        return signature(value_type, value_type), generate
+    def reduce(self, operator: str) -> Typer:
+        """A reduction with the operator Add, Min or Max."""
+        return self._arithmetic(operator, GroupOperation.REDUCE)
 
-    return typer
+    def inclusive_scan(self, operator: str) -> Typer:
+        """A scan that includes the work-item's own number."""
+        return self._arithmetic(operator, GroupOperation.INCLUSIVE_SCAN)
+
+    def exclusive_scan(self, operator: str) -> Typer:
+        """A scan of what comes before the work-item."""
+        return self._arithmetic(operator, GroupOperation.EXCLUSIVE_SCAN)
+
+    def _arithmetic(self, operator: str, kind: GroupOperation) -> Typer:
+        """``OpGroup{I,F,S,U}<operator>``."""
+
+        def typer(value: Any) -> Any:
+            value_type = checks.one_of("value", value, self.numbers)
+
+            def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+                operands = [spirv.constant(self.scope), spirv.constant(kind), spirv.typed(args[0], value_type)]
+                instruction = f"Group{_operand_kind(operator, value_type)}{operator}"
+                return spirv.call(builder, instruction, args[0].type, operands)
+
+            return signature(value_type, value_type), generate
+
+        return typer
+
+    def vote(self, instruction: str) -> Typer:
+        """``OpGroupAny`` or ``OpGroupAll``."""
+
+        def typer(predicate: Any) -> Any:
+            predicate_type = checks.predicate("predicate", predicate)
+
+            def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+                condition = spirv.as_condition(builder, args[0]), "b"
+                return spirv.call(builder, instruction, spirv.INT1, [spirv.constant(self.scope), condition])
+
+            return signature(types.boolean, predicate_type), generate
+
+        return typer
 
 
 def _operand_kind(operator: str, value_type: Any) -> str:
@@ -124,21 +161,6 @@ def _operand_kind(operator: str, value_type: Any) -> str:
     if operator == "Add":
         return "I"
     return "S" if value_type.signed else "U"
-
-
-def vote(instruction: str, scope: Scope) -> Typer:
-    """``OpGroupAny`` or ``OpGroupAll``."""
-
-    def typer(predicate: Any) -> Any:
-        predicate_type = checks.predicate("predicate", predicate)
-
-        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            condition = spirv.as_condition(builder, args[0]), "b"
-            return spirv.call(builder, instruction, spirv.INT1, [spirv.constant(scope), condition])
-
-        return signature(types.boolean, predicate_type), generate
-
-    return typer
 
 
 def sub_group_ballot(predicate: Any) -> Any:
@@ -157,35 +179,3 @@ def sub_group_ballot(predicate: Any) -> Any:
         return builder.or_(low, builder.shl(high, spirv.INT64(32)))
 
     return signature(types.uint64, predicate_type), generate
-
-
-def _implement_sub_group() -> None:
-    implement(sub_group.local_id, sub_group_variable("SubgroupLocalInvocationId"))
-    implement(sub_group.group_id, sub_group_variable("SubgroupId"))
-    implement(sub_group.size, sub_group_variable("SubgroupSize"))
-    implement(sub_group.max_size, sub_group_variable("SubgroupMaxSize"))
-    implement(sub_group.num_groups, sub_group_variable("NumSubgroups"))
-    implement(sub_group.barrier, sub_group_barrier)
-    implement(sub_group.shuffle, shuffle("GroupNonUniformShuffle", "lane"))
-    implement(sub_group.shuffle_xor, shuffle("GroupNonUniformShuffleXor", "mask"))
-    implement(sub_group.shuffle_up, shuffle("GroupNonUniformShuffleUp", "delta"))
-    implement(sub_group.shuffle_down, shuffle("GroupNonUniformShuffleDown", "delta"))
-    implement(sub_group.broadcast, sub_group_broadcast)
-    implement(sub_group.ballot, sub_group_ballot)
-
-
-def _implement_group_functions(module: Any, scope: Scope, allowed: Iterable[Any]) -> None:
-    kinds = GroupOperation
-    implement(module.reduce_add, arithmetic("Add", scope, kinds.REDUCE, allowed))
-    implement(module.reduce_min, arithmetic("Min", scope, kinds.REDUCE, allowed))
-    implement(module.reduce_max, arithmetic("Max", scope, kinds.REDUCE, allowed))
-    implement(module.inclusive_scan_add, arithmetic("Add", scope, kinds.INCLUSIVE_SCAN, allowed))
-    implement(module.exclusive_scan_add, arithmetic("Add", scope, kinds.EXCLUSIVE_SCAN, allowed))
-    implement(module.any, vote("GroupAny", scope))
-    implement(module.all, vote("GroupAll", scope))
-
-
-_implement_sub_group()
-_implement_group_functions(sub_group, Scope.SUB_GROUP, checks.NUMBERS)
-_implement_group_functions(work_group, Scope.WORK_GROUP, checks.WIDE_NUMBERS)
-implement(work_group.broadcast, work_group_broadcast)

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from numba.core import types
 from numba.core.typing import signature
 
-from harness.dpex import native
 from harness.dpex._intrinsics import checks, spirv
-from harness.dpex._intrinsics.function_type import Typer, implement
+from harness.dpex._intrinsics.device_function import Typer
 
 
-def extended(instruction: str, names: Sequence[str], allowed: Iterable[Any]) -> Typer:
+def approximate(instruction: str, *operands: str) -> Typer:
+    """An instruction with the device's own accuracy, which is float32 only."""
+    return _extended(instruction, operands or ("x",), (types.float32,))
+
+
+def accurate(instruction: str, *operands: str) -> Typer:
+    """An instruction whose accuracy OpenCL tells."""
+    return _extended(instruction, operands or ("x",), checks.FLOATS)
+
+
+def _extended(instruction: str, names: tuple[str, ...], allowed: Iterable[Any]) -> Typer:
     """An instruction whose operands, called *names*, and result have one floating-point type."""
 
     def typer(*operands: Any) -> Any:
@@ -37,15 +45,3 @@ def extended(instruction: str, names: Sequence[str], allowed: Iterable[Any]) -> 
         return signature(operand_type, *(operand_type for _ in operands)), generate
 
     return typer
-
-
-_ACCURATE = {"fma": "fma", "mad": "mad", "inverse_sqrt": "rsqrt"}
-
-for _name in native.__all__:
-    _function = getattr(native, _name)
-    _operands = tuple(inspect.signature(_function).parameters)
-    if _name in _ACCURATE:
-        implement(_function, extended(_ACCURATE[_name], _operands, checks.FLOATS))
-    else:
-        _instruction = _name if _name.startswith("half_") else f"native_{_name}"
-        implement(_function, extended(_instruction, _operands, (types.float32,)))

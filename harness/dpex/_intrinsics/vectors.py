@@ -9,12 +9,18 @@ from numba.core import cgutils, types
 from numba.core.typing import signature
 from numba_dpex.kernel_api.memory_enums import AddressSpace
 
-from harness.dpex import vector
 from harness.dpex._intrinsics import addresses, checks
-from harness.dpex._intrinsics.function_type import Typer, implement
+from harness.dpex._intrinsics.device_function import Typer
+
+_ALLOCATION_ALIGNMENT = 64
 
 
-def load(width: int, aligned: bool) -> Typer:
+def alignment(itemsize: int, width: int) -> int:
+    """The multiple, in bytes, that an aligned access of *width* elements of *itemsize* bytes promises."""
+    return min(itemsize * width, _ALLOCATION_ALIGNMENT)
+
+
+def load(width: int, *, aligned: bool = True) -> Typer:
     """``OpLoad`` of a vector, as a tuple."""
 
     def typer(array: Any, index: Any) -> Any:
@@ -31,7 +37,7 @@ def load(width: int, aligned: bool) -> Typer:
     return typer
 
 
-def store(width: int, aligned: bool) -> Typer:
+def store(width: int, *, aligned: bool = True) -> Typer:
     """``OpStore`` of a vector, from arguments or from one tuple."""
 
     def typer(array: Any, index: Any, values: Any) -> Any:
@@ -67,11 +73,4 @@ def _vector_pointer(context: Any, builder: Any, array: Any, args: Any, parts: An
 def _alignment(array: Any, width: int, aligned: bool) -> int:
     """The alignment to promise; drivers place a LocalAccessor where only its elements are aligned."""
     itemsize = array.dtype.bitwidth // 8
-    return vector.alignment(itemsize, width) if aligned and array.addrspace == AddressSpace.GLOBAL else itemsize
-
-
-for _width in vector.WIDTHS:
-    implement(getattr(vector, f"load{_width}"), load(_width, aligned=True))
-    implement(getattr(vector, f"store{_width}"), store(_width, aligned=True))
-    implement(getattr(vector, f"load{_width}_unaligned"), load(_width, aligned=False))
-    implement(getattr(vector, f"store{_width}_unaligned"), store(_width, aligned=False))
+    return alignment(itemsize, width) if aligned and array.addrspace == AddressSpace.GLOBAL else itemsize

@@ -1,10 +1,11 @@
-"""What numba sees of a device function: a callable type that types a call and knows how to lower it."""
+"""A function that kernels call: Python runs its simulation, numba types a call of it and generates its code."""
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from numba.core import errors, types
 from numba.core.datamodel import models
@@ -12,46 +13,67 @@ from numba_dpex.core.descriptor import dpex_kernel_target
 from numba_dpex.kernel_api_impl.spirv.target import SPIRVTypingContext
 
 from harness.dpex._intrinsics.checks import Misuse
-from harness.dpex._intrinsics.functions import DeviceFunction
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 #: Types a call: from the numba types of all parameters to numba's signature and the code generator, which takes
 #: ``(context, builder, signature, arguments)`` like any numba lowering.
 Typer = Callable[..., tuple[Any, Callable[..., Any]]]
 
-_IMPLEMENTATIONS: dict[str, Typer] = {}
-_TYPES: dict[str, DeviceFunctionType] = {}
 
+def device_function(typer: Typer) -> Callable[[Callable[P, R]], DeviceFunction[P, R]]:
+    """Make a function callable in kernels; its body is what plain Python (simulation) runs.
 
-def implement(function: DeviceFunction[..., Any], typer: Typer) -> None:
-    """Say what a call of *function* in a kernel becomes."""
-    _IMPLEMENTATIONS[function.label] = typer
-
-
-def type_of(function: DeviceFunction[..., Any]) -> DeviceFunctionType:
-    """The numba type of *function*, the same object every time.
-
-    Raises:
-        KeyError: nothing implements the function.
+    Args:
+        typer: what a call of it in a kernel becomes.
     """
-    from harness.dpex._intrinsics import atomic_calls, blocks, groups, mathematics, vectors  # noqa: F401
+    return lambda function: DeviceFunction(function, typer)
 
-    if function.label not in _TYPES:
-        _TYPES[function.label] = DeviceFunctionType(function, _IMPLEMENTATIONS[function.label])
-    return _TYPES[function.label]
+
+class DeviceFunction(Generic[P, R]):
+    """A Python function that is also known to the kernel compiler.
+
+    Attributes:
+        label: the name in messages, such as ``sub_group.reduce_add``.
+    """
+
+    __name__: str
+
+    def __init__(self, function: Callable[P, R], typer: Typer) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._typer = typer
+        self.label = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self._function(*args, **kwargs)
+
+    def __get__(self, instance: object, owner: type | None = None) -> DeviceFunction[P, R]:
+        # With this, inspect and help() treat the object as the routine that it is.
+        return self
+
+    def __repr__(self) -> str:
+        return f"<device function {self.label}>"
+
+    @functools.cached_property
+    def _numba_type_(self) -> DeviceFunctionType:
+        # numba asks for this attribute when it types a global that it does not know.
+        return DeviceFunctionType(self.label, inspect.signature(self._function), self._typer)
 
 
 class DeviceFunctionType(types.Callable, types.Opaque):  # type: ignore[misc]
-    """The type of one device function.
+    """The type of one device function: what numba sees of it.
 
     numba's own ``@intrinsic`` would do, but wraps an error into a page of candidates, and tries every call twice.
     """
 
-    def __init__(self, function: DeviceFunction[..., Any], typer: Typer) -> None:
-        self._label = function.label
-        self._python_signature = inspect.signature(function)
+    def __init__(self, label: str, python_signature: inspect.Signature, typer: Typer) -> None:
+        self._label = label
+        self._python_signature = python_signature
         self._typer = typer
         self._lowerings: dict[tuple[Any, ...], Callable[..., Any]] = {}
-        super().__init__(name=f"harness.dpex.{function.label}")
+        super().__init__(name=f"harness.dpex.{label}")
 
     def get_call_type(self, context: Any, args: Iterable[Any], kws: Mapping[str, Any]) -> Any:
         """Type one call (numba's protocol).

@@ -1,0 +1,75 @@
+"""SPIR-V to a kernel of a device, by the device's driver."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import dpctl.program
+
+from harness.dpex.build_log import driver_reason
+from harness.dpex.compiled_kernel import CompiledKernel
+from harness.dpex.dpex_errors import KernelBuildError
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceKernel:
+    """A kernel built by the driver of one device, in one context.
+
+    Attributes:
+        compiled: what it was built from.
+        kernel: the ``dpctl.program.SyclKernel``.
+        device: the ``dpctl.SyclDevice``.
+        context: the ``dpctl.SyclContext``; queues and arrays of other contexts do not fit.
+        stages: {"build": ns}.
+        build_options: what the driver's compiler was given.
+        ignored_options: names of options that this device has no use for.
+    """
+
+    compiled: CompiledKernel
+    kernel: Any = field(repr=False)
+    device: Any = field(repr=False)
+    context: Any = field(repr=False)
+    stages: dict[str, int]
+    build_options: tuple[str, ...] = ()
+    ignored_options: tuple[str, ...] = ()
+
+    @property
+    def sub_group_size(self) -> int | None:
+        """The sub-group size that the kernel requires, or None when the driver chooses it at launch."""
+        return int(self.kernel.compile_sub_group_size) or None
+
+    @property
+    def private_memory_bytes(self) -> int:
+        """Private memory of a work-item, spills included, as the driver tells it."""
+        return int(self.kernel.private_mem_size)
+
+    @property
+    def max_work_group_size(self) -> int:
+        """The largest work-group that this kernel can run with on its device."""
+        return int(self.kernel.work_group_size)
+
+
+def build(compiled: CompiledKernel, queue: Any) -> DeviceKernel:
+    """Build a kernel with the driver of the queue's device.
+
+    Raises:
+        UnsupportedByDevice: the kernel requires a sub-group size or work-group size that the device lacks.
+        KernelBuildError: the driver refused it.
+    """
+    device = queue.sycl_device
+    compiled.options.check_device(compiled.name, device)
+    flags, ignored = compiled.options.flags_for(device)
+    text = " ".join(flags)
+    started = time.perf_counter_ns()
+    try:
+        program = dpctl.program.create_program_from_spirv(queue, compiled.spirv, text)
+    except dpctl.program.SyclProgramCompilationError as error:
+        reason = driver_reason(compiled.spirv, device, text)
+        raise KernelBuildError(compiled.name, device.name, reason) from error
+    if not program.has_sycl_kernel(compiled.name):
+        raise KernelBuildError(compiled.name, device.name, "the built program does not contain the kernel")
+    kernel = program.get_sycl_kernel(compiled.name)
+    stages = {"build": time.perf_counter_ns() - started}
+    return DeviceKernel(compiled, kernel, device, queue.sycl_context, stages, flags, ignored)
