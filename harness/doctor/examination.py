@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import msgspec
+
 from harness.children.ask import ask
 from harness.doctor.self_test import SelfTest, selftest
 from harness.runtime import gpu_nodes, libraries, opencl_drivers, packages, pins
@@ -80,10 +82,10 @@ def _opencl_findings() -> Iterator[Finding]:
 
 
 def _list() -> tuple[tuple[DeviceInfo, ...], str | None]:
-    answer = ask("harness.runtime.devices", timeout_s=_LIST_TIMEOUT_S)
+    answer = ask("harness.doctor.device_list", timeout_s=_LIST_TIMEOUT_S)
     if answer.failure is not None:
         return (), answer.failure
-    return tuple(DeviceInfo.from_json(fields) for fields in answer.value), None
+    return msgspec.convert(answer.value, tuple[DeviceInfo, ...]), None
 
 
 def _device_findings(devices: tuple[DeviceInfo, ...], results: tuple[SelfTest, ...]) -> Iterator[Finding]:

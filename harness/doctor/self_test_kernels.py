@@ -12,16 +12,16 @@ from collections.abc import Callable
 from typing import Any
 
 import dpctl
-import dpctl.tensor as dpt
-import numba_dpex as dpex
 import numpy as np
 from numba_dpex import kernel_api as kapi
 
-import harness.dpex  # noqa: F401  (its import repairs numba-dpex)
 from harness.doctor.ulp import first_difference
+from harness.dpex import kernel
+from harness.dpex.kernel_store import KernelStore
 from harness.errors import NoDevice, named
 from harness.runtime.capabilities import missing
 from harness.runtime.devices import DeviceInfo, describe, open_device
+from harness.runtime.tensor import asarray, asnumpy
 
 COUNT = 1000  # no multiple of any work-group: the tail is tested, too
 GROUP = 64
@@ -32,7 +32,7 @@ BINS = 7
 MATH_ULP = 5
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def _integers_to_floats(item: kapi.NdItem, signed, unsigned, narrow, out):
     i = item.get_global_id(0)
     if i < signed.size:
@@ -41,7 +41,7 @@ def _integers_to_floats(item: kapi.NdItem, signed, unsigned, narrow, out):
         out[i, 2] = np.float32(narrow[i])
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def _floats_to_integers(item: kapi.NdItem, values, out, narrow_out):
     i = item.get_global_id(0)
     if i < values.size:
@@ -49,7 +49,7 @@ def _floats_to_integers(item: kapi.NdItem, values, out, narrow_out):
         narrow_out[i] = np.int32(values[i])
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def _integer_division(item: kapi.NdItem, dividend, divisor, out):
     i = item.get_global_id(0)
     if i < dividend.size:
@@ -57,7 +57,7 @@ def _integer_division(item: kapi.NdItem, dividend, divisor, out):
         out[i, 1] = dividend[i] % divisor[i]
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def _functions(item: kapi.NdItem, values, out):
     i = item.get_global_id(0)
     if i < values.size:
@@ -70,14 +70,14 @@ def _functions(item: kapi.NdItem, values, out):
         out[i, 5] = math.sqrt(x) / x
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def _strided_copy(item: kapi.NdItem, source, out):
     i = item.get_global_id(0)
     if i < out.size:
         out[i] = source[i]
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def _reverse_in_group(item: kapi.NdItem, source, out, window):
     i = item.get_global_id(0)
     j = item.get_local_id(0)
@@ -86,7 +86,7 @@ def _reverse_in_group(item: kapi.NdItem, source, out, window):
     out[i] = window[GROUP - 1 - j]
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def _histogram(item: kapi.NdItem, keys, bins):
     i = item.get_global_id(0)
     if i < keys.size:
@@ -147,7 +147,7 @@ def _check_integers_to_floats(queue: dpctl.SyclQueue) -> str | None:
     out = _poisoned((COUNT, 3), np.float32, queue)
     _run(queue, _integers_to_floats, *(_put(array, queue) for array in (signed, unsigned, narrow)), out)
     expected = np.stack([array.astype(np.float32) for array in (signed, unsigned, narrow)], axis=1)
-    return first_difference(dpt.asnumpy(out), expected, ulp=1)
+    return first_difference(asnumpy(out), expected, ulp=1)
 
 
 def _check_floats_to_integers(queue: dpctl.SyclQueue) -> str | None:
@@ -155,8 +155,8 @@ def _check_floats_to_integers(queue: dpctl.SyclQueue) -> str | None:
     values[::2] /= np.float32(2**25)
     out, narrow = _poisoned(COUNT, np.int64, queue), _poisoned(COUNT, np.int32, queue)
     _run(queue, _floats_to_integers, _put(values, queue), out, narrow)
-    wrong = first_difference(dpt.asnumpy(out), values.astype(np.int64))
-    return wrong or first_difference(dpt.asnumpy(narrow), values.astype(np.int32))
+    wrong = first_difference(asnumpy(out), values.astype(np.int64))
+    return wrong or first_difference(asnumpy(narrow), values.astype(np.int32))
 
 
 def _check_division(queue: dpctl.SyclQueue, dtype: Any) -> str | None:
@@ -165,7 +165,7 @@ def _check_division(queue: dpctl.SyclQueue, dtype: Any) -> str | None:
     divisor = rng.integers(1, 1000, COUNT).astype(dtype) * rng.choice(np.array([-1, 1], dtype), COUNT)
     out = _poisoned((COUNT, 2), dtype, queue)
     _run(queue, _integer_division, _put(dividend, queue), _put(divisor, queue), out)
-    return first_difference(dpt.asnumpy(out), np.stack([dividend // divisor, dividend % divisor], axis=1))
+    return first_difference(asnumpy(out), np.stack([dividend // divisor, dividend % divisor], axis=1))
 
 
 def _check_functions(queue: dpctl.SyclQueue, dtype: Any) -> str | None:
@@ -174,14 +174,14 @@ def _check_functions(queue: dpctl.SyclQueue, dtype: Any) -> str | None:
     _run(queue, _functions, _put(values, queue), out)
     x = values.astype(np.float64)
     columns = (np.exp(x), np.log(x), np.sin(x), np.cos(x), np.sqrt(x), np.sqrt(x) / x)
-    return first_difference(dpt.asnumpy(out), np.stack(columns, axis=1).astype(dtype), ulp=MATH_ULP)
+    return first_difference(asnumpy(out), np.stack(columns, axis=1).astype(dtype), ulp=MATH_ULP)
 
 
 def _check_strided(queue: dpctl.SyclQueue) -> str | None:
     source = np.arange(3 * COUNT, dtype=np.int32)
     out = _poisoned(COUNT, np.int32, queue)
     _run(queue, _strided_copy, _put(source, queue)[::3], out)
-    return first_difference(dpt.asnumpy(out), source[::3])
+    return first_difference(asnumpy(out), source[::3])
 
 
 def _check_local_memory(queue: dpctl.SyclQueue) -> str | None:
@@ -189,24 +189,24 @@ def _check_local_memory(queue: dpctl.SyclQueue) -> str | None:
     out = _poisoned(source.size, np.int32, queue)
     window = kapi.LocalAccessor(GROUP, dtype=np.int32)
     _run(queue, _reverse_in_group, _put(source, queue), out, window, count=source.size)
-    return first_difference(dpt.asnumpy(out), source.reshape(-1, GROUP)[:, ::-1].ravel())
+    return first_difference(asnumpy(out), source.reshape(-1, GROUP)[:, ::-1].ravel())
 
 
 def _check_atomics(queue: dpctl.SyclQueue) -> str | None:
     keys = np.random.default_rng(5).integers(0, BINS, COUNT)
     bins = _put(np.zeros(BINS, np.int32), queue)
     _run(queue, _histogram, _put(keys, queue), bins)
-    return first_difference(dpt.asnumpy(bins), np.bincount(keys, minlength=BINS).astype(np.int32))
+    return first_difference(asnumpy(bins), np.bincount(keys, minlength=BINS).astype(np.int32))
 
 
 def _run(queue: dpctl.SyclQueue, kernel: Any, *arguments: Any, count: int = COUNT) -> None:
     group = min(GROUP, queue.sycl_device.max_work_group_size)
     groups = -(-count // group)
-    dpex.call_kernel(kernel, kapi.NdRange((groups * group,), (group,)), *arguments)
+    KernelStore().submit(kernel, queue, kapi.NdRange((groups * group,), (group,)), arguments, ()).wait()
 
 
 def _put(array: np.ndarray[Any, Any], queue: dpctl.SyclQueue) -> Any:
-    return dpt.asarray(array, sycl_queue=queue, usm_type="device")
+    return asarray(array, sycl_queue=queue, usm_type="device")
 
 
 def _poisoned(shape: Any, dtype: Any, queue: dpctl.SyclQueue) -> Any:

@@ -78,7 +78,7 @@ class Bench:
         stamp the start or the end of a kernel whose threads do not all run.
         """
         measured = self.session.measure(submit)
-        events = [command.hygienic() for command in measured.commands]
+        events = [command.event_times() for command in measured.commands]
         flags = timestamps.flags(
             events,
             host_ns=measured.host_ns,

@@ -1,4 +1,4 @@
-"""The SYCL devices of this machine, and choosing one; ``python -m harness.runtime.devices`` prints JSON.
+"""The SYCL devices of this machine, and choosing one.
 
 A device is a GPU or a CPU. Accelerators (the FPGA emulator of a oneAPI installation is one) are left out: the
 guide promises nothing for them, and an emulator must not answer to ``--device auto``.
@@ -6,13 +6,11 @@ guide promises nothing for them, and an emulator must not answer to ``--device a
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from harness.errors import NoDevice, XebenchError
+from harness.errors import NoDevice
 from harness.runtime.libraries import CPU_DRIVER_LIBRARY, find_library
 from harness.runtime.loading import load
 from harness.runtime.packages import CPU_DRIVER
@@ -58,12 +56,6 @@ class DeviceInfo:
             "sub_group_sizes": ",".join(map(str, self.sub_group_sizes)),
             "aspects": ",".join(self.aspects),
         }
-
-    @classmethod
-    def from_json(cls, fields: dict[str, Any]) -> DeviceInfo:
-        """The device of a decoded JSON object (``dataclasses.asdict`` wrote it)."""
-        lists = {name: tuple(fields[name]) for name in ("sub_group_sizes", "aspects")}
-        return cls(**(fields | lists))
 
 
 @dataclass(frozen=True)
@@ -117,14 +109,15 @@ def choose(devices: Sequence[DeviceInfo], request: str, require_gpu: bool = Fals
     wanted = "gpu" if require_gpu or request == "gpu" else request
     first = next((device for device in devices if wanted in ("auto", device.device_class)), None)
     if first is None:
-        raise NoDevice(f"no {'SYCL device' if wanted == 'auto' else wanted.upper()} found ({_available(devices)})")
+        what = "SYCL device" if wanted == "auto" else wanted.upper()
+        raise NoDevice(f"no {what} found ({_available(devices)})")
     if request == "auto" and first.device_class != "gpu":
         notice = f"no GPU found: falling back to the CPU device {first.device} ({first.name}); see xebench doctor"
         return Selection(first, notice)
     return Selection(first)
 
 
-def in_order(devices: Any) -> list[DeviceInfo]:
+def in_order(devices: Iterable[DeviceInfo]) -> list[DeviceInfo]:
     """Devices in the order of preference; those of one driver stay as the driver lists them."""
 
     def preference(device: DeviceInfo) -> tuple[int, int]:
@@ -179,10 +172,10 @@ def _by_filter(devices: Sequence[DeviceInfo], request: str, require_gpu: bool) -
     chosen = open_device(request)
     if chosen is None:
         raise NoDevice(f"no device {request!r} ({_available(devices)})")
-    found = describe(chosen)
-    if require_gpu and found.device_class != "gpu":
-        raise NoDevice(f"a GPU is required, and {found.device} is a CPU ({_available(devices)})")
-    return Selection(found)
+    device = describe(chosen)
+    if require_gpu and device.device_class != "gpu":
+        raise NoDevice(f"a GPU is required, and {device.device} is a CPU ({_available(devices)})")
+    return Selection(device)
 
 
 def _available(devices: Sequence[DeviceInfo]) -> str:
@@ -192,17 +185,3 @@ def _available(devices: Sequence[DeviceInfo]) -> str:
     if find_library(CPU_DRIVER_LIBRARY) is None:
         return f"the CPU device's driver is missing: {mend_command([CPU_DRIVER])}"
     return "no driver offers one: run xebench doctor"
-
-
-def main() -> int:
-    """Print all devices as a JSON list; on an error one line on standard error and its exit status."""
-    try:
-        print(json.dumps([asdict(device) for device in list_devices()]))
-    except XebenchError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import dpctl
-import numba_dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
+from harness.dpex import kernel
+from harness.dpex.kernel_api import NdRange
 from harness.dpex.kernel_store import KernelStore
 from harness.runtime.cpu_caches import last_level_cache_bytes
 from harness.session.device_memory import allocate
@@ -20,8 +20,8 @@ GROUP = 256
 FIRST_FLUSHES = 5
 
 
-@numba_dpex.kernel(error_model="numpy")  # type: ignore[untyped-decorator]
-def _touch(item: kapi.NdItem, buffer: Any) -> None:
+@kernel
+def _touch(item: Any, buffer: Any) -> None:
     i = item.get_global_id(0)
     buffer[i] = np.int32(buffer[i] + 1)
 
@@ -45,7 +45,7 @@ class Flusher:
         self._kernels = KernelStore()
         self._queue = queue
         groups = -(-max(LEAST_BYTES, CACHES * cache_bytes(queue.sycl_device)) // (4 * GROUP))
-        self._space = kapi.NdRange((groups * GROUP,), (GROUP,))
+        self._space = NdRange((groups * GROUP,), (GROUP,))
         self._buffer = allocate(groups * GROUP, np.int32, queue)
         self.limit_gbps = roof_gbps
         for _ in range(FIRST_FLUSHES):

@@ -6,11 +6,11 @@ from typing import Any
 
 import dpctl
 import dpctl.memory
-import dpctl.tensor
 import numpy as np
 import numpy.typing as npt
 
 from harness.errors import TooLarge, Unsupported
+from harness.runtime import tensor
 
 Array = npt.NDArray[Any]
 
@@ -31,7 +31,7 @@ def allocate(shape: int | tuple[int, ...], dtype: Any, queue: dpctl.SyclQueue, u
     if not getattr(queue.sycl_device, f"has_aspect_usm_{usm}_allocations"):
         raise Unsupported(f"the device has no {usm} USM")
     try:
-        return dpctl.tensor.empty(shape, dtype=dtype, usm_type=usm, sycl_queue=queue)
+        return tensor.empty(shape, dtype=dtype, usm_type=usm, sycl_queue=queue)
     except (MemoryError, dpctl.memory.USMAllocationError) as error:
         size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
         raise TooLarge(f"the device could not allocate {size} bytes of {usm} USM") from error
@@ -57,7 +57,7 @@ def _bytes_of(array: Any) -> tuple[Any, int]:
             raise ValueError("copy: the host array is not contiguous")
         return array.reshape(-1).view(np.uint8), array.nbytes
     array = array.get_array() if hasattr(array, "get_array") else array
-    if isinstance(array, dpctl.tensor.usm_ndarray):
+    if isinstance(array, tensor.usm_ndarray):
         if not array.flags.c_contiguous:
             raise ValueError("copy: the device array is not contiguous")
         # as_usm_memory honours a slice's offset; usm_data is the whole allocation.
@@ -89,7 +89,7 @@ class DeviceMemory:
 
     def read(self, source: Any) -> Array:
         """A host copy of a device array."""
-        found = np.empty(source.shape, source.dtype)
-        if found.nbytes:
-            copy_async(self._queue, found, source, []).wait()
-        return found
+        host_array = np.empty(source.shape, source.dtype)
+        if host_array.nbytes:
+            copy_async(self._queue, host_array, source, []).wait()
+        return host_array

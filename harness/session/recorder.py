@@ -34,7 +34,7 @@ class CommandTimes(NamedTuple):
     start_ns: int
     end_ns: int
 
-    def hygienic(self) -> EventTimes:
+    def event_times(self) -> EventTimes:
         """The times for the arithmetic of intervals; a missing submission counts as the start."""
         submit_ns = self.start_ns if self.submit_ns is None else self.submit_ns
         return EventTimes(submit_ns, self.start_ns, self.end_ns)

@@ -9,10 +9,11 @@ from typing import Any
 import dpctl
 import dpnp
 
-from harness.dpex import DeviceEvent
+from harness.dpex import DeviceEvent, separate_context
 from harness.dpex.fill import fill
 from harness.dpex.kernel_store import Compilation, KernelStore
 from harness.errors import Unsupported, first_line
+from harness.runtime.tensor import usm_ndarray
 from harness.session import device_memory
 from harness.session.recorder import Measured, Recorder
 
@@ -137,9 +138,8 @@ class Session:
                 built kernels.
         """
         properties = ["enable_profiling", *(["in_order"] if in_order else [])]
-        # SyclContext(device) would give the cached default context; the list makes a new one.
-        place = dpctl.SyclContext([self.device]) if context == "separate" else self.queue.sycl_context
-        queue = dpctl.SyclQueue(place, self.device, property=properties)
+        sycl_context = separate_context(self.device) if context == "separate" else self.queue.sycl_context
+        queue = dpctl.SyclQueue(sycl_context, self.device, property=properties)
         self._queues.append(queue)
         return queue
 
@@ -206,8 +206,8 @@ class Session:
         self._recorder.begin()
 
     def _number(self, queue: dpctl.SyclQueue) -> int:
-        for number, known in enumerate(self._queues):
-            if known is queue:
+        for number, numbered in enumerate(self._queues):
+            if numbered is queue:
                 return number
         self._queues.append(queue)
         return len(self._queues) - 1
@@ -218,4 +218,4 @@ def _as_sycl(event: Any) -> Any:
 
 
 def _for_dpnp(value: Any) -> Any:
-    return dpnp.asarray(value) if isinstance(value, dpctl.tensor.usm_ndarray) else value
+    return dpnp.asarray(value) if isinstance(value, usm_ndarray) else value

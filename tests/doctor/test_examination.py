@@ -12,7 +12,7 @@ from harness.children.ask import Answer
 from harness.doctor import examination
 from harness.doctor.examination import Report, examine
 from harness.doctor.self_test import SelfTest
-from harness.runtime import libraries, packages
+from harness.runtime import libraries, list_devices, packages
 from harness.runtime.findings import Finding
 
 CPU = replace(GPU, device="opencl:cpu:0", backend="opencl", device_class="cpu", name="Xeon")
@@ -114,9 +114,11 @@ def test_every_finding_is_one_line_and_every_problem_has_a_next_step(monkeypatch
 
 
 @pytest.mark.device
-def test_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_this_machine_and_every_device_here_computes_right(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     report = examine()
     assert report.usable
+    assert [result.summary for result in report.selftests] == ["ok"] * len(report.devices)
+    assert report.devices == tuple(list_devices()), "as it came from the child"
     assert len(report.devices) == len(report.selftests) > 0
     assert {finding.topic for finding in report.findings} >= {"python", "packages", "runtime", "opencl", "devices"}

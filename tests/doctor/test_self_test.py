@@ -15,7 +15,7 @@ from fake_device import GPU
 from harness.children.ask import Answer
 from harness.doctor import self_test
 from harness.runtime import opencl_drivers
-from harness.runtime.devices import list_devices, select_device
+from harness.runtime.devices import select_device
 
 
 def answering(answer: Answer) -> Any:
@@ -49,14 +49,9 @@ def test_failures_crashes_and_hangs_are_failures(
 
 
 @pytest.mark.device
-def test_every_device_here_computes_right() -> None:
-    for device in list_devices():
-        assert self_test.selftest(device).summary == "ok"
-
-
-@pytest.mark.device
-def test_a_device_that_is_not_there_is_a_failure() -> None:
-    assert self_test.selftest("nonsense").failures == ("self-test: no device 'nonsense'",)
+def test_a_device_that_is_not_there_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert self_test.main(["nonsense"]) == 3
+    assert capsys.readouterr().err == "no device 'nonsense'\n"
 
 
 @pytest.mark.device
@@ -77,8 +72,8 @@ def test_no_check_passes_if_one_element_is_wrong(monkeypatch: pytest.MonkeyPatch
         copy.flat[-1] += copy.flat[-1] * copy.dtype.type(1e-5) + (copy.dtype.kind == "i")
         return copy
 
-    real = self_test_kernels.dpt.asnumpy
-    monkeypatch.setattr(self_test_kernels.dpt, "asnumpy", slightly_wrong)
+    real = self_test_kernels.asnumpy
+    monkeypatch.setattr(self_test_kernels, "asnumpy", slightly_wrong)
     device = select_device("auto").device
     failures = self_test_kernels.run_checks(device.device)
     assert len(failures) == len(self_test_kernels._checks(device))
@@ -121,14 +116,14 @@ def test_a_gpu_driver_without_a_gpu_is_caught(tmp_path: Path) -> None:
         "ProductFamilyOverride": "dg2",
         "HardwareInfoOverride": "8x4x16",
     }
-    code = (
-        "import json; from harness.runtime import list_devices; from harness.doctor.self_test import selftest\n"
-        "print(json.dumps([selftest(d).failures for d in list_devices() if d.device_class == 'gpu']))"
-    )
     done = subprocess.run(
-        [sys.executable, "-c", code], env=os.environ | pretend, cwd=tmp_path, capture_output=True, check=True
+        [sys.executable, "-m", "harness.doctor.self_test", "opencl:gpu:0"],
+        env=os.environ | pretend,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    results = json.loads(done.stdout)
-    if not results:
+    if "no device 'opencl:gpu:0'" in done.stderr:
         pytest.skip("this version of the driver does not pretend")
-    assert all(results), results
+    assert done.returncode or json.loads(done.stdout.splitlines()[-1]), done.stderr

@@ -147,7 +147,8 @@ def test_a_module_without_the_kernel(queue: Any) -> None:
 def test_every_error_is_of_the_family() -> None:
     from harness.dpex import dpex_errors
 
-    raised = [value for value in vars(dpex_errors).values() if isinstance(value, type) and value is not DpexError]
+    own = [value for value in vars(dpex_errors).values() if getattr(value, "__module__", "") == dpex_errors.__name__]
+    raised = [error for error in own if error is not DpexError]
     assert raised
     for error in raised:
         assert issubclass(error, DpexError)

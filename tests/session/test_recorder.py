@@ -34,7 +34,7 @@ def test_commands_are_read_after_they_were_waited_for() -> None:
         30,
     )
     assert second.submit_ns is None, "a missing time of submission must not count as the clock's zero"
-    assert second.hygienic().submit_ns == 40
+    assert second.event_times().submit_ns == 40
 
 
 def test_library_work_lies_between_its_barriers() -> None:

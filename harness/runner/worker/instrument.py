@@ -144,7 +144,7 @@ def _samples(session: Session, launch: Callable[[], Any]) -> list[Measured]:
 
 
 def _times(sample: Measured) -> Any:
-    return [command.hygienic() for command in sample.commands]
+    return [command.event_times() for command in sample.commands]
 
 
 def smallest_step(values: Iterable[int]) -> float | None:

@@ -66,7 +66,7 @@ class SampleTaker:
         if self._flusher is not None:
             self._flusher.flush()
         measured = self._session.measure(candidate.timed, batch)
-        executions = [[command.hygienic() for command in execution] for execution in measured.executions]
+        executions = [[command.event_times() for command in execution] for execution in measured.executions]
         totals_ns = metrics.sample_times(executions, measured.host_ns)
         metric = metric_named(self._rules.metric)
         total_ns = totals_ns[metric]

@@ -15,7 +15,7 @@ def measured(*times: tuple[int, int, int], host_ns: int = 10_000_000, late_ns: i
 
 
 def broken(rules: Rules, sample: Measured, *, limit_gbps: float | None = None) -> tuple[str, ...]:
-    times = [command.hygienic() for command in sample.commands]
+    times = [command.event_times() for command in sample.commands]
     total_ns = sample.host_ns if rules.metric == "wall" else metrics.union_ns(times)
     return rules.broken("v", sample, times, total_ns, limit_gbps)
 
