@@ -40,9 +40,9 @@ def _library() -> Any:
 def _handles(query: Any, *before: Any) -> list[Any]:
     count = ctypes.c_uint()
     _check(query(*before, 0, None, ctypes.byref(count)))
-    found = (_Handle * count.value)()
-    _check(query(*before, count, found, None))
-    return [_Handle(handle) for handle in found]
+    handles = (_Handle * count.value)()
+    _check(query(*before, count, handles, None))
+    return [_Handle(handle) for handle in handles]
 
 
 def _text(query: Any, *before: Any) -> str:

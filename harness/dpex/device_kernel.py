@@ -41,11 +41,6 @@ class DeviceKernel:
         return int(self.kernel.compile_sub_group_size) or None
 
     @property
-    def private_memory_bytes(self) -> int:
-        """Private memory of a work-item, spills included, as the driver tells it."""
-        return int(self.kernel.private_mem_size)
-
-    @property
     def max_work_group_size(self) -> int:
         """The largest work-group that this kernel can run with on its device."""
         return int(self.kernel.work_group_size)

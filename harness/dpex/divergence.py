@@ -83,15 +83,15 @@ def _scope(call: ast.Call) -> str:
 
 def _assigned_places(body: ast.FunctionDef) -> dict[str, str]:
     """Names that are assigned once, from a function that tells the work-item's place."""
-    found: dict[str, str] = {}
+    places: dict[str, str] = {}
     for node in ast.walk(body):
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.For):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
                 for name in (n.id for n in ast.walk(target) if isinstance(n, ast.Name)):
                     value = node.value if isinstance(node, ast.Assign) else None
-                    found[name] = _place(value, {}) if name not in found and value is not None else ""
-    return {name: place for name, place in found.items() if place}
+                    places[name] = _place(value, {}) if name not in places and value is not None else ""
+    return {name: place for name, place in places.items() if place}
 
 
 def _place(value: ast.expr, places: dict[str, str]) -> str:
@@ -118,7 +118,7 @@ def _diverges(test: ast.expr, scope: str, places: dict[str, str]) -> bool:
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
         return False
     sides = (test.left, test.comparators[0])
-    place = next((found for side in sides if (found := _place(side, places))), "")
+    place = next(filter(None, (_place(side, places) for side in sides)), "")
     if not place or not any(isinstance(side, ast.Constant) for side in sides):
         return False
     if scope == "work_group":

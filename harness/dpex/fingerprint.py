@@ -64,10 +64,10 @@ def _published_name(value: Any) -> str | None:
     name = value.__name__ if isinstance(value, np.ufunc) else getattr(value, "__qualname__", None)
     if not isinstance(module, str) or not isinstance(name, str) or not _trusted(module):
         return None
-    found: Any = sys.modules.get(module)
+    published: Any = sys.modules.get(module)
     for part in name.split("."):
-        found = getattr(found, part, None)
-    return f"{module}.{name}" if found is value else None
+        published = getattr(published, part, None)
+    return f"{module}.{name}" if published is value else None
 
 
 @lru_cache(maxsize=1)
@@ -158,9 +158,9 @@ class _Identity:
 
     def _add_once(self, value: Any, attributes: Iterable[str]) -> None:
         looked_up = frozenset(attributes) if isinstance(value, ModuleType) else frozenset()
-        known = self._order.get((id(value), looked_up))
-        if known is not None:
-            self._token("again", str(known))
+        earlier = self._order.get((id(value), looked_up))
+        if earlier is not None:
+            self._token("again", str(earlier))
             return
         self._order[id(value), looked_up] = len(self._order)
         self._alive.append(value)

@@ -6,15 +6,13 @@ environment variables and shared libraries.
 
 from harness.runtime.capabilities import missing
 from harness.runtime.devices import DeviceInfo, Selection, list_devices, select_device
-from harness.runtime.loading import check_environment, load
-from harness.runtime.machine import Machine, describe_machine
+from harness.runtime.loading import load
+from harness.runtime.machine import describe_machine
 from harness.runtime.variables import relevant_environment
 
 __all__ = [
     "DeviceInfo",
-    "Machine",
     "Selection",
-    "check_environment",
     "describe_machine",
     "list_devices",
     "load",

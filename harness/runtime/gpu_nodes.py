@@ -41,16 +41,16 @@ def intel_gpus_on_bus(root: Path = ROOT) -> list[str]:
 
 def access_findings(root: Path = ROOT) -> Iterator[Finding]:
     """Whether an Intel GPU is there, and whether this user may open its render node."""
-    found = nodes(root)
+    gpus = nodes(root)
     on_bus = intel_gpus_on_bus(root)
-    if not found:
+    if not gpus:
         if on_bus:
             detail = f"an Intel GPU is on the PCI bus ({', '.join(on_bus)}), but there is no /dev/dri/render*"
             step = "load the kernel driver i915 or xe; start a container with --device /dev/dri"
             yield Finding("devices", "warning", "GPU", detail, step)
         else:
             yield Finding("devices", "ok", "GPU", "no device node, so the CPU device is what is measured")
-    for node in found:
+    for node in gpus:
         yield _access(node)
 
 
@@ -83,10 +83,10 @@ def opencl_finding(drivers: Sequence[str], expected: bool) -> Finding:
 
 
 def _needed_for_gpu(
-    title: str, problem: str | None, found: str, step: str, *, expected: bool, topic: str = "level zero"
+    title: str, problem: str | None, present: str, step: str, *, expected: bool, topic: str = "level zero"
 ) -> Finding:
     if problem is None:
-        return Finding(topic, "ok", title, found)
+        return Finding(topic, "ok", title, present)
     return Finding(topic, "warning" if expected else "ok", title, problem, step)
 
 

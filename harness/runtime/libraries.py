@@ -112,6 +112,6 @@ def _recorded_folders() -> tuple[Path, ...]:
             files = importlib.metadata.files(package) or []
         except importlib.metadata.PackageNotFoundError:
             continue
-        found = (Path(os.path.normpath(str(file.locate()))).parent for file in files if ".so" in file.name)
-        folders.update(dict.fromkeys(found))
+        owned = (Path(os.path.normpath(str(file.locate()))).parent for file in files if ".so" in file.name)
+        folders.update(dict.fromkeys(owned))
     return tuple(folders)

@@ -90,10 +90,10 @@ def read_cpuinfo() -> str:
 
 def _packages_line(wrong: list[Finding]) -> str:
     """All wrong packages in one line; if they are many, it is the environment that is wrong."""
-    found = ", ".join(f"{finding.title} {finding.detail}" for finding in wrong[:3])
+    first = ", ".join(f"{finding.title} {finding.detail}" for finding in wrong[:3])
     if len(wrong) <= 3:
-        return f"{found}: {pins.mend_command(finding.title for finding in wrong)}"
-    return f"{found} and {len(wrong) - 3} more: {pins.environment_command()}"
+        return f"{first}: {pins.mend_command(finding.title for finding in wrong)}"
+    return f"{first} and {len(wrong) - 3} more: {pins.environment_command()}"
 
 
 def _import_failure() -> tuple[str, str] | None:

@@ -117,19 +117,18 @@ def cpu_frequencies(root: Path = ROOT) -> dict[str, int]:
 def gpu_frequencies(root: Path = ROOT) -> dict[str, dict[str, int]]:
     """Frequencies of each Intel GPU tile in MHz (guide, Configuring GPU Device; drivers i915 and xe)."""
     drm = root / "sys/class/drm"
-    found: dict[str, dict[str, int]] = {}
+    tiles: dict[str, dict[str, int]] = {}
+
+    def add(tile: str, name: str, file: Path) -> None:
+        value = _number(file)
+        if value is not None:
+            tiles.setdefault(tile, {})[name] = value
+
     for file in sorted(drm.glob("card*/gt/gt*/rps_*_freq_mhz")):
-        _add(found, f"{file.parts[-4]}/{file.parts[-2]}", file.name[len("rps_") : -len("_freq_mhz")], file)
+        add(f"{file.parts[-4]}/{file.parts[-2]}", file.name[len("rps_") : -len("_freq_mhz")], file)
     for file in sorted(drm.glob("card*/device/tile*/gt*/freq0/*_freq")):
-        tile = f"{file.parts[-6]}/{file.parts[-4]}/{file.parts[-3]}"
-        _add(found, tile, file.name[: -len("_freq")], file)
-    return found
-
-
-def _add(found: dict[str, dict[str, int]], tile: str, name: str, file: Path) -> None:
-    value = _number(file)
-    if value is not None:
-        found.setdefault(tile, {})[name] = value
+        add(f"{file.parts[-6]}/{file.parts[-4]}/{file.parts[-3]}", file.name[: -len("_freq")], file)
+    return tiles
 
 
 def _number(file: Path) -> int | None:

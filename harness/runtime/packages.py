@@ -34,11 +34,11 @@ def python_finding(version: tuple[int, int] | None = None) -> Finding:
     """Whether this Python can have the pinned packages."""
     version = version or (sys.version_info.major, sys.version_info.minor)
     first, beyond = pins.python_bounds()
-    found = f"{version[0]}.{version[1]}"
+    running = f"{version[0]}.{version[1]}"
     if first <= version < beyond:
-        return Finding("python", "ok", "Python", f"{found} ({sys.executable})")
+        return Finding("python", "ok", "Python", f"{running} ({sys.executable})")
     wanted = f"{first[0]}.{first[1]}"
-    detail = f"numba-dpex has no build for {found}, {wanted} is needed"
+    detail = f"numba-dpex has no build for {running}, {wanted} is needed"
     return Finding("python", "error", "Python", detail, pins.environment_command(wanted))
 
 

@@ -25,8 +25,8 @@ def pinned_versions() -> dict[str, str]:
 
 def parse_pins(requirements: Iterable[str]) -> dict[str, str]:
     """The ``name==version`` among requirement strings."""
-    found = (_PINNED.match(requirement.strip()) for requirement in requirements)
-    return {match[1].lower(): match[2] for match in found if match}
+    matches = (_PINNED.match(requirement.strip()) for requirement in requirements)
+    return {match[1].lower(): match[2] for match in matches if match}
 
 
 def python_bounds() -> tuple[tuple[int, int], tuple[int, int]]:

@@ -5,6 +5,7 @@ experiment: a JSON pair of its name and what happened. Some experiments end an u
 """
 
 import json
+import operator
 import re
 import sys
 
@@ -23,6 +24,7 @@ import numpy as np
 from numba.core import types
 from numba.core.typing.typeof import typeof
 from numba_dpex import kernel_api as kapi
+from numba_dpex.core.descriptor import dpex_kernel_target
 from numba_dpex.core.types.kernel_api.index_space_ids import ItemType
 from numba_dpex.kernel_api_impl.spirv import spirv_generator
 
@@ -150,6 +152,17 @@ def host_copy():
     empty = dpt.zeros((0, 3), dtype="f4", sycl_queue=QUEUE)
     empty[:] = 1
     return [dpt.asnumpy(x).tolist(), dpnp.asnumpy(y).tolist(), dpt.asnumpy(strided).tolist()]
+
+
+def repeated_definitions():
+    definitions = dpex_kernel_target.target_context._defns[operator.add].versions
+    x = dpt.zeros(4, dtype="f4", sycl_queue=QUEUE)
+    signature = types.void(ItemType(1), typeof(x), types.float32)
+    counts = []
+    for _ in range(3):
+        ndpx.kernel(assign.py_func).get_compile_result(signature)
+        counts.append(len(definitions))
+    return counts[2] - counts[1]
 
 
 def _too_large():

@@ -1,9 +1,6 @@
 """The fingerprint of a compilation: equal for equal kernels, different for everything that changes the SPIR-V."""
 
 import enum
-import os
-import subprocess
-import sys
 import types
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -190,30 +187,6 @@ def test_modules_that_refer_to_each_other_end(signature: Signature) -> None:
         x[0] = one.two.one.two.scale
 
     assert fingerprint(run, signature) is not None
-
-
-def test_the_same_in_another_process() -> None:
-    program = (
-        "import harness.dpex, dpctl.tensor as t\n"
-        "from numba_dpex import kernel_api as kapi\n"
-        "from harness.dpex.fingerprint import fingerprint\n"
-        "from harness.dpex.signature import signature_of\n"
-        "def run(item, x):\n"
-        "    for j in range(3):\n"
-        "        if j in {1, 2, 5} and 'ab' < 'b':\n"
-        "            x[item.get_id(0)] += j\n"
-        "k = harness.dpex.kernel(run)\n"
-        "print(fingerprint(k, signature_of(k, kapi.Range(4), (t.zeros(4, dtype='f4'),))))\n"
-    )
-
-    def once(seed: str) -> str:
-        command = [sys.executable, "-c", program]
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
-        return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
-
-    first = once("1")
-    assert len(first.strip()) == 64
-    assert first == once("2")
 
 
 def test_the_toolchain_names_every_version() -> None:

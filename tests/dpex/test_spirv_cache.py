@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -147,30 +148,47 @@ def test_without_a_fingerprint_nothing_is_stored(tmp_path: Path, queue: Any, mon
     assert not list(tmp_path.iterdir())
 
 
+PROGRAM = """
+import json, sys, harness.dpex as dpex, dpctl.tensor as dpt
+from numba_dpex import kernel_api as kapi
+from harness.dpex.fingerprint import fingerprint
+
+@dpex.device_func
+def half(x):
+    return x / 2
+
+@dpex.kernel(unroll=2)
+def run(item: kapi.Item, x):
+    for j in range(4):
+        x[item.get_id(0)] += half(j)
+
+@dpex.kernel
+def with_a_set(item: kapi.Item, x):
+    if "ab" in {"ab", "b", "c"}:
+        x[item.get_id(0)] = 1
+
+x = dpt.zeros(4, dtype="f4")
+done = dpex.compile_kernel(run, kapi.Range(4), (x,), cache=dpex.SpirvCache(sys.argv[1]))
+dpex.PreparedLaunch(dpex.build(done, x.sycl_queue), x.sycl_queue, kapi.Range(4), (x,)).submit().wait()
+key = fingerprint(with_a_set, done.signature)
+print(json.dumps([done.cached, done.sha256, dpt.asnumpy(x).tolist(), key]))
+"""
+
+
 @pytest.mark.device
-def test_a_fresh_process_compiles_nothing(tmp_path: Path) -> None:
-    program = tmp_path / "program.py"
-    program.write_text(
-        "import json, sys, harness.dpex as dpex, dpctl.tensor as dpt\n"
-        "from numba_dpex import kernel_api as kapi\n"
-        "@dpex.device_func\n"
-        "def half(x):\n"
-        "    return x / 2\n"
-        "@dpex.kernel(unroll=2)\n"
-        "def run(item: kapi.Item, x):\n"
-        "    for j in range(4):\n"
-        "        x[item.get_id(0)] += half(j)\n"
-        "x = dpt.zeros(4, dtype='f4')\n"
-        "done = dpex.compile_kernel(run, kapi.Range(4), (x,), cache=dpex.SpirvCache(sys.argv[1]))\n"
-        "dpex.PreparedLaunch(dpex.build(done, x.sycl_queue), x.sycl_queue, kapi.Range(4), (x,)).submit().wait()\n"
-        "print(json.dumps([done.cached, done.sha256, dpt.asnumpy(x).tolist()]))\n"
+def test_a_fresh_process_of_another_hash_seed_compiles_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program, cache = tmp_path / "program.py", str(tmp_path / "cache")
+    program.write_text(PROGRAM)
+    monkeypatch.setattr(sys, "argv", [str(program), cache])
+    runpy.run_path(str(program))
+    cached, *first = json.loads(capsys.readouterr().out)
+    assert not cached
+    assert first[1] == [np.float32(3)] * 4
+    assert len(first[2]) == 64
+    environment = {**os.environ, "PYTHONHASHSEED": "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"}
+    done = subprocess.run(
+        [sys.executable, str(program), cache], capture_output=True, text=True, check=True, env=environment
     )
-
-    def run() -> Any:
-        command = [sys.executable, str(program), str(tmp_path / "cache")]
-        return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-
-    first, second = run(), run()
-    assert (first[0], second[0]) == (False, True)
-    assert first[1:] == second[1:]
-    assert first[2] == [np.float32(3)] * 4
+    assert json.loads(done.stdout) == [True, *first]

@@ -1,5 +1,7 @@
 """Sub-group functions on a device, against numpy; the last sub-group of each work-group is a partial one."""
 
+from functools import lru_cache
+
 import device_kit as kit
 import numpy as np
 import pytest
@@ -40,14 +42,15 @@ def test_every_work_item_is_one_lane_of_one_sub_group(size, extents):
     assert (most == size).all()
     if len(extents) == 1:  # in two dimensions the device decides how rows are cut
         assert (count == -(-GROUP // size)).all()
-    found = list(kit.sub_groups(group, number, lane))
-    assert len(found) == GROUPS * count[0]
-    for members in found:
+    members_of_each = list(kit.sub_groups(group, number, lane))
+    assert len(members_of_each) == GROUPS * count[0]
+    for members in members_of_each:
         assert lane[members].tolist() == list(range(len(members)))
         assert (lanes[members] == len(members)).all()
-    assert sum(len(members) for members in found) == ITEMS
+    assert sum(len(members) for members in members_of_each) == ITEMS
 
 
+@lru_cache
 def exchange_kernel(size):
     @kernel(sub_group_size=size)
     def exchange(item: kapi.NdItem, x, ids, out):
@@ -95,6 +98,7 @@ def test_lanes_exchange_and_combine_values(dtype, size):
         assert got[9].tolist() == [0, *total[:-1]]
 
 
+@lru_cache
 def vote_kernel(size):
     @kernel(sub_group_size=size)
     def vote(item: kapi.NdItem, x, ids, out, masks):
@@ -143,6 +147,7 @@ def test_votes(size):
     assert len(set(out[0].tolist())) == 2, "the sample must contain both answers"
 
 
+@lru_cache
 def barrier_kernel(size):
     @kernel(sub_group_size=size)
     def rotate(item: kapi.NdItem, x, out, window):
@@ -170,6 +175,7 @@ def test_barrier_makes_local_memory_visible(size):
             assert out[first : first + len(members)].tolist() == np.roll(members, -1).tolist()
 
 
+@lru_cache
 def block_kernel(size):
     @kernel(sub_group_size=size)
     def blocks(item: kapi.NdItem, x, read, written):
@@ -258,13 +264,14 @@ def test_each_function_is_the_core_instruction_that_its_docstring_names():
     core = []
     for dtype in (np.int32, np.uint32, np.float32):
         x = np.zeros(ITEMS, dtype)
-        core.append(kit.spirv_of(exchange_kernel(None), GROUP, x, ids, np.zeros((10, ITEMS), dtype)))
+        core.append(kit.spirv_of(exchange_kernel(16), GROUP, x, ids, np.zeros((10, ITEMS), dtype)))
     x = np.zeros(ITEMS, np.int32)
     masks = np.zeros((3, ITEMS), np.uint64)
-    core.append(kit.spirv_of(vote_kernel(None), GROUP, x, ids, np.zeros((4, ITEMS), np.int32), masks))
-    core.append(kit.spirv_of(barrier_kernel(None), GROUP, x, x, kapi.LocalAccessor(GROUP, np.int32)))
+    core.append(kit.spirv_of(vote_kernel(16), GROUP, x, ids, np.zeros((4, ITEMS), np.int32), masks))
+    real = x.astype(np.float32)
+    core.append(kit.spirv_of(barrier_kernel(16), GROUP, real, real, kapi.LocalAccessor(GROUP, np.float32)))
     square = np.zeros((4, ITEMS), np.int32)
-    blocks = kit.spirv_of(block_kernel(None), GROUP, x, square, square)
+    blocks = kit.spirv_of(block_kernel(16), GROUP, x, square, square)
 
     named = kit.documented_instructions(sub_group)
     assert len(named) == 19

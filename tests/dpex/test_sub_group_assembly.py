@@ -1,6 +1,7 @@
 """What Intel's offline compiler makes of sub-group kernels: block messages, and the SIMD width that was required."""
 
 import re
+from functools import lru_cache
 
 import device_kit as kit
 import numpy as np
@@ -17,6 +18,7 @@ WRITES = {1: sub_group.block_write, 2: sub_group.block_write2, 4: sub_group.bloc
 ONE_MESSAGE = 128
 
 
+@lru_cache
 def copy_kernel(width, size):
     read, write = READS[width], WRITES[width]
 

@@ -1,5 +1,7 @@
 """Work-group functions on a device, against numpy, in work-groups that are no multiple of any sub-group size."""
 
+from functools import lru_cache
+
 import device_kit as kit
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ ITEMS = GROUP * GROUPS
 DTYPES = (np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64)
 
 
+@lru_cache
 def combine_kernel(size):
     @kernel(sub_group_size=size)
     def combine(item: kapi.NdItem, x, out):

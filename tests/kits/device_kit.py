@@ -14,12 +14,11 @@ from typing import Any
 import dpcpp_llvm_spirv
 import dpctl
 import dpctl.tensor as dpt
-import numba_dpex
 import numpy as np
 import pytest
 from numba_dpex import kernel_api as kapi
 
-from harness.dpex import compile_kernel, dpex_errors
+from harness.dpex import PreparedLaunch, build, compile_kernel, dpex_errors
 
 #: Intel GPUs whose code is looked at.
 GPUS = ("pvc", "dg2-g10")
@@ -64,9 +63,11 @@ def require_blocks(sub_group_size: int) -> None:
 
 def launch(kernel: Any, items: Any, group: Any, *arrays: Any) -> list[np.ndarray]:
     """Run a kernel on the default device; numpy arrays go there, and what they hold afterwards comes back."""
-    on_device = [dpt.asarray(a) if isinstance(a, np.ndarray) else a for a in arrays]
+    queue = dpctl.SyclQueue()
+    on_device = [dpt.asarray(a, sycl_queue=queue) if isinstance(a, np.ndarray) else a for a in arrays]
     index_space = kapi.NdRange(_extents(items), _extents(group))
-    numba_dpex.call_kernel(kernel, index_space, *on_device)
+    compiled = compile_kernel(kernel, index_space, on_device)
+    PreparedLaunch(build(compiled, queue), queue, index_space, on_device).submit().wait()
     return [dpt.asnumpy(a) for a in on_device if isinstance(a, dpt.usm_ndarray)]
 
 

@@ -18,6 +18,7 @@ REPAIRS = (
     "data_layout",
     "pointer_add",
     "lazy_registries",
+    "repeated_definitions",
     "local_accessor_queue",
     "sub_device_queue",
     "narrow_scalars",
@@ -31,8 +32,8 @@ _applied: list[str] = []
 
 def version_mismatch() -> str | None:
     """One line that names the packages whose version is not the pinned one, or None."""
-    found = {name: metadata.version(name) for name in PINS}
-    wrong = [f"{name} {found[name]} (want {PINS[name]})" for name in PINS if found[name] != PINS[name]]
+    installed = {name: metadata.version(name) for name in PINS}
+    wrong = [f"{name} {installed[name]} (want {PINS[name]})" for name in PINS if installed[name] != PINS[name]]
     return f"harness.dpex repairs private parts of its pinned versions; found {', '.join(wrong)}" if wrong else None
 
 
