@@ -82,7 +82,7 @@ def _opencl_findings() -> Iterator[Finding]:
 
 
 def _list() -> tuple[tuple[DeviceInfo, ...], str | None]:
-    answer = ask("harness.doctor.device_list", timeout_s=_LIST_TIMEOUT_S)
+    answer = ask("harness.doctor", ["devices"], timeout_s=_LIST_TIMEOUT_S)
     if answer.failure is not None:
         return (), answer.failure
     return msgspec.convert(answer.value, tuple[DeviceInfo, ...]), None

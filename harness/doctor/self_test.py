@@ -2,17 +2,13 @@
 
 Seen in practice: a CPU driver that did not know its host turned int64 into wrong float32, and a GPU driver
 without hardware that reports every kernel as done and runs none.
-``python -m harness.doctor.self_test FILTER`` prints JSON: a list of failures.
 """
 
 from __future__ import annotations
 
-import json
-import sys
 from dataclasses import dataclass
 
-from harness.children.ask import ask, leave
-from harness.errors import XebenchError
+from harness.children.ask import ask
 from harness.runtime.devices import DeviceInfo
 
 TIMEOUT_S = 120.0
@@ -49,29 +45,7 @@ def selftest(device: str | DeviceInfo, timeout_s: float = TIMEOUT_S) -> SelfTest
         timeout_s: how long to wait, in seconds; compilers are slow when they run for the first time.
     """
     name = device if isinstance(device, str) else device.device
-    answer = ask("harness.doctor.self_test", [name], timeout_s=timeout_s)
+    answer = ask("harness.doctor", ["self-test", name], timeout_s=timeout_s)
     if answer.failure is not None:
         return SelfTest(name, (f"self-test: {answer.failure}",))
     return SelfTest(name, tuple(answer.value))
-
-
-def main(arguments: list[str]) -> int:
-    """Test the device of the one argument in this process and print its failures as a JSON list."""
-    if len(arguments) != 1:
-        print("usage: python -m harness.doctor.self_test FILTER", file=sys.stderr)
-        return 2
-    try:
-        from harness.runtime.loading import load
-
-        load()
-        from harness.doctor.self_test_kernels import run_checks
-
-        print(json.dumps(run_checks(arguments[0])))
-    except XebenchError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
-    return 0
-
-
-if __name__ == "__main__":
-    leave(main(sys.argv[1:]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -11,35 +10,17 @@ from harness.dpex.device_kernel import DeviceKernel
 from harness.dpex.dpex_errors import IndexSpaceError, UnsupportedByDevice
 from harness.dpex.signature import index_space_extents
 
-
-@dataclass(frozen=True)
-class DeviceLimits:
-    """Launch limits of a device; extents are in SYCL's order, the fastest dimension last."""
-
-    name: str
-    max_work_group_size: int
-    max_work_item_sizes: tuple[int, ...]
-    local_memory_bytes: int
-
-
-@lru_cache(maxsize=32)
-def limits_of(device: Any) -> DeviceLimits:
-    """The limits of a ``dpctl.SyclDevice``."""
-    return DeviceLimits(
-        name=device.name,
-        max_work_group_size=device.max_work_group_size,
-        max_work_item_sizes=tuple(device.max_work_item_sizes3d),
-        local_memory_bytes=device.local_mem_size,
-    )
+# dpctl asks the driver at each look, and a launch with other LocalAccessors looks again.
+_local_memory_bytes = lru_cache(maxsize=32)(lambda device: int(device.local_mem_size))
 
 
 def check_local_memory(kernel: DeviceKernel, local_bytes: int) -> None:
     """Raise UnsupportedByDevice when the LocalAccessors ask for more than the device has."""
-    limits = limits_of(kernel.device)
-    if local_bytes > limits.local_memory_bytes:
+    available = _local_memory_bytes(kernel.device)
+    if local_bytes > available:
         raise UnsupportedByDevice(
             f"kernel {kernel.compiled.name} asks for {local_bytes} bytes of local memory; "
-            f"{limits.name} has {limits.local_memory_bytes}"
+            f"{kernel.device.name} has {available}"
         )
 
 
@@ -72,14 +53,11 @@ def check_index_space(kernel: DeviceKernel, index_space: Any) -> None:
 
 
 def _check_work_group(kernel: DeviceKernel, group: tuple[int, ...]) -> None:
-    name = kernel.compiled.name
-    limits = limits_of(kernel.device)
+    name, device = kernel.compiled.name, kernel.device
     items = prod(group)
-    allowed = min(limits.max_work_group_size, kernel.max_work_group_size or limits.max_work_group_size)
+    allowed = min(device.max_work_group_size, kernel.max_work_group_size or device.max_work_group_size)
     if items > allowed:
-        raise UnsupportedByDevice(f"kernel {name}: a work-group of {items}; {limits.name} allows {allowed}")
-    in_sycl_order = (1, 1, *group[::-1])[-3:]
-    if any(size > most for size, most in zip(in_sycl_order, limits.max_work_item_sizes, strict=True)):
-        raise UnsupportedByDevice(
-            f"kernel {name}: work-group {group}; {limits.name} allows {limits.max_work_item_sizes[::-1]}"
-        )
+        raise UnsupportedByDevice(f"kernel {name}: a work-group of {items}; {device.name} allows {allowed}")
+    longest = tuple(device.max_work_item_sizes3d)[::-1]  # dpctl has SYCL's order, the fastest dimension last
+    if any(size > most for size, most in zip(group, longest, strict=False)):
+        raise UnsupportedByDevice(f"kernel {name}: work-group {group}; {device.name} allows {longest}")

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from harness.dpex._intrinsics import blocks, checks, groups
+from harness.dpex._intrinsics import block_access, checks, groups
 from harness.dpex._intrinsics.device_function import device_function
 from harness.dpex._intrinsics.spirv import Scope
 from harness.dpex._simulation import NotSimulated
@@ -68,7 +68,7 @@ __all__ = [
 
 T = TypeVar("T")
 
-_group = groups.Group(Scope.SUB_GROUP, checks.NUMBERS)
+_group = groups.GroupFunctions(Scope.SUB_GROUP, checks.NUMBERS)
 
 
 @device_function(groups.sub_group_variable("SubgroupLocalInvocationId"))
@@ -226,7 +226,7 @@ def ballot(predicate: bool) -> int:
     raise NotSimulated(ballot)
 
 
-@device_function(blocks.block_read(1))
+@device_function(block_access.block_read(1))
 def block_read(array: Any, index: Any) -> Any:
     """The lane's element of a block, ``array[index + local_id()]`` (``OpSubgroupBlockReadINTEL``). Collective.
 
@@ -240,7 +240,7 @@ def block_read(array: Any, index: Any) -> Any:
     raise NotSimulated(block_read)
 
 
-@device_function(blocks.block_read(2))
+@device_function(block_access.block_read(2))
 def block_read2(array: Any, index: Any) -> tuple[Any, ...]:
     """A tuple of two: element *k* is ``array[index + k * max_size() + local_id()]``. Collective.
 
@@ -249,7 +249,7 @@ def block_read2(array: Any, index: Any) -> tuple[Any, ...]:
     raise NotSimulated(block_read2)
 
 
-@device_function(blocks.block_read(4))
+@device_function(block_access.block_read(4))
 def block_read4(array: Any, index: Any) -> tuple[Any, ...]:
     """A tuple of four: element *k* is ``array[index + k * max_size() + local_id()]``. Collective.
 
@@ -258,7 +258,7 @@ def block_read4(array: Any, index: Any) -> tuple[Any, ...]:
     raise NotSimulated(block_read4)
 
 
-@device_function(blocks.block_read(8))
+@device_function(block_access.block_read(8))
 def block_read8(array: Any, index: Any) -> tuple[Any, ...]:
     """A tuple of eight: element *k* is ``array[index + k * max_size() + local_id()]``. Collective.
 
@@ -267,7 +267,7 @@ def block_read8(array: Any, index: Any) -> tuple[Any, ...]:
     raise NotSimulated(block_read8)
 
 
-@device_function(blocks.block_write(1))
+@device_function(block_access.block_write(1))
 def block_write(array: Any, index: Any, value: Any) -> None:
     """Write the lane's element of a block, ``array[index + local_id()]`` (``OpSubgroupBlockWriteINTEL``). Collective.
 
@@ -279,7 +279,7 @@ def block_write(array: Any, index: Any, value: Any) -> None:
     raise NotSimulated(block_write)
 
 
-@device_function(blocks.block_write(2))
+@device_function(block_access.block_write(2))
 def block_write2(array: Any, index: Any, *values: Any) -> None:
     """Write two values, or a tuple: *k* goes to ``array[index + k * max_size() + local_id()]``. Collective.
 
@@ -288,7 +288,7 @@ def block_write2(array: Any, index: Any, *values: Any) -> None:
     raise NotSimulated(block_write2)
 
 
-@device_function(blocks.block_write(4))
+@device_function(block_access.block_write(4))
 def block_write4(array: Any, index: Any, *values: Any) -> None:
     """Write four values, or a tuple: *k* goes to ``array[index + k * max_size() + local_id()]``. Collective.
 
@@ -297,7 +297,7 @@ def block_write4(array: Any, index: Any, *values: Any) -> None:
     raise NotSimulated(block_write4)
 
 
-@device_function(blocks.block_write(8))
+@device_function(block_access.block_write(8))
 def block_write8(array: Any, index: Any, *values: Any) -> None:
     """Write eight values, or a tuple: *k* goes to ``array[index + k * max_size() + local_id()]``. Collective.
 

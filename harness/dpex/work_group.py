@@ -33,7 +33,7 @@ __all__ = [
 
 T = TypeVar("T")
 
-_group = groups.Group(Scope.WORK_GROUP, checks.WIDE_NUMBERS)
+_group = groups.GroupFunctions(Scope.WORK_GROUP, checks.WIDE_NUMBERS)
 
 
 @device_function(_group.reduce("Add"))

@@ -14,6 +14,7 @@ from fake_device import GPU
 
 from harness.children.ask import Answer
 from harness.doctor import self_test
+from harness.doctor.__main__ import main
 from harness.runtime import opencl_drivers
 from harness.runtime.devices import select_device
 
@@ -50,7 +51,7 @@ def test_failures_crashes_and_hangs_are_failures(
 
 @pytest.mark.device
 def test_a_device_that_is_not_there_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert self_test.main(["nonsense"]) == 3
+    assert main("self-test", "nonsense") == 3
     assert capsys.readouterr().err == "no device 'nonsense'\n"
 
 
@@ -117,7 +118,7 @@ def test_a_gpu_driver_without_a_gpu_is_caught(tmp_path: Path) -> None:
         "HardwareInfoOverride": "8x4x16",
     }
     done = subprocess.run(
-        [sys.executable, "-m", "harness.doctor.self_test", "opencl:gpu:0"],
+        [sys.executable, "-m", "harness.doctor", "self-test", "opencl:gpu:0"],
         env=os.environ | pretend,
         cwd=tmp_path,
         capture_output=True,

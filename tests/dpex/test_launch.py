@@ -4,6 +4,8 @@ import ctypes
 import statistics
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import dpctl
@@ -138,6 +140,20 @@ def test_a_work_group_larger_than_the_device_allows(queue: Any) -> None:
     space = kapi.NdRange((size,), (size,))
     with pytest.raises(UnsupportedByDevice, match=rf"kernel axpy: a work-group of {size}; .* allows {size // 2}"):
         PreparedLaunch(built(axpy, space, args, queue), queue, space, args)
+
+
+def test_an_extent_longer_than_the_device_allows(queue: Any) -> None:
+    space = kapi.NdRange((8, 4), (8, 4))
+    x = dpt.ones((4, 8), dtype="f4", sycl_queue=queue)
+
+    @kernel
+    def touch_all(item: kapi.NdItem, x):
+        x[item.get_global_id(1), item.get_global_id(0)] = 1
+
+    narrow = SimpleNamespace(name="narrow", max_work_group_size=64, max_work_item_sizes3d=(64, 64, 4))
+    device_kernel = replace(built(touch_all, space, (x,), queue), device=narrow)
+    with pytest.raises(UnsupportedByDevice, match=r"touch_all: work-group \(8, 4\); narrow allows \(4, 64, 64\)"):
+        PreparedLaunch(device_kernel, queue, space, (x,))
 
 
 def test_more_local_memory_than_the_device_has(queue: Any) -> None:

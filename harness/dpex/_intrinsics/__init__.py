@@ -4,7 +4,7 @@
 functions with a signature, a docstring and, where one makes sense, a simulation, each declared with the code
 generator that turns a call of it into LLVM IR, which llvm-spirv translates into one SPIR-V instruction:
 
-- :mod:`groups`, :mod:`blocks`, :mod:`vectors`, :mod:`mathematics`, :mod:`atomic_calls` are the code generators;
+- :mod:`groups`, :mod:`block_access`, :mod:`vectors`, :mod:`mathematics`, :mod:`atomic_calls` are the code generators;
 - :mod:`device_function` makes a Python function and a generator one object, and is what numba sees of it;
 - :mod:`spirv` emits calls, :mod:`checks` refuses wrong types, :mod:`addresses` finds array elements.
 """

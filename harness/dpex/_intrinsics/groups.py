@@ -102,7 +102,7 @@ def work_group_broadcast(value: Any, local_id: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Group:
+class GroupFunctions:
     """The functions that sub-groups and work-groups share.
 
     Attributes:

@@ -1,9 +1,9 @@
 """Kernels of a long process compile as fast as its first ones.
 
 Symptom: each compilation makes the next one slower, twice as slow after some hundred kernels.
-Cause: before every compilation numba-dpex registers its mathematical functions and operators once more, and numba looks
-at every registration of an operator wherever a kernel uses it.
-Cure: leave out a registration that is in force already. What is registered last counts, so nothing changes but the time.
+Cause: before every compilation numba-dpex registers its mathematical functions and operators once more, and numba
+looks at every registration of an operator wherever a kernel uses it.
+Cure: leave out a registration that is in force already. The last one counts, so nothing changes but the time.
 """
 
 from __future__ import annotations

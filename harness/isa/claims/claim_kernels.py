@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-import dpctl.tensor as dpt
 import numpy as np
 from numba_dpex import kernel_api as kapi
 
 from harness.dpex import SpirvCache, compile_kernel, kernel, native, sub_group, vector
 from harness.isa.compilation import Source
+from harness.runtime.tensor import empty
 
 LANES = 16
 PER_ITEM = 16  # elements that a work-item fills or copies
@@ -32,7 +32,7 @@ def spirv(function: Any, *arguments: Any, group: int = 256) -> Source:
         arguments: dtype names for arrays of one dimension; other arguments as they are.
         group: work-group size; it does not change the code.
     """
-    values = [dpt.empty(1, dtype=each) if isinstance(each, str) else each for each in arguments]
+    values = [empty(1, dtype=each) if isinstance(each, str) else each for each in arguments]
     compiled = compile_kernel(function, kapi.NdRange((group,), (group,)), values, cache=SpirvCache())
     return Source(compiled.spirv)
 
