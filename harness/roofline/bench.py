@@ -37,7 +37,7 @@ class Bench:
     """One device and how much effort to spend on it.
 
     Args:
-        session: on the device; what it holds of kernels belongs to the probes until they are over.
+        session: on the device.
         effort: how long to look for the best form.
 
     Attributes:

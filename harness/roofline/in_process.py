@@ -1,4 +1,4 @@
-"""Measure probes in this process: a run's worker on its own session, or a child of ``xebench roofline``."""
+"""Measure probes in this process: the worker of a run, or a child of ``xebench roofline``."""
 
 from __future__ import annotations
 
@@ -14,16 +14,20 @@ from harness.roofline.search import QUICK, Measurement, NoForm, WrongResult
 
 if TYPE_CHECKING:
     from harness.roofline.bench import Bench
-    from harness.session.session import Session
 
 
 @cache
-def quick_result(session: Session, probe: str) -> ProbeResult:
-    """A quick look at one probe, taken once for a session, which is left without kernels and queues of its own."""
-    from harness.roofline.bench import Bench
+def quick_result(device: str, probe: str) -> ProbeResult:
+    """A quick look at one probe, taken once in a process, on a session of its own: nothing of it shows in another.
 
-    (result,) = measure_probes(Bench(session, QUICK), [probe])
-    session.release()
+    Args:
+        device: SYCL filter string.
+        probe: name in the catalogue.
+    """
+    from harness.roofline.bench import Bench
+    from harness.session.session import Session
+
+    (result,) = measure_probes(Bench(Session.on(device), QUICK), [probe])
     return result
 
 

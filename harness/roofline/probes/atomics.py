@@ -27,25 +27,25 @@ _FEWEST_ADDITIONS = 4
 _MOST_ADDITIONS = 1 << 16
 
 
-def make_global(one: bool) -> Any:
+def make_global(contended: bool) -> Any:
     """Add to the first counter, or each work-item to its own."""
 
     @kernel
     def add_global(item: kapi.NdItem, counters: Any, additions: Any) -> None:
-        place = 0 if one else item.get_global_id(0) % counters.size
+        place = 0 if contended else item.get_global_id(0) % counters.size
         for _ in range(additions):
             atomics.fetch_add(counters, place, np.int32(1))
 
     return add_global
 
 
-def make_local(one: bool) -> Any:
+def make_local(contended: bool) -> Any:
     """The same in local memory, with a counter for each work-item of the group."""
 
     @kernel
     def add_local(item: kapi.NdItem, counts: Any, counters: Any, additions: Any) -> None:
         mine = item.get_local_id(0)
-        place = 0 if one else mine
+        place = 0 if contended else mine
         counters[mine] = np.int32(0)
         kapi.group_barrier(item.get_group())
         for _ in range(additions):
@@ -68,15 +68,15 @@ class Group:
         _, space, places = name.split("_")
         return self._bench.search(self._forms(self._local if space == "local" else self._global, places == "one"))
 
-    def _forms(self, form: Callable[[bool, int, int], Form], one: bool) -> Iterator[Form]:
+    def _forms(self, form: Callable[[bool, int, int], Form], contended: bool) -> Iterator[Form]:
         groups = [group for (group,) in self._bench.likely(ATOMIC_FORMS)]
-        additions = grown(_FEWEST_ADDITIONS, _MOST_ADDITIONS, lambda count: form(one, count, groups[0]).run())
-        return (form(one, additions, group) for group in groups)
+        additions = grown(_FEWEST_ADDITIONS, _MOST_ADDITIONS, lambda count: form(contended, count, groups[0]).run())
+        return (form(contended, additions, group) for group in groups)
 
-    def _global(self, one: bool, additions: int, group: int) -> Form:
-        launch, size = self._bench.session.launch, 1 if one else min(COUNTERS, self._items)
+    def _global(self, contended: bool, additions: int, group: int) -> Form:
+        launch, size = self._bench.session.launch, 1 if contended else min(COUNTERS, self._items)
         counters = self._bench.session.alloc(size, np.int32)
-        add, space = specialize(make_global, one=one), nd_range(self._items, group)
+        add, space = specialize(make_global, contended=contended), nd_range(self._items, group)
         return self._bench.form(
             {"work-group": group, "additions": additions},
             self._items * additions,
@@ -86,13 +86,13 @@ class Group:
             poison=0,
         )
 
-    def _local(self, one: bool, additions: int, group: int) -> Form:
+    def _local(self, contended: bool, additions: int, group: int) -> Form:
         launch, counts = self._bench.session.launch, self._bench.session.alloc(self._items, np.int32)
-        add, space = specialize(make_local, one=one), nd_range(self._items, group)
+        add, space = specialize(make_local, contended=contended), nd_range(self._items, group)
         return self._bench.form(
             {"work-group": group, "additions": additions},
             self._items * additions,
             partial(launch, add, space, counts, kapi.LocalAccessor(group, np.int32), np.int32(additions)),
             counts,
-            partial(local_counts, group, additions, one),
+            partial(local_counts, group, additions, contended),
         )

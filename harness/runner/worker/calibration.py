@@ -19,7 +19,8 @@ def measure_roofs(session: Session) -> dict[str, float | str | None]:
         Columns of the table ``devices``: the roofs, None where the device lacks something or computes wrong, and those
         of :func:`harness.runner.worker.instrument.measure_instrument`.
     """
-    results = {roof: quick_result(session, roof.probes[0]) for roof in Roof}
+    device = session.device.filter_string
+    results = {roof: quick_result(device, roof.probes[0]) for roof in Roof}
     failures = [f"{roof}: {result.reason}" for roof, result in results.items() if result.status == "failed"]
     return {
         **{roof.column: result.value for roof, result in results.items()},
@@ -30,4 +31,4 @@ def measure_roofs(session: Session) -> dict[str, float | str | None]:
 
 def cold_limit_gbps(session: Session) -> float:
     """The bandwidth above which data did not come from the memory; 0 if it is not known."""
-    return READ_PER_TRIAD * (quick_result(session, "stream_triad").value or 0.0)
+    return READ_PER_TRIAD * (quick_result(session.device.filter_string, "stream_triad").value or 0.0)

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import pytest
 
+from harness.roofline.in_process import quick_result
 from harness.vocabulary import Roof
 
 pytestmark = pytest.mark.device
+
+
+@pytest.fixture(autouse=True)
+def _measured_anew() -> Iterator[None]:
+    """No test sees the roofs of another."""
+    quick_result.cache_clear()
+    yield
+    quick_result.cache_clear()
 
 
 def test_the_device_and_the_instrument_are_measured() -> None:
@@ -47,3 +57,12 @@ def test_what_computes_wrong_is_no_roof_and_limits_no_cold_sample(monkeypatch: p
     source = str(columns["roofs_from"])
     assert source.startswith("this run; bandwidth: ") and source.endswith("elements are wrong")
     assert calibration.cold_limit_gbps(session) == 0
+
+
+def test_nothing_of_the_roofs_shows_in_the_session_of_a_pattern() -> None:
+    from harness.runner.worker.calibration import cold_limit_gbps
+    from harness.session.session import Session
+
+    session = Session.on("cpu")
+    assert cold_limit_gbps(session) > 0
+    assert session.take_kernels() == [] and session.take_compilations() == [] and session.queue_count == 1
