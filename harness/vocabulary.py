@@ -297,12 +297,12 @@ class Roof(StrEnum):
         "memory",
         "bytes_moved",
         None,
-        "stream_triad",
+        "read",
+        "write",
         "stream_copy",
         "stream_scale",
         "stream_add",
-        "read",
-        "write",
+        "stream_triad",
     )
     FP32 = (
         "fp32",

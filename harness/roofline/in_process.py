@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 from harness.errors import TooLarge, Unsupported, first_line, named
 from harness.roofline.catalogue import Probe, find_probe, grouped
@@ -14,6 +14,13 @@ from harness.roofline.search import QUICK, Measurement, NoForm, WrongResult
 
 if TYPE_CHECKING:
     from harness.roofline.bench import Bench
+
+
+class ProbeGroup(Protocol):
+    """What the module of a group has: its class ``Group``, made for a bench."""
+
+    def measure(self, name: str) -> Measurement:
+        """Measure one probe."""
 
 
 @cache
@@ -36,7 +43,7 @@ def measure_probes(bench: Bench, names: Sequence[str]) -> list[ProbeResult]:
     return measure_groups(lambda group: importlib.import_module(f"harness.roofline.probes.{group}").Group(bench), names)
 
 
-def measure_groups(make_group: Any, names: Sequence[str]) -> list[ProbeResult]:
+def measure_groups(make_group: Callable[[str], ProbeGroup], names: Sequence[str]) -> list[ProbeResult]:
     """The same with groups of one's own.
 
     Args:
@@ -50,7 +57,7 @@ def measure_groups(make_group: Any, names: Sequence[str]) -> list[ProbeResult]:
     return results
 
 
-def _measure(group: Any, probe: Probe) -> ProbeResult:
+def _measure(group: ProbeGroup, probe: Probe) -> ProbeResult:
     try:
         return result_of(probe, group.measure(probe.name))
     except (Unsupported, TooLarge) as error:

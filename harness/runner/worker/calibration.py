@@ -7,9 +7,9 @@ from harness.runner.worker.instrument import measure_instrument
 from harness.session.session import Session
 from harness.vocabulary import Roof
 
-#: A triad counts three arrays, but where a store makes the cache read its line first, four cross the memory; a kernel
-#: that only reads can be faster by that.
-READ_PER_TRIAD = 4 / 3
+#: How much faster than a quick look memory may be: that tries one form for a moment, and others of the same device have
+#: been up to a third faster.
+QUICK_LOOK_MISSES = 4 / 3
 
 
 def measure_roofs(session: Session) -> dict[str, float | str | None]:
@@ -31,4 +31,4 @@ def measure_roofs(session: Session) -> dict[str, float | str | None]:
 
 def cold_limit_gbps(session: Session) -> float:
     """The bandwidth above which data did not come from the memory; 0 if it is not known."""
-    return READ_PER_TRIAD * (quick_result(session.device.filter_string, "stream_triad").value or 0.0)
+    return QUICK_LOOK_MISSES * (quick_result(session.device.filter_string, Roof.BANDWIDTH.probes[0]).value or 0.0)
