@@ -11,14 +11,28 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from types import EllipsisType
+from typing import Any, Protocol, TypeVar, overload
 
 from harness.errors import PatternError
 from harness.vocabulary import CLAIMS, DeviceClass, Metric, Role, find_baseline
 
 Claim = str | Mapping[str, str] | None
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class VariantDecorator(Protocol):
+    """``@pattern.naive``, or ``@pattern.naive(claim="same", requires=("fp64",))``; the function stays as it is.
+
+    The claim is against the naive variant, as `Pattern` has it; ``requires`` adds to what the pattern requires.
+    """
+
+    @overload
+    def __call__(self, function: F, /) -> F: ...
+    @overload
+    def __call__(self, *, claim: Claim = ..., requires: Sequence[str] = ...) -> Callable[[F], F]: ...
 
 
 @dataclass(frozen=True)
@@ -111,61 +125,50 @@ class Pattern:
         self.make_reference = function
         return function
 
-    @overload
-    def naive(self, function: F) -> F: ...
-    @overload
-    def naive(self, *, claim: Claim = ..., requires: Sequence[str] = ...) -> Callable[[F], F]: ...
-    def naive(self, function: Any = None, **options: Any) -> Any:
+    @property
+    def naive(self) -> VariantDecorator:
         """Register what a competent newcomer writes: the side that speed-ups are counted from."""
-        return self._register(Role.NAIVE, function, options)
+        return partial(self._register, Role.NAIVE)
 
-    @overload
-    def intermediate(self, function: F) -> F: ...
-    @overload
-    def intermediate(self, *, claim: Claim = ..., requires: Sequence[str] = ...) -> Callable[[F], F]: ...
-    def intermediate(self, function: Any = None, **options: Any) -> Any:
+    @property
+    def intermediate(self) -> VariantDecorator:
         """Register a step between naive and optimized; it has no claim unless one is given."""
-        return self._register(Role.INTERMEDIATE, function, options)
+        return partial(self._register, Role.INTERMEDIATE)
 
-    @overload
-    def optimized(self, function: F) -> F: ...
-    @overload
-    def optimized(self, *, claim: Claim = ..., requires: Sequence[str] = ...) -> Callable[[F], F]: ...
-    def optimized(self, function: Any = None, **options: Any) -> Any:
+    @property
+    def optimized(self) -> VariantDecorator:
         """Register what the guide advises; judged by the pattern's claim unless one is given."""
-        return self._register(Role.OPTIMIZED, function, options)
+        return partial(self._register, Role.OPTIMIZED)
 
-    @overload
-    def baseline(self, function: F) -> F: ...
-    @overload
-    def baseline(self, *, claim: Claim = ..., requires: Sequence[str] = ...) -> Callable[[F], F]: ...
-    def baseline(self, function: Any = None, **options: Any) -> Any:
+    @property
+    def baseline(self) -> VariantDecorator:
         """Register a yardstick outside the lesson (a host loop, a library call)."""
-        return self._register(Role.BASELINE, function, options)
+        return partial(self._register, Role.BASELINE)
 
-    @overload
-    def antipattern(self, function: F) -> F: ...
-    @overload
-    def antipattern(self, *, claim: Claim = ..., requires: Sequence[str] = ...) -> Callable[[F], F]: ...
-    def antipattern(self, function: Any = None, **options: Any) -> Any:
+    @property
+    def antipattern(self) -> VariantDecorator:
         """Register what the guide warns of, where that is not the naive variant."""
-        return self._register(Role.ANTIPATTERN, function, options)
+        return partial(self._register, Role.ANTIPATTERN)
 
     # ---- checks ---------------------------------------------------------------------------------------------
 
-    def _register(self, role: Role, function: Any, options: Mapping[str, Any]) -> Any:
+    def _register(
+        self,
+        role: Role,
+        function: Callable[..., Any] | None = None,
+        *,
+        claim: Claim | EllipsisType = ...,
+        requires: Sequence[str] = (),
+    ) -> Any:
         if function is None:
-            return lambda later: self._register(role, later, options)
+            return partial(self._register, role, claim=claim, requires=requires)
         name = function.__name__
         if name in self.variants:
             self._fail("variants", f"two variants are named {name!r}")
-        if "claim" in options:
-            claim = self._by_class(options["claim"])
-        else:
-            claim = self.claim if role is Role.OPTIMIZED else {}
+        if isinstance(claim, EllipsisType):
+            claim = self.claim if role is Role.OPTIMIZED else None
         summary = (inspect.getdoc(function) or "").partition("\n")[0]
-        requires = tuple(options.get("requires", ()))
-        self.variants[name] = Variant(name, role, function, claim, requires, summary)
+        self.variants[name] = Variant(name, role, function, self._by_class(claim), tuple(requires), summary)
         return function
 
     def _by_class(self, claim: Claim) -> dict[str, str]:
@@ -183,8 +186,11 @@ class Pattern:
         for preset in ("smoke", "default"):
             if preset not in self.presets:
                 self._fail("presets", f"{preset!r} is missing")
+        for preset, sizes in self.presets.items():
+            if not all(map(_is_plain, sizes.values())):
+                self._fail("presets", f"{preset}: give plain numbers or strings")
         for axis, values in self.axes.items():
-            if not values or not all(isinstance(value, int | float | str) for value in values):
+            if not values or not all(map(_is_plain, values)):
                 self._fail("axes", f"{axis}: give plain numbers or strings, at least one")
             if any(axis in sizes for sizes in self.presets.values()):
                 self._fail("axes", f"{axis} is a number of a preset as well")
@@ -209,6 +215,11 @@ class Pattern:
     @property
     def baseline_variant(self) -> Variant:
         """The variant that speed-ups are counted from: the naive one, else the first baseline."""
-        found = find_baseline(self.variants.values(), role=lambda variant: variant.role)
-        assert found is not None  # `complete` refuses a pattern without
-        return found
+        baseline = find_baseline(self.variants.values(), role=lambda variant: variant.role)
+        assert baseline is not None  # `complete` refuses a pattern without
+        return baseline
+
+
+def _is_plain(value: object) -> bool:
+    """Whether tables, JSON and the command line can have it; numpy's numbers cannot."""
+    return type(value) in (bool, int, float, str)
