@@ -2,6 +2,7 @@
 
 A pattern file is a program that needs the SYCL stack, and may print, hang or crash. So it is executed in a process of
 its own (`harness.patterns.reading_worker`), and only when its contents or those of a module that it imports are new.
+What else it may depend on, such as the environment or installed packages, is not looked at.
 """
 
 from __future__ import annotations
