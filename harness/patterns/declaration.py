@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
-if TYPE_CHECKING:
-    from harness.patterns.pattern import Pattern
+from harness.patterns.pattern import Pattern
 
 
 class VariantInfo(msgspec.Struct, frozen=True):

@@ -14,20 +14,19 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import EllipsisType
-from typing import Any, Protocol, TypeVar, overload
+from typing import Any, Final, Protocol, TypeVar, overload
 
 from harness.errors import PatternError
 from harness.vocabulary import CLAIMS, DeviceClass, Metric, Role, find_baseline
 
 Claim = str | Mapping[str, str] | None
+#: What tables, JSON and the command line can have as a size or on an axis; numpy's numbers are not among them.
+PLAIN: Final = (bool, int, float, str)
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class VariantDecorator(Protocol):
-    """``@pattern.naive``, or ``@pattern.naive(claim="same", requires=("fp64",))``; the function stays as it is.
-
-    The claim is against the naive variant, as `Pattern` has it; ``requires`` adds to what the pattern requires.
-    """
+    """Registers a variant: ``@pattern.naive``, or ``@pattern.naive(claim="same", requires=("fp64",))``."""
 
     @overload
     def __call__(self, function: F, /) -> F: ...
@@ -80,6 +79,17 @@ class Pattern:
         PatternError: the declaration breaks one of these rules; the message names the pattern and the field.
     """
 
+    #: What a competent newcomer writes: the side that speed-ups are counted from.
+    naive: VariantDecorator
+    #: A step between naive and optimized; it has no claim unless one is given.
+    intermediate: VariantDecorator
+    #: What the guide advises; judged by the pattern's claim unless one is given.
+    optimized: VariantDecorator
+    #: A yardstick outside the lesson (a host loop, a library call).
+    baseline: VariantDecorator
+    #: What the guide warns of, where that is not the naive variant.
+    antipattern: VariantDecorator
+
     def __init__(
         self,
         name: str,
@@ -111,6 +121,7 @@ class Pattern:
         # the file that declares it; inspect.stack() would read the source of every frame
         self.source = Path(sys._getframe(1).f_code.co_filename)
         self.claim = self._by_class(claim)
+        vars(self).update((str(role), partial(self._register, role)) for role in Role)
         self._check()
 
     # ---- what the author says -------------------------------------------------------------------------------
@@ -124,31 +135,6 @@ class Pattern:
         """Register ``(problem) -> {output name: expected array}``, computed on the host from the inputs."""
         self.make_reference = function
         return function
-
-    @property
-    def naive(self) -> VariantDecorator:
-        """Register what a competent newcomer writes: the side that speed-ups are counted from."""
-        return partial(self._register, Role.NAIVE)
-
-    @property
-    def intermediate(self) -> VariantDecorator:
-        """Register a step between naive and optimized; it has no claim unless one is given."""
-        return partial(self._register, Role.INTERMEDIATE)
-
-    @property
-    def optimized(self) -> VariantDecorator:
-        """Register what the guide advises; judged by the pattern's claim unless one is given."""
-        return partial(self._register, Role.OPTIMIZED)
-
-    @property
-    def baseline(self) -> VariantDecorator:
-        """Register a yardstick outside the lesson (a host loop, a library call)."""
-        return partial(self._register, Role.BASELINE)
-
-    @property
-    def antipattern(self) -> VariantDecorator:
-        """Register what the guide warns of, where that is not the naive variant."""
-        return partial(self._register, Role.ANTIPATTERN)
 
     # ---- checks ---------------------------------------------------------------------------------------------
 
@@ -183,14 +169,13 @@ class Pattern:
             self._fail("name", "use lower case letters, digits and underscores")
         if self.metric not in list(Metric):
             self._fail("metric", f"{self.metric!r} is none of {', '.join(Metric)}")
-        for preset in ("smoke", "default"):
+        for preset in ("smoke", "default", *self.presets):
             if preset not in self.presets:
                 self._fail("presets", f"{preset!r} is missing")
-        for preset, sizes in self.presets.items():
-            if not all(map(_is_plain, sizes.values())):
+            if not all(type(size) in PLAIN for size in self.presets[preset].values()):
                 self._fail("presets", f"{preset}: give plain numbers or strings")
         for axis, values in self.axes.items():
-            if not values or not all(map(_is_plain, values)):
+            if not values or not all(type(value) in PLAIN for value in values):
                 self._fail("axes", f"{axis}: give plain numbers or strings, at least one")
             if any(axis in sizes for sizes in self.presets.values()):
                 self._fail("axes", f"{axis} is a number of a preset as well")
@@ -218,8 +203,3 @@ class Pattern:
         baseline = find_baseline(self.variants.values(), role=lambda variant: variant.role)
         assert baseline is not None  # `complete` refuses a pattern without
         return baseline
-
-
-def _is_plain(value: object) -> bool:
-    """Whether tables, JSON and the command line can have it; numpy's numbers cannot."""
-    return type(value) in (bool, int, float, str)

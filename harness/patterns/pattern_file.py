@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections import Counter
+import traceback
 from pathlib import Path
 
 from harness.errors import PatternError, named
@@ -31,10 +31,10 @@ def load_file(path: Path) -> list[Pattern]:
     patterns = list(dict.fromkeys(value for value in vars(module).values() if isinstance(value, Pattern)))
     if not patterns:
         raise PatternError(f"{path} declares no pattern: create one with 'pattern = Pattern(...)'")
-    for name, count in Counter(pattern.name for pattern in patterns).items():
-        if count > 1:
-            raise PatternError(f"{path.name}: {count} patterns are named {name!r}: rename all but one")
+    names = [pattern.name for pattern in patterns]
     for pattern in patterns:
+        if names.count(pattern.name) > 1:
+            raise PatternError(f"{path.name}: two patterns are named {pattern.name!r}: rename one")
         pattern.complete()
     return patterns
 
@@ -43,9 +43,5 @@ def _line_in(path: Path, error: BaseException) -> str:
     """The innermost line of the file that led to an error, as ``:LINE``."""
     if isinstance(error, SyntaxError) and error.filename == str(path):
         return f":{error.lineno}"
-    trace, line = error.__traceback__, ""
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == str(path):
-            line = f":{trace.tb_lineno}"
-        trace = trace.tb_next
-    return line
+    frames = traceback.extract_tb(error.__traceback__)
+    return next((f":{frame.lineno}" for frame in reversed(frames) if frame.filename == str(path)), "")

@@ -1,6 +1,7 @@
 """Execute pattern files in a process of its own: ``python -m harness.patterns.reading_worker LOG LIMIT_S FILE...``.
 
-Prints a `Declarations` or a `Refusal` as JSON. What the files print goes to standard error, which nobody reads.
+Prints `Declarations` or a `Refusal` as JSON. What the files print goes to standard error. When this process crashes, or
+a file takes longer than LIMIT_S, LOG has the path of the file at work and then the stacks.
 """
 
 from __future__ import annotations
@@ -8,10 +9,8 @@ from __future__ import annotations
 import faulthandler
 import os
 import sys
-import sysconfig
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
 
 import msgspec
 
@@ -20,11 +19,7 @@ from harness.children.ask import leave
 from harness.errors import BrokenEnvironment, PatternError
 from harness.patterns.declaration import PatternInfo, describe
 from harness.patterns.pattern_file import load_file
-from harness.patterns.reading import Declarations, Refusal, contents_hash
-
-_HARNESS: Final = Path(__file__).parents[1]
-#: Seconds after which the SYCL runtime counts as hung.
-_RUNTIME_LIMIT_S: Final = 60.0
+from harness.patterns.reading import RUNTIME_LIMIT_S, Declarations, Refusal, contents_hash
 
 
 def read(files: Sequence[str], begin: Callable[[str], None]) -> Declarations | Refusal:
@@ -34,9 +29,9 @@ def read(files: Sequence[str], begin: Callable[[str], None]) -> Declarations | R
         files: paths.
         begin: told each of them before it is executed.
     """
+    broken: BrokenEnvironment | None = None
     try:
         runtime.load()
-        broken = None
     except BrokenEnvironment as error:
         broken = error  # a matter only for files that import what cannot be imported
     # before they are executed: a file that changes meanwhile is read again the next time
@@ -47,42 +42,33 @@ def read(files: Sequence[str], begin: Callable[[str], None]) -> Declarations | R
             begin(file)
             patterns += map(describe, load_file(Path(file)))
     except PatternError as error:
-        if broken is not None and isinstance(error.__cause__, ImportError):
-            return Refusal(str(broken), broken_environment=True)
-        return Refusal(str(error), broken_environment=False)
+        needs_the_stack = broken is not None and isinstance(error.__cause__, ImportError)
+        return Refusal(str(broken if needs_the_stack else error), needs_the_stack)
     return Declarations({file: contents_hash(file) for file in _own_modules()} | sources, tuple(patterns))
 
 
 def _own_modules() -> Iterator[str]:
     """Files of imported modules, but for those of the standard library and of installed packages."""
-    library = {Path(sysconfig.get_path(kind)) for kind in ("stdlib", "platstdlib", "purelib", "platlib")}
-    for module in list(sys.modules.values()):
-        file = getattr(module, "__file__", None)
-        if not isinstance(file, str) or not Path(file).is_file():
-            continue
-        parents = set(Path(file).parents)
-        if _HARNESS in parents or not (parents & library or {"site-packages", "dist-packages"} & set(Path(file).parts)):
-            yield file
+    harness, library = Path(__file__).parents[1], Path(os.__file__).parent
+    for path in [Path(getattr(module, "__file__", None) or "") for module in list(sys.modules.values())]:
+        installed = library in path.parents or {"site-packages", "dist-packages"} & set(path.parts)
+        if path.is_file() and (harness in path.parents or not installed):
+            yield str(path)
 
 
 def main(log_path: str, limit_s: str, *files: str) -> None:
-    """Print what the files declare, or why they cannot be read.
-
-    Args:
-        log_path: file that gets each path when it is begun, and the stacks at a crash or when time is over.
-        limit_s: seconds for each file, after which this process ends.
-        files: paths.
-    """
+    """Print what the files declare, or why they cannot be read."""
     answer = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     with Path(log_path).open("w", encoding="utf-8") as log, os.fdopen(answer, "wb") as channel:
 
-        def begin(file: str) -> None:
+        def begin(file: str, seconds: float = float(limit_s)) -> None:
+            log.seek(log.truncate(0))
             print(file, file=log, flush=True)
-            faulthandler.dump_traceback_later(float(limit_s), exit=True, file=log)
+            faulthandler.dump_traceback_later(seconds, exit=True, file=log)
 
         faulthandler.enable(log)
-        faulthandler.dump_traceback_later(_RUNTIME_LIMIT_S, exit=True, file=log)
+        begin("", RUNTIME_LIMIT_S)
         channel.write(msgspec.json.encode(read(files, begin)))
 
 

@@ -53,7 +53,7 @@ def test_what_the_file_says_now_counts_whatever_its_size_and_time(file: Path) ->
         ),
         ("x = 1", "{file} declares no pattern: create one with 'pattern = Pattern(...)'"),
         (FILE.replace("pattern.problem", "print"), "pattern 'mine' (mine.py): problem: declare both"),
-        (FILE + FILE.replace("pattern", "other"), "mine.py: 2 patterns are named 'mine': rename all but one"),
+        (FILE + FILE.replace("pattern", "other"), "mine.py: two patterns are named 'mine': rename one"),
     ],
 )
 def test_a_broken_file_is_told_in_one_line(file: Path, text: str, line: str) -> None:
