@@ -124,8 +124,6 @@ class Pattern:
         vars(self).update((str(role), partial(self._register, role)) for role in Role)
         self._check()
 
-    # ---- what the author says -------------------------------------------------------------------------------
-
     def problem(self, function: F) -> F:
         """Register ``(rng, **sizes) -> Problem``; it receives the preset's numbers and the axes that it names."""
         self.make_problem = function
@@ -135,8 +133,6 @@ class Pattern:
         """Register ``(problem) -> {output name: expected array}``, computed on the host from the inputs."""
         self.make_reference = function
         return function
-
-    # ---- checks ---------------------------------------------------------------------------------------------
 
     def _register(
         self,

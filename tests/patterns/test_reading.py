@@ -101,14 +101,14 @@ def test_what_a_file_prints_is_no_answer(file: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("import os\nos.abort()", "mine.py:2: crashed (SIGABRT), while its declarations were read"),
-        ("import os\n\nos._exit(3)", "mine.py: ended with status 3, while its declarations were read"),
-        ("while True:\n    pass", r"mine.py:\d: still running after 0.5 s, while its declarations were read"),
+        ("import os\nos.abort()", r"mine\.py:2: .*SIGABRT.*, while its declarations were read"),
+        ("import os\n\nos._exit(3)", r"mine\.py: ended with status 3, while its declarations were read"),
+        ("while True:\n    pass", r"mine\.py:\d: still running after 0.5 s, while its declarations were read"),
     ],
 )
 def test_a_file_that_ends_or_stops_the_process_is_named(text: str, said: str, file: Path) -> None:
     file.write_text(text)
-    with pytest.raises(PatternError, match=said.replace("(", r"\(").replace(")", r"\)")) as caught:
+    with pytest.raises(PatternError, match=said) as caught:
         read([file], limit_s=0.5 if "while True" in text else 60)
     assert "\n" not in str(caught.value) and str(caught.value).endswith(": mend the pattern file")
 
