@@ -17,6 +17,7 @@ $(STAMP): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e .
 	$(BIN)/python -m compileall -q harness benchmarks  # some shells forbid Python to do this by itself, and list must be instant
+	-@$(BIN)/xebench list >/dev/null  # likewise: it keeps what the pattern files declare
 	@touch $@
 
 bench: install  ## the main job: every family, naive against optimized, on the best device here

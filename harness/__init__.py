@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from harness.patterns import Pattern, Problem, inout, output
+from harness.patterns.pattern import Pattern
+from harness.patterns.problem import Problem, inout, output
 
 if TYPE_CHECKING:
     from harness.records import load_run

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says, without the lines that libraries add."""
-    return str(error).strip().partition("\n")[0]
+    """What an error says, without the lines that libraries add; nothing where saying it is an error in turn."""
+    try:
+        return str(error).strip().partition("\n")[0]
+    except Exception:
+        return ""
 
 
 def named(error: BaseException) -> str:

@@ -13,14 +13,14 @@ ROOT = Path(__file__).parents[1]
 
 
 def imports(path: Path) -> set[str]:
-    """Top-level names of everything a module imports, inside functions too."""
-    found: set[str] = set()
+    """Everything that a module imports, inside functions too."""
+    names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    return found
+            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
 
 
 def test_only_runtime_touches_environment_variables() -> None:

@@ -44,7 +44,7 @@ def queue_ns(events: Sequence[EventTimes]) -> int:
     return min(event.start_ns for event in events) - min(event.submit_ns for event in events)
 
 
-#: What a metric reads from the commands of one execution; `Metric.WALL` needs none.
+#: What each metric reads from the commands of one execution, but for `Metric.WALL`, which needs none.
 OF_COMMANDS: Final[Mapping[Metric, Callable[[Sequence[EventTimes]], int]]] = {
     Metric.DEVICE: union_ns,
     Metric.SPAN: span_ns,
@@ -59,5 +59,5 @@ def sample_times(executions: Sequence[Sequence[EventTimes]], host_ns: float) -> 
         host_ns: host time of all of them.
     """
     return {
-        metric: sum(map(OF_COMMANDS[metric], executions)) if metric in OF_COMMANDS else host_ns for metric in Metric
+        metric: host_ns if metric is Metric.WALL else sum(map(OF_COMMANDS[metric], executions)) for metric in Metric
     }

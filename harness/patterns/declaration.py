@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from harness.patterns.pattern import Pattern
 
 
-@dataclass(frozen=True)
-class VariantInfo:
+class VariantInfo(msgspec.Struct, frozen=True):
     """A variant's name, role, claim by device class, and its first line of documentation."""
 
     name: str
@@ -19,8 +19,7 @@ class VariantInfo:
     summary: str
 
 
-@dataclass(frozen=True)
-class PatternInfo:
+class PatternInfo(msgspec.Struct, frozen=True):
     """A pattern's declaration as data; ``source`` is the file and ``family`` the folder it lies in."""
 
     name: str
@@ -35,33 +34,6 @@ class PatternInfo:
     variants: tuple[VariantInfo, ...]
     source: str
 
-    def to_json(self) -> dict[str, Any]:
-        """One object for ``xebench list --json``."""
-        return {
-            "name": self.name,
-            "family": self.family,
-            "guide": self.guide,
-            "lesson": self.lesson,
-            "catalogue": list(self.catalogue),
-            "metric": self.metric,
-            "claim": dict(self.claim),
-            "presets": {name: dict(sizes) for name, sizes in self.presets.items()},
-            "axes": {name: list(values) for name, values in self.axes.items()},
-            "variants": [
-                {"name": v.name, "role": v.role, "claim": dict(v.claim), "summary": v.summary} for v in self.variants
-            ],
-            "source": self.source,
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> PatternInfo:
-        """The inverse of :meth:`to_json`."""
-        fields = dict(data)
-        fields["catalogue"] = tuple(fields["catalogue"])
-        fields["axes"] = {name: tuple(values) for name, values in fields["axes"].items()}
-        fields["variants"] = tuple(VariantInfo(**variant) for variant in fields["variants"])
-        return cls(**fields)
-
 
 def describe(pattern: Pattern) -> PatternInfo:
     """The declaration of a pattern as data."""
@@ -75,6 +47,6 @@ def describe(pattern: Pattern) -> PatternInfo:
         claim=pattern.claim,
         presets=pattern.presets,
         axes=pattern.axes,
-        variants=tuple(VariantInfo(v.name, v.role, dict(v.claim), v.summary) for v in pattern.variants.values()),
+        variants=tuple(VariantInfo(v.name, v.role, v.claim, v.summary) for v in pattern.variants.values()),
         source=str(pattern.source),
     )

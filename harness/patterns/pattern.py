@@ -11,14 +11,27 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from types import EllipsisType
+from typing import Any, Final, Protocol, TypeVar, overload
 
 from harness.errors import PatternError
 from harness.vocabulary import CLAIMS, DeviceClass, Metric, Role, find_baseline
 
 Claim = str | Mapping[str, str] | None
+#: What tables, JSON and the command line can have as a size or on an axis; numpy's numbers are not among them.
+PLAIN: Final = (bool, int, float, str)
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class VariantDecorator(Protocol):
+    """Registers a variant: ``@pattern.naive``, or ``@pattern.naive(claim="same", requires=("fp64",))``."""
+
+    @overload
+    def __call__(self, function: F, /) -> F: ...
+    @overload
+    def __call__(self, *, claim: Claim = ..., requires: Sequence[str] = ...) -> Callable[[F], F]: ...
 
 
 @dataclass(frozen=True)
@@ -66,6 +79,17 @@ class Pattern:
         PatternError: the declaration breaks one of these rules; the message names the pattern and the field.
     """
 
+    #: What a competent newcomer writes: the side that speed-ups are counted from.
+    naive: VariantDecorator
+    #: A step between naive and optimized; it has no claim unless one is given.
+    intermediate: VariantDecorator
+    #: What the guide advises; judged by the pattern's claim unless one is given.
+    optimized: VariantDecorator
+    #: A yardstick outside the lesson (a host loop, a library call).
+    baseline: VariantDecorator
+    #: What the guide warns of, where that is not the naive variant.
+    antipattern: VariantDecorator
+
     def __init__(
         self,
         name: str,
@@ -97,9 +121,8 @@ class Pattern:
         # the file that declares it; inspect.stack() would read the source of every frame
         self.source = Path(sys._getframe(1).f_code.co_filename)
         self.claim = self._by_class(claim)
+        vars(self).update((str(role), partial(self._register, role)) for role in Role)
         self._check()
-
-    # ---- what the author says -------------------------------------------------------------------------------
 
     def problem(self, function: F) -> F:
         """Register ``(rng, **sizes) -> Problem``; it receives the preset's numbers and the axes that it names."""
@@ -111,61 +134,23 @@ class Pattern:
         self.make_reference = function
         return function
 
-    @overload
-    def naive(self, function: F) -> F: ...
-    @overload
-    def naive(self, *, claim: Claim = ..., requires: Sequence[str] = ...) -> Callable[[F], F]: ...
-    def naive(self, function: Any = None, **options: Any) -> Any:
-        """Register what a competent newcomer writes: the side that speed-ups are counted from."""
-        return self._register(Role.NAIVE, function, options)
-
-    @overload
-    def intermediate(self, function: F) -> F: ...
-    @overload
-    def intermediate(self, *, claim: Claim = ..., requires: Sequence[str] = ...) -> Callable[[F], F]: ...
-    def intermediate(self, function: Any = None, **options: Any) -> Any:
-        """Register a step between naive and optimized; it has no claim unless one is given."""
-        return self._register(Role.INTERMEDIATE, function, options)
-
-    @overload
-    def optimized(self, function: F) -> F: ...
-    @overload
-    def optimized(self, *, claim: Claim = ..., requires: Sequence[str] = ...) -> Callable[[F], F]: ...
-    def optimized(self, function: Any = None, **options: Any) -> Any:
-        """Register what the guide advises; judged by the pattern's claim unless one is given."""
-        return self._register(Role.OPTIMIZED, function, options)
-
-    @overload
-    def baseline(self, function: F) -> F: ...
-    @overload
-    def baseline(self, *, claim: Claim = ..., requires: Sequence[str] = ...) -> Callable[[F], F]: ...
-    def baseline(self, function: Any = None, **options: Any) -> Any:
-        """Register a yardstick outside the lesson (a host loop, a library call)."""
-        return self._register(Role.BASELINE, function, options)
-
-    @overload
-    def antipattern(self, function: F) -> F: ...
-    @overload
-    def antipattern(self, *, claim: Claim = ..., requires: Sequence[str] = ...) -> Callable[[F], F]: ...
-    def antipattern(self, function: Any = None, **options: Any) -> Any:
-        """Register what the guide warns of, where that is not the naive variant."""
-        return self._register(Role.ANTIPATTERN, function, options)
-
-    # ---- checks ---------------------------------------------------------------------------------------------
-
-    def _register(self, role: Role, function: Any, options: Mapping[str, Any]) -> Any:
+    def _register(
+        self,
+        role: Role,
+        function: Callable[..., Any] | None = None,
+        *,
+        claim: Claim | EllipsisType = ...,
+        requires: Sequence[str] = (),
+    ) -> Any:
         if function is None:
-            return lambda later: self._register(role, later, options)
+            return partial(self._register, role, claim=claim, requires=requires)
         name = function.__name__
         if name in self.variants:
             self._fail("variants", f"two variants are named {name!r}")
-        if "claim" in options:
-            claim = self._by_class(options["claim"])
-        else:
-            claim = self.claim if role is Role.OPTIMIZED else {}
+        if isinstance(claim, EllipsisType):
+            claim = self.claim if role is Role.OPTIMIZED else None
         summary = (inspect.getdoc(function) or "").partition("\n")[0]
-        requires = tuple(options.get("requires", ()))
-        self.variants[name] = Variant(name, role, function, claim, requires, summary)
+        self.variants[name] = Variant(name, role, function, self._by_class(claim), tuple(requires), summary)
         return function
 
     def _by_class(self, claim: Claim) -> dict[str, str]:
@@ -180,11 +165,13 @@ class Pattern:
             self._fail("name", "use lower case letters, digits and underscores")
         if self.metric not in list(Metric):
             self._fail("metric", f"{self.metric!r} is none of {', '.join(Metric)}")
-        for preset in ("smoke", "default"):
+        for preset in ("smoke", "default", *self.presets):
             if preset not in self.presets:
                 self._fail("presets", f"{preset!r} is missing")
+            if not all(type(size) in PLAIN for size in self.presets[preset].values()):
+                self._fail("presets", f"{preset}: give plain numbers or strings")
         for axis, values in self.axes.items():
-            if not values or not all(isinstance(value, int | float | str) for value in values):
+            if not values or not all(type(value) in PLAIN for value in values):
                 self._fail("axes", f"{axis}: give plain numbers or strings, at least one")
             if any(axis in sizes for sizes in self.presets.values()):
                 self._fail("axes", f"{axis} is a number of a preset as well")
@@ -209,6 +196,6 @@ class Pattern:
     @property
     def baseline_variant(self) -> Variant:
         """The variant that speed-ups are counted from: the naive one, else the first baseline."""
-        found = find_baseline(self.variants.values(), role=lambda variant: variant.role)
-        assert found is not None  # `complete` refuses a pattern without
-        return found
+        baseline = find_baseline(self.variants.values(), role=lambda variant: variant.role)
+        assert baseline is not None  # `complete` refuses a pattern without
+        return baseline

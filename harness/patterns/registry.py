@@ -1,109 +1,36 @@
-"""Find pattern files, read their declarations, and choose among them."""
+"""Find pattern files and choose among what they declare."""
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Final
 
 from harness.errors import PatternError
-from harness.patterns.declaration import PatternInfo, describe
-from harness.patterns.pattern import Pattern
-from harness.patterns.standin import stand_ins
+from harness.patterns.declaration import PatternInfo
+from harness.patterns.reading import read
 
-
-def _builtin_root() -> Path:
-    spec = importlib.util.find_spec("benchmarks")
-    if spec is None or not spec.submodule_search_locations:
-        raise PatternError("the package 'benchmarks' is not installed: run 'make install'")
-    return Path(next(iter(spec.submodule_search_locations)))
+#: Beside this package, wherever that is installed: another package of this name may come first on the path.
+BENCHMARKS: Final = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
 def builtin_files() -> list[Path]:
-    """Pattern files of the ``benchmarks`` package, one folder a family, in a stable order."""
-    return sorted(path for path in _builtin_root().glob("*/*.py") if not path.name.startswith("_"))
+    """Pattern files of the project, one folder a family, in a stable order.
+
+    Raises:
+        PatternError: there are none.
+    """
+    files = sorted(path for path in BENCHMARKS.glob("*/*.py") if not path.name.startswith("_"))
+    if not files:
+        raise PatternError(f"no pattern files in {BENCHMARKS}: install xebench again with 'make install'")
+    return files
 
 
 def portable_source(source: str) -> str:
     """A pattern's file for a record: built-in ones as ``benchmarks/slm/...``, whatever machine they lie on."""
-    path, root = Path(source), _builtin_root()
-    return path.relative_to(root.parent).as_posix() if path.is_relative_to(root) else source
-
-
-def load_file(path: Path, *, declarations_only: bool = False) -> list[Pattern]:
-    """Execute a pattern file and give its patterns.
-
-    Args:
-        path: the file.
-        declarations_only: heavy packages are stand-ins (see :mod:`harness.patterns.standin`).
-
-    Raises:
-        PatternError: the file is missing, fails, or declares no complete pattern.
-    """
-    path = Path(path).resolve()
-    if not path.is_file():
-        raise PatternError(f"no pattern file at {path}: give the path of a Python file that declares patterns")
-    spec = importlib.util.spec_from_file_location(f"xebench_pattern_{path.stem}", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    try:
-        with stand_ins() if declarations_only else nullcontext():
-            spec.loader.exec_module(module)
-    except PatternError:
-        raise
-    except Exception as error:
-        line = _line_in(path, error)
-        raise PatternError(
-            f"{path.name}{line}: {type(error).__name__}: {str(error).partition(chr(10))[0]}: mend the pattern file"
-        ) from error
-    patterns = [value for value in vars(module).values() if isinstance(value, Pattern)]
-    if not patterns:
-        raise PatternError(f"{path} declares no pattern: create one with 'pattern = Pattern(...)'")
-    for pattern in patterns:
-        pattern.complete()
-    return patterns
-
-
-def _line_in(path: Path, error: BaseException) -> str:
-    if isinstance(error, SyntaxError):
-        return f":{error.lineno}"
-    trace, line = error.__traceback__, ""
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == str(path):
-            line = f":{trace.tb_lineno}"
-        trace = trace.tb_next
-    return line
-
-
-def declarations(path: Path) -> list[PatternInfo]:
-    """The declarations of a file, read without the SYCL stack.
-
-    A file whose top level computes with a heavy package cannot be read with stand-ins; it is read by a process of
-    its own, which has the real packages.
-
-    Raises:
-        PatternError: as :func:`load_file`.
-    """
-    try:
-        return [describe(pattern) for pattern in load_file(path, declarations_only=True)]
-    except PatternError as error:
-        if isinstance(error.__cause__, SyntaxError) or not Path(path).is_file():
-            raise
-    return _declarations_elsewhere(path)
-
-
-def _declarations_elsewhere(path: Path) -> list[PatternInfo]:
-    import json
-    import subprocess  # both cost milliseconds that 'xebench list' does not have
-
-    command = [sys.executable, "-m", "harness.patterns.describe", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise PatternError((done.stderr.strip() or f"{path} could not be read").splitlines()[-1])
-    return [PatternInfo.from_json(item) for item in json.loads(done.stdout.splitlines()[-1])]
+    path = Path(source)
+    return path.relative_to(BENCHMARKS.parent).as_posix() if path.is_relative_to(BENCHMARKS) else source
 
 
 def discover(paths: Iterable[Path] = ()) -> list[PatternInfo]:
@@ -111,16 +38,23 @@ def discover(paths: Iterable[Path] = ()) -> list[PatternInfo]:
 
     Raises:
         PatternError: two patterns have the same name, or a file cannot be read.
+        BrokenEnvironment: a file needs the SYCL stack, which cannot be loaded.
     """
-    found: dict[str, PatternInfo] = {}
-    for path in [*builtin_files(), *paths]:
-        for info in declarations(path):
-            if info.name in found and found[info.name].source != info.source:
-                raise PatternError(
-                    f"two patterns are named {info.name!r}: {found[info.name].source} and {info.source}; rename one"
-                )
-            found[info.name] = info
-    return list(found.values())
+    own_files = [_pattern_file(path) for path in paths]
+    by_name: dict[str, PatternInfo] = {}
+    for info in (*read(builtin_files()), *(read(own_files) if own_files else ())):
+        other = by_name.setdefault(info.name, info)
+        if other.source != info.source:
+            raise PatternError(f"two patterns are named {info.name!r}: {other.source} and {info.source}; rename one")
+    return list(by_name.values())
+
+
+def _pattern_file(path: Path) -> Path:
+    if not path.is_file():
+        raise PatternError(f"no pattern file at {path}: give the path of a Python file that declares patterns")
+    if path.suffix != ".py":
+        raise PatternError(f"{path} is no Python file: give one that declares patterns, with a name that ends in .py")
+    return path.resolve()
 
 
 def select(infos: Sequence[PatternInfo], globs: Sequence[str]) -> list[PatternInfo]:
@@ -131,10 +65,18 @@ def select(infos: Sequence[PatternInfo], globs: Sequence[str]) -> list[PatternIn
     """
     if not globs:
         return list(infos)
-    chosen: dict[str, PatternInfo] = {}
+    words = {info.name: (info.name, info.family, *info.catalogue) for info in infos}
+    chosen: set[str] = set()
     for glob in globs:
-        hits = [i for i in infos if any(fnmatchcase(word, glob) for word in (i.name, i.family, *i.catalogue))]
-        if not hits:
-            raise PatternError(f"no pattern matches {glob!r}: 'xebench list' shows their names")
-        chosen.update((info.name, info) for info in hits)
+        matching = {name for name in words if any(fnmatchcase(word, glob) for word in words[name])}
+        if not matching:
+            raise PatternError(f"no pattern matches {glob!r}: {_advice(glob, set().union(*words.values()))}")
+        chosen |= matching
     return [info for info in infos if info.name in chosen]
+
+
+def _advice(glob: str, words: Iterable[str]) -> str:
+    from difflib import get_close_matches
+
+    similar = get_close_matches(glob, words)
+    return f"did you mean {' or '.join(similar)}?" if similar else "'xebench list' shows their names"

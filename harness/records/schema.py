@@ -17,6 +17,7 @@ import pandas as pd
 from harness.errors import XebenchError
 from harness.records import tables
 from harness.records.tables import Column
+from harness.vocabulary import Metric
 
 SCHEMA_VERSION: Final = 2
 
@@ -86,10 +87,14 @@ def plain_frame(table: str, plain: Sequence[Row]) -> pd.DataFrame:
 def typed(table: str, data: pd.DataFrame) -> pd.DataFrame:
     """``data`` in the order and the dtypes of ``table``, after a check of columns and nulls.
 
+    The times by a metric that was declared after the samples were taken are null.
+
     Raises:
         SchemaError: A column is missing or unknown, has another type, or has nulls where none may be.
     """
     declared = columns(table)
+    later = [metric.column for metric in Metric if metric.column in declared and metric.column not in data]
+    data = data.reindex(columns=[*data.columns, *later])
     _check_names(table, data.columns, "the frame")
     converted = {}
     for name, column in declared.items():

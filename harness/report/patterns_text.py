@@ -6,14 +6,14 @@ import os
 import textwrap
 from collections.abc import Sequence
 
+import msgspec
+
 from harness.patterns.declaration import PatternInfo
 
 
 def as_json(infos: Sequence[PatternInfo]) -> str:
     """One object a pattern."""
-    import json
-
-    return json.dumps([info.to_json() for info in infos], indent=2)
+    return msgspec.json.format(msgspec.json.encode(infos), indent=2).decode()
 
 
 def as_text(infos: Sequence[PatternInfo], width: int | None = None) -> str:

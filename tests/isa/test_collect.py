@@ -13,7 +13,8 @@ import pytest
 import harness
 from harness.isa.collect import Collected, collect
 from harness.patterns.plan import build_plan
-from harness.patterns.registry import declarations, discover, select
+from harness.patterns.reading import read
+from harness.patterns.registry import discover, select
 
 pytestmark = pytest.mark.device
 HERE = Path(__file__).parent
@@ -52,7 +53,7 @@ def test_a_launch_tells_its_geometry(tmp_path: Path) -> None:
 
 
 def test_a_crash_or_a_hang_costs_one_pattern(tmp_path: Path) -> None:
-    plan = build_plan(declarations(HERE / "troubled_patterns.py"), "smoke")
+    plan = build_plan(read([HERE / "troubled_patterns.py"]), "smoke")
     found = collect(plan, tmp_path, timeout_s=3, processes=1)
     reasons = {missing.pattern: missing.reason for missing in found.missing}
     assert reasons == {
@@ -70,7 +71,7 @@ def test_a_crash_or_a_hang_costs_one_pattern(tmp_path: Path) -> None:
 
 
 def test_a_module_counts_once_for_each_set_of_options(tmp_path: Path) -> None:
-    found = collect(build_plan(declarations(HERE / "option_patterns.py"), "smoke"), tmp_path)
+    found = collect(build_plan(read([HERE / "option_patterns.py"]), "smoke"), tmp_path)
     large = ("-cl-intel-256-GRF-per-thread",)
     options = [(launch.variant, launch.build_options) for launch in found.launches]
     assert options == [("small_file", ()), ("large_file", large), ("both", ()), ("both", large)]
@@ -78,7 +79,7 @@ def test_a_module_counts_once_for_each_set_of_options(tmp_path: Path) -> None:
 
 
 def test_a_kernel_that_this_device_cannot_run_is_found(tmp_path: Path) -> None:
-    plan = build_plan(declarations(HERE.parent / "faulty/faulty_patterns.py"), "smoke")
+    plan = build_plan(read([HERE.parent / "faulty/faulty_patterns.py"]), "smoke")
     found = collect([family for family in plan if family.pattern.name in {"lacks", "broken_problem"}], tmp_path)
     launch = next(each for each in found.launches if each.variant == "too_much_local_memory")
     assert (launch.kernel, launch.local_bytes) == ("local", 4 << 30)

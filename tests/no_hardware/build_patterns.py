@@ -18,7 +18,7 @@ runtime.load()
 import numpy as np  # noqa: E402
 
 from harness.errors import XebenchError  # noqa: E402
-from harness.patterns.registry import load_file  # noqa: E402
+from harness.patterns.pattern_file import load_file  # noqa: E402
 from harness.runner.worker.bound_problem import Binding  # noqa: E402
 from harness.runner.worker.variant_run import accepted  # noqa: E402
 from harness.session.device_memory import DeviceMemory  # noqa: E402

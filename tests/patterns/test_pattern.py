@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from harness import Pattern
@@ -64,6 +65,8 @@ def test_an_optimized_variant_takes_the_patterns_claim() -> None:
         ({"axes": {"stride": ()}}, "axes"),
         ({"axes": {"n": (1, 2)}}, "axes"),
         ({"axes": {"dtype": (object(),)}}, "axes"),
+        ({"axes": {"scale": (np.float64(2),)}}, "axes"),
+        ({"presets": {"smoke": {"n": np.int64(1)}, "default": {"n": 2}}}, "presets"),
     ],
 )
 def test_a_wrong_declaration_names_the_pattern_and_the_field(changes: dict[str, Any], field: str) -> None:

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from harness.errors import Unsupported
 from harness.patterns.pattern import Pattern
+from harness.patterns.pattern_file import load_file
 from harness.patterns.problem import Problem
-from harness.patterns.registry import load_file
 from harness.runner.worker.bound_problem import Binding, Memory, check_memory, host_view
 from harness.runner.worker.comparison import check_reference
 from harness.runner.worker.variant_run import accepted

@@ -1,0 +1,47 @@
+"""Execute a pattern file and take the patterns that it declares."""
+
+from __future__ import annotations
+
+import importlib.util
+import traceback
+from pathlib import Path
+
+from harness.errors import PatternError, named
+from harness.patterns.pattern import Pattern
+
+
+def load_file(path: Path) -> list[Pattern]:
+    """Execute a pattern file and give its patterns.
+
+    Raises:
+        PatternError: the file fails, declares no complete pattern, or two of one name.
+    """
+    path = path.resolve()
+    spec = importlib.util.spec_from_file_location(f"xebench_pattern_{path.stem}", path)
+    assert spec is not None  # the name ends in .py: see `harness.patterns.registry`
+    module = importlib.util.module_from_spec(spec)
+    try:
+        # from its text: Python takes a file's kept bytecode for its own when size and second of change are the same
+        exec(compile(path.read_bytes(), path, "exec"), vars(module))
+    except PatternError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise PatternError(f"{path.name}{_line_in(path, error)}: {named(error)}: mend the pattern file") from error
+    # a second name for a pattern is no second pattern
+    patterns = list(dict.fromkeys(value for value in vars(module).values() if isinstance(value, Pattern)))
+    if not patterns:
+        raise PatternError(f"{path} declares no pattern: create one with 'pattern = Pattern(...)'")
+    names = [pattern.name for pattern in patterns]
+    for pattern in patterns:
+        if names.count(pattern.name) > 1:
+            raise PatternError(f"{path.name}: two patterns are named {pattern.name!r}: rename one")
+        pattern.complete()
+    return patterns
+
+
+def _line_in(path: Path, error: BaseException) -> str:
+    """The innermost line of the file that led to an error, as ``:LINE``."""
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        return f":{error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)
+    return next((f":{frame.lineno}" for frame in reversed(frames) if frame.filename == str(path)), "")

@@ -1,0 +1,64 @@
+"""Executing a pattern file: what it declares, and the one line about what is wrong with it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from harness.errors import PatternError
+from harness.patterns.pattern_file import load_file
+
+FILE = """
+from harness import Pattern
+
+pattern = Pattern("mine", guide="G / S", lesson="L.", presets={"smoke": {"n": 1}, "default": {"n": 2}})
+pattern.problem(lambda rng, n: None)
+pattern.reference(lambda p: {})
+
+@pattern.naive
+def plain(session, p):
+    pass
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "mine.py"
+
+
+def test_a_second_name_for_a_pattern_is_no_second_pattern(file: Path) -> None:
+    file.write_text(FILE + "\nalso = pattern\n")
+    assert [pattern.name for pattern in load_file(file)] == ["mine"]
+
+
+def test_what_the_file_says_now_counts_whatever_its_size_and_time(file: Path) -> None:
+    for size in (2, 3):
+        file.write_text(FILE.replace('{"n": 2}', f'{{"n": {size}}}'))
+        os.utime(file, (1e9, 1e9))
+        (pattern,) = load_file(file)
+        assert pattern.presets["default"] == {"n": size}
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("def (", "mine.py:1: SyntaxError: invalid syntax (mine.py, line 1): mend the pattern file"),
+        ("x = 1\n1 / 0", "mine.py:2: ZeroDivisionError: division by zero: mend the pattern file"),
+        ("import sys\nsys.exit(3)", "mine.py:2: SystemExit: 3: mend the pattern file"),
+        (
+            "class E(Exception):\n    def __str__(self): raise ValueError\nraise E",
+            "mine.py:3: E: mend the pattern file",
+        ),
+        ("x = 1", "{file} declares no pattern: create one with 'pattern = Pattern(...)'"),
+        (FILE.replace("pattern.problem", "print"), "pattern 'mine' (mine.py): problem: declare both"),
+        (FILE + FILE.replace("pattern", "other"), "mine.py: two patterns are named 'mine': rename one"),
+    ],
+)
+def test_a_broken_file_is_told_in_one_line(file: Path, text: str, line: str) -> None:
+    file.write_text(text)
+    with pytest.raises(PatternError) as caught:
+        load_file(file)
+    assert str(caught.value).startswith(line.format(file=file))
+    assert "\n" not in str(caught.value)

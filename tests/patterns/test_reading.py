@@ -1,0 +1,135 @@
+"""Declarations are read by a child process, which survives what files do, and kept until a file changes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.children import ask as children
+from harness.errors import BrokenEnvironment, PatternError
+from harness.patterns import reading_worker
+from harness.patterns.reading import Declarations, Refusal, read
+
+FILE = """
+import numpy as np
+from harness import Pattern
+
+SIZE = int(np.float32(2) * 4)
+pattern = Pattern("mine", guide="G / S", lesson="L.", catalogue=("E99",), axes={"stride": (1, 2.5, "all")},
+                  claim={"gpu": "faster"}, presets={"smoke": {"n": 4}, "default": {"n": SIZE}})
+pattern.problem(lambda rng, n: None)
+pattern.reference(lambda p: {})
+
+@pattern.naive
+def plain(session, p):
+    '''The plain way.'''
+"""
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user's cache folder with nothing in it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.py"
+    path.write_text(FILE)
+    return path
+
+
+def forbid_children(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object, **options: object) -> children.Answer:
+        raise AssertionError("what is known needs no child process")
+
+    monkeypatch.setattr(children, "ask", refuse)
+
+
+def test_a_file_is_read_with_the_real_packages_once(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (info,) = read([file])
+    assert (info.name, info.catalogue, info.claim) == ("mine", ("E99",), {"gpu": "faster"})
+    assert (info.presets["default"], info.axes) == ({"n": 8}, {"stride": (1, 2.5, "all")})
+    assert [(v.name, v.role, v.summary) for v in info.variants] == [("plain", "naive", "The plain way.")]
+    forbid_children(monkeypatch)
+    assert read([file]) == (info,)
+
+
+def test_contents_decide_whether_a_file_is_read_again(file: Path) -> None:
+    for size in "48":
+        file.write_text(FILE.replace("* 4", f"* {size}"))
+        os.utime(file, (1e9, 1e9))
+        (info,) = read([file])
+        assert info.presets["default"] == {"n": 2 * int(size)}
+
+
+def test_a_module_that_a_file_imports_counts_as_the_file_does(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file.write_text(FILE.replace("SIZE =", "from sizes import FACTOR\nSIZE = FACTOR *"))
+    for factor in ("1", "10", "100"):
+        (tmp_path / "sizes.py").write_text(f"FACTOR = {factor}\n")
+        (info,) = read([file])
+        assert info.presets["default"] == {"n": 8 * int(factor)}
+    (tmp_path / "sizes.py").unlink()
+    with pytest.raises(PatternError, match=r"mine\.py:5: ModuleNotFoundError: No module named 'sizes'"):
+        read([file])
+
+
+@pytest.mark.parametrize("trouble", ["cannot be written", "is damaged"])
+def test_a_cache_that_is_of_no_use_is_no_error(trouble: str, file: Path, cache: Path) -> None:
+    if trouble == "is damaged":
+        read([file])
+        (kept,) = cache.rglob("*.json")
+        kept.write_text("{")
+    else:
+        cache.write_text("no folder")
+    assert [info.name for info in read([file])] == ["mine"]
+
+
+def test_what_a_file_prints_is_no_answer(file: Path) -> None:
+    file.write_text("import os\nprint('[]')\nos.write(1, b'[]\\n')\n" + FILE + "\nprint('{}')\n")
+    assert [info.name for info in read([file])] == ["mine"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("import os\nos.abort()", r"mine\.py:2: .*SIGABRT.*, while its declarations were read"),
+        ("import os\n\nos._exit(3)", r"mine\.py: ended with status 3, while its declarations were read"),
+        ("while True:\n    pass", r"mine\.py:\d: still running after 0.5 s, while its declarations were read"),
+    ],
+)
+def test_a_file_that_ends_or_stops_the_process_is_named(text: str, said: str, file: Path) -> None:
+    file.write_text(text)
+    with pytest.raises(PatternError, match=said) as caught:
+        read([file], limit_s=0.5 if "while True" in text else 60)
+    assert "\n" not in str(caught.value) and str(caught.value).endswith(": mend the pattern file")
+
+
+def test_only_files_that_need_the_stack_fail_without_it(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def load() -> None:
+        raise BrokenEnvironment("dpctl is missing: make install")
+
+    monkeypatch.setattr(reading_worker.runtime, "load", load)
+    begun: list[str] = []
+    assert isinstance(reading_worker.read([str(file)], begun.append), Declarations) and begun == [str(file)]
+    file.write_text("import a_package_that_is_not_there\n")
+    assert reading_worker.read([str(file)], begun.append) == Refusal("dpctl is missing: make install", True)
+    file.write_text("1 / 0\n")
+    refusal = reading_worker.read([str(file)], begun.append)
+    assert isinstance(refusal, Refusal) and "ZeroDivisionError" in refusal.line and not refusal.broken_environment
+
+
+def test_a_broken_file_ends_a_command_with_one_line_and_status_2(file: Path) -> None:
+    file.write_text("print('hello')\nraise SystemExit(3)\n")
+    command = [sys.executable, "-m", "harness", "list", "--json", "--path", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "xebench: mine.py:2: SystemExit: 3: mend the pattern file\n"
