@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli.options import JSON, OCLOC, PATHS, output_file, output_folder, show, write
+from harness.cli.collecting import collected
+from harness.cli.options import JSON, NAMES, OCLOC, PATHS, output_file, output_folder, preset_option
+from harness.cli.output import say, show_view, write
 from harness.errors import XebenchError
 
 if TYPE_CHECKING:
-    from harness.isa.collect import Collected
-    from harness.isa.table import Entry
-    from harness.patterns.plan import Family
+    from harness.isa.table import KernelOnGpu
+
+Callback = Callable[[click.Context, click.Parameter, str], tuple[str, ...]]
 
 
-class NothingCompiled(XebenchError):
-    """Not one kernel was compiled."""
-
-
-def _listed(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:
+def _listed(value: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in value.split(",") if part.strip())
 
 
 def _gpus(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:
     """Codes of the GPUs, none twice: of aliases and products their code, other names as ocloc may know them."""
-    from harness.gpu_model.gpus import GpuError, find_gpu
+    from harness.gpu_model.gpu_parameters import GpuError
+    from harness.gpu_model.gpus import find_gpu
 
     codes = []
-    for name in _listed(context, parameter, value):
+    for name in _listed(value):
         try:
             codes.append(find_gpu(name).code)
         except GpuError:
@@ -41,24 +39,23 @@ def _gpus(context: click.Context, parameter: click.Parameter, value: str) -> tup
     return tuple(dict.fromkeys(codes))
 
 
-def _grf_modes(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:
-    modes = _listed(context, parameter, value)
-    unknown = set(modes) - {"default", "large", "auto"}
-    if unknown or not modes:
-        raise click.BadParameter("write default, large or auto, with commas between")
-    return modes
+def _some_of(*choices: str) -> Callback:
+    """The callback of an option that takes some of these words."""
+
+    def check(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:
+        words = _listed(value)
+        if not words or set(words) - set(choices):
+            raise click.BadParameter(f"write {', '.join(choices[:-1])} or {choices[-1]}, with commas between")
+        return words
+
+    return check
+
+
+_sizes = _some_of("8", "16", "32")
 
 
 def _widths(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int | None, ...]:
-    if not value:
-        return (None,)
-    try:
-        widths = tuple(int(part) for part in _listed(context, parameter, value))
-    except ValueError:
-        widths = ()
-    if not widths or set(widths) - {8, 16, 32}:
-        raise click.BadParameter("write 8, 16 or 32, with commas between")
-    return widths
+    return tuple(map(int, _sizes(context, parameter, value))) if value else (None,)
 
 
 def _table_file(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
@@ -68,7 +65,7 @@ def _table_file(context: click.Context, parameter: click.Parameter, value: Path 
 
 
 @click.command("isa")
-@click.argument("names", nargs=-1)
+@NAMES
 @click.option("--gpu", "gpus", default="pvc,dg2", show_default=True, callback=_gpus, help="pvc, dg2, tgllp, bmg, ...")
 @OCLOC
 @click.option(
@@ -78,12 +75,17 @@ def _table_file(context: click.Context, parameter: click.Parameter, value: Path 
     "-cl-intel-greater-than-4GB-buffer-required for 64-bit addresses where ocloc would take a buffer's own.",
 )
 @click.option(
-    "--grf", "grf_modes", default="default", show_default=True, callback=_grf_modes, help="Modes: default, large, auto."
+    "--grf",
+    "grf_modes",
+    default="default",
+    show_default=True,
+    callback=_some_of("default", "large", "auto"),
+    help="Modes: default, large, auto.",
 )
 @click.option(
     "--simd", "widths", callback=_widths, help="SIMD widths to force: 8, 16, 32.  [default: compiler's choice]"
 )
-@click.option("--preset", default="smoke", show_default=True, help="Problem sizes at which kernels are collected.")
+@preset_option("smoke")
 @click.option(
     "--keep", type=click.Path(path_type=Path), callback=output_folder, help="Folder for SPIR-V, assembly and metadata."
 )
@@ -102,65 +104,41 @@ def _table_file(context: click.Context, parameter: click.Parameter, value: Path 
 @click.option("--no-cache", is_flag=True, help="Compile everything again, and keep that.")
 @PATHS
 @JSON
-def isa(names: tuple[str, ...], **given: Any) -> None:
+def isa(names: tuple[str, ...], as_json: bool, **given: Any) -> None:
     """What Intel's GPU compiler makes of each variant's kernels; no GPU is needed.
 
     NAMES as in 'list', all when there are none. Exit status 2 when not one kernel was compiled, 3 without a compiler.
     """
     from harness.isa.compile_cache import CompileCache
-    from harness.isa.diff import pairs
     from harness.isa.ocloc import find_compiler
     from harness.isa.table import compile_launches, targets
-    from harness.report import isa_text as view
+    from harness.report import isa_text
 
     compiler = find_compiler(given["ocloc"])
     say(compiler.label)
-    import tempfile  # here, since every command pays for what this module imports
-
-    with tempfile.TemporaryDirectory(prefix="xebench-isa-") as folder:
-        collected = collect_plan(plan_of(names, given["paths"], given["preset"]), Path(folder))
-        wanted = targets(given["gpus"], given["grf_modes"], given["widths"], given["build_options"].split())
-        say(f"compiling {len({each.spirv_sha256 for each in collected.launches})} kernels for {len(wanted)} targets")
+    wanted = targets(given["gpus"], given["grf_modes"], given["widths"], given["build_options"].split())
+    with collected(names, given["paths"], given["preset"]) as (_, launched):
+        modules = {launch.spirv_sha256 for launch in launched.launches}
+        say(f"compiling {len(modules)} kernels for {len(wanted)} targets")
         cache = CompileCache(renew=given["no_cache"])
-        entries = compile_launches(collected.launches, wanted, compiler, cache, given["keep"])
-    compared = pairs(entries)
+        kernels = compile_launches(launched.launches, wanted, compiler, cache, given["keep"])
     if given["html"]:
-        from harness.report.isa_html import as_html
+        from harness.isa.diff import pairs
+        from harness.report import isa_html
 
-        write(given["html"], as_html(entries, compared, collected.missing))
+        write(given["html"], isa_html.as_html(kernels, pairs(kernels), launched.missing))
     if given["table"]:
-        _write_table(entries, given["table"])
-    show(view.as_json(entries, collected.missing) if given["as_json"] else view.as_text(entries, collected.missing))
-    if not any(entry.status == "ok" for entry in entries):
-        reason = next((entry.reason for entry in entries), "no selected pattern launches a kernel of its own")
-        raise NothingCompiled(f"not one kernel was compiled ({reason}): check --gpu, --ocloc and the patterns' names")
+        _write_table(kernels, given["table"])
+    show_view(isa_text, as_json, kernels, launched.missing)
+    if not any(kernel.status == "ok" for kernel in kernels):
+        reason = next((kernel.reason for kernel in kernels), "no selected pattern launches a kernel of its own")
+        raise XebenchError(f"not one kernel was compiled ({reason}): check --gpu, --ocloc and the patterns' names")
 
 
-def _write_table(entries: Sequence[Entry], file: Path) -> None:
+def _write_table(kernels: Sequence[KernelOnGpu], file: Path) -> None:
     from harness.isa.table import frame, row
     from harness.records.files import write_csv, write_parquet
 
     write_table = write_csv if file.suffix == ".csv" else write_parquet
-    write_table(file, frame(row(entry) for entry in entries))
+    write_table(file, frame(map(row, kernels)))
     say(f"wrote {file}")
-
-
-def plan_of(names: Sequence[str], paths: Sequence[Path], preset: str) -> list[Family]:
-    """The plan of the patterns that a user names."""
-    from harness.patterns.plan import build_plan
-    from harness.patterns.registry import discover, select
-
-    return build_plan(select(discover(paths), names), preset)
-
-
-def collect_plan(plan: Sequence[Family], folder: Path) -> Collected:
-    """The kernels of a plan, said on standard error, since it takes a while."""
-    from harness.isa.collect import collect
-
-    say(f"collecting the kernels of {len({family.pattern.name for family in plan})} patterns")
-    return collect(plan, folder)
-
-
-def say(text: str) -> None:
-    """A line for the user that is no result."""
-    click.echo(text, file=sys.stderr)

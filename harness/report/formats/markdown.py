@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import groupby
 
 from harness.records import Run
+from harness.report.markdown_table import escape, table
 from harness.report.result_rows import ResultRow, device_line, failures, notes, result_rows
 from harness.vocabulary import Role
 
 HEADINGS = ("pattern", "variant", "time", "speed-up", "95 % interval", "of roof", "verdict")
 
 
-def as_markdown(run: Run) -> str:
+def render(run: Run) -> str:
     """A heading and a table a family, then what has no result."""
-    lines = [device_line(run), ""]
+    lines = [escape(device_line(run)), ""]
     for family, rows in groupby(result_rows(run), key=lambda row: row.family):
-        lines += [f"### {family}", "", *table(list(rows)), ""]
-    bad = failures(run)
-    if bad:
-        lines += [
-            "### without a result",
-            "",
-            *(f"- `{key}`: {status}: {reason}" for key, status, reason in bad),
-            "",
-        ]
+        lines += [f"### {escape(family)}", "", *results(rows), ""]
+    without_result = [escape(f"- `{key}`: {status}: {reason}") for key, status, reason in failures(run)]
+    if without_result:
+        lines += ["### without a result", "", *without_result, ""]
     lines += [f"- {note}" for note in notes(run)]
     return "\n".join(lines).rstrip("\n")
 
 
-def table(rows: list[ResultRow], *, with_axes: bool = True) -> list[str]:
+def results(rows: Iterable[ResultRow], *, with_axes: bool = True) -> list[str]:
     """A table with a line a row; with or without the point on the pattern's axes."""
-    lines = ["| " + " | ".join(HEADINGS) + " |", "|" + "---|" * len(HEADINGS)]
-    for row in rows:
-        role = "" if row.role == Role.OPTIMIZED else f" ({row.role})"
-        name = "" if row.verdict else f"`{row.pattern}` {row.axes if with_axes else ''}".strip()
-        verdict = f"{row.verdict}: {row.brief}" if row.brief else row.verdict
-        cells = (name, row.variant + role, row.time, row.speedup, row.interval, row.roof, verdict)
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return lines
+    return table(HEADINGS, (_cells(row, row.axes if with_axes else "") for row in rows))
+
+
+def _cells(row: ResultRow, axes: str) -> tuple[str, ...]:
+    role = "" if row.role == Role.OPTIMIZED else f" ({row.role})"
+    # a pattern is named in the row of its baseline, which has no verdict
+    name = "" if row.verdict else f"`{row.pattern}` {axes}"
+    verdict = f"{row.verdict}: {row.brief}" if row.brief else row.verdict
+    return name, row.variant + role, row.time, row.speedup, row.interval, row.roof, verdict

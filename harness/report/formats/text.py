@@ -1,18 +1,15 @@
-"""A run for the terminal, and as JSON."""
+"""A run for the terminal."""
 
 from __future__ import annotations
 
-import io
-import json
-import shutil
-from datetime import UTC, datetime
+from collections.abc import Iterator
 from itertools import groupby
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from harness.records import Run
+from harness.report.console import draw, terminal_width
 from harness.report.result_rows import (
     ResultRow,
     device_line,
@@ -33,53 +30,35 @@ COLOURS: dict[str, str] = {
 }
 
 
-def timestamp() -> str:
-    """Now, as the name of a folder."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H%M%SZ")
+def render(run: Run, width: int | None = None, *, colour: bool | None = None) -> str:
+    """The result table and what needs attention.
+
+    Args:
+        run: any run, finished or not.
+        width: columns; those of the terminal by default.
+        colour: whether to colour; by default where standard output is a terminal.
+    """
+    width = width or terminal_width(elsewhere=120)
+    return draw(_parts(run, width), width, colour=colour)
 
 
-def as_json(run: Run) -> str:
-    """Folder, state, and the pairs and cases as lists of objects."""
-    return json.dumps(
-        {
-            "folder": str(run.path),
-            "state": run.manifest["state"],
-            "pairs": json.loads(run.pairs.to_json(orient="records")),
-            "cases": json.loads(run.cases.to_json(orient="records")),
-        },
-        indent=2,
-    )
-
-
-def as_text(run: Run, width: int | None = None, *, colour: bool | None = None) -> str:
-    """The result table and what needs attention, at the width of the terminal."""
-    buffer = io.StringIO()
-    size = width or max(80, shutil.get_terminal_size((120, 24)).columns)
-    console = Console(file=buffer, width=size, force_terminal=_colour() if colour is None else colour)
-    for line in (device_line(run), noise_line(run)):
-        if line:
-            console.print(Text(line))
+def _parts(run: Run, width: int) -> Iterator[str | Text | Table]:
+    yield from filter(None, (device_line(run), noise_line(run)))
     rows = result_rows(run)
     # time to roof take 43 columns with their gaps, a verdict at least 14
-    label_width = min(max((len(_label(row)) for row in rows), default=0) + 2, size - 57)
+    label_width = min(max((len(_label(row)) for row in rows), default=0) + 2, width - 57)
     heading = True
     for (family, pattern, axes), group in groupby(rows, key=lambda row: (row.family, row.pattern, row.axes)):
-        console.print(Text(f"{family} / {pattern} {axes}".rstrip(), style="bold"))
-        console.print(_table(list(group), label_width, heading=heading))
+        yield Text(f"{family} / {pattern} {axes}".rstrip(), style="bold")
+        yield _table(list(group), label_width, heading=heading)
         heading = False
-    _print_failures(console, run)
-    for line in filter(None, (flag_line(run), instance_line(run))):
-        console.print(Text(line))
-    counts = verdict_counts(run)
-    summary = ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "nothing was compared"
-    console.print(Text(f"{summary}; run folder: {run.path} ({run.manifest['state']})"))
-    return buffer.getvalue().rstrip("\n")
-
-
-def _colour() -> bool:
-    import sys
-
-    return sys.stdout.isatty()
+    without_result = failures(run)
+    if without_result:
+        yield Text("without a result:", style="bold")
+    yield from (f"  {key}: {status}: {reason}" for key, status, reason in without_result)
+    yield from filter(None, (flag_line(run), instance_line(run)))
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in verdict_counts(run).items())
+    yield f"{counts or 'nothing was compared'}; run folder: {run.path} ({run.manifest['state']})"
 
 
 def _label(row: ResultRow) -> str:
@@ -97,13 +76,5 @@ def _table(rows: list[ResultRow], label_width: int, *, heading: bool) -> Table:
         verdict = Text(row.verdict, style=COLOURS.get(row.verdict, ""))
         if row.brief:
             verdict.append(f": {row.brief}", style="")
-        table.add_row(f"  {_label(row)}", row.time, row.speedup, row.interval, row.roof, verdict)
+        table.add_row(Text(f"  {_label(row)}"), row.time, row.speedup, row.interval, row.roof, verdict)
     return table
-
-
-def _print_failures(console: Console, run: Run) -> None:
-    bad = failures(run)
-    if bad:
-        console.print(Text("without a result:", style="bold"))
-    for key, status, reason in bad:
-        console.print(Text(f"  {key}: {status}: {reason}"))
