@@ -27,16 +27,20 @@ def plain_table() -> Table:
     return Table(box=None, pad_edge=False, show_edge=False)
 
 
-def draw(parts: Iterable[str | Text | Table], width: int, *, colour: bool | None = False) -> str:
+def draw(parts: Iterable[str | Text | Table], width: int, *, colour: bool | None = False, wrap: bool = True) -> str:
     """Lines and tables, one below the other, without a newline at the end.
 
     Args:
         parts: a string is shown as it is, whatever brackets it holds.
-        width: columns; longer lines are wrapped.
+        width: columns of tables.
         colour: whether to colour; None: where standard output is a terminal.
+        wrap: whether longer lines are wrapped, rather than left to the terminal.
     """
     buffer = io.StringIO()
     console = Console(file=buffer, width=width, force_terminal=sys.stdout.isatty() if colour is None else colour)
     for part in parts:
-        console.print(Text(part) if isinstance(part, str) else part)
+        if isinstance(part, str):
+            console.print(Text(part), soft_wrap=not wrap)
+        else:
+            console.print(part)
     return buffer.getvalue().rstrip("\n")

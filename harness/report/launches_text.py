@@ -30,7 +30,7 @@ def as_text(
 ) -> str:
     """A table for each pattern and point of its axes, with remarks below it; then the variants without a kernel."""
     width = width or terminal_width()
-    return draw(_parts(kernels, missing, preset, width), width)
+    return draw(_parts(kernels, missing, preset, width), width, wrap=False)
 
 
 def _parts(
