@@ -39,7 +39,7 @@ docs: install  ## pages that are generated from the code
 	$(BIN)/python -m harness.pages.coverage > docs/coverage.md
 	$(BIN)/python -m harness.pages.guide_claims > docs/guide-claims-in-assembly.md
 	$(BIN)/python -m harness.pages.generated_code > docs/generated-code.md
-	$(BIN)/python -m harness.report.projection_text > docs/projection.md
+	$(BIN)/python -m harness.pages.projection > docs/projection.md
 	$(BIN)/python -m harness.pages.readme README.md results/cpu-epyc-2-cores
 
 isa: install  ## generated code of the whole suite for Max and Arc, with the installed compiler; needs ocloc, no GPU

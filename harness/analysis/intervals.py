@@ -8,7 +8,7 @@ random: the same samples give the same interval, in about 0.1 ms, from six sampl
 
 Within an instance the speed-up is taken **over blocks**: in each block the ratio of the two sides' medians, then the
 median of these ratios. How often its interval covers the true ratio, in percent, by
-``python -m harness.studies.intervals.coverage`` (1000 synthetic families each, standard error 0.7; 95 is wanted):
+``python -m harness.studies.intervals`` (1000 synthetic families each, standard error 0.7; 95 is wanted):
 
     blocks                         7    10    20    30    60
     lognormal 1 %               96.0  97.3  96.1  96.6  95.7

@@ -9,16 +9,16 @@ from __future__ import annotations
 import click
 
 from harness import __version__
-from harness.cli.devices import devices
-from harness.cli.doctor import doctor
-from harness.cli.isa import isa
-from harness.cli.list_patterns import list_patterns
-from harness.cli.occupancy import occupancy
-from harness.cli.options import run_command
-from harness.cli.project import project
-from harness.cli.report import report
-from harness.cli.roofline import roofline
-from harness.cli.run import run
+from harness.cli.devices_command import devices
+from harness.cli.doctor_command import doctor
+from harness.cli.isa_command import isa
+from harness.cli.list_command import list_patterns
+from harness.cli.occupancy_command import occupancy
+from harness.cli.output import run_program
+from harness.cli.project_command import project
+from harness.cli.report_command import report
+from harness.cli.roofline_command import roofline
+from harness.cli.run_command import run
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -33,4 +33,4 @@ for _command in (doctor, devices, list_patterns, run, report, roofline, isa, occ
 
 def main() -> None:
     """Run a command; an error that a user can cause ends in one line and its exit status."""
-    run_command(commands, "xebench")
+    run_program(commands, "xebench")

@@ -1,18 +1,16 @@
-"""What the commands share: options, and how an error that a user can cause ends. Imports click and nothing heavy."""
+"""The options that commands share. Imports click and nothing heavy."""
 
 from __future__ import annotations
 
 import math
 import os
-import signal
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from harness.errors import XebenchError
-
+NAMES: Final = click.argument("names", nargs=-1)
 PATHS: Final = click.option(
     "--path",
     "paths",
@@ -20,8 +18,22 @@ PATHS: Final = click.option(
     type=click.Path(path_type=Path),
     help="A pattern file of your own, beside the built-in ones. May be given more than once.",
 )
+DEVICE: Final = click.option(
+    "--device",
+    default="auto",
+    show_default=True,
+    help="auto, gpu, cpu, or a SYCL filter string such as level_zero:gpu:0.",
+)
+EUS: Final = click.option(
+    "--eus", type=int, help="Vector engines of the device, where it has fewer than the whole GPU."
+)
 JSON: Final = click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
 OCLOC: Final = click.option("--ocloc", help="Intel's offline compiler.  [default: ocloc on the path]")
+
+
+def preset_option(default: str) -> Callable[[Any], Any]:
+    """``--preset``, with the preset that a command takes by itself."""
+    return click.option("--preset", default=default, show_default=True, help="Problem sizes: smoke, default or guide.")
 
 
 class Positive(click.FloatRange):
@@ -65,66 +77,12 @@ def _check_writable(folder: Path, advice: str) -> None:
         raise click.BadParameter(f"the folder {folder} cannot be written: {advice}")
 
 
-def write(path: Path, text: str) -> None:
-    """Write a file that a user asked for, and say so on standard error.
-
-    Raises:
-        XebenchError: it cannot be written.
-    """
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise XebenchError(f"{path} cannot be written ({error.strerror}): name another file") from None
-    click.echo(f"wrote {path}", err=True)
-
-
-def show(text: str) -> None:
-    """Print a result. Where nobody reads it any more the command goes on to its exit status.
-
-    Raises:
-        XebenchError: standard output is a file that cannot be written.
-    """
-    try:
-        click.echo(text)
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):
-            return
-        raise XebenchError(f"the result cannot be printed ({error.strerror}): print it to another place") from None
-
-
 def given_options() -> dict[str, str]:
     """What the user gave to the running command: name of each parameter, and how it is written."""
     context = click.get_current_context()
-    given = click.core.ParameterSource.COMMANDLINE
+    on_command_line = click.core.ParameterSource.COMMANDLINE
     return {
-        str(one.name): one.opts[0] if isinstance(one, click.Option) else one.human_readable_name
-        for one in context.command.params
-        if context.get_parameter_source(str(one.name)) is given
+        str(parameter.name): parameter.opts[0] if isinstance(parameter, click.Option) else parameter.human_readable_name
+        for parameter in context.command.params
+        if context.get_parameter_source(str(parameter.name)) is on_command_line
     }
-
-
-def run_command(command: click.Command, name: str) -> None:
-    """Run a command as a program; an error that a user can cause ends in one line and its exit status.
-
-    Args:
-        command: the command.
-        name: of the program, for its help.
-    """
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
-    try:
-        status = command.main(prog_name=name, standalone_mode=False)
-    except XebenchError as error:
-        click.echo(f"xebench: {error}", err=True)
-        sys.exit(error.exit_code)
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except click.UsageError as error:
-        where = error.ctx.command_path if error.ctx else name
-        click.echo(f"xebench: {error.format_message().rstrip('.')}: see {where} --help", err=True)
-        sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("xebench: stopped", err=True)
-        sys.exit(128 + signal.SIGINT)
-    sys.exit(status if isinstance(status, int) else 0)

@@ -1,8 +1,8 @@
 """How full a launch keeps an Intel GPU, computed from the launch and the GPU's parameters, never measured.
 
-Formulas F1 to F9 are those of the guide ("Thread Mapping and GPU Occupancy" and the notebook of that name; F7
-and F9: its GPA chapter). `occupancy` joins them in the way of Intel's GPU Occupancy Calculator
-(``data/gpus.json`` names the snapshot), without the rounding that the calculator does for display:
+Formulas F1 to F6 are those of the guide ("Thread Mapping and GPU Occupancy" and the notebook of that name).
+`occupancy_of` joins them in the way of Intel's GPU Occupancy Calculator (``data/gpus.json`` names the snapshot),
+without the rounding that the calculator does for display:
 
     T         thread contexts of an Xe-core (F1), half of them with large GRF
     t         ceil(work-group size / sub-group size), threads of a work-group
@@ -18,21 +18,20 @@ threads of all work-groups over the thread contexts of the GPU.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import NamedTuple
 
 from harness.errors import XebenchError
-from harness.gpu_model.gpus import GpuParameters, parse_size
+from harness.gpu_model.gpu_parameters import GpuParameters
+from harness.gpu_model.size_text import parse_size
 
 
-class LaunchError(XebenchError):
+class UnsupportedLaunch(XebenchError):
     """The GPU cannot run such a launch; the message names the limit."""
 
 
 @dataclass(frozen=True)
-class Launch:
+class LaunchShape:
     """What a kernel asks of the GPU.
 
     Attributes:
@@ -69,13 +68,13 @@ def parse_launch(
     barriers: int = 0,
     global_size: str | None = None,
     large_grf: bool = False,
-) -> Launch:
+) -> LaunchShape:
     """A launch from a command line: sizes such as ``32K`` and ``1M``, ranges such as ``64x64x128``.
 
     Raises:
         SizeError: one of the texts is no size.
     """
-    return Launch(
+    return LaunchShape(
         _extent(work_group),
         parse_size(sub_group),
         parse_size(slm),
@@ -107,7 +106,7 @@ class Occupancy:
     """
 
     gpu: GpuParameters
-    launch: Launch
+    launch: LaunchShape
     threads_per_work_group: int
     work_group_utilisation: float
     work_groups_per_xe_core: int
@@ -132,32 +131,12 @@ class Occupancy:
         }
 
 
-def occupancy(
-    gpu: GpuParameters,
-    work_group_size: int,
-    sub_group_size: int,
-    slm_bytes: int = 0,
-    barriers: int = 0,
-    *,
-    global_size: int | None = None,
-    large_grf: bool = False,
-    eu_count: int | None = None,
-) -> Occupancy:
-    """How full the launch keeps the GPU; see `Launch` for the arguments, `Occupancy` for the answer.
-
-    Args:
-        eu_count: another member of the GPU's family than the one that ``gpu`` means.
+def occupancy_of(launch: LaunchShape, gpu: GpuParameters) -> Occupancy:
+    """How full the launch keeps the GPU.
 
     Raises:
-        LaunchError: the GPU cannot run it.
-        GpuError: the family has no such ``eu_count``.
+        UnsupportedLaunch: the GPU cannot run it.
     """
-    launch = Launch(work_group_size, sub_group_size, slm_bytes, barriers, global_size, large_grf)
-    return occupancy_of(launch, gpu if eu_count is None else gpu.with_eu_count(eu_count))
-
-
-def occupancy_of(launch: Launch, gpu: GpuParameters) -> Occupancy:
-    """As `occupancy`, of a `Launch`."""
     limits = _work_groups_by_limit(launch, gpu)
     per_core = min(limits.values())
     per_wave = per_core * gpu.xe_cores
@@ -190,7 +169,7 @@ def occupancy_of(launch: Launch, gpu: GpuParameters) -> Occupancy:
     )
 
 
-def _work_groups_by_limit(launch: Launch, gpu: GpuParameters) -> dict[str, int]:
+def _work_groups_by_limit(launch: LaunchShape, gpu: GpuParameters) -> dict[str, int]:
     slm_bytes = _check(launch, gpu)
     limits = {"threads": _contexts(launch, gpu) // launch.threads_per_work_group}
     if slm_bytes:
@@ -201,11 +180,11 @@ def _work_groups_by_limit(launch: Launch, gpu: GpuParameters) -> dict[str, int]:
     return limits
 
 
-def _contexts(launch: Launch, gpu: GpuParameters) -> int:
+def _contexts(launch: LaunchShape, gpu: GpuParameters) -> int:
     return gpu.threads_per_xe_core // (2 if launch.large_grf else 1)
 
 
-def _limited_by(launch: Launch, gpu: GpuParameters, limits: dict[str, int]) -> str:
+def _limited_by(launch: LaunchShape, gpu: GpuParameters, limits: dict[str, int]) -> str:
     per_core = min(limits.values())
     if launch.work_groups is not None and launch.work_groups < per_core * gpu.xe_cores:
         return "global size"
@@ -214,75 +193,32 @@ def _limited_by(launch: Launch, gpu: GpuParameters, limits: dict[str, int]) -> s
     return "large GRF" if binding == "threads" and launch.large_grf else binding
 
 
-def _check(launch: Launch, gpu: GpuParameters) -> int:
+def _check(launch: LaunchShape, gpu: GpuParameters) -> int:
     """The SLM that a work-group is given in bytes; a launch that cannot run ends here."""
     size, sub_group_size, global_size = launch.work_group_size, launch.sub_group_size, launch.global_size
     if size < 1 or launch.slm_bytes < 0 or launch.barriers < 0 or (global_size is not None and global_size < 1):
-        raise LaunchError("sizes must be above 0, SLM and barriers not below it")
+        raise UnsupportedLaunch("sizes must be above 0, SLM and barriers not below it")
     if size > gpu.max_work_group_size:
-        raise LaunchError(f"{gpu.code} has no work-groups of {size}: use at most {gpu.max_work_group_size}")
+        raise UnsupportedLaunch(f"{gpu.code} has no work-groups of {size}: use at most {gpu.max_work_group_size}")
     if sub_group_size not in gpu.sub_group_sizes:
         offered = ", ".join(map(str, gpu.sub_group_sizes))
-        raise LaunchError(f"{gpu.code} has no sub-groups of {sub_group_size}: use one of {offered}")
+        raise UnsupportedLaunch(f"{gpu.code} has no sub-groups of {sub_group_size}: use one of {offered}")
     if launch.large_grf and not gpu.large_grf:
-        raise LaunchError(f"{gpu.code} has no large GRF mode: compile for the small one")
+        raise UnsupportedLaunch(f"{gpu.code} has no large GRF mode: compile for the small one")
     contexts = _contexts(launch, gpu)
     if launch.threads_per_work_group > contexts:
         needed = f"a work-group of {size} needs {launch.threads_per_work_group} threads"
         largest = contexts * sub_group_size
-        raise LaunchError(f"{needed}, an Xe-core of {gpu.code} has {contexts}: use at most {largest} work-items")
+        raise UnsupportedLaunch(f"{needed}, an Xe-core of {gpu.code} has {contexts}: use at most {largest} work-items")
     slm_bytes = gpu.allocated_slm_bytes(launch.slm_bytes)
     if slm_bytes is None:
         largest = gpu.max_slm_per_work_group_bytes
-        raise LaunchError(f"{gpu.code} has no {launch.slm_bytes} bytes of SLM per work-group: use at most {largest}")
+        raise UnsupportedLaunch(
+            f"{gpu.code} has no {launch.slm_bytes} bytes of SLM per work-group: use at most {largest}"
+        )
     if launch.barriers > gpu.barrier_registers:
         registers = gpu.barrier_registers
-        raise LaunchError(f"{gpu.code} has no {launch.barriers} barriers per work-group: use at most {registers}")
+        raise UnsupportedLaunch(f"{gpu.code} has no {launch.barriers} barriers per work-group: use at most {registers}")
     if global_size is not None and global_size % size:
-        raise LaunchError(f"global size {global_size} is no multiple of the work-group size {size}: pad it")
+        raise UnsupportedLaunch(f"global size {global_size} is no multiple of the work-group size {size}: pad it")
     return slm_bytes
-
-
-def max_threads_per_work_group(gpu: GpuParameters, sub_group_size: int) -> int:
-    """Threads of the largest work-group: threads x sub-group size <= maximum work-group size (F2)."""
-    return gpu.max_work_group_size // sub_group_size
-
-
-def unsynchronised_occupancy(gpu: GpuParameters, work_groups: int, threads_per_work_group: int) -> float:
-    """Occupancy of the GPU if threads of one work-group may be spread over Xe-cores, at most 1 (F3).
-
-    The guide's estimate for kernels with neither barrier nor SLM: it sees no waste where work-groups do not
-    divide the contexts of an Xe-core, which `occupancy` does.
-    """
-    return min(1.0, work_groups * threads_per_work_group / gpu.threads)
-
-
-def max_work_group_of_slm(gpu: GpuParameters, bytes_per_item: int) -> int:
-    """Largest work-group in which each work-item can have that much SLM (F6)."""
-    return min(gpu.max_work_group_size, gpu.max_slm_per_work_group_bytes // bytes_per_item)
-
-
-def work_items_to_fill(gpu: GpuParameters, sub_group_size: int) -> int:
-    """Work-items that give every thread context of the GPU one sub-group (F8; guide, Implicit Scaling)."""
-    return gpu.threads * sub_group_size
-
-
-def eu_thread_occupancy(loaded_threads: Sequence[int], threads_per_eu: int) -> float:
-    """Occupied over all thread slots, from the threads that each EU has loaded (F7)."""
-    return sum(loaded_threads) / (threads_per_eu * len(loaded_threads))
-
-
-class EuStates(NamedTuple):
-    """Fractions of the time of an EU array; they add up to 1."""
-
-    active: float
-    stalled: float
-    idle: float
-
-
-def eu_states(executing: float, loaded: float, total: float) -> EuStates:
-    """What EUs did in ``total`` clocks: in some threads were loaded, in fewer an ALU was executing (F9).
-
-    Stalled is the rest of the loaded clocks, in which every thread waits; idle are those without a thread.
-    """
-    return EuStates(executing / total, (loaded - executing) / total, (total - loaded) / total)

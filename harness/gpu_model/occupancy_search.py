@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import log2
 
-from harness.gpu_model.gpus import GpuParameters
-from harness.gpu_model.occupancy import Launch, LaunchError, Occupancy, occupancy_of
+from harness.gpu_model.gpu_parameters import GpuParameters
+from harness.gpu_model.occupancy import LaunchShape, Occupancy, UnsupportedLaunch, occupancy_of
 
 # sums of fractions differ in their last bits; contexts are counted in hundreds
 _SAME = 1e-9
@@ -27,34 +28,30 @@ def nearest_better(current: Occupancy, *, best: bool = False) -> Occupancy | Non
     Returns:
         The better launch's occupancy, or None if no single change makes it fuller.
     """
-    fuller = list(_fuller(current, _neighbours(current)))
+    fuller = list(_fuller(current, _one_change_away(current)))
     if not fuller and current.launch.large_grf:
         fuller = list(_fuller(current, [(0.0, replace(current.launch, large_grf=False))]))
     if best and fuller:
-        most = max(found.device_occupancy for _, found in fuller)
-        fuller = [(cost, found) for cost, found in fuller if found.device_occupancy > most - _SAME]
+        most = max(better.device_occupancy for _, better in fuller)
+        fuller = [(change, better) for change, better in fuller if better.device_occupancy > most - _SAME]
     # of equal changes the fuller one, then the easier: a work-group size before sub-group size and SLM
-    nearest = min(fuller, key=_rank, default=None)
-    return None if nearest is None else nearest[1]
+    nearest = min(fuller, key=lambda step: (round(step[0], 9), -round(step[1].device_occupancy, 9)), default=None)
+    return nearest and nearest[1]
 
 
-def _rank(found: tuple[float, Occupancy]) -> tuple[float, float]:
-    cost, there = found
-    return round(cost, 9), -round(there.device_occupancy, 9)
-
-
-def _fuller(current: Occupancy, launches: Iterable[tuple[float, Launch]]) -> Iterator[tuple[float, Occupancy]]:
-    for cost, launch in launches:
+def _fuller(current: Occupancy, launches: Iterable[tuple[float, LaunchShape]]) -> Iterator[tuple[float, Occupancy]]:
+    """Those of the launches that the GPU can run and that fill it more, each with the size of its change."""
+    for change, launch in launches:
         try:
-            found = occupancy_of(launch, current.gpu)
-        except LaunchError:
+            occupancy = occupancy_of(launch, current.gpu)
+        except UnsupportedLaunch:
             continue
-        if found.device_occupancy > current.device_occupancy + _SAME:
-            yield cost, found
+        if occupancy.device_occupancy > current.device_occupancy + _SAME:
+            yield change, occupancy
 
 
-def _neighbours(current: Occupancy) -> Iterator[tuple[float, Launch]]:
-    """All launches one change away, each with the size of the change in powers of two."""
+def _one_change_away(current: Occupancy) -> Iterator[tuple[float, LaunchShape]]:
+    """All launches that differ in one argument, each with the size of the change in powers of two."""
     gpu, launch = current.gpu, current.launch
     for size in range(launch.sub_group_size, gpu.max_work_group_size + 1, launch.sub_group_size):
         yield abs(log2(size / launch.work_group_size)), replace(launch, work_group_size=size)
@@ -65,7 +62,7 @@ def _neighbours(current: Occupancy) -> Iterator[tuple[float, Launch]]:
             yield log2(launch.slm_bytes / size), replace(launch, slm_bytes=size)
 
 
-def difference(before: Launch, after: Launch) -> str:
+def difference(before: LaunchShape, after: LaunchShape) -> str:
     """What changed between two launches: ``work-group size 512 -> 448``."""
     names = {
         "work_group_size": "work-group size",
@@ -77,13 +74,13 @@ def difference(before: Launch, after: Launch) -> str:
     return ", ".join(f"{name} {old} -> {new}" for name, old, new in changes if old != new)
 
 
-def explain(found: Occupancy) -> str:
+def explain(occupancy: Occupancy) -> str:
     """One sentence on what limits the launch."""
-    gpu, launch, contexts = found.gpu, found.launch, found.gpu.threads_per_xe_core
-    groups, threads = found.work_groups_per_xe_core, found.threads_per_work_group
+    gpu, launch, contexts = occupancy.gpu, occupancy.launch, occupancy.gpu.threads_per_xe_core
+    groups, threads = occupancy.work_groups_per_xe_core, occupancy.threads_per_work_group
     resident = f"{groups} work-group{'' if groups == 1 else 's'} of {threads} threads"
     idle = contexts - groups * threads
-    wave = min(found.work_groups_by_limit.values()) * gpu.xe_cores
+    wave = min(occupancy.work_groups_by_limit.values()) * gpu.xe_cores
     slm_bytes = gpu.allocated_slm_bytes(launch.slm_bytes)
     reasons = {
         "threads": f"{resident} leave {idle} of {contexts} contexts idle"
@@ -96,7 +93,7 @@ def explain(found: Occupancy) -> str:
         "global size": f"{launch.work_groups} of the {wave} work-groups of a full wave "
         f"({wave * launch.work_group_size} work-items)",
     }
-    return f"{found.limited_by}: {reasons[found.limited_by]}"
+    return f"{occupancy.limited_by}: {reasons[occupancy.limited_by]}"
 
 
 @dataclass(frozen=True)
@@ -111,49 +108,36 @@ class HeatCell:
 
 
 def heat_map(
-    gpu: GpuParameters,
-    sub_group_size: int,
-    *,
-    work_group_sizes: Sequence[int] = (),
-    slm_sizes_bytes: Sequence[int] = (),
-    barriers: int = 0,
-    large_grf: bool = False,
+    gpu: GpuParameters, sub_group_size: int, *, barriers: int = 0, large_grf: bool = False
 ) -> tuple[HeatCell, ...]:
     """Xe-core occupancy over work-group size and SLM per work-group, row by row of work-group sizes.
 
-    Args:
-        work_group_sizes: by default those whose threads are a power of two or divide an Xe-core's contexts.
-        slm_sizes_bytes: by default none, and all sizes in which the GPU allocates.
+    Work-group sizes are `work_group_sizes`; SLM is none, and all sizes in which the GPU allocates.
 
     Raises:
-        LaunchError: the GPU does not offer the sub-group size, the barriers or large GRF at all.
+        UnsupportedLaunch: the GPU does not offer the sub-group size, the barriers or large GRF at all.
     """
-    sizes = work_group_sizes or default_work_group_sizes(gpu, sub_group_size)
-    smallest = Launch(min(sizes), sub_group_size, 0, barriers, None, large_grf)
+    sizes = work_group_sizes(gpu, sub_group_size)
+    smallest = LaunchShape(min(sizes), sub_group_size, 0, barriers, None, large_grf)
     occupancy_of(smallest, gpu)
     return tuple(
         _cell(replace(smallest, work_group_size=size, slm_bytes=slm_bytes), gpu)
         for size in sizes
-        for slm_bytes in slm_sizes_bytes or (0, *gpu.slm_sizes_bytes)
+        for slm_bytes in (0, *gpu.slm_sizes_bytes)
     )
 
 
-def default_work_group_sizes(gpu: GpuParameters, sub_group_size: int) -> tuple[int, ...]:
+def work_group_sizes(gpu: GpuParameters, sub_group_size: int) -> tuple[int, ...]:
     """Work-group sizes worth a look: whose threads are a power of two or divide an Xe-core's contexts."""
     most = max(1, gpu.max_work_group_size // sub_group_size)
-    worth = (n for n in range(1, most + 1) if n & (n - 1) == 0 or gpu.threads_per_xe_core % n == 0)
-    return tuple(n * sub_group_size for n in worth)
+    threads = (n for n in range(1, most + 1) if n & (n - 1) == 0 or gpu.threads_per_xe_core % n == 0)
+    return tuple(n * sub_group_size for n in threads)
 
 
-def _cell(launch: Launch, gpu: GpuParameters) -> HeatCell:
-    try:
-        found = occupancy_of(launch, gpu)
-    except LaunchError:
-        return HeatCell(launch.work_group_size, launch.slm_bytes, 0, 0.0, "cannot launch")
-    return HeatCell(
-        launch.work_group_size,
-        launch.slm_bytes,
-        found.work_groups_per_xe_core,
-        found.xe_core_occupancy,
-        found.limited_by,
-    )
+def _cell(launch: LaunchShape, gpu: GpuParameters) -> HeatCell:
+    work_groups, share, limited_by = 0, 0.0, "cannot launch"
+    with suppress(UnsupportedLaunch):
+        occupancy = occupancy_of(launch, gpu)
+        work_groups, share = occupancy.work_groups_per_xe_core, occupancy.xe_core_occupancy
+        limited_by = occupancy.limited_by
+    return HeatCell(launch.work_group_size, launch.slm_bytes, work_groups, share, limited_by)

@@ -12,24 +12,24 @@ cache already, and kernels that run side by side, can make it faster.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 from typing import Final
 
-from harness.gpu_model.gpus import GpuParameters, find_gpu
-from harness.gpu_model.occupancy import Occupancy
+import msgspec
 
-#: Generations without ``add3``, which Intel's compiler emits for Xe-HP and later.
-ONE_ADDITION: Final = ("Gen9", "Gen11", "Xe-LP")
+from harness.gpu_model.gpu_parameters import GpuParameters
+from harness.gpu_model.gpus import find_gpu
+from harness.gpu_model.occupancy import Occupancy
 
 MEMORY: Final = "memory"
 COMPUTE: Final = "compute"
 
 
 @dataclass(frozen=True)
-class Bound:
+class RoofBound:
     """What the roofs of a GPU allow.
 
     Attributes:
@@ -43,7 +43,7 @@ class Bound:
     @property
     def time_ns(self) -> float | None:
         """The longer of the two; None when nothing is known."""
-        return max((one for one in (self.memory_ns, self.compute_ns) if one is not None), default=None)
+        return max((time for time in (self.memory_ns, self.compute_ns) if time is not None), default=None)
 
     @property
     def bound_by(self) -> str | None:
@@ -59,7 +59,7 @@ def bound(
     operations: int | None,
     operation_kind: str = "fp32",
     share: float = 1.0,
-) -> Bound:
+) -> RoofBound:
     """The bound of a problem on a GPU.
 
     Args:
@@ -70,7 +70,7 @@ def bound(
         share: part of the vector engines that the launch can use (`engines_share`).
     """
     bandwidth, rate = gpu.peak_memory_gbps, peak_gops(gpu, operation_kind)
-    return Bound(
+    return RoofBound(
         None if bandwidth is None or bytes_moved is None else bytes_moved / bandwidth,
         None if rate is None or operations is None else operations / (rate * share),
     )
@@ -82,9 +82,7 @@ def peak_gops(gpu: GpuParameters, operation_kind: str) -> float | None:
     A multiply-add counts as two. 32-bit integers have no multiply-add of full rate: up to Xe-LP one operation a lane
     and clock, which is the ceiling that the guide's GPU Roofline chapter prints; later GPUs add three numbers at once.
     """
-    if operation_kind == "int32" and gpu.generation in ONE_ADDITION:
-        return None if gpu.peak_fp32_gflops is None else gpu.peak_fp32_gflops / 2
-    peaks = {"fp32": gpu.peak_fp32_gflops, "int32": gpu.peak_fp32_gflops, "fp64": gpu.peak_fp64_gflops}
+    peaks = {"fp32": gpu.peak_fp32_gflops, "int32": gpu.peak_int32_gops, "fp64": gpu.peak_fp64_gflops}
     return peaks.get(operation_kind)
 
 
@@ -93,18 +91,17 @@ def engines_share(launches: Sequence[Occupancy]) -> float:
     return max(map(_share, launches), default=1.0)
 
 
-def _share(found: Occupancy) -> float:
-    gpu, groups = found.gpu, found.launch.work_groups
-    threads = found.threads_per_work_group
-    in_core = min(gpu.eus_per_xe_core, threads * min(found.work_groups_by_limit.values()))
+def _share(launch: Occupancy) -> float:
+    gpu, groups = launch.gpu, launch.launch.work_groups
+    threads = launch.threads_per_work_group
+    in_core = min(gpu.eus_per_xe_core, threads * min(launch.work_groups_by_limit.values()))
     engines = gpu.xe_cores * in_core
     if groups is not None:
         engines = min(groups * threads, min(gpu.xe_cores, groups) * in_core)
     return engines / gpu.eu_count
 
 
-@dataclass(frozen=True)
-class GuideFigure:
+class GuideFigure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A rate that the guide measured on a GPU whose parameters are known.
 
     Attributes:
@@ -137,10 +134,12 @@ class GuideFigure:
         return None if self.roof_rate is None else self.rate / self.roof_rate
 
 
+class _GuideRates(msgspec.Struct):
+    figures: tuple[GuideFigure, ...]
+
+
 @cache
 def guide_figures() -> tuple[GuideFigure, ...]:
     """The figures of the guide that the model is held against (``data/guide_rates.json``)."""
-    from importlib.resources import files
-
-    text = files(__package__).joinpath("data/guide_rates.json").read_text("utf-8")
-    return tuple(GuideFigure(**entry) for entry in json.loads(text)["figures"])
+    text = resources.files(__package__).joinpath("data/guide_rates.json").read_bytes()
+    return msgspec.json.decode(text, type=_GuideRates).figures

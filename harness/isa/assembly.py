@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from harness.gpu_model.gpus import gpu_of_platform
 from harness.isa.sends import Message, is_message, read_message
 
 CLASSES = (
@@ -20,8 +21,9 @@ CLASSES = (
 
 _INSTRUCTION = re.compile(r"^(?:\([^)]*\)\s*)?(?P<opcode>[a-z]\S*)(?:\s+\((?P<lanes>\d+)\|M\d+\))?(?P<operands>.*)$")
 _LABEL = re.compile(r"^(?://\s*)?(?P<name>[A-Za-z_]\w*):\s*$")
+KERNEL_LINE = re.compile(r'^//\.kernel "?([^"\n]+)"?$', re.MULTILINE)
 _HEADER = {
-    "kernel": re.compile(r'^//\.kernel "?([^"\n]+)"?$', re.MULTILINE),
+    "kernel": KERNEL_LINE,
     "platform": re.compile(r"^//\.platform (\w+)$", re.MULTILINE),
     "grf": re.compile(r"^//\.thread_config numGRF=(\d+)", re.MULTILINE),
     "spill": re.compile(r"^//\.spill size (\d+)$", re.MULTILINE),
@@ -38,9 +40,8 @@ _CONTROL = frozenset(
 _MOVES = frozenset({"mov", "movi", "smov"})
 _FLOAT_TYPES = frozenset({"f", "df", "hf", "bf", "tf32"})
 _INT64_TYPES = frozenset({"q", "uq"})
-# Carries exist to make wide additions of narrow ones; these GPUs spell the two halves of a product differently.
+# Carries exist to make wide additions of narrow ones.
 _CARRIES = frozenset({"addc", "subb"})
-_HIGH_HALF_IS_MACH = ("PVC", "XE2", "BMG", "LNL")
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,9 @@ def read_assembly(text: str) -> Assembly:
 
 
 def _instructions(lines: Sequence[str], platform: str) -> tuple[Instruction, ...]:
-    found: list[Instruction] = []
+    gpu = gpu_of_platform(platform)
+    has_macl = gpu is not None and gpu.has_macl
+    instructions: list[Instruction] = []
     end, in_prolog = 0, False
     for number, line in enumerate(lines, 1):
         label = _LABEL.match(line)
@@ -144,13 +147,13 @@ def _instructions(lines: Sequence[str], platform: str) -> tuple[Instruction, ...
         match = _INSTRUCTION.match(code.strip())
         if match is None:
             raise ValueError(f"line {number} of the assembly is no instruction: {code.strip()[:60]!r}")
-        found.append(_instruction(match, comment, platform, number, in_prolog))
+        instructions.append(_instruction(match, comment, has_macl, number, in_prolog))
         if "EOT" in match["operands"]:
-            end = len(found)
-    return tuple(found[: end or len(found)])
+            end = len(instructions)
+    return tuple(instructions[: end or len(instructions)])
 
 
-def _instruction(match: re.Match[str], comment: str, platform: str, line: int, in_prolog: bool) -> Instruction:
+def _instruction(match: re.Match[str], comment: str, has_macl: bool, line: int, in_prolog: bool) -> Instruction:
     # bfn carries its logic in its name: bfn.(s0&s1|s2)
     opcode, operands = match["opcode"].partition(".(")[0], match["operands"].strip()
     lanes = int(match["lanes"] or 0)
@@ -159,18 +162,18 @@ def _instruction(match: re.Match[str], comment: str, platform: str, line: int, i
     message = None
     if is_message(opcode):
         message = read_message(opcode, lanes, operands, comment, in_prolog=in_prolog)
-    kind = "send" if message else _kind(opcode, operands, kind_of_type, platform)
+    kind = "send" if message else _kind(opcode, operands, kind_of_type, has_macl)
     return Instruction(opcode, kind, lanes, kind_of_type, line, message)
 
 
-def _kind(opcode: str, operands: str, type_: str, platform: str) -> str:
+def _kind(opcode: str, operands: str, type_: str, has_macl: bool) -> str:
     stem = opcode.partition(".")[0]
     for names, kind in ((_CONTROL, "control"), ({"sync", "wait"}, "sync"), ({"math"}, "math"), ({"dpas"}, "dpas")):
         if stem in names:
             return kind
     if stem in {"nop", "illegal"}:
         return "other"
-    if _emulates_int64(stem, operands, platform):
+    if _emulates_int64(stem, operands, has_macl):
         return "int64_emulation"
     if stem in _MOVES:
         return "move"
@@ -179,9 +182,9 @@ def _kind(opcode: str, operands: str, type_: str, platform: str) -> str:
     return "int64" if type_ in _INT64_TYPES else "int"
 
 
-def _emulates_int64(stem: str, operands: str, platform: str) -> bool:
+def _emulates_int64(stem: str, operands: str, has_macl: bool) -> bool:
     """Whether the instruction is there because 64 bits go through 32-bit hardware: carries and high halves."""
     if stem == "mach":
         # where macl is an instruction of its own, mach is the high half; elsewhere only if it writes the accumulator
-        return platform.startswith(_HIGH_HALF_IS_MACH) or "AccWrEn" in operands
+        return has_macl or "AccWrEn" in operands
     return stem in _CARRIES or (stem in {"add", "add3", "mov"} and bool(_ACCUMULATOR_READ.search(operands)))

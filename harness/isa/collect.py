@@ -23,7 +23,7 @@ _WORKER = "harness.isa.collect_worker"
 
 
 @dataclass(frozen=True)
-class Launch:
+class KernelLaunch:
     """A kernel of a variant, as it was first launched.
 
     Attributes:
@@ -60,7 +60,7 @@ class Launch:
 
 
 @dataclass(frozen=True)
-class Missing:
+class VariantWithoutKernel:
     """A variant without a kernel to look at, and why."""
 
     pattern: str
@@ -69,7 +69,7 @@ class Missing:
 
 
 @dataclass(frozen=True)
-class Work:
+class LeastWork:
     """The least work of a family, as its problem states it.
 
     Attributes:
@@ -89,9 +89,9 @@ class Work:
 class Collected:
     """All kernels that were found, the variants that have none, and the least work of each family."""
 
-    launches: list[Launch] = field(default_factory=list)
-    missing: list[Missing] = field(default_factory=list)
-    work: list[Work] = field(default_factory=list)
+    launches: list[KernelLaunch] = field(default_factory=list)
+    missing: list[VariantWithoutKernel] = field(default_factory=list)
+    work: list[LeastWork] = field(default_factory=list)
 
     def merge(self, other: Collected) -> None:
         """Take over what another found."""
@@ -132,7 +132,7 @@ def _collect_share(families: list[Family], folder: Path, timeout_s: int) -> Coll
         found.merge(_read(families, place))
         # a child that did not come to its first pattern failed for a reason that the next would share
         lost = families[done : done + 1] if begun else families[done:]
-        found.missing += [Missing(f.pattern.name, v.name, how) for f in lost for v in f.pattern.variants]
+        found.missing += [VariantWithoutKernel(f.pattern.name, v.name, how) for f in lost for v in f.pattern.variants]
         families = families[done + len(lost) :]
     return found
 
@@ -183,15 +183,15 @@ def _read(families: Sequence[Family], place: Path) -> Collected:
             role = next(variant.role for variant in info.variants if variant.name == record["variant"])
             found.launches.append(_launch(record, info.family, role, place))
         elif record["kind"] == "missing":
-            found.missing.append(Missing(record["pattern"], record["variant"], record["reason"]))
+            found.missing.append(VariantWithoutKernel(record["pattern"], record["variant"], record["reason"]))
         elif record["kind"] == "work":
-            found.work.append(Work(**{name: value for name, value in record.items() if name != "kind"}))
+            found.work.append(LeastWork(**{name: value for name, value in record.items() if name != "kind"}))
     return found
 
 
-def _launch(record: Mapping[str, Any], family: str, role: str, place: Path) -> Launch:
+def _launch(record: Mapping[str, Any], family: str, role: str, place: Path) -> KernelLaunch:
     local = record["local_size"]
-    return Launch(
+    return KernelLaunch(
         pattern=record["pattern"],
         family=family,
         variant=record["variant"],

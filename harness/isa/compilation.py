@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
+
+from harness.gpu_model.gpus import gpus
 
 GRF_FLAGS = {
     "default": (),
     "large": ("-cl-intel-256-GRF-per-thread",),
     "auto": ("-cl-intel-enable-auto-large-GRF-mode",),
 }
-# The name that ocloc wants, where it is not the GPU's own.
-_DEVICES = {"dg2": "dg2-g10", "gen9": "skl", "gen11": "icllp"}
 
 
 @dataclass(frozen=True)
@@ -29,12 +28,6 @@ class Compiler:
     command: tuple[str, ...]
     version: str
     igc: str
-
-    @property
-    def generation(self) -> str:
-        """``1`` for IGC 1, ``2`` for the current IGC 2, "" if unknown."""
-        match = re.match(r"libigc\.so\.(\d+)", self.igc)
-        return match[1] if match else ""
 
     @property
     def label(self) -> str:
@@ -74,7 +67,7 @@ class Target:
     @property
     def device(self) -> str:
         """The GPU as ocloc calls it."""
-        return _DEVICES.get(self.gpu, self.gpu)
+        return next((gpu.ocloc_name for gpu in gpus() if gpu.code == self.gpu), self.gpu)
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -90,7 +83,6 @@ class Compiled:
         status: ok, refused (the compiler said why), crashed, timeout, or unreadable (the binary is damaged).
         reason: one line if it is not ok.
         zeinfo: the binary's own description.
-        identity: from the binary's notes.
         assembly: text of each kernel's assembly, by kernel name.
         simd_widths: of these texts.
         warnings: what the compiler said although it succeeded.
@@ -99,7 +91,6 @@ class Compiled:
     status: str
     reason: str = ""
     zeinfo: str = field(default="", repr=False)
-    identity: Mapping[str, str] = field(default_factory=dict)
     assembly: Mapping[str, str] = field(default_factory=dict, repr=False)
     simd_widths: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()

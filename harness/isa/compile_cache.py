@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import gzip
 import json
-from dataclasses import asdict
+import zlib
 from hashlib import sha256
 from pathlib import Path
+
+import msgspec
 
 from harness import disk_cache
 from harness.isa.compilation import Compiled, Compiler, Source, Target
 
 _FORMAT = 2
+# made before there are threads: msgspec dies where two of them are the first to use a type
+_DECODER = msgspec.json.Decoder(Compiled)
 
 
 class CompileCache:
@@ -23,7 +27,7 @@ class CompileCache:
 
     Attributes:
         folder: made when the first one is stored.
-        renew: whether everything is compiled again, in place of what is known.
+        renew: whether everything is compiled again, in place of what is kept.
     """
 
     def __init__(self, folder: Path | str | None = None, *, renew: bool = False) -> None:
@@ -37,18 +41,18 @@ class CompileCache:
         return self.folder / f"{sha256(text.encode()).hexdigest()}.json.gz"
 
     def load(self, compiler: Compiler, source: Source, target: Target) -> Compiled | None:
-        """What is known of a compilation, or None."""
+        """What was kept of a compilation, or None."""
         if self.renew:
             return None
         try:
-            fields = json.loads(gzip.decompress(self.path(compiler, source, target).read_bytes()))
-            return Compiled(**{**fields, "warnings": tuple(fields["warnings"])})
-        except (OSError, EOFError, ValueError, TypeError, KeyError):
+            content = gzip.decompress(self.path(compiler, source, target).read_bytes())
+            return _DECODER.decode(content)
+        except (OSError, EOFError, zlib.error, msgspec.MsgspecError):
             return None
 
     def store(self, compiler: Compiler, source: Source, target: Target, compiled: Compiled) -> None:
         """Keep a compilation that succeeded; what failed may have lacked time, memory or disk."""
         if compiled.status != "ok":
             return
-        data = gzip.compress(json.dumps(asdict(compiled)).encode(), mtime=0)
+        data = gzip.compress(msgspec.json.encode(compiled), mtime=0)
         disk_cache.keep(self.path(compiler, source, target), data)

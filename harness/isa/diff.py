@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from itertools import groupby, zip_longest
 
 from harness.isa.kernel_code import KernelCode
-from harness.isa.table import Entry
+from harness.isa.table import KernelOnGpu
 from harness.vocabulary import find_baseline
 
 _CLASS_NAMES = {"float": "floating-point", "int64": "64-bit integer", "int64_emulation": "64-bit emulation"}
@@ -30,22 +30,22 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Pair:
+class KernelPair:
     """Two kernels of a pattern on one GPU, under the same options; a side may lack its partner."""
 
-    before: Entry | None
-    after: Entry | None
+    before: KernelOnGpu | None
+    after: KernelOnGpu | None
 
     @property
-    def some(self) -> Entry:
-        """The side that there is."""
-        entry = self.after or self.before
-        assert entry is not None
-        return entry
+    def either(self) -> KernelOnGpu:
+        """A side that there is."""
+        kernel = self.after or self.before
+        assert kernel is not None
+        return kernel
 
 
 @dataclass(frozen=True)
-class Line:
+class ListingLine:
     """A line of two listings side by side; ``tag`` is same, changed, removed or added."""
 
     tag: str
@@ -53,9 +53,9 @@ class Line:
     after: str
 
 
-def figures(entry: Entry) -> dict[str, int]:
+def _figures(kernel: KernelOnGpu) -> dict[str, int]:
     """The figures that a reader compares, by name; none where there is no code."""
-    code = entry.code
+    code = kernel.code
     if code is None:
         return {}
     assembly = code.assembly
@@ -65,7 +65,7 @@ def figures(entry: Entry) -> dict[str, int]:
         "registers": code.info.grf_count,
         "spilled bytes": code.spill_bytes,
         "private bytes": code.private_bytes,
-        "SLM bytes": code.info.slm_bytes + entry.launch.local_bytes,
+        "SLM bytes": code.info.slm_bytes + kernel.launch.local_bytes,
         "barriers": code.info.barriers,
         "instructions": len(assembly.instructions),
         **classes,
@@ -73,65 +73,64 @@ def figures(entry: Entry) -> dict[str, int]:
     }
 
 
-def compare(before: Entry, after: Entry) -> list[Change]:
+def compare(before: KernelOnGpu, after: KernelOnGpu) -> list[Change]:
     """The figures that differ."""
-    left, right = figures(before), figures(after)
+    left, right = _figures(before), _figures(after)
     names = [*left, *(name for name in right if name not in left)]
     changes = [Change(name, left.get(name, 0), right.get(name, 0)) for name in names]
     return [change for change in changes if change.before != change.after]
 
 
-def pairs(entries: Sequence[Entry]) -> list[Pair]:
+def pairs(kernels: Sequence[KernelOnGpu]) -> list[KernelPair]:
     """Every variant's kernels against those of its pattern's baseline, GPU by GPU.
 
     Kernels that both variants launch are left out; the others meet by name, what is left in the order of launch.
     """
-    found = []
-    for _, group in groupby(sorted(entries, key=_pattern_key), key=_pattern_key):
+    result: list[KernelPair] = []
+    for _, group in groupby(sorted(kernels, key=_pattern_key), key=_pattern_key):
         members = list(group)
-        baseline = _baseline(members)
-        mine = [entry for entry in members if entry.launch.variant == baseline]
-        for variant in dict.fromkeys(entry.launch.variant for entry in members):
-            if variant != baseline:
-                others = [entry for entry in members if entry.launch.variant == variant]
-                found += list(_matched(mine, others))
-    return found
+        by_variant: dict[str, list[KernelOnGpu]] = {}
+        for kernel in members:
+            by_variant.setdefault(kernel.launch.variant, []).append(kernel)
+        baseline = by_variant.pop(_baseline(members))
+        for others in by_variant.values():
+            result += _matched(baseline, others)
+    return result
 
 
-def _pattern_key(entry: Entry) -> tuple[str, str, str, int]:
-    target = entry.target
-    return (entry.launch.pattern, target.gpu, target.grf_mode, target.forced_simd or 0)
+def _pattern_key(kernel: KernelOnGpu) -> tuple[str, str, str, int]:
+    target = kernel.target
+    return (kernel.launch.pattern, target.gpu, target.grf_mode, target.forced_simd or 0)
 
 
-def _baseline(entries: Sequence[Entry]) -> str:
-    found = find_baseline(entries, role=lambda entry: entry.launch.role)
-    return (found or entries[0]).launch.variant
+def _baseline(kernels: Sequence[KernelOnGpu]) -> str:
+    baseline = find_baseline(kernels, role=lambda kernel: kernel.launch.role)
+    return (baseline or kernels[0]).launch.variant
 
 
-def _matched(before: Sequence[Entry], after: Sequence[Entry]) -> Iterator[Pair]:
-    shared = {entry.launch.identity for entry in before} & {entry.launch.identity for entry in after}
-    left = [entry for entry in before if entry.launch.identity not in shared]
-    right = [entry for entry in after if entry.launch.identity not in shared]
-    for entry in list(right):
-        partner = next((each for each in left if each.launch.kernel == entry.launch.kernel), None)
-        if partner:
-            left.remove(partner)
-            right.remove(entry)
-            yield Pair(partner, entry)
-    for one, other in zip_longest(left, right):
-        yield Pair(one, other)
+def _matched(before: Sequence[KernelOnGpu], after: Sequence[KernelOnGpu]) -> Iterator[KernelPair]:
+    shared = {kernel.launch.identity for kernel in before} & {kernel.launch.identity for kernel in after}
+    left = [kernel for kernel in before if kernel.launch.identity not in shared]
+    right = [kernel for kernel in after if kernel.launch.identity not in shared]
+    for kernel in list(right):
+        namesake = next((other for other in left if other.launch.kernel == kernel.launch.kernel), None)
+        if namesake:
+            left.remove(namesake)
+            right.remove(kernel)
+            yield KernelPair(namesake, kernel)
+    for left_over in zip_longest(left, right):
+        yield KernelPair(*left_over)
 
 
-def side_by_side(before: KernelCode, after: KernelCode) -> list[Line]:
+def side_by_side(before: KernelCode, after: KernelCode) -> list[ListingLine]:
     """Two listings aligned by operation: registers and scoreboard numbers do not count as a difference."""
     left, right = _listing(before), _listing(after)
     matcher = SequenceMatcher(None, [shape for shape, _ in left], [shape for shape, _ in right])
-    lines: list[Line] = []
+    lines: list[ListingLine] = []
     for tag, start, end, other_start, other_end in matcher.get_opcodes():
-        one = [text for _, text in left[start:end]]
-        two = [text for _, text in right[other_start:other_end]]
+        texts = zip_longest(left[start:end], right[other_start:other_end], fillvalue=("", ""))
         name = {"equal": "same", "replace": "changed", "delete": "removed", "insert": "added"}[tag]
-        lines += [Line(name, a, b) for a, b in zip_longest(one, two, fillvalue="")]
+        lines += [ListingLine(name, text, other_text) for (_, text), (_, other_text) in texts]
     return lines
 
 
@@ -151,16 +150,3 @@ def _tidy(line: str) -> str:
     words = [part.strip() for part in re.split(r";|//", comment)]
     told = [word for word in words if re.search(r"read|write|atomic|fence|scratch|thread|barrier", word)]
     return re.sub(r"\s+", " ", code).strip() + (f"  // {'; '.join(told)}" if told else "")
-
-
-def as_text(pair: Pair) -> list[str]:
-    """A pair in a few lines."""
-    names = [f"{e.launch.variant} ({e.launch.kernel})" if e else "(no kernel)" for e in (pair.before, pair.after)]
-    head = f"{pair.some.launch.pattern} on {pair.some.target.gpu}: {names[0]} -> {names[1]}"
-    if pair.before is None or pair.after is None:
-        return [head]
-    for entry in (pair.before, pair.after):
-        if entry.code is None:
-            return [head, f"  {entry.launch.variant}: {entry.status}: {entry.reason}"]
-    changes = compare(pair.before, pair.after)
-    return [head, *(f"  {change.text}" for change in changes)] if changes else [head, "  the same figures"]

@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
-
-# Notes of .note.intelgt.compat (owner IntelGT) that identify who made the file for what.
-_PRODUCT_FAMILY = 1
-_ZEBIN_VERSION = 4
 
 
 def is_zebin(data: bytes) -> bool:
@@ -42,28 +37,3 @@ def _content(data: bytes, header: tuple[int, ...]) -> bytes:
 
 def _text_at(names: bytes, offset: int) -> str:
     return names[offset : names.index(b"\0", offset)].decode()
-
-
-def identity(found: dict[str, bytes]) -> dict[str, str]:
-    """Who a zebin was made for, from its notes: ``product_family`` and ``zebin_version``, where they are given."""
-    values = dict(_notes(found.get(".note.intelgt.compat", b"")))
-    known = {}
-    if _PRODUCT_FAMILY in values:
-        known["product_family"] = f"0x{int.from_bytes(values[_PRODUCT_FAMILY], 'little'):x}"
-    if _ZEBIN_VERSION in values:
-        known["zebin_version"] = values[_ZEBIN_VERSION].rstrip(b"\0").decode()
-    return known
-
-
-def _notes(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Type and description of each ELF note; names and descriptions are padded to four bytes."""
-    at = 0
-    while at + 12 <= len(data):
-        name_size, size, kind = struct.unpack_from("<III", data, at)
-        at += 12 + _padded(name_size)
-        yield kind, data[at : at + size]
-        at += _padded(size)
-
-
-def _padded(size: int) -> int:
-    return (size + 3) & ~3

@@ -6,16 +6,18 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 from harness.children.pool import in_threads
+from harness.gpu_model.gpus import gpu_of_platform
 from harness.isa.assembly import Assembly, read_assembly
 from harness.isa.compilation import Compiled, Compiler, Source, Target
 from harness.isa.compile_cache import CompileCache
 from harness.isa.ocloc import compile_source
 from harness.isa.zeinfo import KernelInfo, read_zeinfo
 
-# A register of Xe-HPC and Xe2 is twice as wide as one of the other GPUs.
-_WIDE_REGISTERS = ("PVC", "XE2", "XE3", "BMG", "LNL")
+#: Of a GPU that the catalogue does not know.
+_REGISTER_BYTES: Final = 32
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,8 @@ class KernelCode:
     @property
     def register_bytes(self) -> int:
         """Size of one register."""
-        return 64 if self.assembly.platform.startswith(_WIDE_REGISTERS) else 32
+        gpu = gpu_of_platform(self.assembly.platform)
+        return _REGISTER_BYTES if gpu is None else gpu.register_bytes
 
     @property
     def spilled_registers(self) -> int:
@@ -70,8 +73,8 @@ def read_code(compiled: Compiled, kernel: str | None = None) -> KernelCode:
     infos = read_zeinfo(compiled.zeinfo)
     name = kernel or next(iter(infos), "")
     if name not in infos or name not in compiled.assembly:
-        known = ", ".join(sorted(set(infos) & set(compiled.assembly))) or "none"
-        raise ValueError(f"the binary has no kernel {name!r} with its assembly: it has {known}")
+        names = ", ".join(sorted(set(infos) & set(compiled.assembly))) or "none"
+        raise ValueError(f"the binary has no kernel {name!r} with its assembly: it has {names}")
     return KernelCode(infos[name], read_assembly(compiled.assembly[name]), compiled.simd_widths[name])
 
 
@@ -89,14 +92,13 @@ def compile_all(
     """
     unique = {(source.sha256, target): source for source, target in jobs}
 
-    def one(item: tuple[tuple[str, Target], Source]) -> Compiled:
-        (_, target), source = item
-        known = cache.load(compiler, source, target) if cache else None
-        if known is not None:
-            return known
-        compiled = compile_source(compiler, source, target)
-        if cache:
-            cache.store(compiler, source, target, compiled)
+    def compile_job(job: tuple[tuple[str, Target], Source]) -> Compiled:
+        (_, target), source = job
+        compiled = cache.load(compiler, source, target) if cache else None
+        if compiled is None:
+            compiled = compile_source(compiler, source, target)
+            if cache:
+                cache.store(compiler, source, target, compiled)
         return compiled
 
-    return dict(zip(unique, in_threads(one, unique.items(), processes), strict=True))
+    return dict(zip(unique, in_threads(compile_job, unique.items(), processes), strict=True))

@@ -8,16 +8,13 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, Final
 
-from harness.gpu_model.gpus import GpuParameters
-from harness.gpu_model.occupancy import Launch, LaunchError, Occupancy, occupancy_of
-from harness.isa import collect
+from harness.gpu_model.gpu_parameters import GpuParameters
+from harness.gpu_model.occupancy import LaunchShape, Occupancy, UnsupportedLaunch, occupancy_of
+from harness.isa.collect import KernelLaunch
 from harness.isa.compilation import Compiler
 from harness.isa.compile_cache import CompileCache
 from harness.isa.kernel_code import KernelCode
-from harness.isa.table import Entry, compile_launches, targets
-
-#: A register file of more registers a thread than this is a large one.
-SMALL_GRF: Final = 128
+from harness.isa.table import KernelOnGpu, compile_launches, targets
 
 #: Work-group that is assumed where the launch leaves it to the driver; less where it does not divide the launch.
 DRIVERS_WORK_GROUP: Final = 256
@@ -29,13 +26,13 @@ class KernelOccupancy:
 
     Attributes:
         launch: of the variant.
-        found: None when the kernel was not compiled, or the GPU cannot run the launch.
+        occupancy: None when the kernel was not compiled, or the GPU cannot run the launch.
         reason: why.
         assumed: what was assumed about the launch, "" if nothing.
     """
 
-    launch: collect.Launch
-    found: Occupancy | None
+    launch: KernelLaunch
+    occupancy: Occupancy | None
     reason: str = ""
     assumed: str = ""
 
@@ -43,8 +40,8 @@ class KernelOccupancy:
         """The figures of ``xebench occupancy --json`` after what they are of."""
         launch = self.launch
         shape: dict[str, Any] = {}
-        if self.found is not None:
-            asked = self.found.launch
+        if self.occupancy is not None:
+            asked = self.occupancy.launch
             shape = {
                 "work_group": asked.work_group_size,
                 "sub_group": asked.sub_group_size,
@@ -52,7 +49,7 @@ class KernelOccupancy:
                 "barriers": asked.barriers,
                 "global": asked.global_size,
                 "large_grf": asked.large_grf,
-                **self.found.to_json(),
+                **self.occupancy.to_json(),
             }
         return {
             "pattern": launch.pattern,
@@ -66,45 +63,46 @@ class KernelOccupancy:
 
 
 def occupancies(
-    launches: Sequence[collect.Launch], gpu: GpuParameters, compiler: Compiler, cache: CompileCache | None = None
+    launches: Sequence[KernelLaunch], gpu: GpuParameters, compiler: Compiler, cache: CompileCache | None = None
 ) -> list[KernelOccupancy]:
     """The occupancy of every launch, in their order.
 
     Args:
         launches: of `harness.isa.collect`.
-        gpu: compiled for the GPU that its code names, at its other parameters.
+        gpu: compiled for what `GpuParameters.ocloc_name` says, at its other parameters.
         compiler: an ocloc.
         cache: of compilations.
     """
-    entries = compile_launches(launches, targets([gpu.code]), compiler, cache)
-    compiled = {(entry.launch.identity, entry.launch.kernel): entry for entry in entries}
+    kernels = compile_launches(launches, targets([gpu.ocloc_name]), compiler, cache)
+    compiled = {(kernel.launch.identity, kernel.launch.kernel): kernel for kernel in kernels}
     return [_of(launch, compiled[launch.identity, launch.kernel], gpu) for launch in launches]
 
 
-def _of(launch: collect.Launch, entry: Entry, gpu: GpuParameters) -> KernelOccupancy:
-    if entry.code is None:
-        return KernelOccupancy(launch, None, f"{entry.status}: {entry.reason}")
+def _of(launch: KernelLaunch, kernel: KernelOnGpu, gpu: GpuParameters) -> KernelOccupancy:
+    if kernel.code is None:
+        return KernelOccupancy(launch, None, f"{kernel.status}: {kernel.reason}")
     work_group, of_work_group = _work_group(launch, gpu)
     assumed = _assumed(launch, of_work_group)
     try:
-        return KernelOccupancy(launch, occupancy_of(_asked_of(launch, entry.code, work_group), gpu), assumed=assumed)
-    except LaunchError as error:
+        occupancy = occupancy_of(_shape(launch, kernel.code, work_group, gpu), gpu)
+        return KernelOccupancy(launch, occupancy, assumed=assumed)
+    except UnsupportedLaunch as error:
         return KernelOccupancy(launch, None, str(error), assumed)
 
 
-def _asked_of(launch: collect.Launch, code: KernelCode, work_group_size: int) -> Launch:
+def _shape(launch: KernelLaunch, code: KernelCode, work_group_size: int, gpu: GpuParameters) -> LaunchShape:
     """What the compiled kernel asks of the GPU in this launch."""
-    return Launch(
+    return LaunchShape(
         work_group_size,
         code.simd_width,
         code.info.slm_bytes + launch.local_bytes,
         code.info.barriers,
         prod(launch.global_size),
-        large_grf=code.info.grf_count > SMALL_GRF,
+        large_grf=code.info.grf_count > gpu.registers_per_thread,
     )
 
 
-def _work_group(launch: collect.Launch, gpu: GpuParameters) -> tuple[int, str]:
+def _work_group(launch: KernelLaunch, gpu: GpuParameters) -> tuple[int, str]:
     """The size of a work-group, and how it was assumed where the driver chooses."""
     if launch.local_size is not None:
         return prod(launch.local_size), ""
@@ -114,13 +112,12 @@ def _work_group(launch: collect.Launch, gpu: GpuParameters) -> tuple[int, str]:
     return size, f"the launch leaves the work-group to the driver: up to {DRIVERS_WORK_GROUP} work-items are assumed"
 
 
-def _assumed(launch: collect.Launch, of_work_group: str) -> str:
+def _assumed(launch: KernelLaunch, of_work_group: str) -> str:
     of_size = "the launch is sized by the compute units of the device here" if launch.sized_here else ""
     return "; ".join(filter(None, (of_work_group, of_size)))
 
 
-def launched(found: Iterable[KernelOccupancy], pattern: str, variant: str, axes: str) -> list[KernelOccupancy]:
+def launched(kernels: Iterable[KernelOccupancy], pattern: str, variant: str, axes: str) -> list[KernelOccupancy]:
     """Those of one case."""
-    return [
-        one for one in found if (one.launch.pattern, one.launch.variant, one.launch.axes) == (pattern, variant, axes)
-    ]
+    case = pattern, variant, axes
+    return [kernel for kernel in kernels if (kernel.launch.pattern, kernel.launch.variant, kernel.launch.axes) == case]

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from harness.children import pool
 from harness.errors import XebenchError
 from harness.isa import elf
+from harness.isa.assembly import KERNEL_LINE
 from harness.isa.compilation import Compiled, Compiler, Source, Target
 from harness.isa.zeinfo import SYMBOL_TABLE, read_zeinfo
 
@@ -128,9 +129,9 @@ def _reason(run: subprocess.CompletedProcess[str]) -> str:
         return f"this ocloc does not know the GPU {unknown[1]}"
     lines = [line.strip() for line in run.stdout.splitlines() if line.strip() and not line.startswith("Command was")]
     for word in ("internal compiler error", "error: ", "error"):
-        found = [line for line in lines if word in line.lower() and "build failed" not in line.lower()]
-        if found:
-            return re.sub(r"^[\d:]*\s*", "", found[0])[:200]
+        telling = [line for line in lines if word in line.lower() and "build failed" not in line.lower()]
+        if telling:
+            return re.sub(r"^[\d:]*\s*", "", telling[0])[:200]
     if run.returncode < 0:
         return f"ended by {signal.Signals(-run.returncode).name}"
     return lines[-1][:200] if lines else f"exit status {run.returncode}"
@@ -143,18 +144,17 @@ def _last_line(text: str) -> str:
 
 def _read_results(binary: Path, dump: Path, said: str) -> Compiled:
     try:
-        found = elf.sections(binary.read_bytes())
+        sections = elf.sections(binary.read_bytes())
     except ValueError as error:
         return Compiled("unreadable", f"the binary cannot be read: {error}")
     warnings = dict.fromkeys(line.strip() for line in said.splitlines() if line.strip().startswith("warning:"))
-    zeinfo = found.get(".ze_info", b"").rstrip(b"\0").decode()
+    zeinfo = sections.get(".ze_info", b"").rstrip(b"\0").decode()
     texts = _assembly_texts(dump, _simd_widths(zeinfo))
     if not texts:
         return Compiled("unreadable", "the compiler left no assembly: it may not know the SIMD width that was forced")
     return Compiled(
         "ok",
         zeinfo=zeinfo,
-        identity=elf.identity(found),
         assembly={name: text.content for name, text in texts.items()},
         simd_widths={name: text.simd_width for name, text in texts.items()},
         warnings=tuple(warnings),
@@ -185,12 +185,13 @@ def _assembly_texts(dump: Path, said: Mapping[str, int]) -> dict[str, _Text]:
     several widths the one counts that the metadata says. A single other one is right, and the metadata wrong: the old
     compiler repeats there the width that the kernel requires, when it was forced to another.
     """
-    found: dict[str, list[_Text]] = {}
+    attempts: dict[str, list[_Text]] = {}
     for path in sorted(dump.glob("*.asm")):
         text = path.read_text(encoding="utf-8", errors="replace")
-        name = re.search(r'^//\.kernel "?([^"\n]+)"?$', text, re.MULTILINE)
+        name = KERNEL_LINE.search(text)
         facts = re.search(r"(?:_(\d+))?_simd(\d+)_", path.name)
         if name is not None and facts is not None and name[1] != SYMBOL_TABLE:
             width = int(facts[2])
-            found.setdefault(name[1], []).append(_Text(width == said.get(name[1]), int(facts[1] or 0), width, text))
-    return {name: max(texts) for name, texts in found.items()}
+            attempt = _Text(width == said.get(name[1]), int(facts[1] or 0), width, text)
+            attempts.setdefault(name[1], []).append(attempt)
+    return {name: max(texts) for name, texts in attempts.items()}

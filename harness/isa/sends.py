@@ -92,20 +92,20 @@ def _load_store(match: re.Match[str], lanes: int, operands: str, purpose: str, i
 
 def _element(rest: str, lanes: int) -> tuple[str, int]:
     """Width and bytes of ``d32x4.a64``, of ``d8u32`` (8 bits in memory, 32 in a register), of ``d32x16t``."""
-    found = _ELEMENT.search(rest)
-    if found is None:
+    element = _ELEMENT.search(rest)
+    if element is None:
         return "", 0
-    bits, count = int(found["memory"]), int(found["count"] or 1)
-    width = f"d{bits}" + (f"x{count}" if count > 1 or found["transposed"] else "") + (found["transposed"] or "")
-    return width, bits * count // 8 * (1 if found["transposed"] else lanes)
+    bits, count, transposed = int(element["memory"]), int(element["count"] or 1), element["transposed"] or ""
+    width = f"d{bits}" + (f"x{count}" if count > 1 or transposed else "") + transposed
+    return width, bits * count // 8 * (1 if transposed else lanes)
 
 
 def _block_2d(rest: str) -> tuple[str, int]:
-    found = _BLOCK_2D.search(rest)
-    if found is None:
+    block = _BLOCK_2D.search(rest)
+    if block is None:
         return "block2d", 0
-    elements = int(found["count"] or 1) * int(found["width"]) * int(found["height"])
-    return f"d{found['bits']}x{elements}t", int(found["bits"]) // 8 * elements
+    elements = int(block["count"] or 1) * int(block["width"]) * int(block["height"])
+    return f"d{block['bits']}x{elements}t", int(block["bits"]) // 8 * elements
 
 
 def _data_port(unit: str, lanes: int, operands: str, comment: str, purpose: str, in_prolog: bool) -> Message:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.isa.collect import Launch
+from harness.isa.collect import KernelLaunch
 from harness.isa.columns import ISA
 from harness.isa.compilation import Compiled, Compiler, Source, Target
 from harness.isa.compile_cache import CompileCache
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A kernel of a variant on one GPU; ``code`` is None where the compiler did not get that far."""
+class KernelOnGpu:
+    """A kernel of a variant, compiled for one GPU; ``code`` is None where the compiler did not get that far."""
 
-    launch: Launch
+    launch: KernelLaunch
     target: Target
     compiler: Compiler
     status: str
@@ -45,12 +45,12 @@ def targets(
 
 
 def compile_launches(
-    launches: Iterable[Launch],
+    launches: Iterable[KernelLaunch],
     wanted: Sequence[Target],
     compiler: Compiler,
     cache: CompileCache | None = None,
     keep: Path | None = None,
-) -> list[Entry]:
+) -> list[KernelOnGpu]:
     """Compile kernels for GPUs, in the order of the launches.
 
     A kernel that a variant launches at several points of its axes counts once.
@@ -69,25 +69,27 @@ def compile_launches(
         for target in wanted
     ]
     results = compile_all(compiler, [(source, target) for _, source, target in plan], cache)
-    return [_entry(launch, target, compiler, results[source.sha256, target], keep) for launch, source, target in plan]
+    return [_kernel(launch, target, compiler, results[source.sha256, target], keep) for launch, source, target in plan]
 
 
-def _options(launch: Launch, target: Target) -> tuple[str, ...]:
+def _options(launch: KernelLaunch, target: Target) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*launch.build_options, *target.build_options)))
 
 
-def _entry(launch: Launch, target: Target, compiler: Compiler, compiled: Compiled, keep: Path | None) -> Entry:
+def _kernel(
+    launch: KernelLaunch, target: Target, compiler: Compiler, compiled: Compiled, keep: Path | None
+) -> KernelOnGpu:
     if compiled.status != "ok":
-        return Entry(launch, target, compiler, compiled.status, compiled.reason)
+        return KernelOnGpu(launch, target, compiler, compiled.status, compiled.reason)
     try:
         code = read_code(compiled, launch.kernel)
     except (ValueError, KeyError) as error:
-        return Entry(launch, target, compiler, "unreadable", str(error).partition("\n")[0])
+        return KernelOnGpu(launch, target, compiler, "unreadable", str(error).partition("\n")[0])
     asm = None if keep is None else _keep(keep, launch, target, compiled)
-    return Entry(launch, target, compiler, "ok", code=code, asm=asm)
+    return KernelOnGpu(launch, target, compiler, "ok", code=code, asm=asm)
 
 
-def _keep(folder: Path, launch: Launch, target: Target, compiled: Compiled) -> str:
+def _keep(folder: Path, launch: KernelLaunch, target: Target, compiled: Compiled) -> str:
     """Write what the compiler left; the assembly's path within the folder."""
     mode = "" if target.grf_mode == "default" else f".{target.grf_mode}-grf"
     width = "" if target.forced_simd is None else f".simd{target.forced_simd}"
@@ -102,30 +104,25 @@ def _keep(folder: Path, launch: Launch, target: Target, compiled: Compiled) -> s
     return f"{stem}.asm"
 
 
-def row(entry: Entry) -> dict[str, Any]:
-    """The row of an entry, a value for every column."""
-    launch, target = entry.launch, entry.target
+def row(kernel: KernelOnGpu) -> dict[str, Any]:
+    """The row of a kernel, a value for every column."""
+    launch, target = kernel.launch, kernel.target
     empty: dict[str, Any] = dict.fromkeys(column.name for column in ISA)
+    own = ("pattern", "family", "variant", "role", "axes", "kernel", "spirv_sha256")
     return empty | {
-        "pattern": launch.pattern,
-        "family": launch.family,
-        "variant": launch.variant,
-        "role": launch.role,
-        "axes": launch.axes,
-        "kernel": launch.kernel,
-        "spirv_sha256": launch.spirv_sha256,
+        **{name: getattr(launch, name) for name in own},
         "gpu": target.gpu,
-        "ocloc_version": entry.compiler.version,
-        "igc": entry.compiler.igc,
+        "ocloc_version": kernel.compiler.version,
+        "igc": kernel.compiler.igc,
         "build_options": " ".join(target.options),
         "grf_mode": target.grf_mode,
         "forced_simd": target.forced_simd,
-        "status": entry.status,
-        "reason": entry.reason,
+        "status": kernel.status,
+        "reason": kernel.reason,
         "global_size": ",".join(map(str, launch.global_size)),
         "local_size": None if launch.local_size is None else ",".join(map(str, launch.local_size)),
-        "asm": entry.asm,
-        **({} if entry.code is None else _figures(entry.code, launch.local_bytes)),
+        "asm": kernel.asm,
+        **({} if kernel.code is None else _figures(kernel.code, launch.local_bytes)),
     }
 
 
@@ -160,5 +157,5 @@ def frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 
     content = list(rows)
     return pd.DataFrame(
-        {column.name: pd.Series([each[column.name] for each in content], dtype=column.dtype) for column in ISA}
+        {column.name: pd.Series([row[column.name] for row in content], dtype=column.dtype) for column in ISA}
     )

@@ -8,6 +8,7 @@ from importlib import resources
 
 from harness.patterns.declaration import PatternInfo
 from harness.patterns.registry import discover
+from harness.report.markdown_table import table
 
 HEAD = """\
 # Coverage of the guide
@@ -31,14 +32,14 @@ def markdown(infos: Sequence[PatternInfo]) -> str:
     for info in infos:
         for entry in info.catalogue:
             by_entry.setdefault(entry, []).append(info.name)
-    known = entries()
-    done = sum(entry["id"] in by_entry for entry in known)
-    lines = [HEAD, f"{done} of {len(known)} entries have a pattern; {len(infos)} patterns in all.", ""]
-    lines += ["| entry | name | guide | patterns |", "|---|---|---|---|"]
-    for row in known:
-        patterns = ", ".join(f"`{name}`" for name in by_entry.get(row["id"], [])) or "not yet"
-        lines.append(f"| {row['id']} | {row['name']} | {row['guide']} | {patterns} |")
-    return "\n".join(lines) + "\n"
+    rows = [
+        (entry["id"], entry["name"], entry["guide"], ", ".join(f"`{name}`" for name in by_entry.get(entry["id"], ())))
+        for entry in entries()
+    ]
+    done = sum(bool(patterns) for *_, patterns in rows)
+    count = f"{done} of {len(rows)} entries have a pattern; {len(infos)} patterns in all."
+    lines = table(("entry", "name", "guide", "patterns"), [(*cells, names or "not yet") for *cells, names in rows])
+    return "\n".join([HEAD, count, "", *lines]) + "\n"
 
 
 if __name__ == "__main__":

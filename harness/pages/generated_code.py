@@ -13,6 +13,8 @@ from importlib import resources
 from itertools import groupby
 from typing import Any, Final
 
+from harness.report.markdown_table import table
+
 Row = Mapping[str, Any]
 
 #: GPUs whose figures are shown; the others are counted.
@@ -56,7 +58,7 @@ def markdown(compilers: Sequence[Mapping[str, Any]]) -> str:
             lines += [f"## {here}", ""]
             family = here
         own = [row for row in rows if row["pattern"] == pattern]
-        lines += [f"### {pattern}", "", *_pattern(own), ""]
+        lines += [f"### {pattern}", "", *table(HEADINGS, _kernels(own), right=range(3, len(HEADINGS))), ""]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -86,10 +88,8 @@ def _failures(rows: Iterable[Row]) -> Iterator[str]:
         yield f"    - {gpu}: {count} {status}: {reason}"
 
 
-def _pattern(rows: Sequence[Row]) -> Iterator[str]:
-    headings = ("variant", "kernel", "compiler", *(f"{gpu} {what}" for gpu in SHOWN for what in COLUMNS))
-    yield f"| {' | '.join(headings)} |"
-    yield "|---|---|---|" + "--:|" * (len(SHOWN) * len(COLUMNS))
+def _kernels(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
+    """A line for each kernel, or for each compiler where their figures differ."""
     for (variant, kernel), group in groupby(
         sorted(rows, key=_order(rows)), lambda row: (row["variant"], row["kernel"])
     ):
@@ -97,7 +97,7 @@ def _pattern(rows: Sequence[Row]) -> Iterator[str]:
         for compiler, own in groupby(group, lambda row: row["compiler"]):
             by_figures.setdefault(tuple(_cells(list(own))), []).append(compiler)
         for cells, names in by_figures.items():
-            yield f"| {variant} | {kernel} | {' and '.join(names)} | {' | '.join(cells)} |"
+            yield variant, kernel, " and ".join(names), *cells
 
 
 def _order(rows: Sequence[Row]) -> Any:
@@ -129,6 +129,8 @@ COLUMNS: Final[Mapping[str, Callable[[Row], str]]] = {
     "global": lambda row: _messages(row, "global"),
     "SLM": lambda row: _messages(row, "slm"),
 }
+
+HEADINGS: Final = ("variant", "kernel", "compiler", *(f"{gpu} {what}" for gpu in SHOWN for what in COLUMNS))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,8 +13,9 @@ from typing import Any, Final
 
 import click
 
-from harness.cli.isa import collect_plan, plan_of, say
-from harness.cli.options import OCLOC, run_command
+from harness.cli.collecting import collected
+from harness.cli.options import OCLOC
+from harness.cli.output import run_program, say
 from harness.isa.ocloc import find_compiler
 from harness.isa.table import compile_launches, row, targets
 
@@ -23,26 +23,9 @@ GPUS: Final = ("pvc", "dg2", "tgllp", "bmg")
 
 #: Columns of the table ``isa`` that the page shows.
 KEPT: Final = (
-    "pattern",
-    "family",
-    "variant",
-    "role",
-    "kernel",
-    "gpu",
-    "status",
-    "reason",
-    "simd_width",
-    "grf_count",
-    "spill_bytes",
-    "private_bytes",
-    "slm_bytes",
-    "instructions",
-    "loads_global",
-    "stores_global",
-    "atomics_global",
-    "loads_slm",
-    "stores_slm",
-    "atomics_slm",
+    *("pattern", "family", "variant", "role", "kernel", "gpu", "status", "reason"),
+    *("simd_width", "grf_count", "spill_bytes", "private_bytes", "slm_bytes", "instructions"),
+    *("loads_global", "stores_global", "atomics_global", "loads_slm", "stores_slm", "atomics_slm"),
 )
 
 
@@ -54,29 +37,28 @@ def main(ocloc: str | None, save: Path) -> None:
     begin = time.monotonic()
     compiler = find_compiler(ocloc)
     say(compiler.label)
-    with tempfile.TemporaryDirectory(prefix="xebench-isa-") as folder:
-        collected = collect_plan(plan_of((), (), "smoke"), Path(folder))
+    with collected((), (), "smoke") as (_, launched):
         # without a cache, since the page tells how long it takes
-        entries = compile_launches(collected.launches, targets(GPUS), compiler)
-    rows = [{name: value for name, value in row(entry).items() if name in KEPT} for entry in entries]
+        kernels = compile_launches(launched.launches, targets(GPUS), compiler)
+    rows = [{name: value for name, value in row(kernel).items() if name in KEPT} for kernel in kernels]
     done = {
         "version": compiler.version,
         "igc": compiler.igc,
         "seconds": round(time.monotonic() - begin),
         "rows": rows,
-        "missing": [[each.pattern, each.variant, each.reason] for each in collected.missing],
+        "missing": [[variant.pattern, variant.variant, variant.reason] for variant in launched.missing],
     }
-    known = json.loads(save.read_text(encoding="utf-8")) if save.is_file() else []
-    save.write_text(json.dumps(merged(known, done), separators=(",", ":")) + "\n", encoding="utf-8")
-    good = sum(each["status"] == "ok" for each in rows)
+    earlier = json.loads(save.read_text(encoding="utf-8")) if save.is_file() else []
+    save.write_text(json.dumps(merged(earlier, done), separators=(",", ":")) + "\n", encoding="utf-8")
+    good = sum(figures["status"] == "ok" for figures in rows)
     say(f"{good} of {len(rows)} compiled in {done['seconds']} s, kept in {save}")
 
 
-def merged(known: Sequence[Mapping[str, Any]], done: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The compilers that are known, oldest first, this one in the place of its earlier result."""
-    others = [each for each in known if each["version"] != done["version"]]
-    return sorted([*others, done], key=lambda each: [int(part) for part in each["version"].split(".")])
+def merged(earlier: Sequence[Mapping[str, Any]], done: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The compilers of both, oldest first, this one in the place of its earlier result."""
+    others = [compiler for compiler in earlier if compiler["version"] != done["version"]]
+    return sorted([*others, done], key=lambda compiler: [int(part) for part in compiler["version"].split(".")])
 
 
 if __name__ == "__main__":
-    run_command(main, "python -m harness.pages.generated_code_data")
+    run_program(main, "python -m harness.pages.generated_code_data")

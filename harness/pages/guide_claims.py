@@ -12,8 +12,11 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
-VERDICTS = ("confirmed", "refuted", "not reproducible", "unavailable")
-HEAD = """\
+from harness.isa.claims.claim import VERDICTS
+from harness.report.markdown_table import table
+
+_MEANINGS = ";\n".join(f"- **{verdict}**: {meaning}" for verdict, meaning in VERDICTS.items())
+HEAD = f"""\
 # The guide's claims in assembly
 
 What Intel's offline GPU compiler makes of kernels of ours that hold what the guide's examples hold, and whether the
@@ -21,10 +24,7 @@ code shows what the guide says of it. No GPU is involved; times are another matt
 `python -m harness.pages.guide_claims_data --save harness/pages/data/isa_claims.json` checks with the compiler that is
 installed, `make isa-current` with the current one.
 
-- **confirmed**: the code shows what the guide says;
-- **refuted**: the code shows the contrary;
-- **not reproducible**: this compiler makes no code in which the claim could be seen;
-- **unavailable**: the compiler does not build one of the sides for this GPU.
+{_MEANINGS}.
 
 Numbers are static: instructions and messages in the program text of a hardware thread, bytes of memory of a thread.
 """
@@ -47,12 +47,15 @@ def markdown(data: Mapping[str, Any]) -> str:
 
 
 def _summary(claims: Sequence[Mapping[str, Any]], compilers: Sequence[Mapping[str, Any]]) -> list[str]:
-    head = ["entry", "claim", *(_name(compiler) for compiler in compilers)]
-    rows = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
-    for claim in claims:
-        cells = [_verdicts(_of(compiler, claim)) for compiler in compilers]
-        rows.append(f"| [{claim['id']}](#{claim['id'].lower()}) | {claim['says']} | {' | '.join(cells)} |")
-    return rows
+    rows = [
+        (
+            f"[{claim['id']}](#{claim['id'].lower()})",
+            claim["says"],
+            *(_verdicts(_of(compiler, claim)) for compiler in compilers),
+        )
+        for claim in claims
+    ]
+    return table(("entry", "claim", *map(_name, compilers)), rows)
 
 
 def _verdicts(results: Sequence[Mapping[str, Any]]) -> str:
@@ -66,8 +69,8 @@ def _verdicts(results: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _claim(claim: Mapping[str, Any], compilers: Sequence[Mapping[str, Any]]) -> list[str]:
-    known = " Known before not to show with IGC 1.0.12504 (Debian 12)." if claim["known_not_to_reproduce"] else ""
-    lines = [f"## {claim['id']}", "", f"Guide, {claim['guide']}. {claim['says']}{known}", ""]
+    remark = " Known before not to show with IGC 1.0.12504 (Debian 12)." if claim["known_not_to_reproduce"] else ""
+    lines = [f"## {claim['id']}", "", f"Guide, {claim['guide']}. {claim['says']}{remark}", ""]
     for compiler in compilers:
         lines += [f"**{_name(compiler)}**", ""]
         for result in _of(compiler, claim):
@@ -84,11 +87,12 @@ def _numbers(results: Sequence[Mapping[str, Any]]) -> list[str]:
     # a figure that is zero everywhere tells nothing about this claim
     totals = Counter({n: sum(side[n] for r in measured for side in r["numbers"].values()) for n in names})
     shown = [name for name in names if totals[name]]
-    rows = [f"| GPU | kernel | {' | '.join(shown)} |", "|---|---|" + "--:|" * len(shown)]
-    for result in measured:
-        for side, numbers in result["numbers"].items():
-            rows.append(f"| {result['gpu']} | {side} | {' | '.join(str(numbers[name]) for name in shown)} |")
-    return rows
+    rows = [
+        (result["gpu"], side, *(numbers[name] for name in shown))
+        for result in measured
+        for side, numbers in result["numbers"].items()
+    ]
+    return table(("GPU", "kernel", *shown), rows, right=range(2, len(shown) + 2))
 
 
 def _of(compiler: Mapping[str, Any], claim: Mapping[str, Any]) -> list[Mapping[str, Any]]:

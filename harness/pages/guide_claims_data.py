@@ -12,7 +12,8 @@ from typing import Any
 
 import click
 
-from harness.cli.options import OCLOC, run_command
+from harness.cli.options import OCLOC
+from harness.cli.output import run_program
 from harness.isa.claims.check import all_claims, check
 from harness.isa.compile_cache import CompileCache
 from harness.isa.ocloc import find_compiler
@@ -36,18 +37,11 @@ def main(ocloc: str | None, save: Path | None) -> None:
 
 def kept(file: Path, entry: dict[str, Any]) -> dict[str, Any]:
     """What the file holds, with the claims of today and ``entry`` in the place of that compiler's earlier one."""
-    known = json.loads(file.read_text(encoding="utf-8"))["compilers"] if file.is_file() else []
-    claims = [
-        {
-            "id": claim.id,
-            "guide": claim.guide,
-            "says": claim.says,
-            "known_not_to_reproduce": claim.known_not_to_reproduce,
-        }
-        for claim in all_claims()
-    ]
-    return {"claims": claims, "compilers": merged(known, entry)}
+    earlier = json.loads(file.read_text(encoding="utf-8"))["compilers"] if file.is_file() else []
+    told = ("id", "guide", "says", "known_not_to_reproduce")
+    claims = [{name: getattr(claim, name) for name in told} for claim in all_claims()]
+    return {"claims": claims, "compilers": merged(earlier, entry)}
 
 
 if __name__ == "__main__":
-    run_command(main, "python -m harness.pages.guide_claims_data")
+    run_program(main, "python -m harness.pages.guide_claims_data")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from harness.records import Run, load_run
-from harness.report.markdown import table
+from harness.report.formats import markdown
 from harness.report.result_rows import device_line, noise_line, result_rows
 
 BEGIN: Final = "<!-- results: made by python -m harness.pages.readme -->"
@@ -31,7 +31,7 @@ def results(run: Run) -> str:
     rows = result_rows(run)
     shown = [row for name in PATTERNS for row in rows if row.pattern == name]
     notes = [line for line in (device_line(run), noise_line(run)) if line]
-    return "\n".join([*table(shown, with_axes=False), "", *(f"{line}." for line in notes)])
+    return "\n".join([*markdown.results(shown, with_axes=False), "", *(f"{line}." for line in notes)])
 
 
 def renewed(text: str, run: Run) -> str:

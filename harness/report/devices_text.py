@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
+
+from harness.report.console import draw, plain_table
+
+_WIDTH = 120
 
 
 def as_json(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -18,11 +20,11 @@ def as_json(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def as_text(rows: Sequence[Mapping[str, Any]]) -> str:
     """One line a device, what it can do below it."""
-    if not rows:
-        return "no SYCL device: 'xebench doctor' tells what is missing"
-    buffer = io.StringIO()
-    console = Console(file=buffer, width=120)
-    table = Table(box=None, pad_edge=False)
+    return draw(_parts(rows), _WIDTH) if rows else "no SYCL device: 'xebench doctor' tells what is missing"
+
+
+def _parts(rows: Sequence[Mapping[str, Any]]) -> Iterator[str | Table]:
+    table = plain_table()
     for heading in ("device", "name", "class", "driver"):
         table.add_column(heading, overflow="fold")
     for heading in ("units", "sub-groups", "max work-group", "SLM", "memory"):
@@ -39,7 +41,5 @@ def as_text(rows: Sequence[Mapping[str, Any]]) -> str:
             f"{row['local_memory_bytes'] / 1024:.0f} KiB",
             f"{row['global_memory_bytes'] / 2**30:.1f} GiB",
         )
-    console.print(table)
-    for row in rows:
-        console.print(f"{row['device']}: {row['aspects'].replace(',', ', ')}", highlight=False)
-    return buffer.getvalue().rstrip("\n")
+    yield table
+    yield from (f"{row['device']}: {row['aspects'].replace(',', ', ')}" for row in rows)

@@ -3,53 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import resources
 from itertools import groupby
 from typing import Any
 
-import jinja2
-
-from harness.isa.collect import Missing
-from harness.isa.diff import Line, Pair, compare, side_by_side
-from harness.isa.table import Entry
+from harness.isa.collect import VariantWithoutKernel
+from harness.isa.diff import KernelPair, ListingLine, compare, side_by_side
+from harness.isa.table import KernelOnGpu
 from harness.report.isa_text import COLUMNS, LEGEND, cells, failures, target_name
+from harness.report.templates import fill
 
 # A listing longer than this is cut: the page stays usable, the files of --keep have the rest.
 MAX_LINES = 1200
 CONTEXT = 3
 
 
-def as_html(entries: Sequence[Entry], pairs: Sequence[Pair], missing: Sequence[Missing]) -> str:
+def as_html(
+    kernels: Sequence[KernelOnGpu], pairs: Sequence[KernelPair], missing: Sequence[VariantWithoutKernel]
+) -> str:
     """The whole page."""
-    text = resources.files("harness.report").joinpath("isa.html.j2").read_text(encoding="utf-8")
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     patterns = [
         {
             "name": name,
             "family": members[0].launch.family,
-            "rows": [{"entry": e, "target": target_name(e), "cells": cells(e)} for e in members if e.status == "ok"],
-            "pairs": [_pair(pair) for pair in pairs if pair.some.launch.pattern == name],
+            "rows": [{"kernel": k, "target": target_name(k), "cells": cells(k)} for k in members if k.status == "ok"],
+            "pairs": [_pair(pair) for pair in pairs if pair.either.launch.pattern == name],
         }
-        for name, members in _by_pattern(entries)
+        for name, members in _by_pattern(kernels)
     ]
-    return environment.from_string(text).render(
-        compilers=sorted({entry.compiler.label for entry in entries}),
+    return fill(
+        "isa.html.j2",
+        compilers=sorted({kernel.compiler.label for kernel in kernels}),
         headings=[heading for heading, _ in COLUMNS],
         legend=LEGEND,
         patterns=patterns,
-        failures=failures(entries),
+        failures=failures(kernels),
         missing=missing,
     )
 
 
-def _by_pattern(entries: Sequence[Entry]) -> list[tuple[str, list[Entry]]]:
-    groups = groupby(entries, key=lambda entry: entry.launch.pattern)
+def _by_pattern(kernels: Sequence[KernelOnGpu]) -> list[tuple[str, list[KernelOnGpu]]]:
+    groups = groupby(kernels, key=lambda kernel: kernel.launch.pattern)
     return [(name, list(members)) for name, members in groups]
 
 
-def _pair(pair: Pair) -> dict[str, Any]:
+def _pair(pair: KernelPair) -> dict[str, Any]:
     before, after = pair.before, pair.after
-    view: dict[str, Any] = {"pair": pair, "target": target_name(pair.some), "changes": [], "lines": [], "cut": 0}
+    view: dict[str, Any] = {"pair": pair, "target": target_name(pair.either), "changes": [], "lines": [], "cut": 0}
     if before and after and before.code and after.code:
         lines = folded(side_by_side(before.code, after.code))
         view["changes"] = compare(before, after)
@@ -57,14 +56,14 @@ def _pair(pair: Pair) -> dict[str, Any]:
     return view
 
 
-def folded(lines: Sequence[Line], context: int = CONTEXT) -> list[Line]:
-    """The lines with long equal stretches replaced by one line that counts them."""
-    result: list[Line] = []
+def folded(lines: Sequence[ListingLine], context: int = CONTEXT) -> list[ListingLine]:
+    """The lines, with many equal ones in a row replaced by one that counts them."""
+    result: list[ListingLine] = []
     for same, group in groupby(lines, key=lambda line: line.tag == "same"):
-        stretch = list(group)
-        if same and len(stretch) > 2 * context + 1:
-            hidden = len(stretch) - 2 * context
-            note = Line("folded", f"... {hidden} alike ...", f"... {hidden} alike ...")
-            stretch = [*stretch[:context], note, *stretch[-context:]]
-        result += stretch
+        block = list(group)
+        if same and len(block) > 2 * context + 1:
+            hidden = len(block) - 2 * context
+            note = ListingLine("folded", f"... {hidden} alike ...", f"... {hidden} alike ...")
+            block = [*block[:context], note, *block[-context:]]
+        result += block
     return result

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import json
-import shutil
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from itertools import groupby
 
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
-from harness.isa.collect import Missing
-from harness.isa.table import Entry, row
+from harness.isa.collect import VariantWithoutKernel
+from harness.isa.table import KernelOnGpu, row
+from harness.report.console import draw, plain_table, terminal_width
 
 # Heading, and the columns of the table that stand under it, joined by a slash.
 COLUMNS = (
@@ -37,44 +35,43 @@ LEGEND = (
 )
 
 
-def as_json(entries: Sequence[Entry], missing: Sequence[Missing]) -> str:
+def as_json(kernels: Sequence[KernelOnGpu], missing: Sequence[VariantWithoutKernel]) -> str:
     """The rows as a list of objects, and the variants that have no kernel."""
     return json.dumps(
-        {
-            "rows": [row(entry) for entry in entries],
-            "missing": [{"pattern": m.pattern, "variant": m.variant, "reason": m.reason} for m in missing],
-        },
-        indent=2,
+        {"rows": [row(kernel) for kernel in kernels], "missing": [asdict(variant) for variant in missing]}, indent=2
     )
 
 
-def as_text(entries: Sequence[Entry], missing: Sequence[Missing], width: int | None = None) -> str:
+def as_text(kernels: Sequence[KernelOnGpu], missing: Sequence[VariantWithoutKernel], width: int | None = None) -> str:
     """A table a pattern, then what could not be compiled and why."""
-    buffer = io.StringIO()
-    size = width or max(100, shutil.get_terminal_size((130, 24)).columns)
-    console = Console(file=buffer, width=size, force_terminal=False)
-    for pattern, group in groupby(entries, key=lambda entry: entry.launch.pattern):
-        good = [entry for entry in group if entry.status == "ok"]
-        if good:
-            console.print(Text(f"{good[0].launch.family} / {pattern}"))
-            console.print(_table(good, size))
-    console.print(Text(LEGEND))
-    for line in failures(entries) + [f"{m.pattern}/{m.variant}: {m.reason}" for m in missing]:
-        console.print(Text(line))
-    return buffer.getvalue().rstrip("\n")
+    width = width or terminal_width(100, elsewhere=130)
+    return draw(_parts(kernels, missing, width), width)
 
 
-def _table(entries: Sequence[Entry], size: int) -> Table:
+def _parts(
+    kernels: Sequence[KernelOnGpu], missing: Sequence[VariantWithoutKernel], width: int
+) -> Iterator[str | Table]:
+    for pattern, group in groupby(kernels, key=lambda kernel: kernel.launch.pattern):
+        compiled = [kernel for kernel in group if kernel.status == "ok"]
+        if compiled:
+            yield f"{compiled[0].launch.family} / {pattern}"
+            yield _table(compiled, width)
+    yield LEGEND
+    yield from failures(kernels)
+    yield from (f"{variant.pattern}/{variant.variant}: {variant.reason}" for variant in missing)
+
+
+def _table(kernels: Sequence[KernelOnGpu], width: int) -> Table:
     """Names are shortened where the terminal is narrow, figures never; columns without a figure are left out."""
-    rows = [cells(entry) for entry in entries]
+    rows = [cells(kernel) for kernel in kernels]
     shown = [n for n in range(len(COLUMNS)) if any(row[n] not in {"0", "-"} for row in rows)]
-    figures = [("GPU", [target_name(entry) for entry in entries])]
+    figures = [("GPU", [target_name(kernel) for kernel in kernels])]
     figures += [(COLUMNS[n][0], [row[n] for row in rows]) for n in shown]
-    several = len({(e.launch.variant, e.launch.kernel) for e in entries}) > len({e.launch.variant for e in entries})
-    names = [("  variant", [f"  {entry.launch.variant}" for entry in entries])]
-    names += [("kernel", [entry.launch.kernel for entry in entries])] if several else []
-    left = size - sum(max(map(len, (heading, *texts))) + 2 for heading, texts in figures)
-    table = Table(box=None, pad_edge=False, show_edge=False)
+    names = [("  variant", [f"  {kernel.launch.variant}" for kernel in kernels])]
+    if len({(k.launch.variant, k.launch.kernel) for k in kernels}) > len({k.launch.variant for k in kernels}):
+        names.append(("kernel", [kernel.launch.kernel for kernel in kernels]))
+    left = width - sum(max(map(len, (heading, *texts))) + 2 for heading, texts in figures)
+    table = plain_table()
     for heading, _ in names:
         table.add_column(heading, no_wrap=True, max_width=max(8, left // len(names) - 2))
     for heading, _ in figures:
@@ -84,37 +81,35 @@ def _table(entries: Sequence[Entry], size: int) -> Table:
     return table
 
 
-def cells(entry: Entry) -> list[str]:
-    """The figures of an entry under the headings of ``COLUMNS``; a dash where there are no messages of a kind."""
-    values = row(entry)
+def cells(kernel: KernelOnGpu) -> list[str]:
+    """The figures of a kernel under the headings of ``COLUMNS``; a dash where there are no messages of a kind."""
+    values = row(kernel)
     return [_joined([values[name] for name in names]) for _, names in COLUMNS]
 
 
 def _joined(values: Sequence[int | None]) -> str:
-    if all(value is None for value in values):
-        return "-"
-    if len(values) > 1 and not any(values):
+    if all(value is None for value in values) or (len(values) > 1 and not any(values)):
         return "-"
     return "/".join(str(value or 0) for value in values)
 
 
-def target_name(entry: Entry) -> str:
+def target_name(kernel: KernelOnGpu) -> str:
     """The GPU with the mode and width that were asked for."""
-    target = entry.target
+    target = kernel.target
     mode = "" if target.grf_mode == "default" else f" {target.grf_mode} GRF"
     return f"{target.gpu}{mode}" + ("" if target.forced_simd is None else f" SIMD{target.forced_simd}")
 
 
-def failures(entries: Sequence[Entry]) -> list[str]:
+def failures(kernels: Sequence[KernelOnGpu]) -> list[str]:
     """A line for each reason why kernels have no figures; the kernels are named where they are few."""
-    reasons: dict[tuple[str, str, str], list[str]] = {}
-    totals = Counter(entry.target.gpu for entry in entries)
-    for entry in entries:
-        if entry.status != "ok":
-            key = (entry.target.gpu, entry.status, entry.reason)
-            reasons.setdefault(key, []).append(f"{entry.launch.pattern}/{entry.launch.variant}")
+    by_reason: dict[tuple[str, str, str], list[str]] = {}
+    totals = Counter(kernel.target.gpu for kernel in kernels)
+    for kernel in kernels:
+        if kernel.status != "ok":
+            failure = (kernel.target.gpu, kernel.status, kernel.reason)
+            by_reason.setdefault(failure, []).append(f"{kernel.launch.pattern}/{kernel.launch.variant}")
     lines = []
-    for (gpu, status, reason), kernels in reasons.items():
-        names = "all kernels" if len(kernels) == totals[gpu] else ", ".join(dict.fromkeys(kernels))
-        lines.append(f"{gpu}: {names}: {status}: {reason}")
+    for (gpu, status, reason), names in by_reason.items():
+        whose = "all kernels" if len(names) == totals[gpu] else ", ".join(dict.fromkeys(names))
+        lines.append(f"{gpu}: {whose}: {status}: {reason}")
     return lines

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TextIO
+from typing import Self, TextIO
 
-import click
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -17,36 +16,13 @@ from rich.progress import (
 )
 
 
-class QuietProgress:
-    """Notices only, one line each, for output that is no terminal."""
+class ProgressLine:
+    """What is measured, how far, and the time that remains; notices above it."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def say(self, text: str) -> None:
-        """Print a notice."""
-        click.echo(f"xebench: {text}", file=self._stream)
-
-    def family(self, index: int, total: int, name: str) -> None:
-        """Nothing: nobody watches."""
-
-    def variant(self, name: str) -> None:
-        """Nothing: nobody watches."""
-
-    def __enter__(self) -> QuietProgress:
-        return self
-
-    def __exit__(self, *details: object) -> None:
-        pass
-
-
-class TerminalProgress:
-    """A bar with what is measured, how far, and the time that remains."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._console = Console(file=stream)
+        self._console = Console(file=stream, emoji=False)
         self._bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
@@ -54,13 +30,14 @@ class TerminalProgress:
             TimeRemainingColumn(),
             console=self._console,
             transient=True,
+            disable=not stream.isatty(),
         )
         self._task = self._bar.add_task("starting", total=None)
         self._name = ""
 
     def say(self, text: str) -> None:
-        """Print a notice above the bar."""
-        self._console.print(f"xebench: {text}", highlight=False, markup=False)
+        """Print a notice in a line of its own."""
+        self._console.print(f"xebench: {text}", highlight=False, markup=False, soft_wrap=True)
 
     def family(self, index: int, total: int, name: str) -> None:
         """Show the family that begins."""
@@ -71,7 +48,7 @@ class TerminalProgress:
         """Show the variant that was checked."""
         self._bar.update(self._task, description=f"{self._name}: {name}")
 
-    def __enter__(self) -> TerminalProgress:
+    def __enter__(self) -> Self:
         self._bar.start()
         return self
 
@@ -79,8 +56,3 @@ class TerminalProgress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._bar.stop()
-
-
-def progress_for(stream: TextIO) -> QuietProgress | TerminalProgress:
-    """A bar for a terminal, notices for everything else."""
-    return TerminalProgress(stream) if stream.isatty() else QuietProgress(stream)

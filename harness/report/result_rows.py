@@ -83,7 +83,7 @@ def _baseline_row(run: Run, pairs: Sequence[dict[Any, Any]]) -> ResultRow:
     cases = run.summaries[same]
     in_state = cases[cases["state"].fillna("") == ("" if pd.isna(pair["state"]) else pair["state"])]
     case = (cases if in_state.empty else in_state).iloc[0]
-    times = [number(one["baseline_ns"]) for one in pairs]
+    times = [number(other["baseline_ns"]) for other in pairs]
     return ResultRow(
         family=pair["family"],
         pattern=pair["pattern"],
@@ -109,8 +109,8 @@ def brief_reason(pair: dict[Any, Any]) -> str:
 
 def noise_line(run: Run) -> str:
     """The instrument's own error in this run, in one line; empty if it was not measured."""
-    found = None if run.devices.empty else noise_floor({str(k): v for k, v in run.devices.iloc[-1].items()})
-    return f"noise floor: {found}" if found else ""
+    error = None if run.devices.empty else noise_floor({str(k): v for k, v in run.devices.iloc[-1].items()})
+    return f"noise floor: {error}" if error else ""
 
 
 def flag_line(run: Run) -> str:
@@ -125,11 +125,11 @@ def flag_line(run: Run) -> str:
 
 def instance_line(run: Run) -> str:
     """Whose intervals lack the differences between instances, in one line; empty when none does."""
-    known = run.pairs[run.pairs["speedup_low"].notna()]
-    alone = int((known["instances"].fillna(1) == 1).sum())  # older runs knew of no instances
+    with_interval = run.pairs[run.pairs["speedup_low"].notna()]
+    alone = int((with_interval["instances"].fillna(1) == 1).sum())  # older runs knew of no instances
     if not alone:
         return ""
-    which = "the intervals" if alone == len(known) else f"{alone} of {len(known)} intervals"
+    which = "the intervals" if alone == len(with_interval) else f"{alone} of {len(with_interval)} intervals"
     return (
         f"{which} are of one instance: where arrays and code lie in memory, which makes equal kernels differ by up to "
         "20 % on a CPU device, is not in them; --instances 6 takes it in"
@@ -156,9 +156,9 @@ def failures(run: Run) -> list[tuple[str, str, str]]:
     """Cases that have no result: key, status and reason; those that an unfinished run lacks as one entry a reason."""
     bad = run.cases[run.cases["status"] != Status.OK]
     unfinished = bad["status"] == Status.INTERRUPTED
-    found = [(row["case_id"], row["status"], row["reason"]) for row in bad[~unfinished].to_dict("records")]
+    named = [(row["case_id"], row["status"], row["reason"]) for row in bad[~unfinished].to_dict("records")]
     counts = bad[unfinished]["reason"].value_counts(sort=False)
-    return found + [(f"{count} cases", "interrupted", str(reason)) for reason, count in counts.items()]
+    return named + [(f"{count} cases", "interrupted", str(reason)) for reason, count in counts.items()]
 
 
 def verdict_counts(run: Run) -> dict[str, int]:

@@ -64,13 +64,13 @@ def plots(run: Run) -> list[Plot]:
     work = run.cases[["case_id", "bytes_moved", "operations", "operation_kind"]]
     right = run.summaries[run.summaries["status"] == Status.OK]
     placed = right.merge(work, on="case_id").dropna(subset=["bytes_moved", "operations", "median_ns"])
-    found = []
+    result = []
     for kind, roof in RATE_ROOFS.items():
         rate = number(device[roof.column])
         cases = placed[placed["operation_kind"] == kind].to_dict("records")
         if bandwidth and rate and cases:
-            found.append(_plot(kind, bandwidth, rate, cases))
-    return found
+            result.append(_plot(kind, bandwidth, rate, cases))
+    return result
 
 
 def _plot(kind: str, bandwidth: float, rate: float, cases: Sequence[dict[Any, Any]]) -> Plot:

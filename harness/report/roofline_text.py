@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from harness.report.units import duration
+from rich.table import Table
+
+from harness.report.console import draw
+from harness.report.units import duration, figure
+from harness.roofline.catalogue import GROUPS, Probe, find_probe
+from harness.roofline.results import ProbeResult, Roofline
 from harness.vocabulary import Roof
-
-if TYPE_CHECKING:
-    from harness.roofline.catalogue import Probe
-    from harness.roofline.results import ProbeResult, Roofline
 
 _WIDTH = 120
 
@@ -23,13 +23,11 @@ def as_json(measured: Roofline) -> str:
 
 def as_text(measured: Roofline) -> str:
     """One line a probe under its group, and what the reader must know of the circumstances."""
-    from rich.console import Console
-    from rich.table import Table
+    lines = [line.rstrip() for line in draw(_groups(measured), _WIDTH).splitlines()]
+    return "\n".join([*_head(measured), "", *lines, "", _roofs(measured), *_notices(measured)])
 
-    from harness.roofline.catalogue import GROUPS, find_probe
 
-    buffer = io.StringIO()
-    console = Console(file=buffer, width=_WIDTH)
+def _groups(measured: Roofline) -> Iterator[Table | str]:
     for group in GROUPS:
         table = Table(title=group.replace("_", " "), title_justify="left", box=None, pad_edge=False, show_header=False)
         table.add_column(width=36)
@@ -40,25 +38,13 @@ def as_text(measured: Roofline) -> str:
             probe = find_probe(result.probe)
             if probe.group == group:
                 table.add_row(probe.title, *_cells(result, probe))
-        console.print(table)
-        console.print()
-    lines = [line.rstrip() for line in buffer.getvalue().splitlines()]
-    return "\n".join([*_head(measured), "", *lines, _roofs(measured), *_notices(measured)])
+        yield table
+        yield ""
 
 
 def quantity(value: float, unit: str) -> str:
     """A value with three digits and its unit; times with the unit that fits."""
-    if unit == "ns":
-        return duration(value)
-    return f"{value:.{_decimals(value)}f} {unit}"
-
-
-def _decimals(value: float) -> int:
-    """Decimals that make three digits."""
-    decimals = 2
-    while decimals > 0 and value >= 10:
-        value, decimals = value / 10, decimals - 1
-    return decimals if value >= 1 else 4
+    return duration(value) if unit == "ns" else f"{figure(value)} {unit}"
 
 
 def _cells(result: ProbeResult, probe: Probe) -> tuple[str, str, str]:
@@ -79,9 +65,9 @@ def _head(measured: Roofline) -> list[str]:
 
 
 def _roofs(measured: Roofline) -> str:
-    found = measured.roofs()
-    values = ((roof, found[roof.column], roof.unit) for roof in Roof)
-    return "roofs: " + ", ".join(f"{name} {'-' if v is None else quantity(v, unit)}" for name, v, unit in values)
+    by_column = measured.roofs()
+    values = ((roof, by_column[roof.column]) for roof in Roof)
+    return "roofs: " + ", ".join(f"{roof} {'-' if v is None else quantity(v, roof.unit)}" for roof, v in values)
 
 
 def _notices(measured: Roofline) -> list[str]:

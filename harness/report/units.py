@@ -60,6 +60,11 @@ def percent(fraction: float | None) -> str:
     return f"{figure(100 * fraction, digits=3 if fraction > 1e-3 else 2)} %"
 
 
+def binary_size(size_bytes: int) -> str:
+    """Bytes as ``64K``, where that is exact."""
+    return f"{size_bytes // 1024}K" if size_bytes and size_bytes % 1024 == 0 else str(size_bytes)
+
+
 def roofs(values: Mapping[Roof, float | None], digits: int = 3) -> str:
     """Those roofs that are known: ``37.4 GB/s, 235 GFLOP/s fp32``."""
     return ", ".join(

@@ -7,7 +7,9 @@ import sys
 import pytest
 
 from harness.errors import XebenchError
-from harness.gpu_model.gpus import GpuError, SizeError, find_gpu, gpu_of_device, gpus, load_gpu_file, parse_size
+from harness.gpu_model.gpu_parameters import GpuError
+from harness.gpu_model.gpus import find_gpu, gpu_of_device, gpu_of_platform, gpus, load_gpu_file
+from harness.gpu_model.size_text import SizeError, parse_size
 
 KIB = 1024
 
@@ -28,8 +30,8 @@ CALCULATOR = {
 }
 
 
-def test_every_gpu_of_the_calculator_is_there_and_no_other():
-    assert {gpu.code for gpu in gpus()} == set(CALCULATOR)
+def test_every_gpu_of_the_calculator_is_there_and_no_other_names_it_as_its_source():
+    assert {gpu.code for gpu in gpus() if "snapshot 6f5ade58" in gpu.source} == set(CALCULATOR)
 
 
 @pytest.mark.parametrize("code", CALCULATOR)
@@ -55,7 +57,7 @@ def test_parameters_are_those_of_the_calculator(code):
 
 @pytest.mark.parametrize("gpu", gpus(), ids=lambda gpu: gpu.code)
 def test_every_parameter_set_and_product_names_its_source(gpu):
-    assert "snapshot 6f5ade58" in gpu.source
+    assert gpu.source
     assert gpu.products
     for product in gpu.products:
         assert product.source
@@ -81,14 +83,14 @@ def _product_aliases(gpu):
 )
 def test_notebook_table_of_generations(name, totals, work_group):
     gpu = find_gpu(name)
-    assert (gpu.xe_cores, gpu.eu_count, gpu.threads, gpu.operations) == totals
+    assert (gpu.xe_cores, gpu.eu_count, gpu.threads, gpu.threads * gpu.fp32_lanes_per_eu) == totals
     assert gpu.max_work_group_size == work_group
 
 
 def test_guide_table_of_one_xe_lp_core():
     gpu = find_gpu("tgl")
     assert gpu.threads_per_xe_core == 7 * 16 == 112
-    assert gpu.operations / gpu.xe_cores == 112 * 8 == 896
+    assert gpu.threads_per_xe_core * gpu.fp32_lanes_per_eu == 896
 
 
 # guide, Xe Configurations: threads, FLOPs per clock with multiply-add
@@ -258,42 +260,44 @@ def test_own_gpu_from_toml_with_a_product(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"eus_per_xe_core": None}, "field 'eus_per_xe_core' must be a whole number above 0, not None"),
-        ({"eus_per_xe_core": True}, "field 'eus_per_xe_core' must be a whole number above 0, not True"),
-        ({"threads_per_eu": 0}, "field 'threads_per_eu' must be a whole number above 0, not 0"),
-        ({"eu_counts": 512}, "field 'eu_counts' must be a list of whole numbers above 0, not 512"),
-        ({"eu_counts": []}, r"field 'eu_counts' must be a list of whole numbers above 0, not \[\]"),
+        ({"eus_per_xe_core": None}, "field eus_per_xe_core: Expected 'int', got 'null'"),
+        ({"eus_per_xe_core": True}, "field eus_per_xe_core: Expected 'int', got 'bool'"),
+        ({"threads_per_eu": 0}, "field threads_per_eu: Expected 'int' >= 1"),
+        ({"eu_counts": 512}, "field eu_counts: Expected 'array', got 'int'"),
+        ({"eu_counts": []}, "field eu_counts: Expected 'array' of length >= 1"),
+        ({"eu_counts": [512, -8]}, r"field eu_counts\[1\]: Expected 'int' >= 1"),
         ({"eu_counts": [100]}, "field eu_counts must be multiples of eus_per_xe_core"),
-        ({"sub_group_sizes": ["16"]}, "field 'sub_group_sizes' must be a list of whole numbers"),
-        (
-            {"slm_per_xe_core_bytes": "128X"},
-            "field 'slm_per_xe_core_bytes' must be a size such as .*, not '128X'",
-        ),
-        ({"slm_per_xe_core_bytes": 1.5}, "field 'slm_per_xe_core_bytes' must be a size such as"),
+        ({"sub_group_sizes": ["16"]}, r"field sub_group_sizes\[0\]: Expected 'int', got 'str'"),
+        ({"slm_per_xe_core_bytes": "128X"}, "field slm_per_xe_core_bytes: '128X' is not a size: write a whole number"),
+        ({"slm_per_xe_core_bytes": 0}, "field slm_per_xe_core_bytes: Expected a size such as 65536 or '64K', got 0"),
+        ({"slm_per_xe_core_bytes": 1.5}, "field slm_per_xe_core_bytes: Expected a size such as .*, got 1.5"),
+        ({"slm_per_xe_core_bytes": True}, "field slm_per_xe_core_bytes: Expected a size such as .*, got True"),
         ({"slm_per_xe_core_bytes": "32K"}, "field max_slm_per_work_group_bytes must not be above"),
-        (
-            {"slm_sizes_bytes": ["1K", "2K"]},
-            "field slm_sizes_bytes must ascend to max_slm_per_work_group_bytes",
-        ),
+        ({"slm_sizes_bytes": ["1K", "2K"]}, "field slm_sizes_bytes must ascend to max_slm_per_work_group_bytes"),
         ({"slm_sizes_bytes": ["2K", "1K", "64K"]}, "field slm_sizes_bytes must ascend"),
-        ({"large_grf": 1}, "field 'large_grf' must be true or false, not 1"),
-        ({"name": 5}, "field 'name' must be text, not 5"),
-        ({"max_workgroup_size": 5}, "unknown field 'max_workgroup_size'; the fields are code, name, "),
-        ({"products": {"name": "x"}}, "field 'products' must be a list of tables"),
-        ({"products": ["x"]}, r"products\[0\]: must hold a table of fields, not 'x'"),
-        ({"products": [{"name": "x"}]}, r"products\[0\]: field 'eu_count' is missing"),
+        ({"slm_sizes_bytes": ["1K", "x"]}, r"field slm_sizes_bytes\[1\]: 'x' is not a size"),
+        ({"large_grf": 1}, "field large_grf: Expected 'bool', got 'int'"),
+        ({"name": 5}, "field name: Expected 'str', got 'int'"),
+        ({"max_workgroup_size": 5}, "Object contains unknown field 'max_workgroup_size'"),
+        ({"products": {"name": "x"}}, "field products: Expected 'array', got 'object'"),
+        ({"products": ["x"]}, r"field products\[0\]: Expected 'object', got 'str'"),
+        ({"products": [{"name": "x"}]}, r"field products\[0\]: Object missing required field 'eu_count'"),
         ({"products": [{"name": "x", "eu_count": 64}]}, "field products must have an eu_count of eu_counts"),
         (
             {"products": [{"name": "x", "eu_count": 512, "clock_mhz": "fast"}]},
-            r"products\[0\]: field 'clock_mhz' must be a number above 0, not 'fast'",
+            r"field products\[0\].clock_mhz: Expected 'float \| null', got 'str'",
         ),
         (
             {"products": [{"name": "x", "eu_count": 512, "clock_mhz": float("nan")}]},
-            r"products\[0\]: field 'clock_mhz' must be a number above 0, not nan",
+            r"field products\[0\].clock_mhz: Expected 'float' > 0.0",
+        ),
+        (
+            {"products": [{"name": "x", "eu_count": 512, "clock_mhz": float("inf")}]},
+            r"field products\[0\].clock_mhz: Expected 'float' <= ",
         ),
         (
             {"products": [{"name": "x", "eu_count": 512, "ceilings_gbps": {"l3": -1}}]},
-            r"products\[0\]: field 'ceilings_gbps' must be a table of numbers above 0",
+            r"field products\[0\].ceilings_gbps\[...\]: Expected 'float' > 0.0",
         ),
     ],
 )
@@ -308,7 +312,7 @@ def test_errors_of_a_file_name_it_and_the_field(tmp_path, change, message):
 @pytest.mark.parametrize("name", [name for name in MINE if name != "name"])
 def test_a_missing_field_is_named(tmp_path, name):
     path = _written(tmp_path, {key: value for key, value in MINE.items() if key != name})
-    with pytest.raises(GpuError, match=f"mine.json: field '{name}' is missing"):
+    with pytest.raises(GpuError, match=f"mine.json: Object missing required field '{name}'"):
         load_gpu_file(path)
 
 
@@ -316,7 +320,7 @@ def test_a_missing_field_is_named(tmp_path, name):
     ("text", "message"),
     [
         ("{", "mine.json: is not JSON \\(Expecting"),
-        ("[1]", "mine.json: must hold a table of fields, not \\[1\\]"),
+        ("[1]", "mine.json: Expected 'object', got 'array'"),
     ],
 )
 def test_a_file_that_holds_no_gpu(tmp_path, text, message):
@@ -334,9 +338,30 @@ def test_a_file_that_is_no_toml_or_missing(tmp_path):
         find_gpu(str(tmp_path / "none.toml"))
 
 
+def test_an_error_of_the_catalogue_names_file_entry_and_field(monkeypatch):
+    broken = {"calculator": "", "gpus": [MINE | {"code": "new", "eu_counts": [0]}]}
+    monkeypatch.setattr(json, "loads", lambda text: broken)
+    with pytest.raises(GpuError, match=r"^gpus.json: entry 'new': field eu_counts\[0\]: Expected 'int' >= 1"):
+        gpus.__wrapped__()
+
+
+@pytest.mark.parametrize(
+    ("platform", "code"), [("PVCXT", "pvc"), ("XE2", "bmg"), ("DG2", "dg2"), ("TGLLP", "tgllp"), ("", None)]
+)
+def test_gpus_by_what_the_assembly_calls_them(platform, code):
+    gpu = gpu_of_platform(platform)
+    assert (gpu and gpu.code) == code
+
+
+def test_what_ocloc_calls_a_gpu(tmp_path):
+    names = {gpu.code: gpu.ocloc_name for gpu in gpus()}
+    assert (names["dg2"], names["gen9"], names["pvc"]) == ("dg2-g10", "skl", "pvc")
+    assert load_gpu_file(_written(tmp_path, MINE | {"ocloc": "pvc"})).ocloc_name == "pvc"
+
+
 def test_the_model_is_cheap_to_import():
     code = (
-        "import sys, harness.gpu_model.occupancy_search, harness.report.occupancy_table;"
+        "import sys, harness.gpu_model.occupancy_search, harness.report.occupancy_text;"
         "print([name for name in ('numpy', 'pandas', 'rich', 'dpctl') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

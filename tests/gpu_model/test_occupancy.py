@@ -3,20 +3,16 @@
 import json
 from dataclasses import replace
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from occupancy_kit import occupancy
 
 from harness.errors import XebenchError
-from harness.gpu_model.gpus import SizeError, find_gpu, gpus
-from harness.gpu_model.occupancy import (
-    Launch,
-    LaunchError,
-    occupancy,
-    occupancy_of,
-    parse_launch,
-    unsynchronised_occupancy,
-)
+from harness.gpu_model.gpus import find_gpu, gpus
+from harness.gpu_model.occupancy import LaunchShape, UnsupportedLaunch, occupancy_of, parse_launch
+from harness.gpu_model.size_text import SizeError
 
 TGL, PVC = find_gpu("tgl"), find_gpu("pvc")
 KIB = 1024
@@ -28,19 +24,19 @@ UNHURRIED = settings(deadline=None)
 @pytest.mark.parametrize(
     ("gpu", "launch", "threads", "work_groups", "percent"),
     [
-        (TGL, Launch(320, 8), 40, 2, 71.43),
-        (TGL, Launch(224, 8), 28, 4, 100),
-        (TGL, Launch(320, 16), 20, 5, 89.29),
-        (TGL, Launch(224, 16), 14, 8, 100),
-        (TGL, Launch(512, 32), 16, 7, 100),
-        (TGL, Launch(512, 16), 32, 3, 85.71),
-        (TGL, Launch(512, 8), 64, 1, 57.14),
-        (PVC, Launch(1024, 32), 32, 2, 100),
-        (PVC, Launch(1024, 16), 64, 1, 100),
-        (PVC, Launch(256, 16), 16, 4, 100),
-        (PVC, Launch(224, 16), 14, 4, 87.5),
-        (PVC, Launch(256, 32, slm_bytes=64 * KIB), 8, 2, 25),
-        (PVC, Launch(512, 32, large_grf=True), 16, 2, 50),
+        (TGL, LaunchShape(320, 8), 40, 2, 71.43),
+        (TGL, LaunchShape(224, 8), 28, 4, 100),
+        (TGL, LaunchShape(320, 16), 20, 5, 89.29),
+        (TGL, LaunchShape(224, 16), 14, 8, 100),
+        (TGL, LaunchShape(512, 32), 16, 7, 100),
+        (TGL, LaunchShape(512, 16), 32, 3, 85.71),
+        (TGL, LaunchShape(512, 8), 64, 1, 57.14),
+        (PVC, LaunchShape(1024, 32), 32, 2, 100),
+        (PVC, LaunchShape(1024, 16), 64, 1, 100),
+        (PVC, LaunchShape(256, 16), 16, 4, 100),
+        (PVC, LaunchShape(224, 16), 14, 4, 87.5),
+        (PVC, LaunchShape(256, 32, slm_bytes=64 * KIB), 8, 2, 25),
+        (PVC, LaunchShape(512, 32, large_grf=True), 16, 2, 50),
     ],
 )
 def test_check_vectors(gpu, launch, threads, work_groups, percent):
@@ -56,17 +52,17 @@ def test_check_vectors(gpu, launch, threads, work_groups, percent):
 @pytest.mark.parametrize(
     ("launch", "limited_by"),
     [
-        (Launch(256, 16), "threads"),
-        (Launch(224, 16), "threads"),
-        (Launch(256, 32, slm_bytes=64 * KIB), "slm"),
-        (Launch(256, 16, slm_bytes=32 * KIB), "threads"),  # four either way, and all contexts are taken
-        (Launch(512, 32, large_grf=True), "large GRF"),
-        (Launch(512, 32, 128 * KIB, large_grf=True), "slm"),
-        (Launch(16, 16, barriers=2), "barriers"),
-        (Launch(16, 16, barriers=2, large_grf=True), "large GRF"),
-        (Launch(256, 16, global_size=256 * 511), "global size"),
-        (Launch(256, 16, global_size=256 * 512), "threads"),
-        (Launch(256, 32, 64 * KIB, global_size=256 * 256), "slm"),
+        (LaunchShape(256, 16), "threads"),
+        (LaunchShape(224, 16), "threads"),
+        (LaunchShape(256, 32, slm_bytes=64 * KIB), "slm"),
+        (LaunchShape(256, 16, slm_bytes=32 * KIB), "threads"),  # four either way, and all contexts are taken
+        (LaunchShape(512, 32, large_grf=True), "large GRF"),
+        (LaunchShape(512, 32, 128 * KIB, large_grf=True), "slm"),
+        (LaunchShape(16, 16, barriers=2), "barriers"),
+        (LaunchShape(16, 16, barriers=2, large_grf=True), "large GRF"),
+        (LaunchShape(256, 16, global_size=256 * 511), "global size"),
+        (LaunchShape(256, 16, global_size=256 * 512), "threads"),
+        (LaunchShape(256, 32, 64 * KIB, global_size=256 * 256), "slm"),
     ],
 )
 def test_limiting_factor(launch, limited_by):
@@ -74,7 +70,7 @@ def test_limiting_factor(launch, limited_by):
 
 
 def test_limit_of_work_groups_per_xe_core():
-    few = replace(PVC, max_work_groups_per_xe_core=16)
+    few = msgspec.structs.replace(PVC, max_work_groups_per_xe_core=16)
     found = occupancy(few, 16, 16)
     assert (found.work_groups_per_xe_core, found.limited_by) == (16, "work-groups")
 
@@ -96,7 +92,7 @@ def test_named_barriers_take_more_registers():
 
 def test_another_member_of_the_family():
     whole = occupancy(PVC, 256, 16, global_size=256 * 512)
-    stack = occupancy(PVC, 256, 16, global_size=256 * 512, eu_count=512)
+    stack = occupancy(PVC.with_eu_count(512), 256, 16, global_size=256 * 512)
     assert (whole.waves, stack.waves) == (1, 2)
 
 
@@ -115,8 +111,8 @@ def test_json_has_the_documented_keys_and_nothing_else():
 
 
 def test_texts_of_a_command_line():
-    assert parse_launch("16x16", "32") == Launch(256, 32)
-    assert parse_launch("1x2x128", "8", global_size="64x64x128", large_grf=True) == Launch(
+    assert parse_launch("16x16", "32") == LaunchShape(256, 32)
+    assert parse_launch("1x2x128", "8", global_size="64x64x128", large_grf=True) == LaunchShape(
         256, 8, global_size=524288, large_grf=True
     )
     with pytest.raises(SizeError, match="'' is not a size"):
@@ -126,33 +122,33 @@ def test_texts_of_a_command_line():
 @pytest.mark.parametrize(
     ("gpu", "launch", "message"),
     [
-        (PVC, Launch(1025, 16), "pvc has no work-groups of 1025: use at most 1024"),
-        (PVC, Launch(256, 8), "pvc has no sub-groups of 8: use one of 16, 32"),
+        (PVC, LaunchShape(1025, 16), "pvc has no work-groups of 1025: use at most 1024"),
+        (PVC, LaunchShape(256, 8), "pvc has no sub-groups of 8: use one of 16, 32"),
         (
             PVC,
-            Launch(256, 16, 128 * KIB + 1),
+            LaunchShape(256, 16, 128 * KIB + 1),
             "pvc has no 131073 bytes of SLM per work-group: use at most 131072",
         ),
-        (PVC, Launch(256, 16, barriers=65), "pvc has no 65 barriers per work-group: use at most 64"),
+        (PVC, LaunchShape(256, 16, barriers=65), "pvc has no 65 barriers per work-group: use at most 64"),
         (
             PVC,
-            Launch(256, 16, global_size=1000),
+            LaunchShape(256, 16, global_size=1000),
             "global size 1000 is no multiple of the work-group size 256",
         ),
-        (TGL, Launch(256, 16, large_grf=True), "tgllp has no large GRF mode"),
+        (TGL, LaunchShape(256, 16, large_grf=True), "tgllp has no large GRF mode"),
         (
             PVC,
-            Launch(1024, 16, large_grf=True),
+            LaunchShape(1024, 16, large_grf=True),
             "a work-group of 1024 needs 64 threads, an Xe-core of pvc has 32: use at most 512 work-items",
         ),
-        (PVC, Launch(0, 16), "sizes must be above 0"),
-        (PVC, Launch(16, 16, -1), "sizes must be above 0"),
-        (PVC, Launch(16, 16, barriers=-1), "sizes must be above 0"),
-        (PVC, Launch(16, 16, global_size=0), "sizes must be above 0"),
+        (PVC, LaunchShape(0, 16), "sizes must be above 0"),
+        (PVC, LaunchShape(16, 16, -1), "sizes must be above 0"),
+        (PVC, LaunchShape(16, 16, barriers=-1), "sizes must be above 0"),
+        (PVC, LaunchShape(16, 16, global_size=0), "sizes must be above 0"),
     ],
 )
 def test_launches_that_cannot_run_name_the_limit(gpu, launch, message):
-    with pytest.raises(LaunchError, match=message) as caught:
+    with pytest.raises(UnsupportedLaunch, match=message) as caught:
         occupancy_of(launch, gpu)
     assert isinstance(caught.value, XebenchError)
     assert "\n" not in str(caught.value)
@@ -167,7 +163,7 @@ def launches(draw, *, sized=None, most_barriers=3):
     contexts = gpu.threads_per_xe_core // (2 if large_grf else 1)
     size = draw(st.integers(1, min(gpu.max_work_group_size, contexts * sub_group_size)))
     has_size = draw(st.booleans()) if sized is None else sized
-    launch = Launch(
+    launch = LaunchShape(
         work_group_size=size,
         sub_group_size=sub_group_size,
         slm_bytes=draw(st.just(0) | st.integers(0, gpu.max_slm_per_work_group_bytes)),
@@ -281,8 +277,9 @@ def test_unlimited_work_is_as_full_as_a_whole_wave(case):
 def test_threads_spread_over_xe_cores_bound_the_model(case):
     gpu, launch = case
     found = occupancy_of(launch, gpu)
-    bound = unsynchronised_occupancy(gpu, found.launch.work_groups, found.threads_per_work_group)
-    assert found.device_occupancy <= bound + 1e-12
+    # F3, the guide's estimate for kernels with neither barrier nor SLM, sees no waste within an Xe-core
+    spread = min(1, found.launch.work_groups * found.threads_per_work_group / gpu.threads)
+    assert found.device_occupancy <= spread + 1e-12
 
 
 @UNHURRIED

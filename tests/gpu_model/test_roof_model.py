@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
+from occupancy_kit import occupancy
 
 from harness.gpu_model.gpus import find_gpu, gpus
-from harness.gpu_model.occupancy import LaunchError, occupancy
-from harness.gpu_model.roof_model import Bound, bound, engines_share, guide_figures, peak_gops
+from harness.gpu_model.occupancy import UnsupportedLaunch
+from harness.gpu_model.roof_model import RoofBound, bound, engines_share, guide_figures, peak_gops
 
 STACK = find_gpu("max1550-stack")
 NAMES = [gpu.code for gpu in gpus()]
@@ -18,8 +18,8 @@ NAMES = [gpu.code for gpu in gpus()]
 
 def test_the_longer_of_two_roofs_is_the_bound() -> None:
     # 512 engines x 16 lanes x 2 operations x 1.6 GHz, and half of 3276.8 GB/s
-    assert bound(STACK, 1_638_400, None) == Bound(pytest.approx(1000), None)
-    assert bound(STACK, None, 26_214_400) == Bound(None, pytest.approx(1000))
+    assert bound(STACK, 1_638_400, None) == RoofBound(pytest.approx(1000), None)
+    assert bound(STACK, None, 26_214_400) == RoofBound(None, pytest.approx(1000))
     both = bound(STACK, 1_638_400, 2 * 26_214_400)
     assert (both.time_ns, both.bound_by) == (pytest.approx(2000), "compute")
     assert bound(STACK, 3 * 1_638_400, 2 * 26_214_400).bound_by == "memory"
@@ -81,7 +81,7 @@ def test_the_share_is_a_share_and_grows_with_the_launch(
         found, more = (
             occupancy(gpu, work_group, 16, slm, barriers, global_size=n * work_group) for n in (groups, groups + 1)
         )
-    except LaunchError:
+    except UnsupportedLaunch:
         return
     share = engines_share([found])
     assert 0 < share <= 1

@@ -71,7 +71,7 @@ def write(name: str, text: str, folder: Path) -> None:
 def main(ocloc: str) -> None:
     runtime.load()
     compiler = find_compiler(ocloc)
-    folder = FIXTURES / f"igc{compiler.generation}"
+    folder = FIXTURES / f"igc{compiler.igc.removeprefix('libigc.so.')[0]}"
     folder.mkdir(parents=True, exist_ok=True)
     for name, (source, target) in jobs().items():
         compiled = compile_source(compiler, source, target)

@@ -25,9 +25,3 @@ def test_a_format_of_the_old_compiler_is_no_zebin() -> None:
     assert not elf.is_zebin(b"CTNI" + bytes(100))
     with pytest.raises(ValueError, match="not a 64-bit ELF"):
         elf.sections(b"CTNI" + bytes(100))
-
-
-def test_the_notes_tell_product_and_version() -> None:
-    notes = kit.note(1, (0x4F7).to_bytes(4, "little")) + kit.note(3, bytes(4)) + kit.note(4, b"1.20\0")
-    assert elf.identity({".note.intelgt.compat": notes}) == {"product_family": "0x4f7", "zebin_version": "1.20"}
-    assert elf.identity({}) == {}

@@ -10,11 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import isa_kit as kit
+import msgspec
 import pytest
 
 from harness import runtime
-from harness.gpu_model.gpus import GpuParameters, find_gpu
-from harness.isa.collect import Launch, Work, collect
+from harness.gpu_model.gpu_parameters import GpuParameters
+from harness.gpu_model.gpus import find_gpu
+from harness.isa.collect import KernelLaunch, LeastWork, collect
 from harness.isa.kernel_occupancy import KernelOccupancy, occupancies
 from harness.isa.ocloc import find_compiler
 from harness.isa.roof_projection import project
@@ -38,51 +40,55 @@ def pattern_info(name: str, variants: list[str]) -> PatternInfo:
 
 
 @pytest.fixture
-def launch(tmp_path: Path) -> Launch:
+def launch(tmp_path: Path) -> KernelLaunch:
     """Of the kernel with which the stand-in for ocloc answers whatever it is given."""
     spirv = tmp_path / "kernel.spv"
     spirv.write_bytes(b"spirv")
     kernel = next(iter(read_zeinfo(kit.text("igc2/spills.pvc.zeinfo"))))
-    return Launch("pattern", "family", "variant", "naive", "{}", kernel, "0" * 64, spirv, (), (1 << 20,), (256,), 0)
+    return KernelLaunch(
+        "pattern", "family", "variant", "naive", "{}", kernel, "0" * 64, spirv, (), (1 << 20,), (256,), 0
+    )
 
 
 @pytest.fixture
 def of(tmp_path: Path) -> Callable[..., KernelOccupancy]:
     compiler = find_compiler(str(kit.fake_ocloc(tmp_path / "fake")))
 
-    def occupancy_of(launch: Launch, gpu: GpuParameters = PVC) -> KernelOccupancy:
+    def occupancy_of(launch: KernelLaunch, gpu: GpuParameters = PVC) -> KernelOccupancy:
         (one,) = occupancies([launch], gpu, compiler)
         return one
 
     return occupancy_of
 
 
-def test_a_launch_and_its_binary_make_the_occupancy(launch: Launch, of: Callable[..., KernelOccupancy]) -> None:
+def test_a_launch_and_its_binary_make_the_occupancy(launch: KernelLaunch, of: Callable[..., KernelOccupancy]) -> None:
     code = kit.code("igc2/spills.pvc")
     one = of(replace(launch, local_bytes=40_000))
-    assert one.found is not None
-    asked = one.found.launch
+    assert one.occupancy is not None
+    asked = one.occupancy.launch
     assert (asked.work_group_size, asked.global_size) == (256, 1 << 20)
     assert (asked.sub_group_size, asked.barriers) == (code.simd_width, code.info.barriers)
     assert asked.slm_bytes == code.info.slm_bytes + 40_000
     assert asked.large_grf == (code.info.grf_count > 128)
     # 48 KiB of 128 are allocated: two work-groups of an Xe-core
-    assert (one.found.work_groups_per_xe_core, one.found.limited_by) == (2, "slm")
+    assert (one.occupancy.work_groups_per_xe_core, one.occupancy.limited_by) == (2, "slm")
     assert one.to_json()["limited_by"] == "slm"
 
 
 def test_a_work_group_that_the_driver_chooses_is_assumed_and_said(
-    launch: Launch, of: Callable[..., KernelOccupancy]
+    launch: KernelLaunch, of: Callable[..., KernelOccupancy]
 ) -> None:
     one = of(replace(launch, local_size=None, global_size=(1000, 10)))
-    assert one.found is not None
+    assert one.occupancy is not None
     # the largest divisor of 10000 up to 256
-    assert one.found.launch.work_group_size == 250
+    assert one.occupancy.launch.work_group_size == 250
     assert "to the driver" in one.assumed
     assert one.to_json()["assumed"] == one.assumed
 
 
-def test_a_launch_that_is_sized_by_the_device_here_says_so(launch: Launch, of: Callable[..., KernelOccupancy]) -> None:
+def test_a_launch_that_is_sized_by_the_device_here_says_so(
+    launch: KernelLaunch, of: Callable[..., KernelOccupancy]
+) -> None:
     one = of(replace(launch, sized_here=True))
     assert one.assumed == "the launch is sized by the compute units of the device here"
     family = Family(pattern_info("pattern", ["variant", "other"]), "smoke", {}, {})
@@ -91,22 +97,22 @@ def test_a_launch_that_is_sized_by_the_device_here_says_so(launch: Launch, of: C
     assert sized.to_json()["assumed"] == one.assumed
 
 
-def test_what_cannot_be_compiled_or_launched_says_why(launch: Launch, of: Callable[..., KernelOccupancy]) -> None:
-    refused = of(launch, replace(PVC, code="unknown"))
-    assert refused.found is None
+def test_what_cannot_be_compiled_or_launched_says_why(launch: KernelLaunch, of: Callable[..., KernelOccupancy]) -> None:
+    refused = of(launch, msgspec.structs.replace(PVC, code="unknown"))
+    assert refused.occupancy is None
     assert "does not know the GPU unknown" in refused.reason
     too_large = of(replace(launch, local_size=(2048,)))
-    assert (too_large.found, too_large.reason) == (None, "pvc has no work-groups of 2048: use at most 1024")
+    assert (too_large.occupancy, too_large.reason) == (None, "pvc has no work-groups of 2048: use at most 1024")
     assert "xe_core_occupancy" not in too_large.to_json()
 
 
-def test_cases_are_projected_with_their_own_launches(launch: Launch, of: Callable[..., KernelOccupancy]) -> None:
+def test_cases_are_projected_with_their_own_launches(launch: KernelLaunch, of: Callable[..., KernelOccupancy]) -> None:
     family = Family(pattern_info("pattern", ["variant", "other"]), "smoke", {}, {})
-    work = Work("pattern", "{}", 1 << 30, None, "fp32")
+    work = LeastWork("pattern", "{}", 1 << 30, None, "fp32")
     stack = find_gpu("max1550-stack")
     one_thread = of(replace(launch, global_size=(16,), local_size=(16,)), stack)
     first, second = project([family], [work], [one_thread], stack)
-    assert (first.variant, second.variant) == ("variant", "other")
+    assert (first.variant.name, second.variant.name) == ("variant", "other")
     assert first.share == pytest.approx(1 / 512)
     assert (second.share, second.occupancy) == (1.0, None)
     # the memory's roof does not depend on the engines in use

@@ -7,19 +7,19 @@ from pathlib import Path
 import isa_kit as kit
 import pytest
 
-from harness.isa.collect import Launch
+from harness.isa.collect import KernelLaunch
 from harness.isa.columns import ISA
 from harness.isa.compilation import Compiler
 from harness.isa.ocloc import find_compiler
 from harness.isa.table import compile_launches, frame, row, targets
 
 
-def launch(folder: Path, variant: str, content: bytes, **fields: object) -> Launch:
+def launch(folder: Path, variant: str, content: bytes, **fields: object) -> KernelLaunch:
     digest = sha256(content).hexdigest()
     path = folder / f"{digest}.spv"
     path.write_bytes(content)
     role = "naive" if variant == "slow" else "optimized"
-    return Launch("pattern", "family", variant, role, "{}", "eighty_doubles", digest, path, **fields)
+    return KernelLaunch("pattern", "family", variant, role, "{}", "eighty_doubles", digest, path, **fields)
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_a_failure_is_a_row_with_nulls(compiler: Compiler, tmp_path: Path) -> No
 
 def test_a_kernel_that_is_not_in_the_binary_is_unreadable(compiler: Compiler, tmp_path: Path) -> None:
     one = launch(tmp_path, "slow", b"a")
-    other = Launch(**{**one.__dict__, "kernel": "missing"})
+    other = KernelLaunch(**{**one.__dict__, "kernel": "missing"})
     (entry,) = compile_launches([other], targets(["pvc"]), compiler)
     assert entry.status == "unreadable"
     assert "no kernel 'missing'" in entry.reason

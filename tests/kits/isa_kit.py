@@ -54,12 +54,6 @@ def code(name: str) -> KernelCode:
     return KernelCode(info, read_assembly(text(f"{name}.asm")), info.simd_width)
 
 
-def note(kind: int, content: bytes) -> bytes:
-    """One ELF note of owner IntelGT."""
-    padding = bytes(-len(content) % 4)
-    return struct.pack("<III", 8, len(content), kind) + b"IntelGT\0" + content + padding
-
-
 def zebin(sections: dict[str, bytes]) -> bytes:
     """A 64-bit ELF file with these sections."""
     names = b"\0" + b"".join(name.encode() + b"\0" for name in [*sections, ".strtab"])
@@ -76,7 +70,7 @@ def zebin(sections: dict[str, bytes]) -> bytes:
 def fake_ocloc(folder: Path, fixture: str = "igc2/spills.pvc") -> Path:
     """An executable that answers as ocloc does, with a fixture for every source; GPU names make it fail."""
     folder.mkdir(exist_ok=True)
-    data = zebin({".ze_info": text(f"{fixture}.zeinfo").encode(), ".note.intelgt.compat": note(4, b"1.73\0")})
+    data = zebin({".ze_info": text(f"{fixture}.zeinfo").encode()})
     (folder / "kernel.bin").write_bytes(data)
     (folder / "OCL_asm0_simd16_entry_0001.asm").write_text(text(f"{fixture}.asm").replace(".spill size", ".first try"))
     (folder / "OCL_asm0_1_simd16_entry_0001.asm").write_text(text(f"{fixture}.asm"))

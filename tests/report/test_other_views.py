@@ -10,7 +10,7 @@ from harness.doctor.examination import Report
 from harness.patterns.registry import discover
 from harness.report import devices_text, patterns_text
 from harness.report import doctor_text as doctor_view
-from harness.report.progress import QuietProgress, TerminalProgress, progress_for
+from harness.report.progress import ProgressLine
 from harness.runtime.findings import Finding
 
 
@@ -41,12 +41,11 @@ def test_the_list_of_patterns_wraps_and_counts() -> None:
 
 def test_progress_is_quiet_when_nobody_watches() -> None:
     stream = io.StringIO()
-    with progress_for(stream) as progress:
-        assert isinstance(progress, QuietProgress)
-        progress.say("a notice")
+    with ProgressLine(stream) as progress:
+        progress.say("a notice about [opencl:cpu:0] " + 100 * "x")
         progress.family(0, 3, "first")
         progress.variant("plain")
-    assert stream.getvalue() == "xebench: a notice\n"
+    assert stream.getvalue() == f"xebench: a notice about [opencl:cpu:0] {100 * 'x'}\n"
 
 
 def test_progress_in_a_terminal_says_what_and_how_far() -> None:
@@ -55,8 +54,7 @@ def test_progress_in_a_terminal_says_what_and_how_far() -> None:
             return True
 
     stream = Terminal()
-    with progress_for(stream) as progress:
-        assert isinstance(progress, TerminalProgress)
+    with ProgressLine(stream) as progress:
         progress.family(1, 3, "convolution")
         progress.variant("cached")
     assert "convolution: cached" in stream.getvalue() and "1/3" in stream.getvalue()

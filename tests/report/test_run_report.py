@@ -11,16 +11,17 @@ import pandas as pd
 import pytest
 
 from harness.records import Run
-from harness.report import FORMATS, render
-from harness.report.html import PLOT_WIDTH, position
+from harness.report import formats
+from harness.report.formats import render
+from harness.report.formats import text as text_format
+from harness.report.formats.html import PLOT_WIDTH, position
 from harness.report.result_rows import instance_line, result_rows
 from harness.report.roofline_plot import plots
-from harness.report.terminal import as_text
 
 
 @pytest.mark.parametrize("width", [80, 120, 200])
 def test_the_terminal_report_fits_its_width(run: Run, width: int) -> None:
-    text = as_text(run, width, colour=False)
+    text = text_format.render(run, width, colour=False)
     assert max(map(len, text.splitlines())) <= width
     assert "2.00" in text and "confirmed" in text
     assert "500 GB/s" in text
@@ -28,11 +29,13 @@ def test_the_terminal_report_fits_its_width(run: Run, width: int) -> None:
 
 
 def test_a_wrong_variant_has_no_speed_up_anywhere(run: Run) -> None:
-    rows = [line for line in as_text(run, 120, colour=False).splitlines() if line.strip().startswith("broken")]
+    rows = [
+        line for line in text_format.render(run, 120, colour=False).splitlines() if line.strip().startswith("broken")
+    ]
     assert len(rows) == 1 and "x" not in rows[0].replace("broken", "").split("inconclusive")[0]
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", formats.names())
 def test_every_format_names_every_variant(run: Run, form: str) -> None:
     text = render(run, form)
     for word in ("convolution", "cached", "histogram", "broken"):

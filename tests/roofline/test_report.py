@@ -48,7 +48,7 @@ def test_json_is_everything_and_reads_back(measured: Roofline) -> None:
         (123.4, "GB/s", "123 GB/s"),
         (12.34, "GB/s", "12.3 GB/s"),
         (1.234, "GB/s", "1.23 GB/s"),
-        (0.1234, "Gop/s", "0.1234 Gop/s"),
+        (0.1234, "Gop/s", "0.123 Gop/s"),
         (1.4, "ns", "1.40 ns"),
         (6900.0, "ns", "6.90 us"),
     ],

@@ -14,7 +14,7 @@ import pytest
 
 from harness.analysis.intervals import speedup
 from harness.studies.noise.instruments.best_of import best_of
-from harness.studies.noise.instruments.observation import Program, Side
+from harness.studies.noise.instruments.observation import Program, ProgramTimes
 from harness.studies.noise.instruments.pyperf_runner import VALUES, WARMUPS, Pyperf, loops_within
 from harness.studies.noise.instruments.pytest_bench import pytest_benchmark, read
 from harness.studies.noise.instruments.xebench import conclude, xebench
@@ -28,7 +28,7 @@ def sleeper(seconds: float) -> Program:
 
 
 def test_statistics_of_a_side() -> None:
-    assert Side.of([4.0, 1.0, 1.0]) == Side(3, 1.0, 2.0, 1.0, pytest.approx(3**0.5))
+    assert ProgramTimes.of([4.0, 1.0, 1.0]) == ProgramTimes(3, 1.0, 2.0, 1.0, pytest.approx(3**0.5))
 
 
 def test_xebench_compares_block_by_block() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -11,10 +13,10 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from harness.errors import RunFolderError
+from harness.errors import BrokenEnvironment, RunFolderError
 from harness.studies.noise import figure
 from harness.studies.noise.__main__ import main
-from harness.studies.noise.instruments.observation import Observation, Side
+from harness.studies.noise.instruments.observation import Observation, ProgramTimes
 from harness.studies.noise.known_pairs import CONDITIONS, EXCESSES, repetition_pairs
 from harness.studies.noise.rules import KNOBS, PRECISIONS, RULES, TOOLS
 from harness.studies.noise.study_folder import write_data, write_report
@@ -44,7 +46,7 @@ def made_up(seed: int = 1) -> list[dict[str, Any]]:
         truth = {"faster": 1 + pair.excess, "slower": 1 / (1 + pair.excess), "same": 1.0}[pair.answer]
         for tool in TOOLS:
             ratio = truth * (1 + source.gauss(0, 0.01))
-            first, second = Side(20, ratio, ratio, ratio, 0.005), Side(20, 1.0, 1.0, 1.0, 0.005)
+            first, second = ProgramTimes(20, ratio, ratio, ratio, 0.005), ProgramTimes(20, 1.0, 1.0, 1.0, 0.005)
             observation = Observation(first, second)
             if tool in PRECISIONS:
                 low, high = ratio - 0.01, ratio + 0.01
@@ -84,22 +86,49 @@ def test_a_folder_without_data_is_one_line(tmp_path: Path) -> None:
         write_report(tmp_path)
 
 
-def test_the_figure_shows_every_condition_and_ratio() -> None:
+def test_the_figure_shows_every_condition_ratio_and_tool() -> None:
     root = ElementTree.fromstring(figure.as_svg(pd.DataFrame(made_up())))
-    titles = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text") if text.get("font-weight")]
-    assert titles == [f"{name}, {excess:.0%} longer" for name in CONDITIONS for excess in EXCESSES if excess]
-    lines = list(root.iter("{http://www.w3.org/2000/svg}polyline"))
-    drawn = len({knob.tool for knob in KNOBS})
-    assert len(lines) == drawn * len(titles)
+    texts = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    for title in (f"{name}, {excess:.0%} longer" for name in CONDITIONS for excess in EXCESSES if excess):
+        assert texts.count(title) == 1
+    for tool in TOOLS:
+        assert any(text and text.startswith(f"{tool}, ") for text in texts)
+    assert {"5%", "100%", figure.FOUND_LABEL} <= set(texts)
+
+
+def test_equal_data_give_an_equal_figure() -> None:
+    rows = pd.DataFrame(made_up())
+    assert figure.as_svg(rows) == figure.as_svg(rows)
 
 
 def test_marks_stay_inside_their_panel() -> None:
-    for panel in figure.panels(pd.DataFrame(made_up())):
-        for line in panel.lines:
-            for x, y in (point.split(",") for point in line.points.split()):
-                assert 0 <= float(x) <= figure.WIDTH
-                assert 0 <= float(y) <= figure.HEIGHT
-        assert len(panel.crosses) == len(PRECISIONS)
-        for cross in panel.crosses:
-            assert cross["left"] <= cross["x"] <= cross["right"]
-            assert cross["top"] <= cross["y"] <= cross["bottom"]
+    panels = figure.draw(pd.DataFrame(made_up())).axes
+    assert [panel.get_title(loc="left") for panel in panels] == [
+        f"{name}, {excess:.0%} longer" for name in CONDITIONS for excess in EXCESSES if excess
+    ]
+    for panel in panels:
+        curves = [line for line in panel.lines if any(line.get_label() == f"{k.tool}, {k.name}" for k in KNOBS)]
+        assert len(curves) == len({knob.tool for knob in KNOBS})
+        points = [point for line in panel.lines for point in zip(*line.get_data(), strict=True)]
+        ends = [end for bars in panel.collections for segment in bars.get_segments() for end in segment]
+        assert len(panel.containers) == len(PRECISIONS)
+        assert len(ends) == 2 * 2 * len(PRECISIONS)
+        for x, y in [*points, *ends]:
+            assert -1e-9 <= x <= 1 + 1e-9
+            assert -1e-9 <= y <= 1 + 1e-9
+
+
+def test_without_matplotlib_the_summary_is_written_and_the_figure_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_data(tmp_path, made_up(), FACTS)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(BrokenEnvironment, match="needs matplotlib: run make install"):
+        write_report(tmp_path)
+    assert (tmp_path / "summary.md").is_file()
+
+
+def test_nothing_but_the_figure_imports_matplotlib() -> None:
+    code = "import sys, harness.studies.noise.study_folder; print('matplotlib' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

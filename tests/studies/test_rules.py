@@ -12,7 +12,7 @@ import pytest
 from pytest_benchmark.utils import parse_compare_fail
 
 from harness.studies.noise import rules
-from harness.studies.noise.instruments.observation import Observation, Side
+from harness.studies.noise.instruments.observation import Observation, ProgramTimes
 from harness.studies.noise.instruments.pytest_bench import read
 
 DATA = Path(__file__).parent / "data"
@@ -22,8 +22,8 @@ def table(*observations: Observation) -> pd.DataFrame:
     return pd.DataFrame([one.row() for one in observations])
 
 
-def side(time_ns: float, stdev_ns: float = 1.0, n: int = 20) -> Side:
-    return Side(n, time_ns, time_ns, time_ns, stdev_ns)
+def side(time_ns: float, stdev_ns: float = 1.0, n: int = 20) -> ProgramTimes:
+    return ProgramTimes(n, time_ns, time_ns, time_ns, stdev_ns)
 
 
 def recorded_pairs() -> list[dict[str, Any]]:
@@ -53,13 +53,13 @@ def test_thresholds_work_in_both_directions() -> None:
 @pytest.mark.parametrize("percent", [0, 5])
 def test_significance_is_that_of_compare_to(percent: int) -> None:
     pairs = recorded_pairs()
-    rows = table(*(Observation(Side.of(pair["first_s"]), Side.of(pair["second_s"])) for pair in pairs))
+    rows = table(*(Observation(ProgramTimes.of(pair["first_s"]), ProgramTimes.of(pair["second_s"])) for pair in pairs))
     assert list(rules.significant(rows, percent)) == [pair["said"][str(percent)] for pair in pairs]
 
 
 def test_t_interval_excludes_1_exactly_when_the_test_rejects() -> None:
     pairs = recorded_pairs()
-    rows = table(*(Observation(Side.of(pair["first_s"]), Side.of(pair["second_s"])) for pair in pairs))
+    rows = table(*(Observation(ProgramTimes.of(pair["first_s"]), ProgramTimes.of(pair["second_s"])) for pair in pairs))
     low, high = rules.t_interval(rows)
     told = rules.significant(rows)
     assert list((low > 1) | (high < 1)) == list(told != rules.NEITHER)

@@ -36,9 +36,9 @@ def test_a_score_counts_alarms_right_and_wrong_calls() -> None:
     calls = np.array(["", "slower", "faster", "faster", "", "slower"])
     found = tallies.score(rows, calls)
     assert found.alarms == Share(1, 2)
-    assert found.found[0.02] == Share(1, 3)
-    assert found.found[0.05] == Share(1, 1)
-    assert found.found[0.2] == Share(0, 0)
+    assert found.detected[0.02] == Share(1, 3)
+    assert found.detected[0.05] == Share(1, 1)
+    assert found.detected[0.2] == Share(0, 0)
     assert found.wrong == Share(1, 4)
 
 
@@ -100,7 +100,7 @@ def test_hindsight_takes_the_smallest_threshold_without_false_alarms() -> None:
         assert best.percent is not None and best.score is not None
         assert best.percent == pytest.approx(1.3, abs=0.051)
         assert best.score.alarms.value == 0
-        assert best.score.found[0.01].value == 1
+        assert best.score.detected[0.01].value == 1
 
 
 def test_hindsight_may_find_no_threshold() -> None:
@@ -111,7 +111,7 @@ def test_hindsight_may_find_no_threshold() -> None:
 def test_every_rule_is_right_where_all_measure_right() -> None:
     for rule, score in tallies.scores(perfect(), "quiet").items():
         assert score.alarms == Share(0, 4), rule.label
-        assert score.found[0.2] == Share(4, 4), rule.label
+        assert score.detected[0.2] == Share(4, 4), rule.label
         assert score.wrong == Share(0, 16), rule.label
 
 
@@ -122,7 +122,7 @@ def test_a_peer_that_is_as_good_is_named() -> None:
     assert not any(label.startswith(XEBENCH) for label in labels)
     better = [goal for goal in goals.goals(perfect()) if "every peer" in goal.text]
     assert [goal.reached for goal in better] == [False, False]
-    assert "pyperf, compare_to" in better[0].found
+    assert "pyperf, compare_to" in better[0].result
 
 
 def test_peers_with_false_alarms_or_less_detection_are_no_rivals() -> None:
@@ -164,7 +164,7 @@ def test_the_goal_of_coverage_says_what_it_is_of_and_names_the_worst_ratio() -> 
     rows = perfect()
     fine = rows["tool"] == list(PRECISIONS)[1]
     rows.loc[fine & (rows["condition"] == "quiet") & (rows["excess"] == 0.2), ["low", "high"]] = 1.0, 1.1
-    found = {goal.text.split(" covers")[0]: goal.found for goal in goals.goals(rows) if "covers" in goal.text}
+    found = {goal.text.split(" covers")[0]: goal.result for goal in goals.goals(rows) if "covers" in goal.text}
     every = "100 % (84 to 100) of 20; fewest of the A/A pairs: 100 % (51 to 100)"
     assert found == {
         "quiet: the 95 % interval of xebench": every,

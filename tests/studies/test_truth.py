@@ -8,12 +8,12 @@ from itertools import groupby
 import pytest
 
 from harness.analysis.intervals import Interval
-from harness.studies.noise.known_pairs import CONDITIONS, PAIRS_OF, PAIRS_PER_REPETITION, Pair, repetition_pairs
-from harness.studies.noise.truth import Calibration, Line, fit_line
+from harness.studies.noise.known_pairs import CONDITIONS, PAIRS_OF, PAIRS_PER_REPETITION, KnownPair, repetition_pairs
+from harness.studies.noise.truth import Calibration, LengthLine, fit_line
 
 
-def pair(excess: float, answer: str) -> Pair:
-    return Pair(0, "quiet", excess, answer, False, 0)
+def pair(excess: float, answer: str) -> KnownPair:
+    return KnownPair(0, "quiet", excess, answer, False, 0)
 
 
 def test_a_line_is_found_and_its_distance() -> None:
@@ -26,7 +26,7 @@ def test_a_line_is_found_and_its_distance() -> None:
 
 
 def test_fixed_time_makes_the_true_ratio_smaller_than_that_of_the_trips() -> None:
-    line = Line(trips=1000, fixed_share=0.5, residual=0)
+    line = LengthLine(trips=1000, fixed_share=0.5, residual=0)
     assert line.ratio(0.2) == pytest.approx(1.1)
     assert line.true_speedup(pair(0.2, "faster")) == pytest.approx(1.1)
     assert line.true_speedup(pair(0.2, "slower")) == pytest.approx(1 / 1.1)
@@ -34,7 +34,7 @@ def test_fixed_time_makes_the_true_ratio_smaller_than_that_of_the_trips() -> Non
 
 
 def test_trip_counts_are_whole() -> None:
-    assert Line(trips=10, fixed_share=0, residual=0).ratio(0.02) == 1
+    assert LengthLine(trips=10, fixed_share=0, residual=0).ratio(0.02) == 1
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_calibration_is_usable_when_the_line_is_straight_and_the_kernels_alike
     residual: float, low: float, high: float, usable: bool
 ) -> None:
     kernels = Interval((low + high) / 2, low, high, 50)
-    assert Calibration(Line(1000, 0.05, residual), 5e5, kernels, [], []).usable is usable
+    assert Calibration(LengthLine(1000, 0.05, residual), 5e5, kernels, [], []).usable is usable
 
 
 def test_a_repetition_has_every_pair_in_both_conditions() -> None:

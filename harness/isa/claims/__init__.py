@@ -1,4 +1,4 @@
 """The guide's sentences about generated code, as data: each is checked on kernels of our own with a given compiler.
 
-``model`` says what a claim is; the other modules hold the claims by topic, ``check`` runs them all.
+``claim`` says what one is; the other modules hold the claims by topic, ``check`` runs them all.
 """

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from harness.isa.claims.claim import CONFIRMED, NOT_REPRODUCIBLE, REFUTED, Build, Built, Claim, Finding, fewer, opencl
+from harness.gpu_model.gpus import find_gpu
+from harness.isa.claims.claim import (
+    CONFIRMED,
+    GPUS,
+    NOT_REPRODUCIBLE,
+    REFUTED,
+    Build,
+    Built,
+    Claim,
+    Judgement,
+    fewer,
+    opencl,
+)
 
 TRIPS = 10
-# Sub-group size of the matrix engine, and what a lane holds of a row of A.
-_ENGINES = {"pvc": (16, "short"), "bmg": (16, "short"), "dg2": (8, "int")}
-# On Gen9 and Xe-LP float atomics are loops of compare and swap (guide); the later GPUs have them in hardware.
-_EMULATED_FLOAT_ATOMICS = ("gen9", "tgllp")
-_WITH_DOUBLE = ("gen9", "pvc", "bmg")
+# What a lane of the matrix engine holds of a row of A, by its sub-group size.
+_SHARES = {16: "short", 8: "int"}
 
 
 def _figures(built: Built) -> dict[str, int]:
@@ -41,33 +50,34 @@ def _how(built: Built) -> str:
     return "a loop" if assembly.opcodes("while", "goto", "jmpi", "brc", "brd") else "native"
 
 
-def _atomics_are_native(built: Mapping[str, Built], gpu: str) -> Finding:
-    found = {name: _how(side) for name, side in built.items()}
-    of_floats = "a loop" if gpu in _EMULATED_FLOAT_ATOMICS else "native"
+def _atomics_are_native(built: Mapping[str, Built], gpu: str) -> Judgement:
+    seen = {name: _how(side) for name, side in built.items()}
+    of_floats = "native" if find_gpu(gpu).native_float_atomics else "a loop"
     expected = {name: "native" if name == "int32" else of_floats for name in built}
-    because = ", ".join(f"{name}: {how}" for name, how in found.items())
-    return Finding(CONFIRMED if found == expected else REFUTED, because)
+    because = ", ".join(f"{name}: {how}" for name, how in seen.items())
+    return Judgement(CONFIRMED if seen == expected else REFUTED, because)
 
 
 def _atomic_sides(gpu: str) -> dict[str, Build]:
     from harness.isa.claims.claim_kernels import atomic_sum
 
-    dtypes = ("int32", "float32", "float64") if gpu in _WITH_DOUBLE else ("int32", "float32")
+    dtypes = ("int32", "float32", "float64") if find_gpu(gpu).fp64 else ("int32", "float32")
     return {dtype: Build(atomic_sum(dtype)) for dtype in dtypes}
 
 
-def _engine_is_used(built: Mapping[str, Built], gpu: str) -> Finding:
+def _engine_is_used(built: Mapping[str, Built], gpu: str) -> Judgement:
     plain, engine = (_figures(built[name]) for name in ("plain", "matrix_engine"))
     because = f"dpas: {engine['dpas']} instead of {plain['float'] - engine['float']} float instructions"
     if engine["dpas"] and not plain["dpas"]:
-        return Finding(CONFIRMED, because)
-    return Finding(REFUTED, because)
+        return Judgement(CONFIRMED, because)
+    return Judgement(REFUTED, because)
 
 
 def engine_options(gpu: str) -> tuple[str, ...]:
     """Build options of ``tile_product`` with the matrix engine of a GPU."""
-    lanes, share = _ENGINES[gpu]
-    return (f"-DSG={lanes}", f"-DSHARE={share}", "-DMATRIX_ENGINE")
+    lanes = find_gpu(gpu).matrix_lanes
+    assert lanes is not None
+    return (f"-DSG={lanes}", f"-DSHARE={_SHARES[lanes]}", "-DMATRIX_ENGINE")
 
 
 def _engine_sides(gpu: str) -> dict[str, Build]:
@@ -76,12 +86,12 @@ def _engine_sides(gpu: str) -> dict[str, Build]:
     return {name: Build(opencl("tile_product"), build_options=flags) for name, flags in sides.items()}
 
 
-def _constants_unroll(built: Mapping[str, Built], gpu: str) -> Finding:
+def _constants_unroll(built: Mapping[str, Built], gpu: str) -> Judgement:
     runtime, constant = (_additions(built[name]) for name in ("trip count at run time", "constant 10"))
     because = f"floating-point additions: {runtime} against {constant}"
     if constant == runtime:
-        return Finding(NOT_REPRODUCIBLE, because)
-    return Finding(CONFIRMED if constant == TRIPS * runtime else REFUTED, because)
+        return Judgement(NOT_REPRODUCIBLE, because)
+    return Judgement(CONFIRMED if constant == TRIPS * runtime else REFUTED, because)
 
 
 def _triad_sides(gpu: str) -> dict[str, Build]:
@@ -91,12 +101,12 @@ def _triad_sides(gpu: str) -> dict[str, Build]:
     return {"trip count at run time": Build(triad(dtype)), "constant 10": Build(triad(dtype, TRIPS))}
 
 
-def _native_is_shorter(built: Mapping[str, Built], gpu: str) -> Finding:
+def _native_is_shorter(built: Mapping[str, Built], gpu: str) -> Judgement:
     classes = [built[name].code.assembly.by_class for name in ("log", "native_log", "log, relaxed math")]
     precise, native, relaxed = (counts["float"] + counts["math"] for counts in classes)
-    found = fewer(precise, native, "float and math instructions of log against native_log")
-    because = f"{found.because}; log with relaxed math: {relaxed}"
-    return Finding(found.verdict if relaxed <= native else REFUTED, because)
+    shorter = fewer(precise, native, "float and math instructions of log against native_log")
+    because = f"{shorter.because}; log with relaxed math: {relaxed}"
+    return Judgement(shorter.verdict if relaxed <= native else REFUTED, because)
 
 
 def _logarithm_sides(gpu: str) -> dict[str, Build]:
@@ -110,13 +120,12 @@ def _logarithm_sides(gpu: str) -> dict[str, Build]:
     }
 
 
-_GPUS = ("pvc", "dg2", "tgllp", "bmg")
 CLAIMS = (
     Claim(
         "E39",
         "Synchronization among Threads in a Kernel / Data Types in Atomic Operations",
         "Integer atomics are native; float and double atomics are loops of compare and swap on Gen9 and Xe-LP.",
-        ("gen9", *_GPUS),
+        ("gen9", *GPUS),
         _atomic_sides,
         _atomics_are_native,
         _figures,
@@ -125,7 +134,7 @@ CLAIMS = (
         "E56",
         "Programming Intel XMX Using SYCL Joint Matrix Extension",
         "A product of bfloat16 tiles becomes dpas, the matrix engine's instruction.",
-        ("pvc", "dg2", "bmg"),
+        tuple(gpu for gpu in GPUS if find_gpu(gpu).matrix_lanes),
         _engine_sides,
         _engine_is_used,
         _figures,
@@ -134,7 +143,7 @@ CLAIMS = (
         "E75",
         "Just-In-Time Compilation / Specialization Constants, Modified STREAM Triad",
         "With a trip count of 10 known when it is compiled, the loop is unrolled: ten times the arithmetic.",
-        _GPUS,
+        GPUS,
         _triad_sides,
         _constants_unroll,
         _figures,
@@ -143,7 +152,7 @@ CLAIMS = (
         "E76",
         "Just-In-Time Compilation / Accuracy Versus Performance Tradeoffs",
         "native_log is shorter than the precise log, and relaxed math makes log as short.",
-        _GPUS,
+        GPUS,
         _logarithm_sides,
         _native_is_shorter,
         _figures,

@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from harness.isa.claims.claim import CONFIRMED, NOT_REPRODUCIBLE, REFUTED, Build, Built, Claim, Finding, fewer, opencl
-
-GPUS = ("pvc", "dg2", "tgllp", "bmg")
-
+from harness.isa.claims.claim import (
+    CONFIRMED,
+    GPUS,
+    NOT_REPRODUCIBLE,
+    REFUTED,
+    Build,
+    Built,
+    Claim,
+    Judgement,
+    fewer,
+    opencl,
+)
 
 #: Without it ocloc takes buffers to be below 4 GB on dg2 and tgllp, and addresses of 32 bits from their start.
 WIDE_ADDRESSES = ("-cl-intel-greater-than-4GB-buffer-required",)
@@ -36,37 +44,37 @@ def _figures(built: Built) -> dict[str, int]:
     }
 
 
-def _fill_is_scattered(built: Mapping[str, Built], gpu: str) -> Finding:
+def _fill_is_scattered(built: Mapping[str, Built], gpu: str) -> Judgement:
     apart, together = (_figures(built[name])["stores"] for name in ("fill_contiguous", "fill_interleaved"))
     if apart < together:
         because = f"the compiler joins an item's 16 stores: {apart} messages against {together}"
-        return Finding(NOT_REPRODUCIBLE, because)
-    return Finding(CONFIRMED, f"stores stay apart: {apart} messages of scattered lanes against {together}")
+        return Judgement(NOT_REPRODUCIBLE, because)
+    return Judgement(CONFIRMED, f"stores stay apart: {apart} messages of scattered lanes against {together}")
 
 
-def _vectors_are_wider(built: Mapping[str, Built], gpu: str) -> Finding:
+def _vectors_are_wider(built: Mapping[str, Built], gpu: str) -> Judgement:
     ones, fours = _figures(built["copy_ones"]), _figures(built["copy_fours"])
     narrow, wide = (figures["bytes of the widest message"] for figures in (ones, fours))
-    found = fewer(ones["loads"] + ones["stores"], fours["loads"] + fours["stores"], "loads and stores")
-    because = f"{found.because}; bytes of a message: {narrow} against {wide}"
-    return Finding(found.verdict if wide == 4 * narrow else NOT_REPRODUCIBLE, because)
+    less = fewer(ones["loads"] + ones["stores"], fours["loads"] + fours["stores"], "loads and stores")
+    because = f"{less.because}; bytes of a message: {narrow} against {wide}"
+    return Judgement(less.verdict if wide == 4 * narrow else NOT_REPRODUCIBLE, because)
 
 
-def _blocks_are_messages(built: Mapping[str, Built], gpu: str) -> Finding:
+def _blocks_are_messages(built: Mapping[str, Built], gpu: str) -> Judgement:
     code = built["copy_blocks"].code
     moved = [m for m in code.assembly.messages if m.space == "global" and m.kind in {"load", "store"}]
     blocks = [message for message in moved if message.width.endswith("t")]
     because = f"{len(blocks)} of {len(moved)} messages are blocks, the widest of {max(m.bytes for m in moved)} bytes"
-    return Finding(CONFIRMED if moved and len(blocks) == len(moved) else NOT_REPRODUCIBLE, because)
+    return Judgement(CONFIRMED if moved and len(blocks) == len(moved) else NOT_REPRODUCIBLE, because)
 
 
-def _blocks_need_one_address(built: Mapping[str, Built], gpu: str) -> Finding:
+def _blocks_need_one_address(built: Mapping[str, Built], gpu: str) -> Judgement:
     name = "address registers of a message"
     lanes, block = (_figures(built[side])[name] for side in ("copy_by_lane", "copy_by_block"))
     size = built["copy_by_lane"].code.register_bytes
-    found = fewer(lanes, block, f"registers of {size} bytes for a message's addresses")
+    less = fewer(lanes, block, f"registers of {size} bytes for a message's addresses")
     as_said = block == 1 and lanes * size == ADDRESS_BYTES
-    return Finding(found.verdict if as_said else REFUTED, f"{found.because}, {lanes * size} bytes for the lanes")
+    return Judgement(less.verdict if as_said else REFUTED, f"{less.because}, {lanes * size} bytes for the lanes")
 
 
 def _order(built: Built) -> str:
@@ -76,12 +84,12 @@ def _order(built: Built) -> str:
     return "".join(letters[m.kind] for m in messages if m.kind in letters)
 
 
-def _restrict_hoists(built: Mapping[str, Built], gpu: str) -> Finding:
+def _restrict_hoists(built: Mapping[str, Built], gpu: str) -> Judgement:
     plain, manual, hinted = (_order(built[side]) for side in ("plain", "loads_first", "restricted"))
     because = f"order in the loop: plain {plain}, loads first by hand {manual}, restrict {hinted}"
     if plain == manual:
-        return Finding(NOT_REPRODUCIBLE, f"{because}: loads are first in any case")
-    return Finding(CONFIRMED if hinted == manual else NOT_REPRODUCIBLE, because)
+        return Judgement(NOT_REPRODUCIBLE, f"{because}: loads are first in any case")
+    return Judgement(CONFIRMED if hinted == manual else NOT_REPRODUCIBLE, because)
 
 
 def _hoisting_sides(gpu: str) -> dict[str, Build]:

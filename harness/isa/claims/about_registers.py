@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from harness.isa.claims.claim import CONFIRMED, NOT_REPRODUCIBLE, REFUTED, Build, Built, Claim, Finding, fewer, opencl
+from harness.gpu_model.gpus import find_gpu
+from harness.isa.claims.claim import (
+    CONFIRMED,
+    GPUS,
+    NOT_REPRODUCIBLE,
+    REFUTED,
+    Build,
+    Built,
+    Claim,
+    Judgement,
+    fewer,
+    opencl,
+)
 
 PRIVATE_BYTES = 256 * 4 * 16  # counters, bytes of one, lanes
 # What the guide prints for its kernel of 80 doubles, in the order of its table.
@@ -24,56 +36,56 @@ def _figures(built: Built) -> dict[str, int]:
     }
 
 
-def _reports_tell(built: Mapping[str, Built], gpu: str) -> Finding:
+def _reports_tell(built: Mapping[str, Built], gpu: str) -> Judgement:
     private = built["bins_of_item"].code.private_bytes
     spilled = built["eighty_doubles"]
     number = spilled.code.spilled_registers
     warned = any(f"spilled around {number}" in warning for warning in spilled.warnings)
     because = f"private memory {private} bytes; warning names {number} spilled registers: {'yes' if warned else 'no'}"
-    return Finding(CONFIRMED if private == PRIVATE_BYTES and warned and number else REFUTED, because)
+    return Judgement(CONFIRMED if private == PRIVATE_BYTES and warned and number else REFUTED, because)
 
 
-def _unrolling_wants_registers(built: Mapping[str, Built], gpu: str) -> Finding:
+def _unrolling_wants_registers(built: Mapping[str, Built], gpu: str) -> Judgement:
     spills = {name: side.code.spilled_registers for name, side in built.items()}
     because = ", ".join(f"{name}: {count} spilled" for name, count in spills.items())
     if spills["rolled"] == 0 and spills["unrolled"] > spills["unrolled, large GRF"]:
-        return Finding(CONFIRMED, because)
-    return Finding(NOT_REPRODUCIBLE if not any(spills.values()) else REFUTED, because)
+        return Judgement(CONFIRMED, because)
+    return Judgement(NOT_REPRODUCIBLE if not any(spills.values()) else REFUTED, because)
 
 
-def _small_type_fits(built: Mapping[str, Built], gpu: str) -> Finding:
+def _small_type_fits(built: Mapping[str, Built], gpu: str) -> Judgement:
     wide, narrow = (built[name].code.private_bytes for name in ("ulong bins", "uint bins"))
     because = f"private memory: {wide} bytes against {narrow}"
     if narrow == 0 and wide > 0:
-        return Finding(CONFIRMED, because)
-    return Finding(NOT_REPRODUCIBLE, because + ", registers hold " + ("both" if wide == 0 else "neither"))
+        return Judgement(CONFIRMED, because)
+    return Judgement(NOT_REPRODUCIBLE, because + ", registers hold " + ("both" if wide == 0 else "neither"))
 
 
 def _same_code(naive: str, optimized: str) -> Any:
     """The guide says that ``naive`` keeps the bins out of registers."""
 
-    def judge(built: Mapping[str, Built], gpu: str) -> Finding:
+    def judge(built: Mapping[str, Built], gpu: str) -> Judgement:
         worse, better = (_figures(built[name]) for name in (naive, optimized))
         memory = ("private bytes", "scratch messages")
         because = "; ".join(f"{name}: {worse[name]} against {better[name]}" for name in (*memory, "instructions"))
         if better["private bytes"] < worse["private bytes"]:
-            return Finding(CONFIRMED, because)
-        return Finding(NOT_REPRODUCIBLE, because)
+            return Judgement(CONFIRMED, because)
+        return Judgement(NOT_REPRODUCIBLE, because)
 
     return judge
 
 
-def _private_memory_goes(built: Mapping[str, Built], gpu: str) -> Finding:
+def _private_memory_goes(built: Mapping[str, Built], gpu: str) -> Judgement:
     alone, shared = (built[name].code.private_bytes for name in ("bins_of_item", "bins_of_sub_group"))
-    found = fewer(alone, shared, "private memory of a thread in bytes")
-    return Finding(found.verdict if shared == 0 else REFUTED, found.because)
+    less = fewer(alone, shared, "private memory of a thread in bytes")
+    return Judgement(less.verdict if shared == 0 else REFUTED, less.because)
 
 
-def _spills_by_mode(built: Mapping[str, Built], gpu: str) -> Finding:
+def _spills_by_mode(built: Mapping[str, Built], gpu: str) -> Judgement:
     spills = [built[name].code.spilled_registers for name in GUIDE_SPILLS]
     text, printed = (" / ".join(map(str, numbers)) for numbers in (spills, GUIDE_SPILLS.values()))
     ordered = spills == sorted(spills, reverse=True) and len(set(spills)) == len(spills) and spills[-1] == 0
-    return Finding(CONFIRMED if ordered else REFUTED, f"spilled registers {text}; the guide's {printed}")
+    return Judgement(CONFIRMED if ordered else REFUTED, f"spilled registers {text}; the guide's {printed}")
 
 
 def _histograms(gpu: str) -> dict[str, Build]:
@@ -105,12 +117,11 @@ def _bins(**sides: tuple[str, ...]) -> Any:
 
 
 _CHAPTER = "Registerization and Avoiding Register Spills"
-_FP64_GPUS = ("pvc", "bmg")
-_GPUS = ("pvc", "dg2", "tgllp", "bmg")
+_FP64_GPUS = tuple(gpu for gpu in GPUS if find_gpu(gpu).fp64)
 CLAIMS = (
     Claim(
         "E20",
-        f"{_CHAPTER} / Finding Kernels with Register Spills",
+        f"{_CHAPTER} / Judgement Kernels with Register Spills",
         "A private array outside registers shows as private memory (16384 bytes a thread for 256 counters of 32 "
         "bits), and the compiler warns of spills with their number.",
         _FP64_GPUS,
@@ -134,7 +145,7 @@ CLAIMS = (
         "E24",
         f"{_CHAPTER} / Choosing Smaller Data Types",
         "32 private counters of 32 bits fit into registers where those of 64 bits do not.",
-        _GPUS,
+        GPUS,
         _bins(ulong_bins=("-DBIN=ulong",), uint_bins=("-DBIN=uint",)),
         _small_type_fits,
         _figures,
@@ -144,7 +155,7 @@ CLAIMS = (
         "E25",
         f"{_CHAPTER} / Do Not Declare Private Variables as Volatile",
         "Volatile keeps the private counters out of registers.",
-        _GPUS,
+        GPUS,
         _bins(volatile_bins=("-DVOLATILE",), uint_bins=()),
         _same_code("volatile bins", "uint bins"),
         _figures,
@@ -153,7 +164,7 @@ CLAIMS = (
         "E26a",
         f"{_CHAPTER} / Do Not Take Address of a Private Variable",
         "A private variable whose address is taken stays out of registers.",
-        _GPUS,
+        GPUS,
         _bins(by_address=("-DBY_ADDRESS",), by_value=()),
         _same_code("by address", "by value"),
         _figures,
@@ -163,7 +174,7 @@ CLAIMS = (
         "E27",
         f"{_CHAPTER} / Sharing Registers in a Sub-group",
         "256 counters shared by the 16 lanes of a sub-group are in registers; 256 of each work-item are in memory.",
-        _GPUS,
+        GPUS,
         _histograms,
         _private_memory_goes,
         _figures,

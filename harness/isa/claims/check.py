@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from harness import runtime
 from harness.isa.claims import about_arithmetic, about_memory, about_registers
@@ -35,17 +35,10 @@ def _target(gpu: str, build: Build) -> Target:
 
 
 def _result(claim: Claim, gpu: str, compiled: dict[str, Compiled]) -> Result:
-    bad = _first_failure(compiled.items())
-    if bad:
-        return Result(claim.id, gpu, UNAVAILABLE, bad)
-    built = {name: Built(read_code(each), each.warnings) for name, each in compiled.items()}
-    finding = claim.judge(built, gpu)
+    failures = [f"{name}: {side.status}: {side.reason}" for name, side in compiled.items() if side.status != "ok"]
+    if failures:
+        return Result(claim.id, gpu, UNAVAILABLE, failures[0])
+    built = {name: Built(read_code(side), side.warnings) for name, side in compiled.items()}
+    judgement = claim.judge(built, gpu)
     numbers = {name: dict(claim.figures(side)) for name, side in built.items()}
-    return Result(claim.id, gpu, finding.verdict, finding.because, numbers)
-
-
-def _first_failure(sides: Iterable[tuple[str, Compiled]]) -> str:
-    for name, each in sides:
-        if each.status != "ok":
-            return f"{name}: {each.status}: {each.reason}"
-    return ""
+    return Result(claim.id, gpu, judgement.verdict, judgement.because, numbers)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
+from typing import Final
 
 from harness.isa.compilation import Source
 from harness.isa.kernel_code import KernelCode
@@ -14,12 +15,16 @@ CONFIRMED = "confirmed"
 REFUTED = "refuted"
 NOT_REPRODUCIBLE = "not reproducible"
 UNAVAILABLE = "unavailable"
-VERDICTS = {
+#: Every verdict, and what it means.
+VERDICTS: Final = {
     CONFIRMED: "the code shows what the guide says",
     REFUTED: "the code shows the contrary",
     NOT_REPRODUCIBLE: "this compiler makes no code in which the claim could be seen",
     UNAVAILABLE: "the compiler does not build one of the sides for this GPU",
 }
+
+#: What most claims are checked for.
+GPUS: Final = ("pvc", "dg2", "tgllp", "bmg")
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,7 @@ class Built:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Judgement:
     """A verdict and the sentence that it rests on."""
 
     verdict: str
@@ -58,7 +63,7 @@ class Claim:
         says: the claim, in our words.
         gpus: the GPUs that it is about.
         builds: the sides to compile for a GPU, by label.
-        judge: the finding, from the compiled sides and the GPU.
+        judge: the judgement, from the compiled sides and the GPU.
         figures: what is shown of each side.
         known_not_to_reproduce: whether it was known before that IGC 1.0.12504 (Debian 12) does not show it.
     """
@@ -68,7 +73,7 @@ class Claim:
     says: str
     gpus: tuple[str, ...]
     builds: Callable[[str], Mapping[str, Build]]
-    judge: Callable[[Mapping[str, Built], str], Finding]
+    judge: Callable[[Mapping[str, Built], str], Judgement]
     figures: Callable[[Built], Mapping[str, int]]
     known_not_to_reproduce: bool = False
 
@@ -84,12 +89,12 @@ class Result:
     numbers: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
-def fewer(naive: int, optimized: int, what: str) -> Finding:
-    """The finding where the guide says that there is less of something on the optimized side."""
+def fewer(naive: int, optimized: int, what: str) -> Judgement:
+    """The judgement where the guide says that there is less of something on the optimized side."""
     because = f"{what}: {naive} against {optimized}"
     if optimized < naive:
-        return Finding(CONFIRMED, because)
-    return Finding(NOT_REPRODUCIBLE if optimized == naive else REFUTED, because)
+        return Judgement(CONFIRMED, because)
+    return Judgement(NOT_REPRODUCIBLE if optimized == naive else REFUTED, because)
 
 
 @cache

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -32,9 +32,13 @@ def spirv(function: Any, *arguments: Any, group: int = 256) -> Source:
         arguments: dtype names for arrays of one dimension; other arguments as they are.
         group: work-group size; it does not change the code.
     """
-    values = [empty(1, dtype=each) if isinstance(each, str) else each for each in arguments]
+    values = [empty(1, dtype=value) if isinstance(value, str) else value for value in arguments]
     compiled = compile_kernel(function, kapi.NdRange((group,), (group,)), values, cache=SpirvCache())
     return Source(compiled.spirv)
+
+
+def _by_name(kernels: Sequence[Any], *arguments: Any) -> dict[str, Source]:
+    return {kernel.py_func.__name__: spirv(kernel, *arguments) for kernel in kernels}
 
 
 @kernel(sub_group_size=LANES)
@@ -92,10 +96,8 @@ def copy_by_block(item: kapi.NdItem, x: Any, y: Any) -> None:
 @cache
 def accesses() -> Mapping[str, Source]:
     """Fills and copies of int32 at a sub-group size of 16, by name."""
-    fills = {each: spirv(each, "int32", 7) for each in (fill_contiguous, fill_interleaved)}
     copies = (copy_ones, copy_fours, copy_blocks, copy_by_lane, copy_by_block)
-    both = fills | {each: spirv(each, "int32", "int32") for each in copies}
-    return {each.py_func.__name__: source for each, source in both.items()}
+    return _by_name((fill_contiguous, fill_interleaved), "int32", 7) | _by_name(copies, "int32", "int32")
 
 
 @kernel(sub_group_size=LANES)
@@ -131,8 +133,7 @@ def bins_of_sub_group(item: kapi.NdItem, data: Any, total: Any, steps: Any) -> N
 @cache
 def histograms() -> Mapping[str, Source]:
     """256 counters of 32 bits, all in every work-item or shared by the lanes of a sub-group, by name."""
-    kernels = (bins_of_item, bins_of_sub_group)
-    return {each.py_func.__name__: spirv(each, "int64", "int32", 16) for each in kernels}
+    return _by_name((bins_of_item, bins_of_sub_group), "int64", "int32", 16)
 
 
 @cache
@@ -226,4 +227,4 @@ def native_log(item: kapi.NdItem, x: Any) -> None:
 @cache
 def logarithms() -> Mapping[str, Source]:
     """A chain of logarithms of float32, precise and native, by name."""
-    return {each.py_func.__name__: spirv(each, "float32") for each in (log, native_log)}
+    return _by_name((log, native_log), "float32")

@@ -1,7 +1,7 @@
 """Bootstrap intervals of a speed-up over blocks: what `harness.analysis.intervals` is held against.
 
-`harness.studies.intervals.coverage` measures how often each of them, and the interval in use, covers a known ratio.
-All of them are deterministic with a given generator.
+`harness.studies.intervals.interval_coverage` measures how often each of them, and the interval in use, covers a ratio
+that is known. All of them are deterministic with a given generator.
 """
 
 from __future__ import annotations

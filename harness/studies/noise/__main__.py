@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli.options import run_command
+from harness.cli.options import DEVICE
+from harness.cli.output import run_program
 
 if TYPE_CHECKING:
     from harness.runtime import DeviceInfo
@@ -39,7 +40,7 @@ TOOLS = ("pytest-benchmark", "pytest", "pyperf")
     show_default=True,
     help="No further repetition begins that would end later.",
 )
-@click.option("--device", default="auto", show_default=True, help="auto, gpu, cpu, or a SYCL filter string.")
+@DEVICE
 @click.option("--seed", type=int, default=20240517, show_default=True)
 @click.option("--quick", is_flag=True, help="A look at everything in about a minute; says nothing of the tools.")
 @click.option("--from-data", is_flag=True, help="Measure nothing; make figure and summary from the data in --output.")
@@ -106,4 +107,4 @@ def _say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    run_command(main, "python -m harness.studies.noise")
+    run_program(main, "python -m harness.studies.noise")

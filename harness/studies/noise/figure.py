@@ -2,110 +2,125 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-from importlib import resources
-from typing import Any, Final
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
-import jinja2
+import numpy as np
 import pandas as pd
 
+from harness.errors import BrokenEnvironment
 from harness.studies.noise.known_pairs import CONDITIONS, EXCESSES
-from harness.studies.noise.rules import BEST_OF, KNOBS, OURS, OURS_FINE, PYPERF, PYTEST, XEBENCH, XEBENCH_FINE, Knob
+from harness.studies.noise.rules import (
+    BEST_OF,
+    KNOBS,
+    OURS,
+    OURS_FINE,
+    PYPERF,
+    PYTEST,
+    XEBENCH,
+    XEBENCH_FINE,
+    Knob,
+    Rule,
+)
 from harness.studies.noise.tallies import MOST_ALARMS, Score, Share, curve, scores
 
-WIDTH, HEIGHT = 190, 170
-TICKS: Final = (0, 0.05, 0.25, 0.5, 1)
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+TITLE: Final = "Detection against false alarms of xebench, pytest-benchmark, pyperf and best of n"
+ALARMS_LABEL: Final = (
+    "false alarms: share of A/A pairs that are called faster or slower (square-root axis; dashed: 5%)\n"
+    "The upper left corner is best. A line shows what a tool's user could have had with one threshold or another, "
+    "chosen with hindsight;\n"
+    "xebench states an outcome: a point with the 95% intervals (Wilson) of both shares."
+)
+FOUND_LABEL: Final = "found: share of pairs that are called in the right direction"
 COLORS: Final = {XEBENCH: "#0b57d0", XEBENCH_FINE: "#c2185b", PYTEST: "#b3541e", PYPERF: "#2e7d32", BEST_OF: "#7b1fa2"}
 _OWN: Final = (OURS, OURS_FINE)
 #: Of several statistics of one tool the one that is drawn.
 _DRAWN: Final = tuple(knob for knob in KNOBS if (knob.tool, knob.name) not in {(PYTEST, "min"), (PYTEST, "mean")})
 
 
-@dataclass(frozen=True)
-class Line:
-    """A tool's thresholds in one panel, as points of an SVG path."""
-
-    color: str
-    points: str
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One condition and one true ratio.
-
-    Attributes:
-        x: Left edge.
-        y: Upper edge.
-        title: What is shown.
-        lines: The peers.
-        crosses: of xebench's arms: color, place and the ends of both intervals.
-    """
-
-    x: int
-    y: int
-    title: str
-    lines: list[Line]
-    crosses: list[Mapping[str, Any]]
-
-
 def as_svg(rows: pd.DataFrame) -> str:
-    """The figure as an SVG document."""
-    text = resources.files(__package__).joinpath("figure.svg.j2").read_text(encoding="utf-8")
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    names = {**{own.tool: own.label for own in _OWN}, **{knob.tool: f"{knob.tool}, {knob.name}" for knob in _DRAWN}}
-    return environment.from_string(text).render(
-        panels=panels(rows),
-        width=WIDTH,
-        height=HEIGHT,
-        ticks=[(place(tick), f"{tick:.0%}") for tick in TICKS],
-        limit=WIDTH * place(MOST_ALARMS),
-        legend=[(names[tool], color) for tool, color in COLORS.items()],
+    """The figure as an SVG document.
+
+    Raises:
+        BrokenEnvironment: matplotlib, which only those need who work on xebench, is not installed.
+    """
+    try:
+        import matplotlib as mpl
+    except ImportError as error:
+        raise BrokenEnvironment("the study's figure needs matplotlib: run make install") from error
+    document = io.StringIO()
+    # text stays text, and equal data give an equal file
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "xebench", "font.sans-serif": ["DejaVu Sans"]}):
+        draw(rows).savefig(document, format="svg", metadata={"Title": TITLE, "Date": None, "Creator": None})
+    return document.getvalue()
+
+
+def draw(rows: pd.DataFrame) -> Figure:
+    """A row of panels for each condition, a column for each true ratio."""
+    from matplotlib.figure import Figure
+
+    excesses = [excess for excess in EXCESSES if excess]
+    figure = Figure(figsize=(9.7, 5.9), layout="constrained")
+    panels = figure.subplots(len(CONDITIONS), len(excesses), sharex=True, sharey=True, squeeze=False)
+    for panels_of_condition, condition in zip(panels, CONDITIONS, strict=True):
+        reached = scores(rows, condition)
+        curves = {knob: [score for _, score in curve(rows, knob, condition)] for knob in _DRAWN}
+        for panel, excess in zip(panels_of_condition, excesses, strict=True):
+            _frame(panel, f"{condition}, {excess:.0%} longer")
+            for rule in _OWN:
+                _draw_point(panel, rule, reached[rule].alarms, reached[rule].detected[excess])
+            for knob, points in curves.items():
+                _draw_line(panel, knob, points, excess)
+    figure.legend(
+        *panels[0][0].get_legend_handles_labels(), loc="outside upper left", ncols=3, frameon=False, fontsize=8
+    )
+    figure.supxlabel(ALARMS_LABEL, fontsize=8)
+    figure.supylabel(FOUND_LABEL, fontsize=8)
+    return figure
+
+
+def _frame(panel: Axes, title: str) -> None:
+    panel.set_title(title, loc="left", fontweight="bold", fontsize=9)
+    # by the square root, since small shares of false alarms matter
+    panel.set_xscale("function", functions=(lambda share: np.sqrt(np.maximum(share, 0)), np.square))
+    panel.set_xlim(0, 1)
+    panel.set_ylim(0, 1)
+    panel.set_xticks((0, 0.05, 0.25, 0.5, 1), labels=("0%", "5%", "25%", "50%", "100%"))
+    panel.set_yticks((0, 0.5, 1), labels=("0%", "50%", "100%"))
+    panel.tick_params(labelsize=8, color="#999")
+    panel.spines[:].set_color("#999")
+    panel.axvline(MOST_ALARMS, color="#bbb", linestyle="--", linewidth=1)
+
+
+def _draw_line(panel: Axes, knob: Knob, points: Sequence[Score], excess: float) -> None:
+    """What a tool's thresholds give."""
+    shares = dict.fromkeys((score.alarms.value, score.detected[excess].value) for score in points)
+    label = f"{knob.tool}, {knob.name}"
+    panel.plot(
+        *zip(*shares, strict=True), color=COLORS[knob.tool], linewidth=1.5, alpha=0.8, label=label, clip_on=False
     )
 
 
-def panels(rows: pd.DataFrame) -> list[Panel]:
-    """A row of panels for each condition, a column for each true ratio."""
-    result: list[Panel] = []
-    for row, condition in enumerate(CONDITIONS):
-        reached = scores(rows, condition)
-        curves = {knob: [score for _, score in curve(rows, knob, condition)] for knob in _DRAWN}
-        for column, excess in enumerate(value for value in EXCESSES if value):
-            result.append(
-                Panel(
-                    x=60 + column * (WIDTH + 30),
-                    y=70 + row * (HEIGHT + 70),
-                    title=f"{condition}, {excess:.0%} longer",
-                    lines=[_line(knob, points, excess) for knob, points in curves.items()],
-                    crosses=[
-                        {"color": COLORS[own.tool], **_cross(reached[own].alarms, reached[own].found[excess])}
-                        for own in _OWN
-                    ],
-                )
-            )
-    return result
+def _draw_point(panel: Axes, rule: Rule, alarms: Share, detected: Share) -> None:
+    """What xebench states, with the interval of each share."""
+    panel.errorbar(
+        alarms.value,
+        detected.value,
+        _reach(detected),
+        _reach(alarms),
+        color=COLORS[rule.tool],
+        marker="o",
+        label=rule.label,
+        clip_on=False,
+    )
 
 
-def place(share: float) -> float:
-    """Part of an axis at which a share stands: by its square root, since small shares of false alarms matter."""
-    return math.sqrt(share)
-
-
-def _line(knob: Knob, points: list[Score], excess: float) -> Line:
-    pixels = [(_x(score.alarms.value), _y(score.found[excess].value)) for score in points]
-    return Line(COLORS[knob.tool], " ".join(f"{x:.1f},{y:.1f}" for x, y in dict.fromkeys(pixels)))
-
-
-def _cross(alarms: Share, found: Share) -> Mapping[str, float]:
-    ends: dict[str, Any] = dict(zip(("left", "right"), map(_x, alarms.interval), strict=True))
-    ends |= dict(zip(("bottom", "top"), map(_y, found.interval), strict=True))
-    return ends | {"x": _x(alarms.value), "y": _y(found.value)}
-
-
-def _x(share: float) -> float:
-    return round(WIDTH * place(share), 1)
-
-
-def _y(share: float) -> float:
-    return round(HEIGHT * (1 - share), 1)
+def _reach(share: Share) -> list[list[float]]:
+    """From a share down and up to the ends of its interval, as matplotlib takes it."""
+    low, high = share.interval
+    return [[max(0.0, share.value - low)], [max(0.0, high - share.value)]]

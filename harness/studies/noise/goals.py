@@ -14,7 +14,7 @@ from harness.studies.noise.tallies import MOST_ALARMS, Score, Share, coverage, s
 
 #: The difference that xebench should find in each condition, and in what part of the pairs.
 TARGETS: Final = {"quiet": 0.02, "load": 0.05}
-MOST_FOUND: Final = 0.9
+LEAST_DETECTED: Final = 0.9
 COVERAGE: Final = (0.92, 0.98)
 
 
@@ -25,12 +25,12 @@ class Goal:
     Attributes:
         text: What was wanted.
         reached: Whether the share is where it should be; its interval may still reach beyond.
-        found: What was found.
+        result: The share that was reached, in words.
     """
 
     text: str
     reached: bool
-    found: str
+    result: str
 
 
 def goals(rows: pd.DataFrame) -> list[Goal]:
@@ -51,7 +51,9 @@ def goals(rows: pd.DataFrame) -> list[Goal]:
             _better_than_peers(condition, reached),
             *(_coverage(condition, arm, coverage(rows, arm, condition)) for arm in PRECISIONS),
             _at_least(
-                f"{condition}: {target:.0%} found in at least {MOST_FOUND:.0%} of pairs", own.found[target], MOST_FOUND
+                f"{condition}: {target:.0%} found in at least {LEAST_DETECTED:.0%} of pairs",
+                own.detected[target],
+                LEAST_DETECTED,
             ),
         ]
     return result
@@ -72,9 +74,9 @@ def percent(share: Share) -> str:
 
 def rivals(reached: Mapping[Rule, Score]) -> Iterator[Rule]:
     """Rules of peers that raise few enough false alarms, and find no less than xebench, whatever the ratio."""
-    own = reached[OURS_FINE].found
+    own = reached[OURS_FINE].detected
     for rule, score in reached.items():
-        as_many = all(found.value >= own[excess].value for excess, found in score.found.items())
+        as_many = all(share.value >= own[excess].value for excess, share in score.detected.items())
         if rule.tool not in PRECISIONS and score.alarms.value <= MOST_ALARMS and as_many:
             yield rule
 
@@ -108,5 +110,5 @@ def _coverage(condition: str, arm: str, shares: Mapping[float | None, Share]) ->
     if not pooled.n:
         return Goal(text, False, percent(pooled))
     worst = min((excess for excess in shares if excess is not None and shares[excess].n), key=lambda e: shares[e].value)
-    found = f"{percent(pooled)} of {pooled.n}; fewest of the {name_of(worst)} pairs: {percent(shares[worst])}"
-    return Goal(text, low <= pooled.value <= high, found)
+    result = f"{percent(pooled)} of {pooled.n}; fewest of the {name_of(worst)} pairs: {percent(shares[worst])}"
+    return Goal(text, low <= pooled.value <= high, result)

@@ -40,7 +40,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Pair:
+class KnownPair:
     """Two programs that every tool compares.
 
     Attributes:
@@ -60,12 +60,12 @@ class Pair:
     seed: int
 
 
-def pair_of(row: Mapping[str, Any]) -> Pair:
+def pair_of(row: Mapping[str, Any]) -> KnownPair:
     """The pair that a row of the study's table is of."""
-    return Pair(**{each.name: row[each.name] for each in fields(Pair)})
+    return KnownPair(**{field.name: row[field.name] for field in fields(KnownPair)})
 
 
-def repetition_pairs(repetition: int, seed: int) -> Iterator[Pair]:
+def repetition_pairs(repetition: int, seed: int) -> Iterator[KnownPair]:
     """The pairs of one repetition in random order, each condition a block of its own; its order is random too.
 
     Args:
@@ -78,4 +78,4 @@ def repetition_pairs(repetition: int, seed: int) -> Iterator[Pair]:
         source.shuffle(excesses)
         for excess in excesses:
             answer = source.choice((Outcome.FASTER, Outcome.SLOWER)) if excess else Outcome.SAME
-            yield Pair(repetition, condition, excess, answer, source.random() < 0.5, source.getrandbits(32))
+            yield KnownPair(repetition, condition, excess, answer, source.random() < 0.5, source.getrandbits(32))

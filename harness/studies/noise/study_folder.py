@@ -41,6 +41,7 @@ def write_report(folder: Path) -> str:
 
     Raises:
         RunFolderError: There is no data, or the folder cannot be written.
+        BrokenEnvironment: The figure cannot be drawn; the summary is written.
     """
     try:
         rows = pd.read_parquet(folder / f"{DATA}.parquet")
@@ -48,6 +49,6 @@ def write_report(folder: Path) -> str:
     except FileNotFoundError:
         raise RunFolderError(f"{folder} holds no study: run it without --from-data") from None
     text = as_markdown(rows, facts)
-    write_text(folder / FIGURE, as_svg(rows))
     write_text(folder / SUMMARY, text)
+    write_text(folder / FIGURE, as_svg(rows))
     return text

@@ -14,7 +14,7 @@ from harness.analysis.intervals import speedup
 from harness.analysis.statistics import Floats
 from harness.session.device_memory import DeviceMemory
 from harness.session.session import Session
-from harness.studies.noise.known_pairs import EXCESSES, Pair
+from harness.studies.noise.known_pairs import EXCESSES, KnownPair
 from harness.studies.noise.truth import Calibration, fit_line
 from harness.vocabulary import Outcome
 
@@ -40,18 +40,18 @@ def _steps(start: Any, factor: Any, trips: Any) -> Any:
 
 
 @numba_dpex.kernel(error_model="numpy")  # type: ignore[untyped-decorator]
-def _one(item: kapi.NdItem, x: Any, factor: Any, trips: Any) -> None:
+def _first(item: kapi.NdItem, x: Any, factor: Any, trips: Any) -> None:
     i = item.get_global_id(0)
     x[i] = _steps(np.float32(0.5), factor, trips)
 
 
 @numba_dpex.kernel(error_model="numpy")  # type: ignore[untyped-decorator]
-def _other(item: kapi.NdItem, x: Any, factor: Any, trips: Any) -> None:
+def _second(item: kapi.NdItem, x: Any, factor: Any, trips: Any) -> None:
     i = item.get_global_id(0)
     x[i] = _steps(np.float32(0.5), factor, trips)
 
 
-_KERNELS: Final = (_one, _other)
+_KERNELS: Final = (_first, _second)
 
 
 class Subject:
@@ -69,15 +69,15 @@ class Subject:
         self._rounds: list[Floats] = []
         self._trips = 1000
         for _ in range(3):  # the first call compiles, the second shows the length, the third makes it exact
-            time_ns = min(self.wall_ns(self._program(_one, self._trips)) for _ in range(5))
+            time_ns = min(self.wall_ns(self._program(_first, self._trips)) for _ in range(5))
             self._trips = max(100, round(self._trips * LENGTH_NS / time_ns))
-        self.wall_ns(self._program(_other, self._trips))
+        self.wall_ns(self._program(_second, self._trips))
 
     def wall_ns(self, program: Program) -> int:
         """Host time of one execution, as xebench measures it."""
         return self.session.measure(program).host_ns
 
-    def programs(self, pair: Pair) -> tuple[Program, Program]:
+    def programs(self, pair: KnownPair) -> tuple[Program, Program]:
         """The two programs of a pair: each launches its kernel and waits until it is over."""
         longer = round(self._trips * (1 + pair.excess))
         trips = (longer, self._trips) if pair.answer == Outcome.FASTER else (self._trips, longer)

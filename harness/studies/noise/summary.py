@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import resources
-from typing import Any
+from typing import Any, Final
 
 import jinja2
 import pandas as pd
 
+from harness.report.markdown_table import table
 from harness.studies.noise.goals import goals, percent
 from harness.studies.noise.known_pairs import CONDITIONS, EXCESSES
 from harness.studies.noise.rules import PRECISIONS, PYPERF, TOOLS
-from harness.studies.noise.tallies import Score, coverage, hindsight, part, scores, seconds
+from harness.studies.noise.tallies import Hindsight, Score, coverage, hindsight, part, scores, seconds
 
 #: Excesses of the pairs that are no A/A pairs.
-DIFFERENCES = tuple(excess for excess in EXCESSES if excess)
+DIFFERENCES: Final = tuple(excess for excess in EXCESSES if excess)
+#: Of their columns.
+HEADINGS: Final = tuple(f"{excess:.0%}" for excess in DIFFERENCES)
 
 
 def as_markdown(rows: pd.DataFrame, facts: Mapping[str, Any]) -> str:
@@ -29,32 +32,31 @@ def as_markdown(rows: pd.DataFrame, facts: Mapping[str, Any]) -> str:
     environment = jinja2.Environment(autoescape=False, trim_blocks=True, lstrip_blocks=True)
     return environment.from_string(text).render(
         facts=facts,
-        goals=goals(rows),
+        goals=_table(
+            ("goal", "reached", "found"),
+            ((goal.text, "yes" if goal.reached else "**no**", goal.result) for goal in goals(rows)),
+        ),
         repetitions=rows["repetition"].nunique(),
         pairs=len(rows) // len(TOOLS),
-        differences=[f"{excess:.0%}" for excess in DIFFERENCES],
         conditions=[_condition(rows, condition) for condition in CONDITIONS],
     )
 
 
+def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return "\n".join(table(headings, rows))
+
+
 def _condition(rows: pd.DataFrame, condition: str) -> Mapping[str, Any]:
-    spent = seconds(rows)
     return {
         "name": condition,
-        "scores": [
-            (rule.label, *_columns(score), f"{spent[condition, rule.tool]:.2f}")
-            for rule, score in scores(rows, condition).items()
-        ],
-        "hindsight": [
-            (f"{best.knob.tool}, {best.knob.name}", f"{best.percent:.2f} %", *_columns(best.score))
-            if best.score is not None and best.percent is not None
-            else (f"{best.knob.tool}, {best.knob.name}", "none", *["-"] * (2 + len(DIFFERENCES)))
-            for best in hindsight(rows, condition)
-        ],
-        "coverage": [
-            (tool + label, *(percent(share) for share in coverage(rows, tool, condition).values()))
-            for tool, label in {**dict.fromkeys(PRECISIONS, ""), PYPERF: ": implied by its t-test, not stated"}.items()
-        ],
+        "scores": _table(
+            ("tool and rule", "false alarms", *HEADINGS, "wrong", "seconds"), _score_rows(rows, condition)
+        ),
+        "hindsight": _table(
+            ("tool and statistic", "threshold", "false alarms", *HEADINGS, "wrong"),
+            map(_hindsight_row, hindsight(rows, condition)),
+        ),
+        "coverage": _table(("interval", "A/A", *HEADINGS, "all"), _coverage_rows(rows, condition)),
         "arms": [
             (arm, _counts(own["outcome"]), _counts(own["stopped_by"]))
             for arm in PRECISIONS
@@ -63,8 +65,27 @@ def _condition(rows: pd.DataFrame, condition: str) -> Mapping[str, Any]:
     }
 
 
+def _score_rows(rows: pd.DataFrame, condition: str) -> Iterator[tuple[str, ...]]:
+    spent = seconds(rows)
+    for rule, score in scores(rows, condition).items():
+        yield rule.label, *_columns(score), f"{spent[condition, rule.tool]:.2f}"
+
+
+def _hindsight_row(best: Hindsight) -> tuple[str, ...]:
+    name = f"{best.knob.tool}, {best.knob.name}"
+    if best.score is None:
+        return name, "none", *["-"] * (2 + len(DIFFERENCES))
+    return name, f"{best.percent:.2f} %", *_columns(best.score)
+
+
+def _coverage_rows(rows: pd.DataFrame, condition: str) -> Iterator[tuple[str, ...]]:
+    remarks = {**dict.fromkeys(PRECISIONS, ""), PYPERF: ": implied by its t-test, not stated"}
+    for tool, remark in remarks.items():
+        yield tool + remark, *map(percent, coverage(rows, tool, condition).values())
+
+
 def _columns(score: Score) -> list[str]:
-    return [percent(score.alarms), *(percent(score.found[excess]) for excess in DIFFERENCES), percent(score.wrong)]
+    return [percent(score.alarms), *(percent(score.detected[excess]) for excess in DIFFERENCES), percent(score.wrong)]
 
 
 def _counts(values: pd.Series[str]) -> str:

@@ -61,12 +61,12 @@ class Score:
 
     Attributes:
         alarms: A/A pairs called faster or slower.
-        found: By excess, pairs called in the right direction.
+        detected: By excess, pairs called in the right direction.
         wrong: Pairs with a difference that were called in the wrong direction, of all of them.
     """
 
     alarms: Share
-    found: dict[float, Share]
+    detected: dict[float, Share]
     wrong: Share
 
 
@@ -90,8 +90,8 @@ def score(rows: pd.DataFrame, calls: Calls) -> Score:
     excess, answer = rows["excess"].to_numpy(float), rows["answer"].to_numpy(str)
     called = calls != NEITHER
     right = called & (calls == answer)
-    found = {value: Share.of(right[excess == value]) for value in EXCESSES if value}
-    return Score(Share.of(called[excess == 0]), found, Share.of((called & ~right)[excess > 0]))
+    detected = {value: Share.of(right[excess == value]) for value in EXCESSES if value}
+    return Score(Share.of(called[excess == 0]), detected, Share.of((called & ~right)[excess > 0]))
 
 
 def scores(rows: pd.DataFrame, condition: str) -> dict[Rule, Score]:

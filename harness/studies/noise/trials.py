@@ -16,7 +16,7 @@ from harness.studies.noise.instruments.observation import Observation, Program
 from harness.studies.noise.instruments.pyperf_runner import Pyperf
 from harness.studies.noise.instruments.pytest_bench import pytest_benchmark
 from harness.studies.noise.instruments.xebench import xebench
-from harness.studies.noise.known_pairs import Pair, Plan, repetition_pairs
+from harness.studies.noise.known_pairs import KnownPair, Plan, repetition_pairs
 from harness.studies.noise.load import background_load
 from harness.studies.noise.rules import BEST_OF, PRECISIONS, PYPERF, PYTEST
 from harness.studies.noise.subject import ROUNDS, ROUNDS_AGAIN, Subject
@@ -69,7 +69,7 @@ class Study:
                         yield from self._pair(pair)
             say(f"repetition {repetition + 1} of {self._plan.repetitions}, {clock() - begin:.0f} s")
 
-    def _pair(self, pair: Pair) -> Iterator[Row]:
+    def _pair(self, pair: KnownPair) -> Iterator[Row]:
         tools = self._tools(pair)
         order = random.Random(pair.seed).sample(sorted(tools), len(tools))
         programs = self._subject.programs(pair)
@@ -84,7 +84,7 @@ class Study:
                 **observation.row(),
             }
 
-    def _tools(self, pair: Pair) -> Mapping[str, Tool]:
+    def _tools(self, pair: KnownPair) -> Mapping[str, Tool]:
         ours = partial(xebench, wall_ns=self._subject.wall_ns, device_class=self._device_class, seed=pair.seed)
         arms = {name: partial(ours, precision=precision) for name, precision in PRECISIONS.items()}
         return {**arms, PYTEST: pytest_benchmark, PYPERF: self._pyperf, BEST_OF: best_of}

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.analysis.intervals import Interval
-from harness.studies.noise.known_pairs import Pair
+from harness.studies.noise.known_pairs import KnownPair
 from harness.vocabulary import Outcome
 
 #: Most distance from a straight line with which the true ratios count as known.
@@ -18,7 +18,7 @@ MOST_RESIDUAL: Final = 0.01
 
 
 @dataclass(frozen=True)
-class Line:
+class LengthLine:
     """Wall time as a straight line over the trip count, relative to the time of the shorter side.
 
     Attributes:
@@ -36,7 +36,7 @@ class Line:
         longer = round(self.trips * (1 + excess)) / self.trips
         return self.fixed_share + (1 - self.fixed_share) * longer
 
-    def true_speedup(self, pair: Pair) -> float:
+    def true_speedup(self, pair: KnownPair) -> float:
         """Time of the pair's first program over that of the second."""
         ratio = self.ratio(pair.excess)
         return ratio if pair.answer == Outcome.FASTER else 1 / ratio
@@ -54,7 +54,7 @@ class Calibration:
         times: The wall time of each, relative to the shorter side's: medians over rounds.
     """
 
-    line: Line
+    line: LengthLine
     length_ns: float
     kernels: Interval
     lengths: Sequence[float]
@@ -66,7 +66,7 @@ class Calibration:
         return self.line.residual <= MOST_RESIDUAL and self.kernels.low <= 1 <= self.kernels.high
 
 
-def fit_line(lengths: ArrayLike, times: ArrayLike, trips: int) -> Line:
+def fit_line(lengths: ArrayLike, times: ArrayLike, trips: int) -> LengthLine:
     """Least squares of the relative error.
 
     Args:
@@ -77,4 +77,4 @@ def fit_line(lengths: ArrayLike, times: ArrayLike, trips: int) -> Line:
     x, y = np.asarray(lengths, float), np.asarray(times, float)
     slope, fixed = np.polyfit(x, y, 1, w=1 / y)
     line = fixed + slope * x
-    return Line(trips, float(fixed / (fixed + slope)), float(np.abs(y / line - 1).max()))
+    return LengthLine(trips, float(fixed / (fixed + slope)), float(np.abs(y / line - 1).max()))

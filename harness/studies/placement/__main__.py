@@ -11,18 +11,30 @@ from typing import Any, Final
 
 import click
 
-from harness.cli.options import run_command
+from harness.cli.options import DEVICE
+from harness.cli.output import run_program
 from harness.errors import XebenchError
+from harness.report.markdown_table import table
 
 EQUAL: Final = Path(__file__).with_name("equal.py")
 NAMES: Final = ("equal_short", "equal_middle", "equal_long", "equal_span", "equal_wall")
 #: Instances of a family: one, as every tool has it that measures in one process, and what xebench does.
 INSTANCES: Final = (1, 6)
+HEADINGS: Final = (
+    "instances",
+    "pattern",
+    "pairs",
+    "false alarms",
+    "excludes 1",
+    "inconclusive",
+    "spread",
+    "half-width, median",
+)
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--output", type=click.Path(path_type=Path), default="results/studies/placement", show_default=True)
-@click.option("--device", default="auto", show_default=True, help="auto, gpu, cpu, or a SYCL filter string.")
+@DEVICE
 @click.option("--budget", default=2.0, show_default=True, help="Seconds for each pair.")
 def main(output: Path, device: str, budget: float) -> None:
     """Compare equal kernels by 'xebench run', with one instance of each pair and with several; about five minutes."""
@@ -74,11 +86,15 @@ def _page(rows: Any, title: str, budget: float) -> Iterator[str]:
     yield "*Excludes 1*: their 95 % interval does not hold 1, whatever `same` means. *Spread*: standard deviation of"
     yield "the speed-ups."
     yield ""
-    yield "| instances | pattern | pairs | false alarms | excludes 1 | inconclusive | spread | half-width, median |"
-    yield "|--:|---|--:|--:|--:|--:|--:|--:|"
+    yield from table(HEADINGS, _rows(rows), right={0, *range(2, len(HEADINGS))})
+    yield ""
+    yield "Made by `make study-placement`; every pair is in `pairs.csv`. What instances are: docs/measurement.md."
+
+
+def _rows(rows: Any) -> Iterator[tuple[object, ...]]:
     for (wanted, pattern), pairs in rows.groupby(["wanted_instances", "pattern"], sort=False):
         excluded = (pairs["speedup_low"] > 1) | (pairs["speedup_high"] < 1)
-        cells = (
+        yield (
             "1" if wanted == 1 else f"at least {wanted}",
             pattern,
             len(pairs),
@@ -88,10 +104,7 @@ def _page(rows: Any, title: str, budget: float) -> Iterator[str]:
             f"{pairs['speedup'].std():.2%}",
             f"{((pairs['speedup_high'] - pairs['speedup_low']) / 2).median():.2%}",
         )
-        yield f"| {' | '.join(map(str, cells))} |"
-    yield ""
-    yield "Made by `make study-placement`; every pair is in `pairs.csv`. What instances are: docs/measurement.md."
 
 
 if __name__ == "__main__":
-    run_command(main, "python -m harness.studies.placement")
+    run_program(main, "python -m harness.studies.placement")

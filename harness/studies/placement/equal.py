@@ -49,11 +49,11 @@ def declare(name, lesson, n, trips, metric="device"):
         return {"y": p.x * np.float32(0.5**p.trips)}
 
     @pattern.naive
-    def one(session, p):
+    def launch_first(session, p):
         session.launch(first, kapi.NdRange((p.n,), (GROUP,)), p.x, p.y, p.trips)
 
     @pattern.optimized
-    def other(session, p):
+    def launch_second(session, p):
         session.launch(second, kapi.NdRange((p.n,), (GROUP,)), p.x, p.y, p.trips)
 
     return pattern

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from harness.studies.noise.instruments.observation import Observation, Program, Side
+from harness.studies.noise.instruments.observation import Observation, Program, ProgramTimes
 
 
 def best_of(first: Program, second: Program, budget_s: float) -> Observation:
@@ -12,7 +12,7 @@ def best_of(first: Program, second: Program, budget_s: float) -> Observation:
     return Observation(_times(first, budget_s / 2), _times(second, budget_s / 2))
 
 
-def _times(program: Program, budget_s: float) -> Side:
+def _times(program: Program, budget_s: float) -> ProgramTimes:
     begin = time.perf_counter_ns()
     program()
     times: list[float] = []
@@ -20,4 +20,4 @@ def _times(program: Program, budget_s: float) -> Side:
         start = time.perf_counter_ns()
         program()
         times.append(time.perf_counter_ns() - start)
-    return Side.of(times)
+    return ProgramTimes.of(times)

@@ -12,7 +12,7 @@ Program = Callable[[], None]
 
 
 @dataclass(frozen=True)
-class Side:
+class ProgramTimes:
     """One program's times in a tool's own statistics.
 
     Attributes:
@@ -30,7 +30,7 @@ class Side:
     stdev_ns: float
 
     @classmethod
-    def of(cls, values_ns: Sequence[float]) -> Side:
+    def of(cls, values_ns: Sequence[float]) -> ProgramTimes:
         """The statistics of values; at least two."""
         return cls(
             len(values_ns),
@@ -56,8 +56,8 @@ class Observation:
         stopped_by: What ended the measurement, where that varies.
     """
 
-    first: Side
-    second: Side
+    first: ProgramTimes
+    second: ProgramTimes
     speedup: float = math.nan
     low: float = math.nan
     high: float = math.nan
@@ -68,5 +68,5 @@ class Observation:
     def row(self) -> dict[str, Any]:
         """Columns of the study's table."""
         sides = {"first": self.first, "second": self.second}
-        columns = {f"{side}_{name}": value for side, one in sides.items() for name, value in asdict(one).items()}
+        columns = {f"{side}_{name}": value for side, times in sides.items() for name, value in asdict(times).items()}
         return columns | {name: value for name, value in vars(self).items() if name not in sides}

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from harness.errors import BrokenEnvironment
-from harness.studies.noise.instruments.observation import Observation, Program, Side
+from harness.studies.noise.instruments.observation import Observation, Program, ProgramTimes
 
 VALUES: Final = 20
 WARMUPS: Final = 1
@@ -66,8 +66,8 @@ def read(first: Any, second: Any) -> Observation:
     return Observation(_side(first.get_values()), _side(second.get_values()))
 
 
-def _side(values_s: Sequence[float]) -> Side:
-    return Side.of([1e9 * value for value in values_s])
+def _side(values_s: Sequence[float]) -> ProgramTimes:
+    return ProgramTimes.of([1e9 * value for value in values_s])
 
 
 def _package() -> Any:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness.errors import BrokenEnvironment
-from harness.studies.noise.instruments.observation import Observation, Program, Side
+from harness.studies.noise.instruments.observation import Observation, Program, ProgramTimes
 
 CONFIG: Final = "pytest.ini"
 
@@ -76,9 +76,9 @@ def read(result: Mapping[str, Any]) -> Observation:
     return Observation(sides["test_first"], sides["test_second"])
 
 
-def _side(stats: Mapping[str, Any]) -> Side:
+def _side(stats: Mapping[str, Any]) -> ProgramTimes:
     seconds = {name: stats[name] * 1e9 for name in ("min", "mean", "median", "stddev")}
-    return Side(stats["rounds"], seconds["min"], seconds["mean"], seconds["median"], seconds["stddev"])
+    return ProgramTimes(stats["rounds"], seconds["min"], seconds["mean"], seconds["median"], seconds["stddev"])
 
 
 def _options(folder: str, budget_s: float) -> list[str]:

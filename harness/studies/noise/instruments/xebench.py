@@ -8,7 +8,7 @@ from harness.analysis import intervals, verdict
 from harness.sampling import stopping
 from harness.sampling.blocks import sample_family
 from harness.sampling.limits import Sampling
-from harness.studies.noise.instruments.observation import Observation, Program, Side
+from harness.studies.noise.instruments.observation import Observation, Program, ProgramTimes
 from harness.vocabulary import Outcome
 
 _FIRST, _SECOND = "first", "second"
@@ -59,12 +59,12 @@ def conclude(
 ) -> Observation:
     """The speed-up, its interval and the outcome of times by block."""
     speedup = intervals.speedup(first, second)
-    ratios = [one / other for one, other in zip(first, second, strict=True)]
+    ratios = [before / after for before, after in zip(first, second, strict=True)]
     circumstances = verdict.Circumstances(stopped_by=stopped_by, drift=intervals.drift(ratios))
     judged = verdict.judge(speedup, Outcome.FASTER, device_class, circumstances, band)
     return Observation(
-        Side.of(first),
-        Side.of(second),
+        ProgramTimes.of(first),
+        ProgramTimes.of(second),
         speedup=speedup.estimate,
         low=speedup.low,
         high=speedup.high,

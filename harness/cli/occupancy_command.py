@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli.options import JSON, OCLOC, PATHS, given_options, show
+from harness.cli.collecting import collected
+from harness.cli.options import EUS, JSON, OCLOC, PATHS, given_options, preset_option
+from harness.cli.output import say, show_view
 from harness.errors import XebenchError
 
 if TYPE_CHECKING:
-    from harness.gpu_model.gpus import GpuParameters
+    from harness.gpu_model.gpu_parameters import GpuParameters
 
 #: Options that describe a launch by numbers, and so contradict a pattern's own.
 _NUMBERS = ("work_group", "sub_group", "slm", "barriers", "global_size", "large_grf", "as_map")
@@ -27,10 +28,10 @@ _NUMBERS = ("work_group", "sub_group", "slm", "barriers", "global_size", "large_
 @click.option("--barriers", default=0, show_default=True, help="Barriers that the kernel uses.")
 @click.option("--global", "global_size", help="Work-items of the whole launch: 1M or 1024x1024.")
 @click.option("--large-grf", is_flag=True, help="The large register file, which halves the threads.")
-@click.option("--eus", type=int, help="Vector engines of the device, where it has fewer than the whole GPU.")
+@EUS
 @click.option("--map", "as_map", is_flag=True, help="A heat map over work-group size and SLM instead.")
 @click.option("--pattern", "names", multiple=True, help="A pattern's launches instead of numbers; may be repeated.")
-@click.option("--preset", default="default", show_default=True, help="Problem sizes of the pattern.")
+@preset_option("default")
 @OCLOC
 @PATHS
 @JSON
@@ -69,67 +70,38 @@ def _gpu(name: str | None, eus: int | None) -> GpuParameters:
 
 
 def _map(gpu: GpuParameters, as_json: bool, given: dict[str, Any]) -> None:
-    from harness.gpu_model.gpus import parse_size
     from harness.gpu_model.occupancy_search import heat_map
-    from harness.report.occupancy_table import heat_json, heat_table
+    from harness.gpu_model.size_text import parse_size
+    from harness.report import heat_map_text
 
     size = parse_size(given["sub_group"])
     cells = heat_map(gpu, size, barriers=given["barriers"], large_grf=given["large_grf"])
-    if as_json:
-        show(heat_json(cells, gpu, size))
-    else:
-        _console().print(heat_table(cells, gpu, size))
+    show_view(heat_map_text, as_json, cells, gpu, size)
 
 
 def _of_numbers(gpu: GpuParameters, as_json: bool, given: dict[str, Any]) -> None:
-    import json
-
     from harness.gpu_model.occupancy import occupancy_of, parse_launch
-    from harness.report.occupancy_table import occupancy_lines
+    from harness.report import occupancy_text
 
     shape = {name: given[name] for name in ("slm", "barriers", "global_size", "large_grf")}
-    found = occupancy_of(parse_launch(given["work_group"], given["sub_group"], **shape), gpu)
-    show(json.dumps(found.to_json()) if as_json else "\n".join(occupancy_lines(found)))
+    launch = parse_launch(given["work_group"], given["sub_group"], **shape)
+    show_view(occupancy_text, as_json, occupancy_of(launch, gpu))
 
 
 def _of_patterns(gpu: GpuParameters, names: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> None:
-    import json
-    import tempfile
-    from itertools import groupby
-
-    from harness.cli.isa import collect_plan, plan_of, say
     from harness.isa.compile_cache import CompileCache
     from harness.isa.kernel_occupancy import occupancies
     from harness.isa.ocloc import find_compiler
-    from harness.report.occupancy_table import kernels_remarks, kernels_table
-    from harness.report.units import axes_text
+    from harness.report import launches_text
 
     compiler = find_compiler(given["ocloc"])
     say(f"{compiler.label}, {gpu.product.name} ({gpu.code})")
-    with tempfile.TemporaryDirectory(prefix="xebench-occupancy-") as folder:
-        collected = collect_plan(plan_of(names, given["paths"], given["preset"]), Path(folder))
-        kernels = occupancies(collected.launches, gpu, compiler, CompileCache())
-    if as_json:
-        show(json.dumps([one.to_json() for one in kernels], indent=2))
-    else:
-        for (pattern, axes), group in groupby(kernels, key=lambda one: (one.launch.pattern, one.launch.axes)):
-            of_point = list(group)
-            point = axes_text(axes)
-            show(f"{pattern}, {given['preset']}{', ' if point else ''}{point}")
-            console = _console()
-            console.print(kernels_table(of_point, console.width))
-            show("\n".join([*kernels_remarks(of_point), ""]))
-        for missing in collected.missing:
-            show(f"{missing.pattern}/{missing.variant}: {missing.reason}")
-    if not any(one.found for one in kernels):
-        reason = next((one.reason for one in kernels), "no selected pattern launches a kernel of its own")
+    with collected(names, given["paths"], given["preset"]) as (_, kernels):
+        launches = occupancies(kernels.launches, gpu, compiler, CompileCache())
+    show_view(launches_text, as_json, launches, kernels.missing, given["preset"])
+    if not any(launch.occupancy for launch in launches):
+        reason = next((launch.reason for launch in launches), "no selected pattern launches a kernel of its own")
         raise XebenchError(f"not one launch has an occupancy on {gpu.code} ({reason}): choose another GPU or pattern")
-
-
-def _console() -> Any:
-    from rich.console import Console
-
-    return Console()
 
 
 def _refuse(options: tuple[str, ...], why: str) -> None:

@@ -6,7 +6,8 @@ import sys
 
 import click
 
-from harness.cli.options import JSON, show
+from harness.cli.options import JSON
+from harness.cli.output import show_view
 
 
 @click.command()
@@ -14,8 +15,8 @@ from harness.cli.options import JSON, show
 def doctor(as_json: bool) -> None:
     """What runs here, what is missing, and which package brings it. Exit status 3 when no device is usable."""
     from harness.doctor.examination import examine
-    from harness.report import doctor_text as view
+    from harness.report import doctor_text
 
     report = examine()
-    show(view.as_json(report) if as_json else view.as_text(report))
+    show_view(doctor_text, as_json, report)
     sys.exit(0 if report.usable else 3)

@@ -4,32 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from importlib import resources
 from itertools import groupby
 from typing import Any
-
-import jinja2
 
 from harness.records import Run
 from harness.report.result_rows import device_line, failures, notes, number, result_rows, sorted_pairs, verdict_counts
 from harness.report.roofline_plot import HEIGHT, WIDTH, plots
+from harness.report.templates import fill
 
 # The plot spans speed-ups from 1/16 to 16 on a log axis; what lies outside is drawn at its edge.
 SPAN_LOG2 = 4.0
 PLOT_WIDTH = 220
 
 
-def as_html(run: Run) -> str:
+def render(run: Run) -> str:
     """The whole page."""
-    text = resources.files("harness.report").joinpath("run.html.j2").read_text(encoding="utf-8")
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     marks = iter(interval_mark(pair) for pair in sorted_pairs(run))
     rows: list[dict[str, Any]] = [
         {"row": row, "mark": next(marks) if row.verdict else None, "key": row.verdict.replace(" ", "-")}
         for row in result_rows(run)
     ]
     families = [(name, list(items)) for name, items in groupby(rows, key=lambda item: item["row"].family)]
-    return environment.from_string(text).render(
+    return fill(
+        "run.html.j2",
         run=run,
         device=device_line(run),
         notes=notes(run),

@@ -6,18 +6,14 @@ from pathlib import Path
 
 import click
 
-from harness.cli.options import output_file, show, write
+from harness.cli.options import output_file
+from harness.cli.output import show, write
+from harness.report import formats
 
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "html", "markdown", "csv", "json"]),
-    default="text",
-    show_default=True,
-)
+@click.option("--format", "form", type=click.Choice(formats.names()), default="text", show_default=True)
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
@@ -27,9 +23,8 @@ from harness.cli.options import output_file, show, write
 def report(folder: Path, form: str, output: Path | None) -> None:
     """Show the run in FOLDER again."""
     from harness.records import load_run
-    from harness.report import render
 
-    text = render(load_run(folder), form)
+    text = formats.render(load_run(folder), form)
     if output is None:
         show(text)
     else:

@@ -6,7 +6,8 @@ import sys
 
 import click
 
-from harness.cli.options import JSON, show
+from harness.cli.options import JSON
+from harness.cli.output import show_view
 
 
 @click.command()
@@ -14,9 +15,9 @@ from harness.cli.options import JSON, show
 def devices(as_json: bool) -> None:
     """The SYCL devices here."""
     from harness import runtime
-    from harness.report import devices_text as view
+    from harness.report import devices_text
 
     runtime.load()
     rows = [device.to_row() for device in runtime.list_devices()]
-    show(view.as_json(rows) if as_json else view.as_text(rows))
+    show_view(devices_text, as_json, rows)
     sys.exit(0 if rows else 3)

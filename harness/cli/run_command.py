@@ -3,43 +3,28 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
-from harness.cli.options import JSON, PATHS, Positive, given_options, show
+from harness.cli.options import DEVICE, JSON, NAMES, PATHS, Positive, given_options, preset_option
+from harness.cli.output import show
 from harness.errors import XebenchError
 from harness.vocabulary import STATES_ASKED
 
-#: Options of ``run`` that a recipe takes under the same name.
-RECIPE_OPTIONS = (
-    "overrides",
-    "device",
-    "require_gpu",
-    "precision",
-    "state",
-    "seed",
-    "instances",
-    "passes",
-    "min_samples",
-    "max_samples",
-)
 #: What numpy's generators and the tables take (`harness.runner.recipe`, likewise).
 LARGEST_SEED = 2**32 - 1
 #: Fewest samples that make an interval (`harness.analysis.intervals`, which would have to be loaded).
 MIN_SAMPLES = 6
 
 
+# Parameters are named as the fields of `Recipe` and `Options` that they become.
 @click.command()
-@click.argument("names", nargs=-1)
-@click.option("--preset", default="default", show_default=True, help="Problem sizes: smoke, default or guide.")
-@click.option(
-    "--device",
-    default="auto",
-    show_default=True,
-    help="auto, gpu, cpu, or a SYCL filter string such as level_zero:gpu:0.",
-)
+@NAMES
+@preset_option("default")
+@DEVICE
 @click.option("--require-gpu", is_flag=True, help="Fail rather than fall back to the CPU device.")
 @click.option(
     "--set",
@@ -50,16 +35,8 @@ MIN_SAMPLES = 6
 )
 @click.option("--output", type=click.Path(path_type=Path), help="Run folder.  [default: runs/<UTC time>]")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier run in the same folder.")
-@click.option(
-    "--precision",
-    type=Positive(),
-    help="Wanted half-width of the log speed-up's interval.  [default: 0.01]",
-)
-@click.option(
-    "--budget",
-    type=Positive(),
-    help="Seconds of sampling per pattern.  [default: by preset]",
-)
+@click.option("--precision", type=Positive(), help="Wanted half-width of the log speed-up's interval.  [default: 0.01]")
+@click.option("--budget", "budget_s", type=Positive(), help="Seconds of sampling per pattern.  [default: by preset]")
 @click.option(
     "--instances",
     type=click.IntRange(1),
@@ -90,11 +67,13 @@ MIN_SAMPLES = 6
 )
 @click.option(
     "--timeout",
+    "timeout_s",
     type=Positive(),
     help="Seconds of silence after which a worker counts as hung.  [default: by preset]",
 )
 @click.option(
     "--run-budget",
+    "run_budget_s",
     type=Positive(),
     help="Seconds for the whole run; what does not fit is recorded as not measured, for --resume.  [default: no limit]",
 )
@@ -123,50 +102,44 @@ MIN_SAMPLES = 6
 )
 @PATHS
 @JSON
-def run(names: tuple[str, ...], preset: str, as_json: bool, paths: tuple[Path, ...], **given: Any) -> None:
+def run(as_json: bool, resume: Path | None, output: Path | None, **given: Any) -> None:
     """Measure patterns, naive against optimized; NAMES as in 'list', all when there are none.
 
     Exit status 1 when a variant was wrong, crashed or hung; 3 when no device is usable; 130 after Ctrl-C.
     """
     from harness.runner.recipe import Recipe
 
-    resume = given["resume"]
-    if resume is not None:
-        _refuse_beside_resume()
-        recipe = Recipe.of_run(resume)
+    asked = {name: given.pop(name) for name in Recipe.__annotations__ if name in given}
+    if resume is None:
+        # a run can be resumed from another folder
+        recipe = Recipe(**{**asked, "paths": tuple(str(path.absolute()) for path in asked["paths"])})
     else:
-        chosen = {name: given[name] for name in RECIPE_OPTIONS}
-        files = tuple(str(path.absolute()) for path in paths)  # a run can be resumed from another folder
-        recipe = Recipe(names, preset, paths=files, budget_s=given["budget"], **chosen)
+        _refuse_beside_resume({*asked, "output", "overwrite"})
+        recipe = Recipe.of_run(resume)
     plan = recipe.plan()
 
-    from harness.report import terminal as view
-    from harness.report.progress import progress_for
+    from harness.report import formats
+    from harness.report.progress import ProgressLine
     from harness.roofline.store import Store
     from harness.runner.run import exit_status, run_plan
     from harness.runner.run_options import Options
 
     options = Options(
-        output=resume or given["output"] or Path("runs") / view.timestamp(),
+        output=resume or output or Path("runs") / f"{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}",
         recipe=recipe,
-        overwrite=given["overwrite"],
         resume=resume is not None,
-        timeout_s=given["timeout"],
-        memory_limit=given["memory_limit"],
-        run_budget_s=given["run_budget"],
-        exclusive=given["exclusive"],
         command_line=tuple(sys.argv[1:]),
         kept_roofs=Store().load,
+        **given,
     )
-    with progress_for(sys.stderr) as progress:
+    with ProgressLine(sys.stderr) as progress:
         done = run_plan(plan, options, progress)
-    show(view.as_json(done) if as_json else view.as_text(done))
+    show(formats.render(done, "json" if as_json else "text"))
     sys.exit(exit_status(done))
 
 
-def _refuse_beside_resume() -> None:
+def _refuse_beside_resume(contradicting: set[str]) -> None:
     """Options that say what is measured belong to the run that is resumed, and must not contradict it."""
-    own = {"resume", "timeout", "run_budget", "memory_limit", "exclusive", "as_json"}
     for name, written in given_options().items():
-        if name not in own:
+        if name in contradicting:
             raise XebenchError(f"--resume takes from the run what is measured: leave out {written}")

@@ -1,6 +1,6 @@
 """How often an interval of the speed-up covers a ratio that is known: simulation on synthetic noise.
 
-``python -m harness.studies.intervals.coverage`` prints what the docstring of `harness.analysis.intervals` rests on.
+``python -m harness.studies.intervals`` prints what the docstring of `harness.analysis.intervals` rests on.
 The two sides of every synthetic family have the same median, so the true log ratio is 0.
 """
 
@@ -23,8 +23,6 @@ from harness.studies.intervals import bootstrap
 Sides = tuple[Floats, Floats]
 Noise = Callable[[np.random.Generator, int], Sides]
 Estimator = Callable[[Floats, Floats, np.random.Generator], tuple[float, float]]
-
-BLOCKS: Final = (7, 10, 15, 20, 30, 60)
 
 
 @dataclass(frozen=True)
@@ -155,24 +153,3 @@ def _sampled_on(ratios: Floats, limits: Sampling) -> bool:
 def _summarise(ends: Floats, blocks: float) -> Coverage:
     covered = (ends[:, 0] <= 0) & (ends[:, 1] >= 0)
     return Coverage(float(covered.mean()), float(np.diff(ends).mean() / 2), blocks)
-
-
-def main(repeats: int = 2000) -> None:
-    """Print the tables: every estimator on every noise, and the interval in use under the stopping rule."""
-    print(f"{'coverage in % (half-width in %)':56}" + "".join(f"{blocks:>14}" for blocks in BLOCKS))
-    for noise_name, noise in NOISES.items():
-        for name, estimator in ESTIMATORS.items():
-            found = [coverage(estimator, noise, blocks=n, repeats=repeats, seed=n) for n in BLOCKS]
-            cells = "".join(f"{100 * one.covered:7.1f} ({100 * one.half_width:4.2f})" for one in found)
-            print(f"{noise_name:26}  {name:28}{cells}", flush=True)
-    limits = Sampling(precision=0.01, budget_s=math.inf, max_blocks=200)
-    for noise_name, noise in NOISES.items():
-        one = coverage_when_stopping(noise, limits, repeats=repeats, seed=0)
-        print(
-            f"{noise_name:26}  stopped at 1 %: {100 * one.covered:.1f} after {one.blocks:.0f} blocks",
-            flush=True,
-        )
-
-
-if __name__ == "__main__":
-    main()

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import click
 
-from harness.cli.options import JSON, PATHS, show
+from harness.cli.options import JSON, NAMES, PATHS
+from harness.cli.output import show_view
 
 
 @click.command("list")
-@click.argument("names", nargs=-1)
+@NAMES
 @PATHS
 @JSON
 def list_patterns(names: tuple[str, ...], paths: tuple[Path, ...], as_json: bool) -> None:
     """The patterns; NAMES are names, families or catalogue ids, with * and ?."""
     from harness.patterns.registry import discover, select
-    from harness.report import patterns_text as view
+    from harness.report import patterns_text
 
-    infos = select(discover(paths), names)
-    show(view.as_json(infos) if as_json else view.as_text(infos))
+    show_view(patterns_text, as_json, select(discover(paths), names))

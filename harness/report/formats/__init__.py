@@ -1,0 +1,23 @@
+"""The formats of a run's report: each module here is one, named as the format, with ``render(run) -> str``.
+
+A module is imported when its format is used, so that the names alone cost nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harness.records import Run
+
+
+def names() -> list[str]:
+    """All formats, in alphabetical order."""
+    return sorted(file.stem for file in Path(__file__).parent.glob("[!_]*.py"))
+
+
+def render(run: Run, name: str) -> str:
+    """A run in the format of that name, without a newline at the end."""
+    return str(import_module(f"{__name__}.{name}").render(run))

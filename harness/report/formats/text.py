@@ -1,0 +1,80 @@
+"""A run for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from rich.table import Table
+from rich.text import Text
+
+from harness.records import Run
+from harness.report.console import draw, terminal_width
+from harness.report.result_rows import (
+    ResultRow,
+    device_line,
+    failures,
+    flag_line,
+    instance_line,
+    noise_line,
+    result_rows,
+    verdict_counts,
+)
+from harness.vocabulary import Role, Verdict
+
+COLOURS: dict[str, str] = {
+    Verdict.CONFIRMED: "green",
+    Verdict.REFUTED: "red",
+    Verdict.INCONCLUSIVE: "yellow",
+    Verdict.NOT_APPLICABLE: "dim",
+}
+
+
+def render(run: Run, width: int | None = None, *, colour: bool | None = None) -> str:
+    """The result table and what needs attention.
+
+    Args:
+        run: any run, finished or not.
+        width: columns; those of the terminal by default.
+        colour: whether to colour; by default where standard output is a terminal.
+    """
+    width = width or terminal_width(elsewhere=120)
+    return draw(_parts(run, width), width, colour=colour)
+
+
+def _parts(run: Run, width: int) -> Iterator[str | Text | Table]:
+    yield from filter(None, (device_line(run), noise_line(run)))
+    rows = result_rows(run)
+    # time to roof take 43 columns with their gaps, a verdict at least 14
+    label_width = min(max((len(_label(row)) for row in rows), default=0) + 2, width - 57)
+    heading = True
+    for (family, pattern, axes), group in groupby(rows, key=lambda row: (row.family, row.pattern, row.axes)):
+        yield Text(f"{family} / {pattern} {axes}".rstrip(), style="bold")
+        yield _table(list(group), label_width, heading=heading)
+        heading = False
+    without_result = failures(run)
+    if without_result:
+        yield Text("without a result:", style="bold")
+    yield from (f"  {key}: {status}: {reason}" for key, status, reason in without_result)
+    yield from filter(None, (flag_line(run), instance_line(run)))
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in verdict_counts(run).items())
+    yield f"{counts or 'nothing was compared'}; run folder: {run.path} ({run.manifest['state']})"
+
+
+def _label(row: ResultRow) -> str:
+    return row.variant if row.role == Role.OPTIMIZED else f"{row.variant} ({row.role})"
+
+
+def _table(rows: list[ResultRow], label_width: int, *, heading: bool) -> Table:
+    """One pattern's rows; the widths are the same for all patterns, so that columns stand under one another."""
+    table = Table(pad_edge=False, box=None, show_header=heading, header_style="dim")
+    table.add_column("", width=label_width, overflow="fold")
+    for title, width in (("time", 7), ("speed-up", 8), ("95 % interval", 13), ("of roof", 7)):
+        table.add_column(title, justify="right", no_wrap=True, width=width)
+    table.add_column("verdict", overflow="fold", min_width=14)
+    for row in rows:
+        verdict = Text(row.verdict, style=COLOURS.get(row.verdict, ""))
+        if row.brief:
+            verdict.append(f": {row.brief}", style="")
+        table.add_row(Text(f"  {_label(row)}"), row.time, row.speedup, row.interval, row.roof, verdict)
+    return table

@@ -1,0 +1,38 @@
+"""Occupancy in words."""
+
+import json
+
+from occupancy_kit import occupancy
+
+from harness.gpu_model.gpus import find_gpu
+from harness.report import occupancy_text
+
+PVC, TGL = find_gpu("pvc"), find_gpu("tgl")
+
+
+def test_a_launch_in_words():
+    assert occupancy_text.as_text(occupancy(TGL, 384, 8, global_size=384 * 1000)).splitlines() == [
+        "Iris Xe (Tiger Lake, 96 EUs) (tgllp): 6 Xe-cores of 112 contexts",
+        "work-group 384, sub-group 8: 48 threads, 42.9 % of an Xe-core",
+        "Xe-core: 2 work-groups, occupancy 85.7 %",
+        "device: occupancy 85.7 % at its peak, 85.0 % over 83.33 waves, 28.6 % in the last one",
+        "limited by threads: 2 work-groups of 48 threads leave 16 of 112 contexts idle",
+        "nearest better: work-group size 384 -> 400 gives 89.3 %",
+        "fullest near it: work-group size 384 -> 128 gives 100 %",
+    ]
+
+
+def test_a_full_launch_in_words():
+    lines = occupancy_text.as_text(occupancy(PVC, 256, 16)).splitlines()
+    assert lines[3] == "device: occupancy 100 %"
+    assert lines[-1] == "no single change of work-group size, sub-group size or SLM makes it fuller"
+
+
+def test_whole_waves_have_no_tail():
+    lines = occupancy_text.as_text(occupancy(PVC, 256, 16, global_size=1 << 20)).splitlines()
+    assert lines[3] == "device: occupancy 100 % at its peak, 100 % over 8.00 waves"
+
+
+def test_json_is_the_model_s_own():
+    full = occupancy(PVC, 256, 16)
+    assert json.loads(occupancy_text.as_json(full)) == full.to_json()
