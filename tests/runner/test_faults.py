@@ -392,7 +392,8 @@ def test_a_file_that_exits_in_the_worker_is_an_error(tmp_path: Path) -> None:
     path.write_text((FAULTY / "gate.py").read_text() + exits)
     xebench(*smoke(tmp_path / "run", "quick", "--path", str(path)), status=1)
     cases = harness.load_run(tmp_path / "run").cases
-    assert {(row.status, row.reason) for row in cases.itertuples()} == {("error", "SystemExit: 0")}
+    reason = f"gate.py:{len(path.read_text().splitlines())}: SystemExit: 0: mend the pattern file"
+    assert {(row.status, row.reason) for row in cases.itertuples()} == {("error", reason)}
 
 
 def test_two_runs_on_one_device_notice_one_another(tmp_path: Path) -> None:
