@@ -14,7 +14,7 @@ from harness.cli.options import JSON, PATHS, show
 @PATHS
 @JSON
 def list_patterns(names: tuple[str, ...], paths: tuple[Path, ...], as_json: bool) -> None:
-    """The patterns; NAMES are names, families or catalogue ids, with * and ?."""
+    """The patterns; NAMES are names, chapters or catalogue ids, with * and ?."""
     from harness.patterns.registry import discover, select
     from harness.report import patterns_text as view
 

@@ -20,7 +20,7 @@ class Projection:
     """What the roofs of a GPU allow one case.
 
     Attributes:
-        pattern, family, variant, role, preset: of the case.
+        pattern, chapter, variant, role, preset: of the case.
         axes: the point on the pattern's axes, as JSON.
         work: the least work of its problem; None when the problem could not be built here.
         share: part of the vector engines that its launches can use.
@@ -31,7 +31,7 @@ class Projection:
     """
 
     pattern: str
-    family: str
+    chapter: str
     variant: str
     role: str
     preset: str
@@ -88,7 +88,7 @@ def project(
             share = engines_share(known)
             yield Projection(
                 family.pattern.name,
-                family.pattern.family,
+                family.pattern.chapter,
                 variant.name,
                 variant.role,
                 family.preset,

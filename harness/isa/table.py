@@ -108,7 +108,7 @@ def row(entry: Entry) -> dict[str, Any]:
     empty: dict[str, Any] = dict.fromkeys(column.name for column in ISA)
     return empty | {
         "pattern": launch.pattern,
-        "family": launch.family,
+        "chapter": launch.chapter,
         "variant": launch.variant,
         "role": launch.role,
         "axes": launch.axes,

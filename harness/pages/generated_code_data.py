@@ -24,7 +24,7 @@ GPUS: Final = ("pvc", "dg2", "tgllp", "bmg")
 #: Columns of the table ``isa`` that the page shows.
 KEPT: Final = (
     "pattern",
-    "family",
+    "chapter",
     "variant",
     "role",
     "kernel",

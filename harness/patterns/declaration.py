@@ -21,10 +21,10 @@ class VariantInfo:
 
 @dataclass(frozen=True)
 class PatternInfo:
-    """A pattern's declaration as data; ``source`` is the file and ``family`` the folder it lies in."""
+    """A pattern's declaration as data; ``source`` is the file and ``chapter`` the folder it lies in."""
 
     name: str
-    family: str
+    chapter: str
     guide: str
     lesson: str
     catalogue: tuple[str, ...]
@@ -39,7 +39,7 @@ class PatternInfo:
         """One object for ``xebench list --json``."""
         return {
             "name": self.name,
-            "family": self.family,
+            "chapter": self.chapter,
             "guide": self.guide,
             "lesson": self.lesson,
             "catalogue": list(self.catalogue),
@@ -67,7 +67,7 @@ def describe(pattern: Pattern) -> PatternInfo:
     """The declaration of a pattern as data."""
     return PatternInfo(
         name=pattern.name,
-        family=pattern.source.parent.name,
+        chapter=pattern.source.parent.name,
         guide=pattern.guide,
         lesson=pattern.lesson,
         catalogue=pattern.catalogue,

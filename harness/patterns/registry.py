@@ -23,7 +23,7 @@ def _builtin_root() -> Path:
 
 
 def builtin_files() -> list[Path]:
-    """Pattern files of the ``benchmarks`` package, one folder a family, in a stable order."""
+    """Pattern files of the ``benchmarks`` package, one folder a chapter of the guide, in a stable order."""
     return sorted(path for path in _builtin_root().glob("*/*.py") if not path.name.startswith("_"))
 
 
@@ -124,7 +124,7 @@ def discover(paths: Iterable[Path] = ()) -> list[PatternInfo]:
 
 
 def select(infos: Sequence[PatternInfo], globs: Sequence[str]) -> list[PatternInfo]:
-    """The patterns whose name, family or a catalogue id matches one of ``globs``; all when there is none.
+    """The patterns whose name, chapter or a catalogue id matches one of ``globs``; all when there is none.
 
     Raises:
         PatternError: a glob matches nothing.
@@ -133,7 +133,7 @@ def select(infos: Sequence[PatternInfo], globs: Sequence[str]) -> list[PatternIn
         return list(infos)
     chosen: dict[str, PatternInfo] = {}
     for glob in globs:
-        hits = [i for i in infos if any(fnmatchcase(word, glob) for word in (i.name, i.family, *i.catalogue))]
+        hits = [i for i in infos if any(fnmatchcase(word, glob) for word in (i.name, i.chapter, *i.catalogue))]
         if not hits:
             raise PatternError(f"no pattern matches {glob!r}: 'xebench list' shows their names")
         chosen.update((info.name, info) for info in hits)

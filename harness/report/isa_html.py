@@ -26,7 +26,7 @@ def as_html(entries: Sequence[Entry], pairs: Sequence[Pair], missing: Sequence[M
     patterns = [
         {
             "name": name,
-            "family": members[0].launch.family,
+            "chapter": members[0].launch.chapter,
             "rows": [{"entry": e, "target": target_name(e), "cells": cells(e)} for e in members if e.status == "ok"],
             "pairs": [_pair(pair) for pair in pairs if pair.some.launch.pattern == name],
         }

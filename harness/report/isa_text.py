@@ -56,7 +56,7 @@ def as_text(entries: Sequence[Entry], missing: Sequence[Missing], width: int | N
     for pattern, group in groupby(entries, key=lambda entry: entry.launch.pattern):
         good = [entry for entry in group if entry.status == "ok"]
         if good:
-            console.print(Text(f"{good[0].launch.family} / {pattern}"))
+            console.print(Text(f"{good[0].launch.chapter} / {pattern}"))
             console.print(_table(good, size))
     console.print(Text(LEGEND))
     for line in failures(entries) + [f"{m.pattern}/{m.variant}: {m.reason}" for m in missing]:

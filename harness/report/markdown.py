@@ -12,10 +12,10 @@ HEADINGS = ("pattern", "variant", "time", "speed-up", "95 % interval", "of roof"
 
 
 def as_markdown(run: Run) -> str:
-    """A heading and a table a family, then what has no result."""
+    """A heading and a table a chapter, then what has no result."""
     lines = [device_line(run), ""]
-    for family, rows in groupby(result_rows(run), key=lambda row: row.family):
-        lines += [f"### {family}", "", *table(list(rows)), ""]
+    for chapter, rows in groupby(result_rows(run), key=lambda row: row.chapter):
+        lines += [f"### {chapter}", "", *table(list(rows)), ""]
     bad = failures(run)
     if bad:
         lines += [

@@ -63,8 +63,8 @@ def as_text(run: Run, width: int | None = None, *, colour: bool | None = None) -
     # time to roof take 43 columns with their gaps, a verdict at least 14
     label_width = min(max((len(_label(row)) for row in rows), default=0) + 2, size - 57)
     heading = True
-    for (family, pattern, axes), group in groupby(rows, key=lambda row: (row.family, row.pattern, row.axes)):
-        console.print(Text(f"{family} / {pattern} {axes}".rstrip(), style="bold"))
+    for (chapter, pattern, axes), group in groupby(rows, key=lambda row: (row.chapter, row.pattern, row.axes)):
+        console.print(Text(f"{chapter} / {pattern} {axes}".rstrip(), style="bold"))
         console.print(_table(list(group), label_width, heading=heading))
         heading = False
     _print_failures(console, run)

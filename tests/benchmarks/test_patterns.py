@@ -13,7 +13,7 @@ from harness.patterns.registry import builtin_files, declarations, discover
 from harness.records import Run
 
 NAMES = [info.name for info in discover()]
-FAMILIES = {"fusion", "memory", "queues", "reductions", "slm", "sub_groups"}
+CHAPTERS = {"fusion", "memory", "queues", "reductions", "slm", "sub_groups"}
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +65,9 @@ def test_the_run_is_complete_and_nothing_failed(run: Run) -> None:
     assert set(run.pairs["pattern"]) == set(NAMES)
 
 
-def test_there_are_the_six_families_with_at_least_eighteen_patterns() -> None:
+def test_there_are_the_six_chapters_with_at_least_eighteen_patterns() -> None:
     infos = discover()
-    assert {info.family for info in infos} >= FAMILIES
+    assert {info.chapter for info in infos} >= CHAPTERS
     assert len(infos) >= 18
 
 

@@ -99,7 +99,7 @@ def test_two_patterns_of_one_name_are_refused(own_file: Path, tmp_path: Path) ->
 def test_selection_by_name_family_and_catalogue_id() -> None:
     infos = discover()
     assert [i.name for i in select(infos, ["slm_convolution_cache"])] == ["slm_convolution_cache"]
-    assert {i.family for i in select(infos, ["slm"])} == {"slm"}
+    assert {i.chapter for i in select(infos, ["slm"])} == {"slm"}
     assert "slm_convolution_cache" in {i.name for i in select(infos, ["E34"])}
     assert select(infos, []) == infos
     with pytest.raises(PatternError, match="no pattern matches 'nonsense'"):
