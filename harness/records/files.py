@@ -80,13 +80,13 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return dict(content)
 
 
-def read_parquet(path: Path, table: str, manifest: Mapping[str, Any]) -> pd.DataFrame:
+def read_parquet(path: Path, table: str, version: int = schema.SCHEMA_VERSION) -> pd.DataFrame:
     """The frame of ``table`` in ``path``, with the columns of today.
 
     Args:
         path: The file.
         table: Its name in the schema.
-        manifest: Of the run; an earlier schema version lacks tables and columns.
+        version: Schema version of the run; an earlier one lacks tables and columns.
 
     Raises:
         RunFolderError: The file is missing or damaged, or a column of it is wrong.
@@ -94,11 +94,10 @@ def read_parquet(path: Path, table: str, manifest: Mapping[str, Any]) -> pd.Data
     # pyarrow is imported by pandas as well, but only here is its own error needed
     from pyarrow import ArrowException
 
-    version = manifest["schema_version"]
     try:
         data = pd.read_parquet(path, engine="pyarrow")
         if version < schema.SCHEMA_VERSION:
-            data = upgrade.frame(table, data, manifest)
+            data = upgrade.frame(table, data, version)
         return schema.typed(table, data)
     except FileNotFoundError:
         if upgrade.lacks(version, table):

@@ -70,7 +70,10 @@ def load_run(path: Path | str) -> Run:
         manifest = files.read_manifest(folder)
         if _unfinished(folder, manifest):  # else it was finished, and its journal dropped, while we read
             return Run.of_tables(folder, manifest, with_derived(tables))
-    tables = {name: files.read_parquet(folder / f"{name}.parquet", name, manifest) for name in schema.RUN_TABLES}
+    version = manifest["schema_version"]
+    tables = {name: files.read_parquet(folder / f"{name}.parquet", name, version) for name in schema.RUN_TABLES}
+    if version < upgrade.CHECKS_SINCE:
+        tables["samples"] = upgrade.with_marks(tables["samples"], manifest)
     return Run.of_tables(folder, manifest, tables)
 
 

@@ -94,7 +94,7 @@ class RunWriter:
         lock = FolderLock(folder)
         try:
             begun = files.read_manifest(folder)
-            _restore_journal(folder, begun)
+            _restore_journal(folder)
             begun["resumed"] = [*begun.get("resumed", []), {"created": now(), **manifest}]
             begun["state"] = "running"
             files.write_json(folder / MANIFEST, begun)
@@ -174,7 +174,7 @@ class RunWriter:
         self.close()
 
 
-def _restore_journal(folder: Path, manifest: Mapping[str, Any]) -> None:
+def _restore_journal(folder: Path) -> None:
     """Make the journal of a finished folder again from its tables, complete before it counts."""
     target = folder / journal.FOLDER
     if target.is_dir():
@@ -183,7 +183,7 @@ def _restore_journal(folder: Path, manifest: Mapping[str, Any]) -> None:
     shutil.rmtree(partial, ignore_errors=True)
     with journal.Journal(partial) as restored:
         for table in schema.MEASURED:
-            data = files.read_parquet(folder / f"{table}.parquet", table, manifest)
+            data = files.read_parquet(folder / f"{table}.parquet", table)
             restored.append(table, rows(data[[*schema.columns(table, measured=True)]]))
         restored.sync()
     partial.replace(target)

@@ -70,17 +70,16 @@ def row(table: str, old: Mapping[str, Any], version: int) -> dict[str, Any]:
     }
 
 
-def frame(table: str, data: pd.DataFrame, manifest: Mapping[str, Any]) -> pd.DataFrame:
+def frame(table: str, data: pd.DataFrame, version: int) -> pd.DataFrame:
     """A table of an earlier version, as it is in its Parquet file, with the columns of today.
 
-    Raises:
-        RunFolderError: the manifest is damaged.
+    No sample counts in it: `with_marks` says which do.
     """
-    names = _new_names(table, manifest["schema_version"])
+    names = _new_names(table, version)
     later = _later_columns(table, data.columns, names)
     upgraded = data.rename(columns=names)
     upgraded = upgraded.reindex(columns=[*upgraded.columns, *later])
-    return with_marks(upgraded, manifest) if table == "samples" else upgraded
+    return upgraded.assign(checked=False) if table == "samples" else upgraded
 
 
 def with_marks(samples: pd.DataFrame, manifest: Mapping[str, Any]) -> pd.DataFrame:
@@ -89,14 +88,15 @@ def with_marks(samples: pd.DataFrame, manifest: Mapping[str, Any]) -> pd.DataFra
     Raises:
         RunFolderError: the manifest is damaged.
     """
-    marked = samples["flags"].str.split(",").map(lambda flags: _SUPERSEDED in flags).astype(bool)
+    flags = samples["flags"].map(lambda text: text.split(","))
+    marked = flags.map(lambda words: _SUPERSEDED in words).astype(bool)
     sampled = samples["state"] != State.COMPILE
     for unchecked in _unchecked(manifest):
         after = samples["sample"] >= unchecked.first
         before = True if unchecked.end is None else samples["sample"] < unchecked.end
         marked |= (sampled & samples["case_id"].isin(unchecked.case_ids) & after & before).astype(bool)
-    flags = samples["flags"].map(lambda flags: ",".join(flag for flag in flags.split(",") if flag != _SUPERSEDED))
-    return samples.assign(checked=~marked, flags=flags)
+    others = flags.map(lambda words: ",".join(word for word in words if word != _SUPERSEDED))
+    return samples.assign(checked=(~marked).astype("boolean"), flags=others.astype("string"))
 
 
 def _unchecked(manifest: Mapping[str, Any]) -> Sequence[_Unchecked]:
