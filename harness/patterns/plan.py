@@ -6,10 +6,12 @@ import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from harness.errors import PatternError
 from harness.patterns.declaration import PatternInfo
+
+#: Of a size or an axis.
+Value = int | float | str
 
 
 @dataclass(frozen=True)
@@ -25,11 +27,11 @@ class Family:
 
     pattern: PatternInfo
     preset: str
-    sizes: Mapping[str, Any]
-    axes: Mapping[str, Any]
+    sizes: Mapping[str, Value]
+    axes: Mapping[str, Value]
 
     @property
-    def overrides(self) -> Mapping[str, Any]:
+    def overrides(self) -> Mapping[str, Value]:
         """The sizes that are not the preset's own."""
         own = self.pattern.presets[self.preset]
         return {name: value for name, value in self.sizes.items() if value != own.get(name)}
@@ -57,7 +59,7 @@ class Family:
 
 
 def build_plan(
-    patterns: Sequence[PatternInfo], preset: str, overrides: Mapping[str, Sequence[Any]] | None = None
+    patterns: Sequence[PatternInfo], preset: str, overrides: Mapping[str, Sequence[Value]] | None = None
 ) -> list[Family]:
     """Every family that a run with these patterns, this preset and these axis values measures.
 
@@ -77,7 +79,7 @@ def build_plan(
             continue
         own = info.presets[preset]
         unused -= set(own) | set(info.axes)
-        values: dict[str, Sequence[Any]] = {**info.axes, **{name: (value,) for name, value in own.items()}}
+        values: dict[str, Sequence[Value]] = {**info.axes, **{name: (value,) for name, value in own.items()}}
         values.update((name, overrides[name]) for name in values if name in overrides)
         for point in itertools.product(*values.values()):
             chosen = dict(zip(values, point, strict=True))
@@ -94,7 +96,7 @@ def build_plan(
     return families
 
 
-def parse_override(text: str) -> tuple[str, tuple[Any, ...]]:
+def parse_override(text: str) -> tuple[str, tuple[Value, ...]]:
     """Read ``name=value,value``; numbers become numbers, and what is given twice counts once.
 
     Raises:
@@ -106,11 +108,11 @@ def parse_override(text: str) -> tuple[str, tuple[Any, ...]]:
     return name.strip(), tuple(dict.fromkeys(_number(value.strip()) for value in values.split(",")))
 
 
-def _json(values: Mapping[str, Any]) -> str:
+def _json(values: Mapping[str, Value]) -> str:
     return json.dumps(dict(values), sort_keys=True)
 
 
-def _number(text: str) -> int | float | str:
+def _number(text: str) -> Value:
     for kind in (int, float):
         try:
             return kind(text)

@@ -9,7 +9,7 @@ lets a wrong one count.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,21 +17,25 @@ import pandas as pd
 from harness.vocabulary import CheckResult, State
 
 
-def check_row(case_id: str, first_sample: int, end_sample: int, result: CheckResult) -> dict[str, Any]:
+class Check(NamedTuple):
     """A row of the table `checks`.
 
-    Args:
+    Attributes:
         case_id: of the case.
         first_sample: number of the first sample that it speaks for.
         end_sample: number after the last one.
         result: what is known.
     """
-    return {"case_id": case_id, "first_sample": first_sample, "end_sample": end_sample, "result": result}
+
+    case_id: str
+    first_sample: int
+    end_sample: int
+    result: CheckResult
 
 
-def superseding(case_ids: Iterable[str], end_sample: int) -> list[dict[str, Any]]:
-    """The rows that make everything before a sample's number count no more, of cases that are measured again."""
-    return [check_row(case_id, 0, end_sample, CheckResult.SUPERSEDED) for case_id in case_ids]
+def superseding(case_ids: Iterable[str], end_sample: int) -> list[Check]:
+    """What makes everything before a sample's number count no more, of cases that are measured again."""
+    return [Check(case_id, 0, end_sample, CheckResult.SUPERSEDED) for case_id in case_ids]
 
 
 def with_checked(samples: pd.DataFrame, checks: pd.DataFrame) -> pd.DataFrame:

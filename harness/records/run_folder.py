@@ -24,6 +24,7 @@ import pandas as pd
 from harness.analysis.rows import rows
 from harness.errors import RunFolderError
 from harness.records import files, journal, schema
+from harness.records.checks import Check
 from harness.records.files import MANIFEST
 from harness.records.lock import NAME as LOCK_FILE
 from harness.records.lock import FolderLock
@@ -114,9 +115,9 @@ class RunWriter:
         """
         self._journal.append(table, rows)
 
-    def sync(self) -> None:
-        """Ask the operating system to put everything on the disk now, against a power loss."""
-        self._journal.sync()
+    def append_checks(self, checks: Iterable[Check]) -> None:
+        """Put checks on the disk before returning; raises as `append`."""
+        self.append("checks", [check._asdict() for check in checks])
 
     def next_numbers(self) -> tuple[int, int]:
         """The first sample and block numbers that no row of the folder has, for a session to begin with.

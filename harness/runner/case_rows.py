@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -20,6 +20,9 @@ ENDED_BEFORE: Final = "the run ended before this case did"
 
 Row = dict[str, Any]
 
+#: What a column of whole numbers holds.
+_Amount = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+
 
 class CaseResult(msgspec.Struct, frozen=True):
     """What became of a case: columns that a worker tells, of the same names. By default nothing more becomes of it."""
@@ -27,16 +30,22 @@ class CaseResult(msgspec.Struct, frozen=True):
     status: str = NOT_MEASURED
     reason: str | None = ENDED_BEFORE
     stopped_by: str | None = ""
-    bytes_moved: int | float | None = None
-    operations: int | float | None = None
+    bytes_moved: _Amount | None = None
+    operations: _Amount | None = None
     operation_kind: str | None = None
-    slm_bytes: int | float | None = None
+    slm_bytes: _Amount | None = None
     kernels: str | None = "[]"
 
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> CaseResult:
-        """The result in a row or in a worker's message, which have other things besides."""
-        return msgspec.convert(dict(content), cls)
+        """The result in a row or in a worker's message, which have other things besides.
+
+        What a pattern states of its problem goes through here: where that cannot be kept, the case is an error.
+        """
+        try:
+            return msgspec.convert(dict(content), cls, strict=False)  # a float that is a whole number is one
+        except msgspec.ValidationError as error:
+            return cls(Status.ERROR, f"what the problem states cannot be kept: {error}")
 
     def columns(self) -> Row:
         """The result as columns of a row."""

@@ -17,7 +17,7 @@ from harness.children.messages import UnreadableMessage
 from harness.children.worker_process import WorkerDied, WorkerEnded, WorkerHung, WorkerProcess
 from harness.errors import BrokenEnvironment, NoDevice, XebenchError
 from harness.patterns.plan import Family
-from harness.records.checks import check_row
+from harness.records.checks import Check
 from harness.runner.case_rows import ENDED_BEFORE, NOT_MEASURED, CaseResult, fixed_columns
 from harness.runner.family_progress import FamilyProgress, PassShare
 from harness.runner.stop_signals import Stopped
@@ -45,6 +45,9 @@ class Sink(Protocol):
 
     def append(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Write rows of a table."""
+
+    def append_checks(self, checks: Sequence[Check]) -> None:
+        """Write which samples count."""
 
 
 class _BudgetSpent(Exception):
@@ -286,10 +289,9 @@ class Manager:
         have a case that is over, and samples that never count.
         """
         row = progress.finish(variant, result)
-        check = _CHECK_RESULTS.get(Status(result.status))
-        if check is not None and self._next_sample > share.first_sample:
-            checked = check_row(row["case_id"], share.first_sample, self._next_sample, check)
-            self._sink.append("checks", [checked])
+        verdict = _CHECK_RESULTS.get(Status(result.status))
+        if verdict is not None and self._next_sample > share.first_sample:
+            self._sink.append_checks([Check(row["case_id"], share.first_sample, self._next_sample, verdict)])
         self._sink.append("cases", [row])
 
     # ---- the worker ---------------------------------------------------------------------------------------------

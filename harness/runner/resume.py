@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+import msgspec
 import pandas as pd
 
 from harness.analysis import times
 from harness.analysis.rows import rows
-from harness.errors import XebenchError
+from harness.errors import RunFolderError, XebenchError
 from harness.patterns.plan import Family
 from harness.records import Run, schema
 from harness.runner.case_rows import NOT_MEASURED, CaseResult
@@ -113,16 +114,31 @@ def case_ids(families: Iterable[Family], device_class: str) -> list[str]:
     return [family.case_id(variant.name, device_class) for family in families for variant in family.pattern.variants]
 
 
+class _Git(msgspec.Struct):
+    commit: str | None = None
+
+
+class _Software(msgspec.Struct):
+    """What a manifest says of the software that measured."""
+
+    xebench: str | None = None
+    git: _Git | None = None
+    packages: dict[str, str | None] = {}
+
+    def versions(self) -> dict[str, str | None]:
+        """All of it by name."""
+        commit = self.git.commit if self.git else None
+        return {"xebench": self.xebench, "commit": commit and commit[:12], **self.packages}
+
+
 def changed_software(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Which versions differ between two manifests: ``numba 0.59.1 -> 0.60.0``."""
-    then, current = _versions(before), _versions(now)
+    """Which versions differ between two manifests: ``numba 0.59.1 -> 0.60.0``.
+
+    Raises:
+        RunFolderError: a manifest was tampered with.
+    """
+    try:
+        then, current = (msgspec.convert(manifest, _Software).versions() for manifest in (before, now))
+    except msgspec.ValidationError as error:
+        raise RunFolderError(f"the run's manifest is damaged ({error}): restore it from a copy") from None
     return [f"{name} {then.get(name)} -> {version}" for name, version in current.items() if then.get(name) != version]
-
-
-def _versions(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    commit = (manifest.get("git") or {}).get("commit")
-    return {
-        "xebench": manifest.get("xebench"),
-        "commit": commit and commit[:12],
-        **dict(manifest.get("packages") or {}),
-    }

@@ -180,7 +180,7 @@ class _PartOfRun:
             if not missing and not unfinished:
                 return None
             with self.signals.held():
-                self.writer.append("checks", superseding(resume.case_ids(missing, device_class), end_sample=first[0]))
+                self.writer.append_checks(superseding(resume.case_ids(missing, device_class), end_sample=first[0]))
         manager = self._manager(row := self._device_row(), first)
         try:
             if row["bandwidth_roof_gbps"] is None:

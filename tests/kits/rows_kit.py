@@ -3,7 +3,7 @@
 from typing import Any
 
 from harness.records import schema
-from harness.records.checks import check_row
+from harness.records.checks import Check
 from harness.vocabulary import CheckResult
 
 
@@ -66,11 +66,9 @@ def event(variant: str, number: int, **changed: Any) -> dict[str, Any]:
     return row("events", **{**known, **changed})
 
 
-def check(
-    variant: str, first: int, end: int, result: CheckResult = CheckResult.PASSED, **changed: Any
-) -> dict[str, Any]:
+def check(variant: str, first: int, end: int, result: CheckResult = CheckResult.PASSED) -> Check:
     """A check that speaks for the samples from ``first`` to before ``end``."""
-    return {**check_row(f"p/{variant}/smoke//cpu", first, end, result), **changed}
+    return Check(f"p/{variant}/smoke//cpu", first, end, result)
 
 
 def write_pair(writer: Any, blocks: int = 10) -> None:
@@ -80,4 +78,4 @@ def write_pair(writer: Any, blocks: int = 10) -> None:
     for block in range(blocks):
         writer.append("samples", [sample("a", 2 * block, 200.0), sample("b", 2 * block + 1, 100.0)])
         writer.append("events", [event("a", 2 * block), event("b", 2 * block + 1)])
-    writer.append("checks", [check("a", 0, 2 * blocks), check("b", 0, 2 * blocks)])
+    writer.append_checks([check("a", 0, 2 * blocks), check("b", 0, 2 * blocks)])

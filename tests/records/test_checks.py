@@ -14,15 +14,18 @@ from rows_kit import case, check, device, sample
 
 from harness.errors import RunFolderError
 from harness.records import RunWriter, load_run, schema
-from harness.records.checks import superseding, with_checked
+from harness.records.checks import Check, superseding, with_checked
 from harness.vocabulary import CheckResult
 
 STATES = ("compile", "warmup", "hot", "cold")
 A = "p/a/smoke//cpu"
 
 
-def checked(samples: list[dict[str, Any]], checks: list[dict[str, Any]]) -> list[bool]:
-    tables = schema.measured_frame("samples", samples), schema.measured_frame("checks", checks)
+def checked(samples: list[dict[str, Any]], checks: list[Check]) -> list[bool]:
+    tables = (
+        schema.measured_frame("samples", samples),
+        schema.measured_frame("checks", [check._asdict() for check in checks]),
+    )
     return with_checked(*tables)["checked"].tolist()
 
 
@@ -87,7 +90,7 @@ def test_a_run_whose_checks_were_forgotten_has_no_results(finish: bool, tmp_path
 def test_only_checked_blocks_are_in_the_statistics(tmp_path: Path) -> None:
     with RunWriter.create(tmp_path / "run", {}) as writer:
         write(writer)
-        writer.append("checks", [check("a", 0, 20), check("b", 0, 15)])
+        writer.append_checks([check("a", 0, 20), check("b", 0, 15)])
         run = writer.finish()
     assert run.summaries["n"].tolist() == [10, 7]
     assert run.pairs["blocks"].tolist() == [7]
@@ -97,7 +100,7 @@ def test_only_checked_blocks_are_in_the_statistics(tmp_path: Path) -> None:
 def test_a_check_that_was_torn_is_none(tmp_path: Path) -> None:
     with RunWriter.create(tmp_path / "run", {}) as writer:
         write(writer)
-        writer.append("checks", [check("a", 0, 20), check("b", 0, 20)])
+        writer.append_checks([check("a", 0, 20), check("b", 0, 20)])
     journal = tmp_path / "run" / "journal" / "checks.jsonl"
     os.truncate(journal, journal.stat().st_size - 1)
     samples = load_run(tmp_path / "run").samples
@@ -107,7 +110,7 @@ def test_a_check_that_was_torn_is_none(tmp_path: Path) -> None:
 def test_a_journal_whose_checks_are_gone_counts_nothing(tmp_path: Path) -> None:
     with RunWriter.create(tmp_path / "run", {}) as writer:
         write(writer)
-        writer.append("checks", [check("a", 0, 20)])
+        writer.append_checks([check("a", 0, 20)])
     (tmp_path / "run" / "journal" / "checks.jsonl").unlink()
     assert not load_run(tmp_path / "run").samples["checked"].any()
 
@@ -116,7 +119,7 @@ def test_superseding_adds_to_what_is_there_and_changes_nothing_of_it(tmp_path: P
     path = tmp_path / "run"
     with RunWriter.create(path, {}) as writer:
         write(writer)
-        writer.append("checks", [check("a", 0, 20), check("b", 0, 20)])
+        writer.append_checks([check("a", 0, 20), check("b", 0, 20)])
         first = writer.finish("interrupted")
     assert first.summaries["n"].tolist() == [10, 10]
     with RunWriter.resume(path, {}) as writer:
@@ -124,10 +127,10 @@ def test_superseding_adds_to_what_is_there_and_changes_nothing_of_it(tmp_path: P
         end, _ = writer.next_numbers()
         before = (path / "journal" / "samples.jsonl").read_bytes()
         for _ in range(2):
-            writer.append("checks", superseding([A], end))
+            writer.append_checks(superseding([A], end))
         assert (path / "journal" / "samples.jsonl").read_bytes() == before
         writer.append("samples", [sample("a", 21, 300.0)])
-        writer.append("checks", [check("a", 21, 22)])
+        writer.append_checks([check("a", 21, 22)])
         again = writer.finish()
     assert len(again.samples) == 22
     old = again.samples[~again.samples["checked"]]
@@ -142,7 +145,7 @@ def test_a_full_disk_leaves_what_counts_as_it_was(tmp_path: Path, monkeypatch: p
     path = tmp_path / "run"
     with RunWriter.create(path, {}) as writer:
         write(writer)
-        writer.append("checks", [check("a", 0, 20), check("b", 0, 20)])
+        writer.append_checks([check("a", 0, 20), check("b", 0, 20)])
         before = writer.finish("interrupted")
 
     def full(*_: object, **__: object) -> int:
@@ -151,7 +154,7 @@ def test_a_full_disk_leaves_what_counts_as_it_was(tmp_path: Path, monkeypatch: p
     with RunWriter.resume(path, {}) as writer:
         monkeypatch.setattr(os, "write", full)
         with pytest.raises(RunFolderError, match="No space left"):
-            writer.append("checks", superseding([A], 20))
+            writer.append_checks(superseding([A], 20))
         monkeypatch.undo()
     assert load_run(path).samples.equals(before.samples)
 
@@ -160,7 +163,7 @@ def test_numbers_that_a_check_speaks_for_are_not_given_again(tmp_path: Path) -> 
     """A power loss may take the end of one file of the journal and leave that of another."""
     with RunWriter.create(tmp_path / "run", {}) as writer:
         writer.append("samples", [sample("a", 3, 200.0)])
-        writer.append("checks", [check("a", 0, 20)])
+        writer.append_checks([check("a", 0, 20)])
     with RunWriter.resume(tmp_path / "run", {}) as writer:
         assert writer.next_numbers()[0] == 20
         writer.append("samples", [sample("a", 20, 200.0)])

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from harness.records import Run, RunWriter, schema
-from harness.records.checks import check_row
+from harness.records.checks import Check
 from harness.vocabulary import CheckResult
 
 BLOCKS = 30
@@ -76,5 +76,5 @@ def run(tmp_path: Path) -> Run:
     for seed, (case, length) in enumerate(zip(cases[:3], (40_000, 20_000, 5_000), strict=True)):
         rows = sample_rows(case["case_id"], length, numbers, seed)
         writer.append("samples", rows)
-        writer.append("checks", [check_row(case["case_id"], rows[0]["sample"], next(numbers), CheckResult.PASSED)])
+        writer.append_checks([Check(case["case_id"], rows[0]["sample"], next(numbers), CheckResult.PASSED)])
     return writer.finish()

@@ -106,6 +106,21 @@ def test_a_pass_is_the_last_of_the_run_or_takes_what_is_left(
     assert progress.is_last_pass(progress.limits(left_s=9.0)) == last
 
 
+@pytest.mark.parametrize(("stated", "operations"), [(3, 3), (3.0, 3), (None, None)])
+def test_whole_numbers_are_kept_whatever_they_are_written_as(stated: Any, operations: int | None) -> None:
+    assert CaseResult.of({"status": "ok", "reason": "", "operations": stated}) == CaseResult(
+        "ok", "", operations=operations
+    )
+
+
+@pytest.mark.parametrize("stated", [1.5, "many", 2**63, [3]])
+def test_work_that_cannot_be_kept_costs_the_case_and_not_the_run(stated: Any) -> None:
+    result = CaseResult.of({"status": "ok", "reason": "", "operations": stated})
+    assert result.status == "error" and result.operations is None
+    assert result.reason is not None and result.reason.startswith("what the problem states cannot be kept: ")
+    assert "operations" in result.reason
+
+
 def test_a_result_is_read_from_a_message_or_a_row_and_leaves_the_rest() -> None:
     message = {"kind": "case", "variant": "a", "status": "ok", "reason": "", "operations": 3, "kernels": "[1]"}
     result = CaseResult.of(message)

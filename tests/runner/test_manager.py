@@ -15,6 +15,7 @@ from harness.children.worker_process import WorkerDied, WorkerHung, WorkerOutOfM
 from harness.errors import BrokenEnvironment, XebenchError
 from harness.patterns.declaration import PatternInfo, VariantInfo
 from harness.patterns.plan import Family
+from harness.records.checks import Check
 from harness.runner.case_rows import CaseResult, fixed_columns
 from harness.runner.family_progress import FamilyProgress
 from harness.runner.manager import GRACE_S, Manager
@@ -94,6 +95,9 @@ class Sink:
 
     def append(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
         self.rows += [(table, dict(row)) for row in rows]
+
+    def append_checks(self, checks: Sequence[Check]) -> None:
+        self.append("checks", [check._asdict() for check in checks])
 
     def last_cases(self) -> dict[str, tuple[str, str]]:
         return {row["variant"]: (row["status"], row["reason"]) for table, row in self.rows if table == "cases"}
@@ -470,9 +474,8 @@ def test_each_state_gets_a_block_and_no_more_than_there_are() -> None:
 A, B = "p/a/smoke/-/cpu", "p/b/smoke/-/cpu"
 
 
-def checks(sink: Sink) -> list[tuple[str, int, int, str]]:
-    columns = ("case_id", "first_sample", "end_sample", "result")
-    return [tuple(row[name] for name in columns) for table, row in sink.rows if table == "checks"]  # type: ignore[misc]
+def checks(sink: Sink) -> list[Check]:
+    return [Check(**row) for table, row in sink.rows if table == "checks"]
 
 
 def test_samples_are_checked_when_their_worker_has_told_of_their_case() -> None:

@@ -14,7 +14,7 @@ from harness.errors import RunFolderError, XebenchError
 from harness.patterns.declaration import PatternInfo, VariantInfo
 from harness.patterns.plan import Family
 from harness.records import Run, RunWriter, load_run, schema
-from harness.records.checks import check_row
+from harness.records.checks import Check
 from harness.runner import resume
 from harness.runner.case_rows import CaseResult, fixed_columns
 from harness.runner.recipe import Recipe
@@ -87,6 +87,8 @@ def test_other_software_is_told() -> None:
     assert resume.changed_software(before, before) == []
     assert resume.changed_software(before, now) == [f"commit {'a' * 12} -> {'b' * 12}", "numba 0.59 -> 0.60"]
     assert resume.changed_software({"git": None}, {"git": None}) == []
+    with pytest.raises(RunFolderError, match="manifest is damaged .*packages"):
+        resume.changed_software({"packages": 5}, now)
 
 
 def test_a_run_remembers_what_it_was_asked_for(tmp_path: Path) -> None:
@@ -152,7 +154,7 @@ def write_two_instances(writer: RunWriter, checked: int = 12) -> None:
         time_ns = 200.0 / (1 + instance) if second else 400.0
         writer.append("samples", [{**empty, **known, "case_id": case_id, "device_ns": time_ns}])
     ids = resume.case_ids([family("p")], "cpu")
-    writer.append("checks", [check_row(case_id, 0, checked, CheckResult.PASSED) for case_id in ids])
+    writer.append_checks([Check(case_id, 0, checked, CheckResult.PASSED) for case_id in ids])
 
 
 def test_what_an_earlier_session_has_of_a_family_is_read_from_its_samples(tmp_path: Path) -> None:
@@ -174,7 +176,7 @@ def test_samples_that_no_check_followed_decide_nothing(tmp_path: Path) -> None:
     with RunWriter.create(tmp_path / "run", {}) as writer:
         write_two_instances(writer, checked=6)
         case_id = family("p").case_id("a", "cpu")
-        writer.append("checks", [check_row(case_id, 0, 1, CheckResult.SUPERSEDED)])
+        writer.append_checks([Check(case_id, 0, 1, CheckResult.SUPERSEDED)])
     progress = resume.family_progress(family("p"), load_run(tmp_path / "run"), "cpu", SAMPLING, next_block=6)
     assert (progress.next_instance, progress.blocks) == (2, 3), "numbers of instances are taken nevertheless"
     assert progress.speedups["hot"] == [{"b": pytest.approx([math.log(2)] * 2)}]
