@@ -86,11 +86,11 @@ class RunWriter:
             RunFolderError: There is no run, it is complete or damaged, or another process writes it.
         """
         folder = Path(path)
-        found = files.read_manifest(folder)
-        if found["state"] == "complete":
+        kept = files.read_manifest(folder)
+        if kept["state"] == "complete":
             raise RunFolderError(f"{folder} holds a complete run: there is nothing to resume")
-        if found["schema_version"] < schema.SCHEMA_VERSION:
-            version = found["schema_version"]
+        if kept["schema_version"] < schema.SCHEMA_VERSION:
+            version = kept["schema_version"]
             raise RunFolderError(f"{folder} was begun by an earlier xebench (schema {version}): start a new run")
         lock = FolderLock(folder)
         try:
