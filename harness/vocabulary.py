@@ -81,6 +81,14 @@ SAMPLED_STATES: Final = (State.HOT, State.COLD)
 STATES_ASKED: Final = {"hot": (State.HOT,), "cold": (State.COLD,), "both": (State.HOT, State.COLD)}
 
 
+class CheckResult(StrEnum):
+    """What is known of a case's results after some of its samples: the last word on a sample decides."""
+
+    PASSED = "passed"
+    WRONG = "wrong"
+    SUPERSEDED = "superseded"  # the case is measured again
+
+
 class StopReason(StrEnum):
     """Why sampling of a family ended."""
 
@@ -236,11 +244,6 @@ class Flag(StrEnum):
     )
     THROTTLED = ("throttled", "the machine was in another state than at the start (clock, temperature, load)")
     SHARED = ("shared device", "another run of xebench used the same device")
-    SUPERSEDED = (
-        "superseded",
-        "no check of the results came after it, as the run or the worker was cut off: it does not count",
-        *Evidence,
-    )
 
     def invalidates(self, metric: str) -> bool:
         """Whether that time of a sample with this flag may not be used."""

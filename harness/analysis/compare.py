@@ -13,7 +13,7 @@ from typing import Final, Protocol
 import numpy as np
 import pandas as pd
 
-from harness.analysis import intervals, times, verdict
+from harness.analysis import intervals, points, times, verdict
 from harness.analysis.rows import Row, rows
 from harness.analysis.times import NONE, Series
 from harness.vocabulary import Outcome, Status
@@ -21,10 +21,12 @@ from harness.vocabulary import Outcome, Status
 #: Relative change up to which two runs are the same, unless told otherwise.
 THRESHOLD: Final = 0.05
 
-#: What makes two cases of two runs the same. The device class is part of it; the device's name is compared apart.
-_KEY: Final = ("pattern", "variant", "preset", "axes", "device_class")
+#: What two cases of two runs must share to be one problem, perhaps at two sizes. The device class is part of it; the
+#: device's name is compared apart.
+_PLACE: Final = ("pattern", "variant", "preset", "axes", "device_class")
 
-Key = tuple[str, ...]
+Place = tuple[str, ...]
+Match = tuple[Row | None, Row | None]
 
 
 class Tables(Protocol):
@@ -43,7 +45,9 @@ def compare(before: Tables, after: Tables, threshold: float = THRESHOLD) -> list
 
     ``faster`` and ``slower`` mean that the whole interval is outside the band of the threshold, ``same`` that all of
     it is inside. A case of one run only, or that is not ok in both, has outcome none with the reason. Cases on
-    different devices are compared, and the reason begins by saying so; a GPU is never compared with a CPU.
+    different devices are compared, and the reason begins by saying so; a GPU is never compared with a CPU, nor one size
+    with another. Where one of the runs is of a time when sizes were not recorded, its case is compared with the other's
+    only case of that preset, and the reason begins by saying that.
 
     Args:
         before: The first run.
@@ -56,52 +60,73 @@ def compare(before: Tables, after: Tables, threshold: float = THRESHOLD) -> list
     if threshold < 0:
         raise ValueError("the threshold must not be negative")
     sides = _Side(before), _Side(after)
-    keys = dict.fromkeys([*sides[1].cases, *sides[0].cases])
-    result: list[Row] = []
-    for key in keys:
-        result.extend(_rows(key, *sides, threshold))
-    return result
+    return [row for match in _matches(*sides) for row in _rows(match, sides, threshold)]
 
 
 class _Side:
-    """A run as the comparison reads it: its cases by key, their times and their devices."""
+    """A run as the comparison reads it: its cases by place and sizes, their times and their devices."""
 
     def __init__(self, run: Tables) -> None:
-        self.cases: dict[Key, Row] = {tuple(case[name] for name in _KEY): case for case in rows(run.cases)}
+        self.cases: dict[Place, dict[str | None, Row]] = {}
+        for case in rows(run.cases):
+            self.cases.setdefault(_place(case), {})[case["sizes"]] = case
         by_case: dict[str, dict[str, Series]] = {}
         for (case_id, state), data in times.usable(run.cases, run.samples).groupby(["case_id", "state"]):
             by_case.setdefault(str(case_id), {})[str(state)] = Series.of(data)
         self._times = by_case
         self._devices = {row["device"]: row for row in rows(run.devices)}
 
-    def device(self, key: Key) -> str | None:
-        """Name and driver of a case's device; None when the run has no such case or does not know its device."""
-        if key not in self.cases:
-            return None
-        row = self._devices.get(self.cases[key]["device"], {})
-        known = [row.get(name) for name in ("name", "driver_version")]
-        return ", ".join(part for part in known if part) or None
+    def all_cases(self) -> list[Row]:
+        """The cases of all places."""
+        return [case for by_sizes in self.cases.values() for case in by_sizes.values()]
 
-    def times(self, key: Key) -> dict[str, Series]:
-        """Valid times of a case, by state; states without any are left out."""
-        return self._times.get(self.cases[key]["case_id"], {}) if key in self.cases else {}
+    def device(self, case: Row | None) -> str | None:
+        """Name and driver of a case's device; None for no case, and where the run does not know its device."""
+        row = self._devices.get(case["device"], {}) if case else {}
+        return ", ".join(filter(None, (row.get(name) for name in ("name", "driver_version")))) or None
+
+    def times(self, case: Row | None) -> dict[str, Series]:
+        """Times of a case that count, by state; states without any are left out."""
+        return self._times.get(case["case_id"], {}) if case else {}
 
 
-def _rows(key: Key, before: _Side, after: _Side, threshold: float) -> Iterator[Row]:
-    cases = before.cases.get(key), after.cases.get(key)
-    measured = before.times(key), after.times(key)
-    devices = before.device(key), after.device(key)
-    obstacle = _obstacle(*cases)
-    shown = cases[1] or before.cases[key]
+def _place(case: Row) -> Place:
+    return tuple(case[name] for name in _PLACE)
+
+
+def _matches(before: _Side, after: _Side) -> list[Match]:
+    """Each case that either run has, with the other's: in the order of ``after``, then those of ``before`` alone."""
+    both = [(_same_case(case, before, after), case) for case in after.all_cases()]
+    matched = [id(case) for case, _ in both]
+    return [*both, *((case, None) for case in before.all_cases() if id(case) not in matched)]
+
+
+def _same_case(case: Row, before: _Side, after: _Side) -> Row | None:
+    """The case of the run before that has the sizes of one after, or, where either's are unknown, the only one."""
+    old, new = before.cases.get(_place(case), {}), after.cases[_place(case)]
+    if len(old) == len(new) == 1 and None in (*old, *new):
+        return next(iter(old.values()))
+    return old.get(case["sizes"])
+
+
+def _rows(match: Match, sides: tuple[_Side, _Side], threshold: float) -> Iterator[Row]:
+    before, after = match
+    measured = sides[0].times(before), sides[1].times(after)
+    devices = sides[0].device(before), sides[1].device(after)
+    shown = [case for case in (after, before) if case is not None]
+    obstacle: str | None = None
+    reservations = ""
+    if before is None or after is None:
+        obstacle = _absence(match, sides)
+    else:
+        obstacle = _obstacle(before, after)
+        reservations = _reservations(devices, (before["sizes"], after["sizes"]))
     for state in times.in_order(*measured):
-        old, new = (one.get(state, NONE) if state else NONE for one in measured)
+        old, new = (series.get(state, NONE) if state else NONE for series in measured)
         ratio, outcome, reason = _conclude(old, new, obstacle, threshold)
-        if not obstacle and devices[0] != devices[1]:
-            reason = f"different devices ({devices[0]} before, {devices[1]} after): {reason}"
         yield {
-            **dict(zip(_KEY, key, strict=True)),
-            "role": shown["role"],
-            "metric": shown["metric"],
+            **{name: shown[0][name] for name in (*_PLACE, "role", "metric")},
+            "sizes": next((case["sizes"] for case in shown if case["sizes"] is not None), None),
             "state": state,
             "before_device": devices[0],
             "after_device": devices[1],
@@ -113,14 +138,38 @@ def _rows(key: Key, before: _Side, after: _Side, threshold: float) -> Iterator[R
             "speedup_low": ratio.low,
             "speedup_high": ratio.high,
             "outcome": outcome,
-            "reason": reason,
+            "reason": reason if obstacle else reservations + reason,
         }
 
 
-def _obstacle(before: Row | None, after: Row | None) -> str | None:
-    """Why a case cannot be compared, or None."""
-    if before is None or after is None:
-        return f"only in the run {'after' if before is None else 'before'}"
+def _absence(match: Match, sides: tuple[_Side, _Side]) -> str:
+    """Which run has a case alone, and at what sizes the other has the same problem."""
+    here, there = ("before", "after") if match[1] is None else ("after", "before")
+    case, other = (match[0], sides[1]) if match[1] is None else (match[1], sides[0])
+    assert case is not None  # one side of a match is there
+    elsewhere = other.cases.get(_place(case))
+    if not elsewhere:
+        return f"only in the run {here}"
+    others = " and ".join(map(_size_words, elsewhere))
+    return f"only in the run {here}, at {_size_words(case['sizes'])}: the run {there} has {others}"
+
+
+def _reservations(devices: tuple[str | None, str | None], sizes: tuple[str | None, str | None]) -> str:
+    """Why a comparison that is made may be one of two different things: empty, or ending in a colon."""
+    words = ""
+    if devices[0] != devices[1]:
+        words = f"different devices ({devices[0]} before, {devices[1]} after): "
+    if sizes[0] != sizes[1]:
+        words += f"{_size_words(sizes[0])} before, {_size_words(sizes[1])} after: "
+    return words
+
+
+def _size_words(sizes: str | None) -> str:
+    return "sizes that are not known" if sizes is None else points.words(sizes) or "no sizes"
+
+
+def _obstacle(before: Row, after: Row) -> str | None:
+    """Why a case that both runs have cannot be compared, or None."""
     for when, case in (("before", before), ("after", after)):
         if case["status"] != Status.OK:
             why = f": {case['reason']}" if case["reason"] else ""
@@ -141,9 +190,9 @@ def _conclude(
     if not ratio.known:
         needed = f"{ratio.n} of the {intervals.MIN_SAMPLES} that an interval needs"
         return ratio, Outcome.INCONCLUSIVE, f"too few samples: {needed}; raise --budget"
-    found, band = verdict.describe(ratio, "samples"), 1 + threshold
+    words, band = verdict.describe(ratio, "samples"), 1 + threshold
     if ratio.low >= 1 / band and ratio.high <= band:
-        return ratio, Outcome.SAME, f"within {threshold:.1%}: {found}"
+        return ratio, Outcome.SAME, f"within {threshold:.1%}: {words}"
     if ratio.low > band or ratio.high < 1 / band:
-        return ratio, Outcome.FASTER if ratio.low > 1 else Outcome.SLOWER, found
-    return ratio, Outcome.INCONCLUSIVE, f"noise: the interval crosses the threshold of {threshold:.1%} ({found})"
+        return ratio, Outcome.FASTER if ratio.low > 1 else Outcome.SLOWER, words
+    return ratio, Outcome.INCONCLUSIVE, f"noise: the interval crosses the threshold of {threshold:.1%} ({words})"

@@ -15,16 +15,18 @@ from harness.analysis.statistics import Floats
 from harness.vocabulary import Flag, Status, find_baseline, metric_named
 
 #: What the two sides of a pair have in common: a CPU row is never compared with a GPU row.
-_FAMILY_KEY: Final = ("pattern", "preset", "axes", "device_class", "device")
+_FAMILY_KEY: Final = ("pattern", "preset", "axes", "sizes", "device_class", "device")
 
 #: Columns of the variant's case that a pair repeats.
 _KEPT: Final = (
     "pattern",
-    "family",
+    "chapter",
     "guide",
     "catalogue",
     "preset",
     "axes",
+    "sizes",
+    "overrides",
     "device",
     "device_class",
     "metric",
@@ -49,7 +51,7 @@ def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, sum
     resolutions = {row["device"]: row["timer_resolution_ns"] for row in rows(devices)}
     fractions = {(row["case_id"], row["state"]): row["roof_fraction"] for row in summaries}
     result: list[Row] = []
-    families: dict[tuple[str, ...], list[Row]] = {}
+    families: dict[tuple[str | None, ...], list[Row]] = {}
     for case in rows(cases):
         families.setdefault(tuple(case[name] for name in _FAMILY_KEY), []).append(case)
     for members in families.values():
@@ -82,7 +84,7 @@ class _Shared:
 
 
 class _Blocks:
-    """For each case and state the median of its valid samples in each block."""
+    """For each case and state the median of its samples that count in each block."""
 
     def __init__(self, cases: pd.DataFrame, samples: pd.DataFrame) -> None:
         self._states = times.states_of(samples)
@@ -107,10 +109,10 @@ class _Blocks:
         return times.in_order(*(self._states.get(case["case_id"], ()) for case in cases))
 
     def shared(self, baseline: Row, case: Row, state: str | None) -> _Shared:
-        base, own = (self._blocks.get((one["case_id"], state), self._none) for one in (baseline, case))
+        base, own = (self._blocks.get((side["case_id"], state), self._none) for side in (baseline, case))
         _, in_base, in_own = np.intersect1d(base.index, own.index, assume_unique=True, return_indices=True)
         throttled = base["throttled"].to_numpy(bool)[in_base] | own["throttled"].to_numpy(bool)[in_own]
-        measured = [one["measured_ns"].to_numpy()[at] for one, at in ((base, in_base), (own, in_own))]
+        measured = [side["measured_ns"].to_numpy()[at] for side, at in ((base, in_base), (own, in_own))]
         return _Shared(
             base["time_ns"].to_numpy()[in_base],
             own["time_ns"].to_numpy()[in_own],
@@ -155,9 +157,9 @@ def _failed(baseline: Row, case: Row, instances: int) -> verdict.Judgement | Non
     """The verdict when there is no speed-up to judge, or None."""
     claim, device_class = case["claim"], case["device_class"]
     sides = ("", case), (f"baseline {baseline['variant']}", baseline)
-    for side, one in sides:
-        if one["status"] != Status.OK:
-            return verdict.without_speedup(one["status"], one["reason"], side, claim, device_class)
+    for words, side in sides:
+        if side["status"] != Status.OK:
+            return verdict.without_speedup(side["status"], side["reason"], words, claim, device_class)
     if not instances:
         why = "the two sides share no block with a valid sample"
         return verdict.without_speedup(Status.OK, why, "", claim, device_class)

@@ -20,6 +20,7 @@ _KEPT: Final = (
     "role",
     "preset",
     "axes",
+    "sizes",
     "device",
     "device_class",
     "metric",
@@ -38,9 +39,8 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame)
     """
     trusted = times.usable(cases, samples)
     by_state = {key: times.Series.of(data) for key, data in trusted.groupby(["case_id", "state"])}
-    compiled = (
-        samples[samples["valid"] & (samples["state"] == State.COMPILE)].groupby("case_id")["host_ns"].sum(min_count=1)
-    )
+    compilations = samples[times.counted(samples) & (samples["state"] == State.COMPILE)]
+    compiled = compilations.groupby("case_id")["host_ns"].sum(min_count=1)
     states, roofs = times.states_of(samples), {row["device"]: row for row in rows(devices)}
     result: list[Row] = []
     for case in rows(cases):
@@ -85,12 +85,12 @@ def _against_roofs(case: Row, median_ns: float, roofs: Row) -> Row:
         for roof in Roof
         if roof.operation_kind in (None, case["operation_kind"])
     }
-    known = {roof: value for roof, value in fractions.items() if not math.isnan(value)}
-    if known:
-        nearest = max(known, key=lambda roof: known[roof])
-        row["roof_fraction"] = known[nearest]
+    reached = {roof: fraction for roof, fraction in fractions.items() if not math.isnan(fraction)}
+    if reached:
+        nearest = max(reached, key=lambda roof: reached[roof])
+        row["roof_fraction"] = reached[nearest]
         # nothing passes the memory faster than it can: the data came from a cache
-        row["bound_by"] = "cache" if nearest is Roof.BANDWIDTH and known[nearest] > 1 else nearest.bound_by
+        row["bound_by"] = "cache" if nearest is Roof.BANDWIDTH and reached[nearest] > 1 else nearest.bound_by
     return row
 
 

@@ -18,7 +18,7 @@ class Series:
     """The times of a case in one state, in order.
 
     Attributes:
-        time_ns: of each valid sample.
+        time_ns: of each sample that counts.
         instances: instance of the family that each is of.
     """
 
@@ -34,8 +34,13 @@ class Series:
 NONE: Final = Series(np.empty(0), np.empty(0))
 
 
+def counted(samples: pd.DataFrame) -> pd.Series[bool]:
+    """Which samples count: their timestamps can be trusted, and a check of the results came after them."""
+    return samples["valid"] & samples["checked"]
+
+
 def usable(cases: pd.DataFrame, samples: pd.DataFrame) -> pd.DataFrame:
-    """The samples in a measured state whose time can be trusted, in order, with that time in a column ``time_ns``.
+    """The samples in a measured state that count, in order, with the time of the case's metric in a column ``time_ns``.
 
     The column ``instance`` is 0 where a run knows no instances.
 
@@ -45,16 +50,16 @@ def usable(cases: pd.DataFrame, samples: pd.DataFrame) -> pd.DataFrame:
     """
     metric = samples["case_id"].map(dict(zip(cases["case_id"], cases["metric"], strict=True)))
     times = pd.Series(pd.NA, index=samples.index, dtype="Float64")
-    for known in Metric:
-        times = times.mask(metric == known, samples[known.column])
-    trusted = samples["valid"] & samples["state"].isin(SAMPLED_STATES) & (times > 0).fillna(False)
+    for word in Metric:
+        times = times.mask(metric == word, samples[word.column])
+    trusted = counted(samples) & samples["state"].isin(SAMPLED_STATES) & (times > 0).fillna(False)
     instances = samples["instance"].astype("float64").fillna(0)
     described = samples.assign(time_ns=times.astype("float64"), instance=instances)
     return described[trusted].sort_values("sample", kind="stable")
 
 
 def states_of(samples: pd.DataFrame) -> dict[str, list[str]]:
-    """The measured states in which each case has samples, valid or not, by case."""
+    """The measured states in which each case has samples, whether they count or not, by case."""
     seen: dict[str, list[str]] = {}
     rows = samples.loc[samples["state"].isin(SAMPLED_STATES), ["case_id", "state"]].drop_duplicates()
     for case_id, state in rows.itertuples(index=False):

@@ -15,7 +15,7 @@ from harness.cli.output import show_view
 @PATHS
 @JSON
 def list_patterns(names: tuple[str, ...], paths: tuple[Path, ...], as_json: bool) -> None:
-    """The patterns; NAMES are names, families or catalogue ids, with * and ?."""
+    """The patterns; NAMES are names, chapters or catalogue ids, with * and ?."""
     from harness.patterns.registry import discover, select
     from harness.report import patterns_text
 

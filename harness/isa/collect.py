@@ -27,7 +27,7 @@ class KernelLaunch:
     """A kernel of a variant, as it was first launched.
 
     Attributes:
-        pattern, family, variant, role: whose kernel it is.
+        pattern, chapter, variant, role: whose kernel it is.
         axes: the point on the pattern's axes, as JSON.
         kernel: name in the SPIR-V.
         spirv_sha256: of the module.
@@ -40,7 +40,7 @@ class KernelLaunch:
     """
 
     pattern: str
-    family: str
+    chapter: str
     variant: str
     role: str
     axes: str
@@ -181,7 +181,7 @@ def _read(families: Sequence[Family], place: Path) -> Collected:
         if record["kind"] == "kernel":
             info = infos[record["pattern"]]
             role = next(variant.role for variant in info.variants if variant.name == record["variant"])
-            found.launches.append(_launch(record, info.family, role, place))
+            found.launches.append(_launch(record, info.chapter, role, place))
         elif record["kind"] == "missing":
             found.missing.append(VariantWithoutKernel(record["pattern"], record["variant"], record["reason"]))
         elif record["kind"] == "work":
@@ -189,11 +189,11 @@ def _read(families: Sequence[Family], place: Path) -> Collected:
     return found
 
 
-def _launch(record: Mapping[str, Any], family: str, role: str, place: Path) -> KernelLaunch:
+def _launch(record: Mapping[str, Any], chapter: str, role: str, place: Path) -> KernelLaunch:
     local = record["local_size"]
     return KernelLaunch(
         pattern=record["pattern"],
-        family=family,
+        chapter=chapter,
         variant=record["variant"],
         role=role,
         axes=record["axes"],

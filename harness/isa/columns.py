@@ -32,7 +32,7 @@ def _count(name: str, meaning: str, unit: str = "") -> Column:
 
 ISA: Final = (
     _text("pattern", "Name of the pattern.", required=True),
-    _text("family", "Folder of the benchmark, one for each chapter of the guide."),
+    _text("chapter", "Chapter of the guide: the folder of the benchmark."),
     _text("variant", "Name of the variant.", required=True),
     _text("role", "naive, intermediate, optimized, baseline or antipattern.", required=True),
     _text("axes", "Axis values at which the kernel was first launched, as a JSON object.", required=True),

@@ -108,7 +108,7 @@ def row(kernel: KernelOnGpu) -> dict[str, Any]:
     """The row of a kernel, a value for every column."""
     launch, target = kernel.launch, kernel.target
     empty: dict[str, Any] = dict.fromkeys(column.name for column in ISA)
-    own = ("pattern", "family", "variant", "role", "axes", "kernel", "spirv_sha256")
+    own = ("pattern", "chapter", "variant", "role", "axes", "kernel", "spirv_sha256")
     return empty | {
         **{name: getattr(launch, name) for name in own},
         "gpu": target.gpu,

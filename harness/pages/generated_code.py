@@ -51,12 +51,12 @@ def markdown(compilers: Sequence[Mapping[str, Any]]) -> str:
     """The page."""
     lines = [HEAD, "## Compilers", "", *_compilers(compilers), ""]
     rows = [{**row, "compiler": name(compiler)} for compiler in compilers for row in compiler["rows"]]
-    order = list(dict.fromkeys((row["family"], row["pattern"]) for row in rows))
-    family = None
+    order = list(dict.fromkeys((row["chapter"], row["pattern"]) for row in rows))
+    chapter = None
     for here, pattern in order:
-        if here != family:
+        if here != chapter:
             lines += [f"## {here}", ""]
-            family = here
+            chapter = here
         own = [row for row in rows if row["pattern"] == pattern]
         lines += [f"### {pattern}", "", *table(HEADINGS, _kernels(own), right=range(3, len(HEADINGS))), ""]
     return "\n".join(lines).rstrip("\n") + "\n"

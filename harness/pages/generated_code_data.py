@@ -23,7 +23,7 @@ GPUS: Final = ("pvc", "dg2", "tgllp", "bmg")
 
 #: Columns of the table ``isa`` that the page shows.
 KEPT: Final = (
-    *("pattern", "family", "variant", "role", "kernel", "gpu", "status", "reason"),
+    *("pattern", "chapter", "variant", "role", "kernel", "gpu", "status", "reason"),
     *("simd_width", "grf_count", "spill_bytes", "private_bytes", "slm_bytes", "instructions"),
     *("loads_global", "stores_global", "atomics_global", "loads_slm", "stores_slm", "atomics_slm"),
 )

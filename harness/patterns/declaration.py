@@ -20,10 +20,10 @@ class VariantInfo(msgspec.Struct, frozen=True):
 
 
 class PatternInfo(msgspec.Struct, frozen=True):
-    """A pattern's declaration as data; ``source`` is the file and ``family`` the folder it lies in."""
+    """A pattern's declaration as data; ``source`` is the file and ``chapter`` the folder it lies in."""
 
     name: str
-    family: str
+    chapter: str
     guide: str
     lesson: str
     catalogue: tuple[str, ...]
@@ -39,7 +39,7 @@ def describe(pattern: Pattern) -> PatternInfo:
     """The declaration of a pattern as data."""
     return PatternInfo(
         name=pattern.name,
-        family=pattern.source.parent.name,
+        chapter=pattern.source.parent.name,
         guide=pattern.guide,
         lesson=pattern.lesson,
         catalogue=pattern.catalogue,

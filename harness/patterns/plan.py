@@ -6,43 +6,67 @@ import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from harness.errors import PatternError
 from harness.patterns.declaration import PatternInfo
 
+#: Of a size or an axis.
+Value = int | float | str
+
 
 @dataclass(frozen=True)
 class Family:
-    """The variants of one pattern at one size and one point of its axes: what is sampled side by side."""
+    """The variants of one pattern at one size and one point of its axes: what is sampled side by side.
+
+    Attributes:
+        pattern: whose variants.
+        preset: name of the sizes that were asked for.
+        sizes: the sizes, which may be others than the preset's own.
+        axes: a value of each axis.
+    """
 
     pattern: PatternInfo
     preset: str
-    sizes: Mapping[str, Any]
-    axes: Mapping[str, Any]
+    sizes: Mapping[str, Value]
+    axes: Mapping[str, Value]
 
-    def axes_text(self) -> str:
-        """The point on the axes, readable and stable: ``stride=16;work_group_size=32``."""
-        return ";".join(f"{name}={self.axes[name]}" for name in sorted(self.axes))
+    @property
+    def overrides(self) -> Mapping[str, Value]:
+        """The sizes that are not the preset's own."""
+        own = self.pattern.presets[self.preset]
+        return {name: value for name, value in self.sizes.items() if value != own.get(name)}
+
+    def point(self) -> str:
+        """What tells the family from others of its pattern and preset: ``n=64;stride=16``, "" for the only one."""
+        values = {**self.axes, **self.overrides}
+        return ";".join(f"{name}={values[name]}" for name in sorted(values))
 
     def axes_json(self) -> str:
         """The point on the axes as tables keep it: a JSON object."""
-        return json.dumps(dict(self.axes), sort_keys=True)
+        return _json(self.axes)
+
+    def sizes_json(self) -> str:
+        """The sizes, likewise."""
+        return _json(self.sizes)
+
+    def overrides_json(self) -> str:
+        """The sizes that are not the preset's own, likewise."""
+        return _json(self.overrides)
 
     def case_id(self, variant: str, device_class: str) -> str:
-        """The key of one case, unique within a run."""
-        return "/".join((self.pattern.name, variant, self.preset, self.axes_text() or "-", device_class))
+        """The key of one case, unique within a run, and the same in every run of the same problem."""
+        return "/".join((self.pattern.name, variant, self.preset, self.point() or "-", device_class))
 
 
 def build_plan(
-    patterns: Sequence[PatternInfo], preset: str, overrides: Mapping[str, Sequence[Any]] | None = None
+    patterns: Sequence[PatternInfo], preset: str, overrides: Mapping[str, Sequence[Value]] | None = None
 ) -> list[Family]:
     """Every family that a run with these patterns, this preset and these axis values measures.
 
     Args:
         patterns: what was selected.
         preset: a preset's name; patterns that lack it are left out.
-        overrides: values for axes or for a preset's numbers (``--set``); each combination is a family.
+        overrides: values for axes or for a preset's sizes (``--set``); each combination is a family.
 
     Raises:
         PatternError: nothing is left to measure, or an override names what no selected pattern has.
@@ -53,27 +77,27 @@ def build_plan(
     for info in patterns:
         if preset not in info.presets:
             continue
-        sizes = info.presets[preset]
-        unused -= set(sizes) | set(info.axes)
-        swept = {name: tuple(overrides.get(name, values)) for name, values in info.axes.items()}
-        fixed = {name: tuple(overrides.get(name, (value,))) for name, value in sizes.items()}
-        names = [*swept, *fixed]
-        for point in itertools.product(*swept.values(), *fixed.values()):
-            values = dict(zip(names, point, strict=True))
-            axes = {n: values[n] for n in names if n in swept or (n in overrides and len(overrides[n]) > 1)}
-            families.append(Family(info, preset, {name: values[name] for name in fixed}, axes))
+        own = info.presets[preset]
+        unused -= set(own) | set(info.axes)
+        values: dict[str, Sequence[Value]] = {**info.axes, **{name: (value,) for name, value in own.items()}}
+        values.update((name, overrides[name]) for name in values if name in overrides)
+        for point in itertools.product(*values.values()):
+            chosen = dict(zip(values, point, strict=True))
+            # a size that is given as the preset has it (64.0 for 64) is the preset's
+            sizes = {name: value if chosen[name] == value else chosen[name] for name, value in own.items()}
+            families.append(Family(info, preset, sizes, {name: chosen[name] for name in info.axes}))
     if unused:
         raise PatternError(
             f"--set {sorted(unused)[0]}: no selected pattern has such an axis or size: see 'xebench list --json'"
         )
     if not families:
-        known = sorted({name for info in patterns for name in info.presets})
-        raise PatternError(f"no selected pattern has the preset {preset!r}: known are {', '.join(known)}")
+        presets = sorted({name for info in patterns for name in info.presets})
+        raise PatternError(f"no selected pattern has the preset {preset!r}: known are {', '.join(presets)}")
     return families
 
 
-def parse_override(text: str) -> tuple[str, tuple[Any, ...]]:
-    """Read ``name=value,value``; numbers become numbers.
+def parse_override(text: str) -> tuple[str, tuple[Value, ...]]:
+    """Read ``name=value,value``; numbers become numbers, and what is given twice counts once.
 
     Raises:
         PatternError: the text has another form.
@@ -81,10 +105,14 @@ def parse_override(text: str) -> tuple[str, tuple[Any, ...]]:
     name, equals, values = text.partition("=")
     if not name or not equals or not values:
         raise PatternError(f"--set {text!r}: write NAME=VALUE or NAME=VALUE,VALUE")
-    return name.strip(), tuple(_number(value.strip()) for value in values.split(","))
+    return name.strip(), tuple(dict.fromkeys(_number(value.strip()) for value in values.split(",")))
 
 
-def _number(text: str) -> int | float | str:
+def _json(values: Mapping[str, Value]) -> str:
+    return json.dumps(dict(values), sort_keys=True)
+
+
+def _number(text: str) -> Value:
     for kind in (int, float):
         try:
             return kind(text)

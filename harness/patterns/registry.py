@@ -58,14 +58,14 @@ def _pattern_file(path: Path) -> Path:
 
 
 def select(infos: Sequence[PatternInfo], globs: Sequence[str]) -> list[PatternInfo]:
-    """The patterns whose name, family or a catalogue id matches one of ``globs``; all when there is none.
+    """The patterns whose name, chapter or a catalogue id matches one of ``globs``; all when there is none.
 
     Raises:
         PatternError: a glob matches nothing.
     """
     if not globs:
         return list(infos)
-    words = {info.name: (info.name, info.family, *info.catalogue) for info in infos}
+    words = {info.name: (info.name, info.chapter, *info.catalogue) for info in infos}
     chosen: set[str] = set()
     for glob in globs:
         matching = {name for name in words if any(fnmatchcase(word, glob) for word in words[name])}

@@ -7,16 +7,24 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
+import msgspec
 import pandas as pd
 
 from harness.errors import RunFolderError
-from harness.records import schema
+from harness.records import schema, upgrade
 
 MANIFEST: Final = "manifest.json"
 
-STATES: Final = ("running", "complete", "interrupted")
+RunState = Literal["running", "complete", "interrupted"]
+
+
+class _Head(msgspec.Struct):
+    """What makes a JSON object a run's manifest; the rest is provenance that nothing here rests on."""
+
+    schema_version: int
+    state: RunState
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
@@ -60,23 +68,25 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise RunFolderError(f"{path} cannot be read: {error.strerror}") from error
     except ValueError as error:
         raise RunFolderError(f"{path} is damaged ({error}): restore it from a copy of the run") from error
-    version = content.get("schema_version") if isinstance(content, dict) else None
-    if not isinstance(version, int) or content.get("state") not in STATES:
-        raise RunFolderError(f"{path} is not a run's manifest: schema_version or state is missing or wrong")
-    if version > schema.SCHEMA_VERSION:
+    try:
+        head = msgspec.convert(content, _Head)
+    except msgspec.ValidationError as error:
+        raise RunFolderError(f"{path} is not a run's manifest ({error}): check the path") from None
+    if head.schema_version > schema.SCHEMA_VERSION:
         raise RunFolderError(
-            f"{path} has schema version {version} and this xebench reads up to {schema.SCHEMA_VERSION}: upgrade xebench"
+            f"{path} has schema version {head.schema_version} and this xebench reads up to {schema.SCHEMA_VERSION}: "
+            "upgrade xebench"
         )
     return dict(content)
 
 
 def read_parquet(path: Path, table: str, version: int = schema.SCHEMA_VERSION) -> pd.DataFrame:
-    """The frame of ``table`` in ``path``.
+    """The frame of ``table`` in ``path``, with the columns of today.
 
     Args:
         path: The file.
         table: Its name in the schema.
-        version: Schema version of the run; columns that an earlier one lacks are null, tables are empty.
+        version: Schema version of the run; an earlier one lacks tables and columns.
 
     Raises:
         RunFolderError: The file is missing or damaged, or a column of it is wrong.
@@ -86,9 +96,11 @@ def read_parquet(path: Path, table: str, version: int = schema.SCHEMA_VERSION) -
 
     try:
         data = pd.read_parquet(path, engine="pyarrow")
-        return schema.typed(table, data if version >= schema.SCHEMA_VERSION else schema.upgraded(table, data))
+        if version < schema.SCHEMA_VERSION:
+            data = upgrade.frame(table, data, version)
+        return schema.typed(table, data)
     except FileNotFoundError:
-        if version < schema.SINCE.get(table, 1):
+        if upgrade.lacks(version, table):
             return schema.frame(table, [])
         raise RunFolderError(f"{path} is missing: restore it from a copy of the run") from None
     except schema.SchemaError as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -17,10 +17,8 @@ from typing import Any, Final, Self
 
 import pandas as pd
 
-from harness.analysis import timestamps
 from harness.errors import RunFolderError
-from harness.records import files, schema
-from harness.vocabulary import Flag
+from harness.records import schema, upgrade
 
 FOLDER: Final = "journal"
 
@@ -54,9 +52,9 @@ class Journal:
         """
         if table not in schema.MEASURED:
             raise schema.SchemaError(f"{table} is not measured: it is computed when the run ends")
-        lines = [json.dumps(schema.plain_row(table, row, number)) + "\n" for number, row in enumerate(rows)]
-        if lines:
-            self._write(table, "".join(lines).encode())
+        plain = [schema.measured_row(table, row, number) for number, row in enumerate(rows)]
+        if plain:
+            self._write(table, "".join(json.dumps(row) + "\n" for row in plain).encode())
 
     def sync(self) -> None:
         """Ask the operating system to put everything on the disk now, against a power loss."""
@@ -89,10 +87,15 @@ class Journal:
             raise RunFolderError(_cannot_write(_file(self.folder, table), error)) from error
 
 
-def read(folder: Path, table: str) -> pd.DataFrame:
-    """The frame of a measured table in the journal ``folder``; a torn last line is ignored.
+def read(folder: Path, table: str, version: int = schema.SCHEMA_VERSION) -> pd.DataFrame:
+    """The frame of a measured table in the journal ``folder``, without derived columns; a torn last line is ignored.
 
     Of several rows for one device or one case the last one counts, at the place of the first.
+
+    Args:
+        folder: The journal's.
+        table: Its name.
+        version: Schema version of the run.
 
     Raises:
         RunFolderError: A line is no row of the table; the message names file, line and column.
@@ -104,34 +107,20 @@ def read(folder: Path, table: str) -> pd.DataFrame:
         lines = []
     except OSError as error:
         raise RunFolderError(f"{path} cannot be read: {error.strerror}") from error
-    rows = [_parse(path, table, number, line) for number, line in enumerate(lines, start=1)]
+    rows = [_parse(path, table, version, number, line) for number, line in enumerate(lines, start=1)]
     if key := schema.REWRITABLE.get(table):
         rows = list({row[key]: row for row in rows}.values())
-    return schema.plain_frame(table, rows)
+    return schema.measured_frame(table, rows)
 
 
-def supersede(folder: Path, case_ids: Container[str]) -> None:
-    """Make the samples of these cases in the closed journal ``folder`` invalid, with the flag ``superseded``.
-
-    Raises:
-        RunFolderError: A line is no row, or the disk is full or unwritable; then nothing is changed.
-    """
-    path = _file(folder, "samples")
-    lines = path.read_bytes().split(b"\n")[:-1]
-    rows = [_parse(path, "samples", number, line) for number, line in enumerate(lines, start=1)]
-    for row in rows:
-        if row["case_id"] in case_ids:
-            row["valid"] = False
-            row["flags"] = timestamps.with_flags(row["flags"], Flag.SUPERSEDED)
-    files.write_text(path, "".join(json.dumps(row) + "\n" for row in rows))
-
-
-def _parse(path: Path, table: str, number: int, line: bytes) -> dict[str, Any]:
+def _parse(path: Path, table: str, version: int, number: int, line: bytes) -> dict[str, Any]:
     try:
         row = json.loads(line)
         if not isinstance(row, Mapping):
             raise ValueError("not a JSON object")
-        return schema.plain_row(table, row, number)
+        if version < schema.SCHEMA_VERSION:
+            row = upgrade.row(table, row, version)
+        return schema.measured_row(table, row, number)
     except (ValueError, schema.SchemaError) as error:
         raise RunFolderError(
             f"{path} is damaged at line {number} ({error}): delete that line to read the rest"

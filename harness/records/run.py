@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 
-from harness.records import files, journal, schema, unchecked
+from harness.analysis import points
+from harness.records import checks, files, journal, schema, upgrade
+
+#: Tables that get a column for each size and each axis when a user reads them.
+_WITH_POINTS: Final = ("cases", "summaries", "pairs")
 
 
 @dataclass(frozen=True)
 class Run:
     """A run read from its folder; the frames have the columns of `harness.records.TABLES`.
+
+    Cases, samples, summaries and pairs have a column for each size and each axis of the run's patterns besides, such as
+    ``size_n`` and ``axis_work_group_size``; null where the pattern has none of that name.
 
     Attributes:
         path: The folder.
@@ -22,6 +29,7 @@ class Run:
         devices, cases, samples, events: What was measured.
         summaries, pairs: What analysis makes of it.
         machine: The machine's state over stretches of samples.
+        checks: Which samples a check of the results speaks for; what it says is in ``samples.checked`` too.
     """
 
     path: Path
@@ -33,6 +41,14 @@ class Run:
     summaries: pd.DataFrame
     pairs: pd.DataFrame
     machine: pd.DataFrame = field(default_factory=lambda: schema.frame("machine", []))
+    checks: pd.DataFrame = field(default_factory=lambda: schema.frame("checks", []))
+
+    @classmethod
+    def of_tables(cls, path: Path, manifest: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]) -> Run:
+        """A run of tables as the schema has them."""
+        named = {name: points.with_columns(tables[name]) for name in _WITH_POINTS}
+        named["samples"] = points.with_columns_of(tables["samples"], named["cases"])
+        return cls(path=path, manifest=manifest, **{**tables, **named})
 
     @property
     def complete(self) -> bool:
@@ -50,26 +66,26 @@ def load_run(path: Path | str) -> Run:
     folder = Path(path)
     manifest = files.read_manifest(folder)
     if _unfinished(folder, manifest):
-        rows = measured(folder)
+        tables = measured(folder, manifest)
         manifest = files.read_manifest(folder)
         if _unfinished(folder, manifest):  # else it was finished, and its journal dropped, while we read
-            return Run(path=folder, manifest=manifest, **with_derived(rows))
-    return Run(
-        path=folder,
-        manifest=manifest,
-        **{
-            name: files.read_parquet(folder / f"{name}.parquet", name, manifest["schema_version"])
-            for name in schema.RUN_TABLES
-        },
-    )
+            return Run.of_tables(folder, manifest, with_derived(tables))
+    version = manifest["schema_version"]
+    tables = {name: files.read_parquet(folder / f"{name}.parquet", name, version) for name in schema.RUN_TABLES}
+    if version < upgrade.CHECKS_SINCE:
+        tables["samples"] = upgrade.with_marks(tables["samples"], manifest)
+    return Run.of_tables(folder, manifest, tables)
 
 
-def measured(folder: Path) -> dict[str, pd.DataFrame]:
-    """The measured tables of a folder that has a journal; samples that no check followed do not count."""
-    tables = {table: journal.read(folder / journal.FOLDER, table) for table in schema.MEASURED}
-    # read after the samples: what a worker has checked meanwhile is checked
-    stretches = unchecked.of_manifest(files.read_manifest(folder))
-    return {**tables, "samples": unchecked.superseded(tables["samples"], stretches)}
+def measured(folder: Path, manifest: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """The measured tables of a folder that has a journal."""
+    version = manifest["schema_version"]
+    tables = {table: journal.read(folder / journal.FOLDER, table, version) for table in schema.MEASURED}
+    if version < upgrade.CHECKS_SINCE:
+        tables["samples"] = upgrade.with_marks(tables["samples"], manifest)
+    else:
+        tables["samples"] = checks.with_checked(tables["samples"], tables["checks"])
+    return tables
 
 
 def with_derived(measured: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
@@ -95,7 +111,7 @@ def compare_runs(before: Run, after: Run, threshold: float | None = None) -> pd.
     from harness.analysis import compare
 
     rows = compare.compare(before, after, compare.THRESHOLD if threshold is None else threshold)
-    return schema.frame("comparisons", rows)
+    return points.with_columns(schema.frame("comparisons", rows))
 
 
 def _unfinished(folder: Path, manifest: Mapping[str, Any]) -> bool:

@@ -12,7 +12,7 @@ killed at any moment leaves a folder that `harness.records.load_run` reads.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +23,8 @@ import pandas as pd
 
 from harness.analysis.rows import rows
 from harness.errors import RunFolderError
-from harness.records import files, journal, schema, unchecked
+from harness.records import files, journal, schema
+from harness.records.checks import Check
 from harness.records.files import MANIFEST
 from harness.records.lock import NAME as LOCK_FILE
 from harness.records.lock import FolderLock
@@ -44,7 +45,6 @@ class RunWriter:
         self.manifest = manifest
         self._lock = lock
         self._journal = journal.Journal(path / journal.FOLDER)
-        self._unchecked = [self._ended(stretch) for stretch in unchecked.of_manifest(manifest)]
 
     @classmethod
     def create(cls, path: Path | str, manifest: Mapping[str, Any], *, overwrite: bool = False) -> Self:
@@ -86,11 +86,11 @@ class RunWriter:
             RunFolderError: There is no run, it is complete or damaged, or another process writes it.
         """
         folder = Path(path)
-        found = files.read_manifest(folder)
-        if found["state"] == "complete":
+        kept = files.read_manifest(folder)
+        if kept["state"] == "complete":
             raise RunFolderError(f"{folder} holds a complete run: there is nothing to resume")
-        if found["schema_version"] < schema.SCHEMA_VERSION:
-            version = found["schema_version"]
+        if kept["schema_version"] < schema.SCHEMA_VERSION:
+            version = kept["schema_version"]
             raise RunFolderError(f"{folder} was begun by an earlier xebench (schema {version}): start a new run")
         lock = FolderLock(folder)
         try:
@@ -105,7 +105,7 @@ class RunWriter:
             raise
 
     def append(self, table: str, rows: Iterable[schema.Row]) -> None:
-        """Put rows of a measured table (devices, cases, samples, events) on the disk before returning.
+        """Put rows of a measured table (devices, cases, samples, events, ...) on the disk before returning.
 
         A device or a case may be written again: its last row counts.
 
@@ -115,29 +115,18 @@ class RunWriter:
         """
         self._journal.append(table, rows)
 
-    def sync(self) -> None:
-        """Ask the operating system to put everything on the disk now, against a power loss."""
-        self._journal.sync()
+    def append_checks(self, checks: Iterable[Check]) -> None:
+        """Put checks on the disk before returning; raises as `append`."""
+        self.append("checks", [check._asdict() for check in checks])
 
     def next_numbers(self) -> tuple[int, int]:
         """The first sample and block numbers that no row of the folder has, for a session to begin with.
 
-        Blocks of two sessions must not be joined, so blocks go on counting as well as samples.
+        Blocks of two sessions must not be joined, so blocks go on counting as well as samples. A check speaks for
+        numbers whose rows a power loss may have taken: they are not given again.
         """
-        samples = journal.read(self._journal.folder, "samples")
-        return _after(samples["sample"]), _after(samples["block"])
-
-    def supersede(self, case_ids: Collection[str]) -> None:
-        """Keep the samples of these cases for the record, but count them no more: the cases are measured again.
-
-        They were taken in an earlier session, maybe of other code, and were not checked after the last of them.
-
-        Raises:
-            RunFolderError: The disk is full or unwritable; nothing is changed.
-        """
-        self._journal.close()
-        journal.supersede(self._journal.folder, frozenset(case_ids))
-        self._journal = journal.Journal(self._journal.folder)
+        samples, checks = (journal.read(self._journal.folder, table) for table in ("samples", "checks"))
+        return max(_after(samples["sample"]), _after(checks["end_sample"] - 1)), _after(samples["block"])
 
     def note(self, **facts: Any) -> None:
         """Put facts that are found out during the run into its manifest, at once.
@@ -147,18 +136,6 @@ class RunWriter:
         """
         self.manifest = {**self.manifest, **facts}
         files.write_json(self.path / MANIFEST, self.manifest)
-
-    def _ended(self, stretch: unchecked.Stretch) -> unchecked.Stretch:
-        """Of a session that was killed: it holds all samples that there are when this one begins, and none of this."""
-        return stretch if stretch.end is not None else replace(stretch, end=self.next_numbers()[0])
-
-    def note_unchecked(self, stretches: Iterable[unchecked.Stretch]) -> None:
-        """Put into the manifest which samples of this session no check has followed; those of earlier ones stay there.
-
-        Raises:
-            RunFolderError: as `note`.
-        """
-        self.note(**unchecked.to_manifest([*self._unchecked, *stretches]))
 
     def finish(self, state: Literal["complete", "interrupted"] = "complete") -> Run:
         """Compute summaries and pairs, write every table, then drop the journal and the lock.
@@ -170,18 +147,19 @@ class RunWriter:
             RunFolderError: The disk is full or unwritable; the journal is still there and readable.
         """
         self._journal.sync()
-        tables = with_derived(measured(self.path))
+        tables = with_derived(measured(self.path, self.manifest))
         for name, data in tables.items():
             files.write_parquet(self.path / f"{name}.parquet", data)
+        run = Run.of_tables(self.path, self.manifest, tables)
         for name in CSV_TABLES:
-            files.write_csv(self.path / f"{name}.csv", tables[name])
+            files.write_csv(self.path / f"{name}.csv", getattr(run, name))
         self.manifest = {**self.manifest, "state": state, "finished": now()}
         files.write_json(self.path / MANIFEST, self.manifest)
         self._journal.close()
         with suppress(OSError):  # a journal that stays says the same as the tables
             _discard_journal(self.path)
         self.close()
-        return Run(path=self.path, manifest=self.manifest, **tables)
+        return replace(run, manifest=self.manifest)
 
     def close(self) -> None:
         """Let go of the folder without finishing; it stays readable and can be resumed."""
@@ -207,7 +185,7 @@ def _restore_journal(folder: Path) -> None:
     with journal.Journal(partial) as restored:
         for table in schema.MEASURED:
             data = files.read_parquet(folder / f"{table}.parquet", table)
-            restored.append(table, rows(data))
+            restored.append(table, rows(data[[*schema.columns(table, measured=True)]]))
         restored.sync()
     partial.replace(target)
 

@@ -19,13 +19,11 @@ from harness.records import tables
 from harness.records.tables import Column
 from harness.vocabulary import Metric
 
-SCHEMA_VERSION: Final = 2
-
-#: Schema version of the tables that the first one did not have.
-SINCE: Final[Mapping[str, int]] = {"machine": 2}
+#: Of the tables that are written; `harness.records.upgrade` reads earlier ones.
+SCHEMA_VERSION: Final = 3
 
 #: Tables whose rows are measured and journalled.
-MEASURED: Final = ("devices", "cases", "samples", "events", "machine")
+MEASURED: Final = ("devices", "cases", "samples", "events", "machine", "checks")
 
 #: Tables that analysis computes from the measured ones.
 DERIVED: Final = ("summaries", "pairs")
@@ -43,10 +41,16 @@ TABLES: Final[Mapping[str, Mapping[str, Column]]] = {
         "samples": tables.SAMPLES,
         "events": tables.EVENTS,
         "machine": tables.MACHINE,
+        "checks": tables.CHECKS,
         "summaries": tables.SUMMARIES,
         "pairs": tables.PAIRS,
         "comparisons": tables.COMPARISONS,
     }.items()
+}
+
+#: The columns that rows come with when they are measured.
+_MEASURED_COLUMNS: Final = {
+    table: {name: column for name, column in TABLES[table].items() if not column.derived} for table in MEASURED
 }
 
 Row = Mapping[str, Any]
@@ -56,14 +60,18 @@ class SchemaError(XebenchError):
     """A row or a frame does not fit its table; the message names the table, the column and the row."""
 
 
-def columns(table: str) -> Mapping[str, Column]:
+def columns(table: str, *, measured: bool = False) -> Mapping[str, Column]:
     """The columns of ``table`` by name, in order.
+
+    Args:
+        table: Its name.
+        measured: Leave out those that are derived from other tables.
 
     Raises:
         SchemaError: There is no such table.
     """
     try:
-        return TABLES[table]
+        return (_MEASURED_COLUMNS if measured else TABLES)[table]
     except KeyError:
         raise SchemaError(f"there is no table {table!r}: the tables are {', '.join(TABLES)}") from None
 
@@ -74,13 +82,18 @@ def frame(table: str, content: Iterable[Row]) -> pd.DataFrame:
     Raises:
         SchemaError: A row lacks a column, has an unknown one, or a value is not of the column's type.
     """
-    return plain_frame(table, [plain_row(table, row, number) for number, row in enumerate(content)])
+    declared = columns(table)
+    return _frame(declared, [_plain_row(table, declared, row, number) for number, row in enumerate(content)])
 
 
-def plain_frame(table: str, plain: Sequence[Row]) -> pd.DataFrame:
-    """A frame of rows that `plain_row` has checked already."""
+def measured_frame(table: str, measured_rows: Sequence[Row]) -> pd.DataFrame:
+    """A frame of what `measured_row` gives, without derived columns."""
+    return _frame(columns(table, measured=True), measured_rows)
+
+
+def _frame(declared: Mapping[str, Column], plain: Sequence[Row]) -> pd.DataFrame:
     return pd.DataFrame(
-        {name: pd.Series([row[name] for row in plain], dtype=column.dtype) for name, column in columns(table).items()}
+        {name: pd.Series([row[name] for row in plain], dtype=column.dtype) for name, column in declared.items()}
     )
 
 
@@ -95,7 +108,7 @@ def typed(table: str, data: pd.DataFrame) -> pd.DataFrame:
     declared = columns(table)
     later = [metric.column for metric in Metric if metric.column in declared and metric.column not in data]
     data = data.reindex(columns=[*data.columns, *later])
-    _check_names(table, data.columns, "the frame")
+    _check_names(table, declared, data.columns, "the frame")
     converted = {}
     for name, column in declared.items():
         values = data[name]
@@ -108,31 +121,28 @@ def typed(table: str, data: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(converted)
 
 
-def upgraded(table: str, data: pd.DataFrame) -> pd.DataFrame:
-    """A frame of an earlier schema version with the columns that came later, which are null there."""
-    later = [name for name, column in columns(table).items() if name not in data and not column.required]
-    return data.reindex(columns=[*data.columns, *later])
-
-
-def plain_row(table: str, row: Row, number: int = 0) -> dict[str, Any]:
-    """``row`` checked against ``table`` as plain Python values, in column order; NaN becomes None.
+def measured_row(table: str, row: Row, number: int = 0) -> dict[str, Any]:
+    """A row as it was measured, checked against ``table``, as plain Python values in column order; NaN becomes None.
 
     Args:
         table: Name of the table.
-        row: Values by column name; every column must be there, None for null.
+        row: Values by column name; every column that is not derived must be there, None for null.
         number: Position of the row, for the message.
 
     Raises:
         SchemaError: See `frame`.
     """
-    declared = columns(table)
+    return _plain_row(table, columns(table, measured=True), row, number)
+
+
+def _plain_row(table: str, declared: Mapping[str, Column], row: Row, number: int) -> dict[str, Any]:
     if row.keys() != declared.keys():
-        _check_names(table, row, f"row {number}")
+        _check_names(table, declared, row, f"row {number}")
     return {name: _plain(table, column, row[name], number) for name, column in declared.items()}
 
 
-def _check_names(table: str, names: Iterable[str], where: str) -> None:
-    present, declared = set(names), columns(table)
+def _check_names(table: str, declared: Mapping[str, Column], names: Iterable[str], where: str) -> None:
+    present = set(names)
     missing = [name for name in declared if name not in present]
     if missing:
         raise SchemaError(f"{where} of table {table} lacks the column {', '.join(missing)}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from harness.vocabulary import DeviceClass, Metric, Outcome, Role, Roof, State, Status, Verdict
+from harness.vocabulary import CheckResult, DeviceClass, Metric, Outcome, Role, Roof, State, Status, Verdict
 
 Dtype = Literal["string", "Int64", "Float64", "boolean"]
 
@@ -23,6 +23,7 @@ class Column:
         meaning: One sentence for the documentation.
         unit: Unit of the values, or "" for a number without one and for text.
         required: Whether a null is an error.
+        derived: Whether it is computed from measured tables: rows do not come with it.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Column:
     meaning: str
     unit: str = ""
     required: bool = False
+    derived: bool = False
 
 
 def _text(name: str, meaning: str, *, required: bool = False) -> Column:
@@ -50,19 +52,22 @@ ROWS: Final = {
     "samples": "one execution of a case (or several, timed together), or one stage of its compilation, in order",
     "events": "one command that a sample submitted to a device",
     "machine": "a stretch of samples and the state of the machine over it",
+    "checks": "a check of a case's results, and the samples that it speaks for",
     "summaries": "a case in one state (hot or cold)",
     "pairs": "a variant against the naive variant of its family, in one state",
     "comparisons": "a case in one state that two runs may share",
 }
 
 _PATTERN = _text("pattern", "Name of the pattern.", required=True)
-_FAMILY = _text("family", "Folder of the benchmark, one for each chapter of the guide.")
+_CHAPTER = _text("chapter", "Chapter of the guide: the folder of the benchmark.")
 _GUIDE = _text("guide", "Place of the lesson in the guide.")
 _CATALOGUE = _text("catalogue", "Catalogue entries of the lesson, with commas between them.")
 _VARIANT = _text("variant", "Name of the variant.", required=True)
 _ROLE = _text("role", f"{', '.join(Role)}.", required=True)
 _PRESET = _text("preset", "Named problem size: smoke, default or guide.", required=True)
 _AXES = _text("axes", "Axis values as a JSON object.", required=True)
+_SIZES = _text("sizes", "Sizes of the problem as a JSON object; null in runs of schema versions 1 and 2.")
+_OVERRIDES = _text("overrides", "Those of the sizes that are not the preset's own, as a JSON object; null likewise.")
 _DEVICE = _text("device", "Filter string of the device, such as level_zero:gpu:0.", required=True)
 _DEVICE_CLASS = _text("device_class", f"{' or '.join(DeviceClass)}.", required=True)
 _METRIC = _text(
@@ -74,7 +79,11 @@ _CLAIM = _text("claim", "What the guide claims on this device class: faster, slo
 _STATUS = _text("status", f"{', '.join(Status)}.", required=True)
 _REASON = _text("reason", "Why the status is not ok, in one line.")
 _STATE = _text("state", "hot or cold; null when nothing was sampled.")
-_CASE_ID = _text("case_id", "Readable key: pattern/variant/preset/axis=value;.../device_class.", required=True)
+_CASE_ID = _text(
+    "case_id",
+    "Readable key: pattern/variant/preset/name=value;.../device_class, with axes and sizes that are not the preset's.",
+    required=True,
+)
 _SAMPLE = _count("sample", "Number of the sample, unique and increasing in a run.", required=True)
 _ROOF_FRACTION = _number(
     "roof_fraction",
@@ -120,13 +129,15 @@ DEVICES: Final = (
 CASES: Final = (
     _CASE_ID,
     _PATTERN,
-    _FAMILY,
+    _CHAPTER,
     _GUIDE,
     _CATALOGUE,
     _VARIANT,
     _ROLE,
     _PRESET,
     _AXES,
+    _SIZES,
+    _OVERRIDES,
     _DEVICE,
     _DEVICE_CLASS,
     _METRIC,
@@ -164,6 +175,14 @@ SAMPLES: Final = (
     _number("queue_ns", "First submit to first start.", "ns"),
     Column("valid", "boolean", "Whether the timestamps can be trusted.", required=True),
     _text("flags", "What was noticed about the sample, with commas between; empty if nothing.", required=True),
+    Column(
+        "checked",
+        "boolean",
+        "Whether the last check that speaks for it passed; rows of compilation need none. Without it a sample does not "
+        "count.",
+        required=True,
+        derived=True,
+    ),
 )
 
 EVENTS: Final = (
@@ -192,6 +211,13 @@ MACHINE: Final = (
     _text("changed", "Which of these are not what they were when sampling began; empty if none.", required=True),
 )
 
+CHECKS: Final = (
+    _CASE_ID,
+    _count("first_sample", "First sample that the check speaks for.", required=True),
+    _count("end_sample", "Number after the last one.", required=True),
+    _text("result", f"{', '.join(CheckResult)}; of several that speak for a sample the last counts.", required=True),
+)
+
 SUMMARIES: Final = (
     _CASE_ID,
     _PATTERN,
@@ -199,11 +225,12 @@ SUMMARIES: Final = (
     _ROLE,
     _PRESET,
     _AXES,
+    _SIZES,
     _DEVICE,
     _DEVICE_CLASS,
     _METRIC,
     _STATE,
-    _count("n", "Valid samples in this state.", required=True),
+    _count("n", "Samples that count, valid and checked, in this state.", required=True),
     _number("median_ns", "Median.", "ns"),
     _number(
         "low_ns",
@@ -229,11 +256,13 @@ SUMMARIES: Final = (
 
 PAIRS: Final = (
     _PATTERN,
-    _FAMILY,
+    _CHAPTER,
     _GUIDE,
     _CATALOGUE,
     _PRESET,
     _AXES,
+    _SIZES,
+    _OVERRIDES,
     _DEVICE,
     _DEVICE_CLASS,
     _METRIC,
@@ -254,7 +283,7 @@ PAIRS: Final = (
     ),
     _number("speedup_low", "Lower end of the 95 % interval of the speed-up over instances, of one alone over blocks."),
     _number("speedup_high", "Its upper end."),
-    _count("blocks", "Blocks with a valid sample of both sides, in instances that are long enough.", required=True),
+    _count("blocks", "Blocks in which both sides have a sample that counts, of long enough instances.", required=True),
     _count("instances", "Instances of the family that these blocks are of."),
     _text("outcome", f"{', '.join(Outcome)}; same: within the case's same_within.", required=True),
     _CLAIM,
@@ -269,13 +298,14 @@ COMPARISONS: Final = (
     _ROLE,
     _PRESET,
     _AXES,
+    _SIZES,
     _DEVICE_CLASS,
     _STATE,
     _METRIC,
     _text("before_device", "Name and driver version of the device in the first run."),
     _text("after_device", "Name and driver version of the device in the second run."),
-    _count("before_n", "Valid samples in the first run.", required=True),
-    _count("after_n", "Valid samples in the second run.", required=True),
+    _count("before_n", "Samples that count, valid and checked, in the first run.", required=True),
+    _count("after_n", "Samples that count, valid and checked, in the second run.", required=True),
     _number("before_ns", "Median in the first run.", "ns"),
     _number("after_ns", "Median in the second run.", "ns"),
     _number("speedup", "before_ns / after_ns: above 1 the second run is faster."),

@@ -24,7 +24,7 @@ def as_html(
     patterns = [
         {
             "name": name,
-            "family": members[0].launch.family,
+            "chapter": members[0].launch.chapter,
             "rows": [{"kernel": k, "target": target_name(k), "cells": cells(k)} for k in members if k.status == "ok"],
             "pairs": [_pair(pair) for pair in pairs if pair.either.launch.pattern == name],
         }

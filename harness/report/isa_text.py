@@ -54,7 +54,7 @@ def _parts(
     for pattern, group in groupby(kernels, key=lambda kernel: kernel.launch.pattern):
         compiled = [kernel for kernel in group if kernel.status == "ok"]
         if compiled:
-            yield f"{compiled[0].launch.family} / {pattern}"
+            yield f"{compiled[0].launch.chapter} / {pattern}"
             yield _table(compiled, width)
     yield LEGEND
     yield from failures(kernels)

@@ -17,14 +17,14 @@ def as_json(infos: Sequence[PatternInfo]) -> str:
 
 
 def as_text(infos: Sequence[PatternInfo], width: int | None = None) -> str:
-    """Patterns under the heading of their family, each with its lesson and its variants."""
+    """Patterns under the heading of their chapter, each with its lesson and its variants."""
     width = width or _terminal_width()
     lines = []
-    family = ""
-    for info in sorted(infos, key=lambda info: (info.family, info.name)):
-        if info.family != family:
-            family = info.family
-            lines.append(f"\n{family}")
+    chapter = ""
+    for info in sorted(infos, key=lambda info: (info.chapter, info.name)):
+        if info.chapter != chapter:
+            chapter = info.chapter
+            lines.append(f"\n{chapter}")
         lines.append(f"  {info.name}  [{', '.join(info.catalogue)}]  {info.metric}")
         lines += textwrap.wrap(info.lesson, width - 6, initial_indent=" " * 6, subsequent_indent=" " * 6)
         variants = ", ".join(f"{v.name} ({v.role})" for v in info.variants)

@@ -9,7 +9,9 @@ from typing import Any
 
 import pandas as pd
 
+from harness.analysis import points
 from harness.analysis.noise_floor import noise_floor
+from harness.analysis.times import counted
 from harness.records import Run
 from harness.report import units
 from harness.vocabulary import Outcome, Roof, State, Status, Verdict
@@ -22,7 +24,7 @@ class ResultRow:
     ``brief`` is the reason in a few words, ``reason`` the whole sentence. The baseline's own line has no speed-up.
     """
 
-    family: str
+    chapter: str
     pattern: str
     axes: str
     variant: str
@@ -37,7 +39,7 @@ class ResultRow:
 
 
 def result_rows(run: Run) -> list[ResultRow]:
-    """The rows of a run by family, pattern and axes; each group begins with its baseline."""
+    """The rows of a run by chapter, pattern and axes; each group begins with its baseline."""
     rows: list[ResultRow] = []
     for _, group in groupby(sorted_pairs(run), key=_point):
         pairs = list(group)
@@ -46,20 +48,24 @@ def result_rows(run: Run) -> list[ResultRow]:
 
 
 def _point(pair: dict[Any, Any]) -> tuple[str, ...]:
-    return pair["pattern"], pair["preset"], pair["axes"], str(pair["state"])
+    return pair["pattern"], pair["preset"], pair["axes"], str(pair["sizes"]), str(pair["state"])
 
 
 def sorted_pairs(run: Run) -> list[dict[Any, Any]]:
     """The pairs in the order in which reports show them."""
     # pairs without a block of an unfinished run are told of by `failures`, all together
     untouched = run.pairs["reason"].str.startswith("interrupted") & (run.pairs["blocks"] == 0)
-    ordered = run.pairs[~untouched].sort_values(["family", "pattern", "axes", "state"], kind="stable")
-    return list(ordered.to_dict("records"))
+    return sorted(run.pairs[~untouched].to_dict("records"), key=_order)
+
+
+def _order(pair: dict[Any, Any]) -> tuple[Any, ...]:
+    place = str(pair["chapter"]), pair["pattern"]
+    return *place, points.order(pair["axes"]), points.order(pair["sizes"]), str(pair["state"])
 
 
 def _row(pair: dict[Any, Any]) -> ResultRow:
     return ResultRow(
-        family=pair["family"],
+        chapter=pair["chapter"],
         pattern=pair["pattern"],
         axes=_where(pair),
         variant=pair["variant"],
@@ -78,14 +84,14 @@ def _row(pair: dict[Any, Any]) -> ResultRow:
 def _baseline_row(run: Run, pairs: Sequence[dict[Any, Any]]) -> ResultRow:
     pair = pairs[0]
     same = run.summaries["variant"] == pair["baseline"]
-    for column in ("pattern", "preset", "axes"):
-        same &= run.summaries[column] == pair[column]
+    for column in ("pattern", "preset", "axes", "sizes"):
+        same &= _equal(run.summaries[column], pair[column])
     cases = run.summaries[same]
-    in_state = cases[cases["state"].fillna("") == ("" if pd.isna(pair["state"]) else pair["state"])]
+    in_state = cases[_equal(cases["state"], pair["state"])]
     case = (cases if in_state.empty else in_state).iloc[0]
     times = [number(other["baseline_ns"]) for other in pairs]
     return ResultRow(
-        family=pair["family"],
+        chapter=pair["chapter"],
         pattern=pair["pattern"],
         axes=_where(pair),
         variant=pair["baseline"],
@@ -94,6 +100,11 @@ def _baseline_row(run: Run, pairs: Sequence[dict[Any, Any]]) -> ResultRow:
         time=units.duration(next(filter(None, times), number(case["median_ns"]))),
         roof=units.percent(number(case["roof_fraction"])),
     )
+
+
+def _equal(column: pd.Series[Any], value: Any) -> pd.Series[bool]:
+    """Where a column has a value; a null, such as the sizes of old runs, equals a null."""
+    return column.isna() if pd.isna(value) else (column == value).fillna(False)
 
 
 def brief_reason(pair: dict[Any, Any]) -> str:
@@ -116,11 +127,13 @@ def noise_line(run: Run) -> str:
 def flag_line(run: Run) -> str:
     """How many samples carry each flag, in one line; empty when none does."""
     flags = run.samples["flags"].dropna().str.split(",").explode()
-    counts = flags[flags != ""].value_counts()
-    if counts.empty:
+    shown = [f"{count} {flag}" for flag, count in flags[flags != ""].value_counts().items()]
+    if unchecked := int((~run.samples["checked"]).sum()):
+        shown.append(f"{unchecked} that no check followed")
+    if not shown:
         return ""
-    shown = ", ".join(f"{count} {flag}" for flag, count in counts.items())
-    return f"flags: {shown}; of {len(run.samples)} samples {int((~run.samples['valid']).sum())} are not used"
+    unused = int((~counted(run.samples)).sum())
+    return f"flags: {', '.join(shown)}; of {len(run.samples)} samples {unused} are not used"
 
 
 def instance_line(run: Run) -> str:
@@ -142,9 +155,9 @@ def notes(run: Run) -> list[str]:
 
 
 def _where(pair: dict[Any, Any]) -> str:
-    """The point on the axes, and the state of the caches where it is not the usual one."""
+    """Axes, sizes that are not the preset's own, and the state of the caches where it is not the usual one."""
     cold = ["cold"] if pair["state"] == State.COLD else []
-    return ", ".join(filter(None, [units.axes_text(pair["axes"]), *cold]))
+    return ", ".join(filter(None, [points.words(pair["overrides"]), points.words(pair["axes"]), *cold]))
 
 
 def number(value: Any) -> float | None:

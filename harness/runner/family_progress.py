@@ -1,65 +1,160 @@
-"""What a run has of a family between two passes, and of the pass that is under way."""
+"""How far a run is with a family: which variants wait, what became of the others, and what was spent.
+
+A run comes to a family in several passes, and in a pass it may lose a worker with every variant. This knows what that
+leaves to do; rows of the table `cases` are written from it and never read back.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from harness.records.unchecked import Stretch
-from harness.vocabulary import SAMPLED_STATES
+import msgspec
 
-#: Rows of the table ``cases`` by variant.
-Rows = dict[str, dict[str, Any]]
+from harness.patterns.plan import Family
+from harness.runner.case_rows import NOT_MEASURED, CaseResult, Row
+from harness.sampling.limits import Sampling
+from harness.vocabulary import SAMPLED_STATES, Status
 
 #: Log speed-ups by variant, for each instance, by state of the caches.
 LogSpeedups = dict[str, list[Mapping[str, Sequence[float]]]]
 
 
 @dataclass
-class Visit:
+class FamilyProgress:
     """What a run has of a family.
 
     Attributes:
-        rows: of its cases.
+        family: what is measured.
+        fixed: columns of each case that do not change, by variant.
+        sampling: the limits of all passes together.
         next_block, next_instance: numbers that are not taken yet.
+        pass_number: of the pass that is under way, from 0.
+        results: what is known of each variant: what is on disk.
+        waiting: variants that have no result of this pass.
         spent_s: seconds of sampling in all passes so far, those of workers that were lost too.
         blocks: how many were sampled so far, in all states, by workers that were not lost.
-        earlier: log speed-ups of the instances so far, by state of the caches.
+        speedups: log speed-ups of the instances so far.
         compiled: variants that have their rows of compilation.
     """
 
-    rows: Rows
+    family: Family
+    fixed: Mapping[str, Row]
+    sampling: Sampling
     next_block: int
     next_instance: int = 0
+    pass_number: int = 0
+    results: dict[str, CaseResult] = field(default_factory=dict)
+    waiting: list[str] = field(default_factory=list)
     spent_s: float = 0.0
     blocks: int = 0
-    earlier: LogSpeedups = field(default_factory=dict)
+    speedups: LogSpeedups = field(default_factory=dict)
     compiled: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        """A family that is new waits as a whole."""
+        if not self.results:
+            self.results = dict.fromkeys(self.fixed, CaseResult())
+            self.waiting = list(self.fixed)
+
+    def begin_later_pass(self, number: int) -> None:
+        """Let the variants that are good so far wait again, unless all samples are taken; what is on disk stands."""
+        self.pass_number = number
+        able = self._blocks_left() >= len(self.sampling.states)
+        self.waiting = [name for name, result in self.results.items() if able and result.status == Status.OK]
+
+    def finish(self, variant: str, result: CaseResult) -> Row:
+        """A variant has its result of this pass; gives its row."""
+        self.results[variant] = result
+        self.waiting = [name for name in self.waiting if name != variant]
+        return self.row(variant)
+
+    def give_up(self, variants: Iterable[str], status: str, reason: str) -> list[Row]:
+        """Variants get no result of this pass; gives their rows, which keep what earlier passes told of the work."""
+        return [
+            self.finish(name, msgspec.structs.replace(self.results[name], status=status, reason=reason, stopped_by=""))
+            for name in list(variants)
+        ]
+
+    def row(self, variant: str) -> Row:
+        """The row of a variant's case."""
+        return {**self.fixed[variant], **self.results[variant].columns()}
+
+    def rows(self) -> list[Row]:
+        """The rows of all cases."""
+        return [self.row(variant) for variant in self.fixed]
+
+    def statuses(self) -> dict[str, str]:
+        """What became of each variant in this pass."""
+        return {name: NOT_MEASURED if name in self.waiting else result.status for name, result in self.results.items()}
+
+    # ---- limits -------------------------------------------------------------------------------------------------
+
+    def limits(self, left_s: float) -> Sampling:
+        """The limits of what is still to do in this pass.
+
+        Args:
+            left_s: seconds that the run has left.
+        """
+        own_s = (self.sampling.budget_s - self.spent_s) / (self.sampling.passes - self.pass_number)
+        blocks = max(len(self.sampling.states), self.sampling.max_blocks // self.sampling.passes)
+        return replace(
+            self.sampling,
+            budget_s=max(0.0, min(own_s, left_s)),
+            max_blocks=min(blocks, self._blocks_left()),
+        )
+
+    def is_last_pass(self, limits: Sampling) -> bool:
+        """Whether no pass comes after this one, be it because its limits let it take all samples that are left."""
+        states = len(limits.states)
+        rest = self._blocks_left() - limits.max_blocks // states * states
+        return self.pass_number + 1 >= limits.passes or rest < states
+
+    def _blocks_left(self) -> int:
+        return self.sampling.max_blocks - self.blocks
+
+    # ---- what workers send --------------------------------------------------------------------------------------
+
+    def add_sample(self, sample: Mapping[str, Any]) -> None:
+        """Note the numbers that a sample takes: those of a later worker must not repeat them."""
+        self.next_block = max(self.next_block, sample["block"] + 1)
+        if sample["instance"] is None:
+            self.compiled.update(name for name, row in self.fixed.items() if row["case_id"] == sample["case_id"])
+        else:
+            self.next_instance = max(self.next_instance, sample["instance"] + 1)
+
+    def add_share(self, share: PassShare, *, complete: bool) -> None:
+        """Count what a worker did; of one that did not come to its end, the time only."""
+        self.spent_s += share.spent_s()
+        if complete:
+            self.blocks += len(share.blocks)
+            for state, instances in share.speedups.items():
+                self.speedups.setdefault(state, []).extend(instances)
 
 
 @dataclass
-class Attempt:
-    """What one worker has sent of a family in one pass: it counts when the worker comes to the end.
+class PassShare:
+    """What one worker does of a pass over a family.
 
     Attributes:
-        case_ids: of the variants that have no result of this worker yet, by variant.
         first_sample: number of its first sample.
         blocks: numbers of those that were sampled.
-        instances: log speed-ups, by state of the caches.
+        speedups: log speed-ups of its instances.
         told_s: seconds of sampling in the states that are over.
     """
 
-    case_ids: dict[str, str]
     first_sample: int
     blocks: set[int] = field(default_factory=set)
-    instances: LogSpeedups = field(default_factory=dict)
+    speedups: LogSpeedups = field(default_factory=dict)
     told_s: float = 0.0
     _first_s: float | None = None
     _last_s: float = 0.0
 
-    def see(self, sample: Mapping[str, Any], now_s: float) -> None:
-        """A row of a sample came that is no row of compilation."""
+    def add_sample(self, sample: Mapping[str, Any], now_s: float) -> None:
+        """A row of the table `samples` came."""
+        if sample["instance"] is None:  # of compilation
+            return
         self._first_s = now_s if self._first_s is None else self._first_s
         self._last_s = now_s
         if sample["state"] in SAMPLED_STATES:
@@ -69,7 +164,3 @@ class Attempt:
         """Seconds of sampling; of a worker that was lost, until its last sample: it may have hung for long after."""
         seen_s = 0.0 if self._first_s is None else self._last_s - self._first_s
         return max(self.told_s, seen_s)
-
-    def unchecked(self, end: int | None = None) -> Stretch:
-        """The samples of variants whose result did not come; ``end`` is the number after the last one."""
-        return Stretch(tuple(self.case_ids.values()), self.first_sample, end)

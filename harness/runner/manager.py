@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any, Protocol
 
 from harness.analysis import timestamps
@@ -17,12 +17,12 @@ from harness.children.messages import UnreadableMessage
 from harness.children.worker_process import WorkerDied, WorkerEnded, WorkerHung, WorkerProcess
 from harness.errors import BrokenEnvironment, NoDevice, XebenchError
 from harness.patterns.plan import Family
-from harness.records.unchecked import Stretch
-from harness.runner.case_rows import ENDED_BEFORE, NOT_MEASURED, case_rows
-from harness.runner.family_progress import Attempt, Rows, Visit
+from harness.records.checks import Check
+from harness.runner.case_rows import ENDED_BEFORE, NOT_MEASURED, CaseResult, fixed_columns
+from harness.runner.family_progress import FamilyProgress, PassShare
 from harness.runner.stop_signals import Stopped
 from harness.sampling.limits import Clock, Sampling
-from harness.vocabulary import Flag, Status
+from harness.vocabulary import CheckResult, Flag, Status
 
 # Starting the stack takes seconds; on a loaded machine a multiple of that.
 START_TIMEOUT_S = 300.0
@@ -33,12 +33,21 @@ REST_TIMEOUT_S = 1.0
 # A worker may be silent for this long when the run's budget is spent: it compiles, or computes a reference.
 GRACE_S = 10.0
 
+# What a variant's last check in a pass says of its samples, by the status that it leaves. Other ends are no check.
+_CHECK_RESULTS = {Status.OK: CheckResult.PASSED, Status.WRONG: CheckResult.WRONG}
+
+#: How a worker was lost: the variant at work if there was one, status and reason of what is lost with it.
+Loss = tuple[str | None, str, str]
+
 
 class Sink(Protocol):
     """Where rows go: a :class:`harness.records.RunWriter`."""
 
     def append(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Write rows of a table."""
+
+    def append_checks(self, checks: Sequence[Check]) -> None:
+        """Write which samples count."""
 
 
 class _BudgetSpent(Exception):
@@ -60,7 +69,6 @@ class Manager:
         first: numbers of the first sample and of every family's first block; a resumed run goes on counting.
         notice: called with the name of the variant at work, for progress.
         sample_flags: what the samples that arrive now are marked with, beside their own flags.
-        unchecked: told which samples have no check after them, and before a worker begins that its own have none yet.
         make_worker: starts a worker on a device.
         clock: seconds, for tests.
     """
@@ -76,7 +84,6 @@ class Manager:
         first: tuple[int, int] = (0, 0),
         notice: Callable[[str], None] = lambda text: None,
         sample_flags: Callable[[], Sequence[Flag]] = tuple,
-        unchecked: Callable[[Sequence[Stretch]], None] = lambda stretches: None,
         make_worker: Callable[[str], WorkerProcess] = WorkerProcess,
         clock: Clock = time.monotonic,
     ) -> None:
@@ -86,12 +93,9 @@ class Manager:
         self._timeout_s = timeout_s
         self._seed = seed
         self._next_sample, self._first_block = first
-        self._visits: dict[str, Visit] = {}
+        self._families: dict[str, FamilyProgress] = {}
         self._notice = notice
         self._sample_flags = sample_flags
-        self._tell_unchecked = unchecked
-        self._unchecked: list[Stretch] = []
-        self._told_unchecked: list[Stretch] = []
         self._make_worker = make_worker
         self._clock = clock
         self._worker: WorkerProcess | None = None
@@ -116,12 +120,13 @@ class Manager:
 
     def announce(self, families: Iterable[Family], reason: str = ENDED_BEFORE) -> None:
         """Write the cases of families that are not measured yet, or that will not be, with the reason."""
-        rows = [
-            row
-            for family in families
-            for row in case_rows(family, self._device, self._seed, reason, self._sampling.precision).values()
-        ]
-        self._sink.append("cases", rows)
+        result = CaseResult(reason=reason).columns()
+        cases = [fixed for family in families for fixed in self._fixed_columns(family).values()]
+        self._sink.append("cases", [{**fixed, **result} for fixed in cases])
+
+    def restore(self, progress: FamilyProgress) -> None:
+        """Take over what an earlier session has of a family."""
+        self._families[self._key(progress.family)] = progress
 
     def run_family(self, family: Family, budget_s: float = float("inf"), number: int = 0) -> dict[str, str]:
         """Measure one family; gives the status of each variant, `NOT_MEASURED` when the run's budget ended before.
@@ -136,13 +141,13 @@ class Manager:
             Stopped: a signal came; everything that the worker had sent is written.
         """
         end_s = self._clock() + budget_s
-        visit = self._visit(family, number)
+        progress = self._begin_pass(family, number)
         try:
-            self._measure(family, visit, number, end_s)
+            self._measure(progress, end_s)
         except _BudgetSpent as end:
             if number == 0:  # else what is on disk counts
-                self._settle(visit.rows, _waiting(visit.rows), NOT_MEASURED, str(end))
-        return {name: str(row["status"]) for name, row in visit.rows.items()}
+                self._sink.append("cases", progress.give_up(progress.waiting, NOT_MEASURED, str(end)))
+        return progress.statuses()
 
     def close(self) -> None:
         """End the worker."""
@@ -150,123 +155,91 @@ class Manager:
             self._worker.close()
             self._worker = None
 
-    def _visit(self, family: Family, number: int) -> Visit:
-        """What is known of a family, new in the first pass; the cases to measure have no result yet."""
+    def _begin_pass(self, family: Family, number: int) -> FamilyProgress:
+        """What is known of a family, new in the first pass; variants to measure wait."""
         key = self._key(family)
-        if number and key in self._visits:
-            visit = self._visits[key]
-            for row in visit.rows.values() if self._blocks_left(visit) >= len(self._sampling.states) else ():
-                if row["status"] == Status.OK:
-                    row["status"] = NOT_MEASURED  # not written: what is on disk counts until there is more
-            return visit
-        rows = case_rows(family, self._device, self._seed, precision=self._sampling.precision)
-        self._sink.append("cases", list(rows.values()))
-        self._visits[key] = visit = Visit(rows, self._first_block)
-        return visit
-
-    def restore(self, family: Family, visit: Visit) -> None:
-        """Take over what an earlier session has of a family: one pass, the last, is left for it."""
-        visit.next_block = self._first_block
-        visit.compiled = set(visit.rows)
-        visit.spent_s = self._sampling.budget_s * (1 - 1 / self._sampling.passes)
-        self._visits[self._key(family)] = visit
+        if number and key in self._families:
+            self._families[key].begin_later_pass(number)
+        else:
+            fixed = self._fixed_columns(family)
+            self._families[key] = FamilyProgress(family, fixed, self._sampling, self._first_block)
+            self._sink.append("cases", self._families[key].rows())
+        return self._families[key]
 
     def _key(self, family: Family) -> str:
         return family.case_id("", str(self._device["device_class"]))
 
-    def _measure(self, family: Family, visit: Visit, number: int, end_s: float) -> None:
+    def _fixed_columns(self, family: Family) -> Mapping[str, dict[str, Any]]:
+        return fixed_columns(family, self._device, self._seed, self._sampling.precision)
+
+    def _measure(self, progress: FamilyProgress, end_s: float) -> None:
         """Let workers measure what waits, without the variants that each of them is lost with.
 
         Raises:
             _BudgetSpent: the run's time was over before.
         """
-        while waiting := _waiting(visit.rows):
-            lost = self._attempt(family, waiting, visit, number, end_s)
-            if lost is None:
+        while progress.waiting:
+            loss = self._measure_with_one_worker(progress, end_s)
+            if loss is None:
                 break
-            variant, status, reason = lost
+            variant, status, reason = loss
             # a worker that falls after it has told of a case takes nothing from that case
-            gone = [name for name in _waiting(visit.rows) if variant in (None, name)]
-            self._settle(visit.rows, gone, status, reason)
-            if _waiting(visit.rows) and self._clock() >= end_s:
+            lost = [name for name in progress.waiting if variant in (None, name)]
+            self._sink.append("cases", progress.give_up(lost, status, reason))
+            if progress.waiting and self._clock() >= end_s:
                 raise _BudgetSpent
-
-    # ---- limits -------------------------------------------------------------------------------------------------
-
-    def _part(self, visit: Visit, number: int, end_s: float) -> Sampling:
-        """The limits of an attempt in one pass, from what the attempts before it have left."""
-        left_s = (self._sampling.budget_s - visit.spent_s) / (self._sampling.passes - number)
-        blocks = max(len(self._sampling.states), self._sampling.max_blocks // self._sampling.passes)
-        return replace(
-            self._sampling,
-            budget_s=max(0.0, min(left_s, end_s - self._clock())),
-            max_blocks=min(blocks, self._blocks_left(visit)),
-        )
-
-    def _blocks_left(self, visit: Visit) -> int:
-        return self._sampling.max_blocks - visit.blocks
-
-    def _is_last(self, visit: Visit, number: int, part: Sampling) -> bool:
-        """Whether no pass comes after this one, be it because this one may take all samples that are left."""
-        states = len(part.states)
-        rest = self._blocks_left(visit) - part.max_blocks // states * states
-        return number + 1 >= part.passes or rest < states
 
     def _silence_s(self, end_s: float) -> float:
         """How long a worker may say nothing: a hang must not outlast the run's budget by the whole timeout."""
         left_s = max(0.0, end_s - self._clock()) + GRACE_S
         return min(self._timeout_s, round(left_s, 1)) if left_s < self._timeout_s else self._timeout_s
 
-    # ---- one attempt --------------------------------------------------------------------------------------------
+    # ---- one worker's share of a pass ---------------------------------------------------------------------------
 
-    def _attempt(
-        self, family: Family, variants: Sequence[str], visit: Visit, number: int, end_s: float
-    ) -> tuple[str | None, str, str] | None:
-        """Let a worker measure ``variants``. None when it finished; else the variant that was lost, status, reason.
+    def _measure_with_one_worker(self, progress: FamilyProgress, end_s: float) -> Loss | None:
+        """Let a worker measure what waits. None when it finished, else how it was lost.
 
         Raises:
             _BudgetSpent: it was silent when the run's time was over.
         """
-        worker, rows = self._ready_worker(), visit.rows
-        part = self._part(visit, number, end_s)
-        attempt = Attempt({name: rows[name]["case_id"] for name in variants}, self._next_sample)
-        self._tell(attempt.unchecked())
+        worker, family, variants = self._ready_worker(), progress.family, list(progress.waiting)
+        limits = progress.limits(end_s - self._clock())
         worker.ask(
             "family",
             source=family.pattern.source,
             pattern=family.pattern.name,
             sizes=dict(family.sizes),
             axes=dict(family.axes),
-            variants=list(variants),
-            case_ids=dict(attempt.case_ids),
-            sampling=asdict(part),
+            variants=variants,
+            case_ids={name: progress.fixed[name]["case_id"] for name in variants},
+            sampling=asdict(limits),
             seed=self._seed,
             first_sample=self._next_sample,
-            first_block=visit.next_block,
-            first_instance=visit.next_instance,
-            compiled=[name for name in variants if name in visit.compiled],
-            last=self._is_last(visit, number, part),
-            earlier={state: list(instances) for state, instances in visit.earlier.items()},
+            first_block=progress.next_block,
+            first_instance=progress.next_instance,
+            compiled=[name for name in variants if name in progress.compiled],
+            last=progress.is_last_pass(limits),
+            earlier={state: list(instances) for state, instances in progress.speedups.items()},
         )
+        share, complete = PassShare(self._next_sample), False
         try:
-            lost = self._follow(worker, variants, visit, attempt, end_s)
-        except (Stopped, _BudgetSpent):
-            self._conclude(attempt, visit)
-            raise
-        self._conclude(attempt, visit, whole=lost is None)
-        return lost
+            loss = self._follow(worker, variants, progress, share, end_s)
+            complete = loss is None
+            return loss
+        finally:
+            progress.add_share(share, complete=complete)
 
     def _follow(
-        self, worker: WorkerProcess, variants: Sequence[str], visit: Visit, attempt: Attempt, end_s: float
-    ) -> tuple[str | None, str, str] | None:
-        """Take what a worker sends until it has finished, or is lost: see `_attempt`."""
+        self, worker: WorkerProcess, variants: Sequence[str], progress: FamilyProgress, share: PassShare, end_s: float
+    ) -> Loss | None:
+        """Take what a worker sends until it has finished, or is lost: see `_measure_with_one_worker`."""
         silence_s = self._timeout_s
         try:
             while (message := _listen(worker, silence_s := self._silence_s(end_s)))["kind"] != "done":
                 if message["kind"] == "failed":
                     self.close()
                     return None, Status.ERROR, str(message["reason"])
-                self._take(message, visit, attempt)
+                self._take(message, progress, share)
             return None
         except WorkerEnded as end:
             index, stage = worker.beacon.read()
@@ -277,67 +250,49 @@ class Manager:
                 raise _BudgetSpent(f" ({variant or 'the worker'} in {stage}: {end})") from None
             return variant, end.status, f"{stage}: {end}"
         except Stopped:
-            self._take_rest(worker, visit, attempt)
+            self._take_rest(worker, progress, share)
             raise
 
-    def _conclude(self, attempt: Attempt, visit: Visit, *, whole: bool = False) -> None:
-        """Count what an attempt took; of one that was cut off the time, and samples of variants that were checked."""
-        visit.spent_s += attempt.spent_s()
-        if whole:
-            visit.blocks += len(attempt.blocks)
-            for state, instances in attempt.instances.items():
-                visit.earlier.setdefault(state, []).extend(instances)
-        if attempt.case_ids and self._next_sample > attempt.first_sample:
-            self._unchecked.append(attempt.unchecked(self._next_sample))
-        self._tell()
-
-    def _tell(self, *going_on: Stretch) -> None:
-        told = [*self._unchecked, *going_on]
-        if told != self._told_unchecked:
-            self._told_unchecked = told
-            self._tell_unchecked(told)
-
-    def _take_rest(self, worker: WorkerProcess, visit: Visit, attempt: Attempt) -> None:
+    def _take_rest(self, worker: WorkerProcess, progress: FamilyProgress, share: PassShare) -> None:
         """End the worker and take what it had sent before."""
         worker.kill()
         with suppress(WorkerEnded):
             while True:
-                self._take(_listen(worker, REST_TIMEOUT_S), visit, attempt)
+                self._take(_listen(worker, REST_TIMEOUT_S), progress, share)
 
-    def _take(self, message: Mapping[str, Any], visit: Visit, attempt: Attempt) -> None:
+    def _take(self, message: Mapping[str, Any], progress: FamilyProgress, share: PassShare) -> None:
         if message["kind"] == "rows":
             if message["table"] == "samples":
-                self._count(message["rows"], visit, attempt)
+                self._count(message["rows"], progress, share)
             self._sink.append(message["table"], message["rows"])
         elif message["kind"] == "case":
-            self._tell()  # the first of them comes when all are checked
-            row = visit.rows[message["variant"]]
-            row.update({key: value for key, value in message.items() if key not in ("kind", "variant")})
-            self._sink.append("cases", [row])
-            attempt.case_ids.pop(message["variant"])
+            self._finish(message["variant"], CaseResult.of(message), progress, share)
         elif message["kind"] == "pass":
-            attempt.instances[message["state"]] = message["instances"]
-            attempt.told_s += message["seconds"]
+            share.speedups[message["state"]] = message["instances"]
+            share.told_s += message["seconds"]
         elif message["kind"] == "progress":
             self._notice(message["variant"])
 
-    def _count(self, samples: Sequence[dict[str, Any]], visit: Visit, attempt: Attempt) -> None:
-        """Note which numbers are taken: a later worker's must not repeat them."""
-        flags, names = self._sample_flags(), {row["case_id"]: name for name, row in visit.rows.items()}
+    def _count(self, samples: Sequence[dict[str, Any]], progress: FamilyProgress, share: PassShare) -> None:
+        """Note which numbers are taken, and mark what was measured beside another run."""
+        flags = self._sample_flags()
         for sample in samples:
             self._next_sample = max(self._next_sample, sample["sample"] + 1)
-            visit.next_block = max(visit.next_block, sample["block"] + 1)
-            if sample["instance"] is None:
-                visit.compiled.add(names[sample["case_id"]])
-            else:
-                visit.next_instance = max(visit.next_instance, sample["instance"] + 1)
-                attempt.see(sample, self._clock())
+            progress.add_sample(sample)
+            share.add_sample(sample, self._clock())
             sample["flags"] = timestamps.with_flags(sample["flags"], *flags)
 
-    def _settle(self, rows: Rows, variants: Sequence[str], status: str, reason: str) -> None:
-        for name in variants:
-            rows[name].update(status=status, reason=reason, stopped_by="")
-        self._sink.append("cases", [rows[name] for name in variants])
+    def _finish(self, variant: str, result: CaseResult, progress: FamilyProgress, share: PassShare) -> None:
+        """Write the last word on a variant in this pass: first what its check says of its samples.
+
+        Killed in between, the run has samples that count and a case that still waits; the other way round it would
+        have a case that is over, and samples that never count.
+        """
+        row = progress.finish(variant, result)
+        verdict = _CHECK_RESULTS.get(Status(result.status))
+        if verdict is not None and self._next_sample > share.first_sample:
+            self._sink.append_checks([Check(row["case_id"], share.first_sample, self._next_sample, verdict)])
+        self._sink.append("cases", [row])
 
     # ---- the worker ---------------------------------------------------------------------------------------------
 
@@ -355,11 +310,6 @@ class Manager:
         if message["kind"] == "failed":
             kind = NoDevice if message["exit_code"] == NoDevice.exit_code else XebenchError
             raise kind(f"the worker failed: {message['reason']}")
-
-
-def _waiting(rows: Rows) -> list[str]:
-    """The variants that have no result of this pass."""
-    return [name for name, row in rows.items() if row["status"] == NOT_MEASURED]
 
 
 def _listen(worker: WorkerProcess, timeout_s: float) -> Mapping[str, Any]:

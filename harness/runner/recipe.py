@@ -24,7 +24,7 @@ class Recipe:
     """The part of a command line that says what is measured, and how thoroughly.
 
     Attributes:
-        names: patterns, families or catalogue ids; all patterns when empty.
+        names: patterns, chapters or catalogue ids; all patterns when empty.
         preset: of the problem sizes.
         overrides: values of axes and sizes, as ``name=value,value``.
         paths: pattern files beside the built-in ones.

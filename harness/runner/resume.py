@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+import msgspec
 import pandas as pd
 
 from harness.analysis import times
 from harness.analysis.rows import rows
-from harness.errors import XebenchError
+from harness.errors import RunFolderError, XebenchError
 from harness.patterns.plan import Family
-from harness.records import Run
-from harness.runner.case_rows import NOT_MEASURED
-from harness.runner.family_progress import Visit
+from harness.records import Run, schema
+from harness.runner.case_rows import NOT_MEASURED, CaseResult
+from harness.runner.family_progress import FamilyProgress, LogSpeedups
+from harness.sampling.limits import Sampling
 from harness.sampling.stopping import log_speedups
-from harness.vocabulary import SAMPLED_STATES, Flag, StopReason, find_baseline
+from harness.vocabulary import SAMPLED_STATES, StopReason, find_baseline
 
 #: What tells one device, or one of its drivers, from another.
 IDENTITY: Final = ("device", "name", "driver_version")
@@ -47,10 +49,16 @@ def _words(row: Mapping[str, Any]) -> str:
 def missing_families(plan: Sequence[Family], cases: pd.DataFrame, device_class: str) -> list[Family]:
     """The families of ``plan`` in which a case is not over: they are measured again as a whole.
 
-    A speed-up needs both of its sides in the same blocks, so a family cannot be completed variant by variant.
+    A speed-up needs both of its sides in the same blocks, so a family cannot be completed variant by variant. A preset
+    that has other sizes by now makes another family.
     """
-    done = set(cases.loc[cases["status"] != NOT_MEASURED, "case_id"])
-    return [family for family in plan if not done.issuperset(case_ids([family], device_class))]
+    over = cases[cases["status"] != NOT_MEASURED]
+    done = set(zip(over["case_id"], over["sizes"], strict=True))
+    return [
+        family
+        for family in plan
+        if not done.issuperset((case_id, family.sizes_json()) for case_id in case_ids([family], device_class))
+    ]
 
 
 def unfinished_families(plan: Sequence[Family], cases: pd.DataFrame, device_class: str) -> list[Family]:
@@ -60,26 +68,45 @@ def unfinished_families(plan: Sequence[Family], cases: pd.DataFrame, device_clas
     return [family for family in plan if family not in missing and waiting & set(case_ids([family], device_class))]
 
 
-def earlier_visit(family: Family, run: Run, device_class: str) -> Visit:
-    """What the run has of a family: its cases, and the log speed-ups of its instances."""
+def family_progress(family: Family, run: Run, device_class: str, sampling: Sampling, next_block: int) -> FamilyProgress:
+    """What a run has of a family to which it wanted to come again: one pass is left, the last.
+
+    Args:
+        family: whose cases have results.
+        run: as an earlier session left it.
+        device_class: of its device.
+        sampling: the limits of all passes together.
+        next_block: number of a block that no session has taken.
+    """
     names = {family.case_id(variant.name, device_class): variant.name for variant in family.pattern.variants}
-    cases = {names[row["case_id"]]: row for row in rows(run.cases) if row["case_id"] in names}
+    own_cases = run.cases.loc[run.cases["case_id"].isin(names), [*schema.columns("cases")]]
+    cases = {names[row["case_id"]]: row for row in rows(own_cases)}
     own = run.samples[run.samples["case_id"].isin(names)]
-    counted = own[own["state"].isin(SAMPLED_STATES) & ~own["flags"].str.contains(Flag.SUPERSEDED, regex=False)]
-    visit = Visit(
+    checked = own[own["state"].isin(SAMPLED_STATES) & own["checked"]]
+    return FamilyProgress(
+        family,
         cases,
-        next_block=0,
+        sampling,
+        next_block,
         next_instance=int(max(own["instance"].dropna(), default=-1)) + 1,
-        blocks=counted["block"].nunique(),
+        results={variant: CaseResult.of(row) for variant, row in cases.items()},
+        spent_s=sampling.budget_s * (1 - 1 / sampling.passes),
+        blocks=checked["block"].nunique(),
+        speedups=_speedups(family, times.usable(run.cases, own), names),
+        compiled=set(cases),
     )
+
+
+def _speedups(family: Family, samples: pd.DataFrame, variants: Mapping[str, str]) -> LogSpeedups:
+    """The log speed-ups of each instance, by state, from samples that count."""
     baseline = find_baseline(family.pattern.variants, role=lambda variant: variant.role)
     assert baseline is not None  # Pattern refuses to be declared without
-    trusted = times.usable(run.cases, own)
-    for (state, _), instance in trusted.groupby(["state", "instance"]):
-        by_block = instance.pivot_table("time_ns", "block", "case_id", aggfunc="median").rename(columns=names)
-        speedups = log_speedups({str(name): by_block[name].tolist() for name in by_block}, baseline.name)
-        visit.earlier.setdefault(str(state), []).append({name: one.tolist() for name, one in speedups.items()})
-    return visit
+    speedups: LogSpeedups = {}
+    for (state, _), instance in samples.groupby(["state", "instance"]):
+        by_block = instance.pivot_table("time_ns", "block", "case_id", aggfunc="median").rename(columns=variants)
+        logs = log_speedups({str(name): by_block[name].tolist() for name in by_block}, baseline.name)
+        speedups.setdefault(str(state), []).append({name: values.tolist() for name, values in logs.items()})
+    return speedups
 
 
 def case_ids(families: Iterable[Family], device_class: str) -> list[str]:
@@ -87,16 +114,31 @@ def case_ids(families: Iterable[Family], device_class: str) -> list[str]:
     return [family.case_id(variant.name, device_class) for family in families for variant in family.pattern.variants]
 
 
+class _Git(msgspec.Struct):
+    commit: str | None = None
+
+
+class _Software(msgspec.Struct):
+    """What a manifest says of the software that measured."""
+
+    xebench: str | None = None
+    git: _Git | None = None
+    packages: dict[str, str | None] = {}
+
+    def versions(self) -> dict[str, str | None]:
+        """All of it by name."""
+        commit = self.git.commit if self.git else None
+        return {"xebench": self.xebench, "commit": commit and commit[:12], **self.packages}
+
+
 def changed_software(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Which versions differ between two manifests: ``numba 0.59.1 -> 0.60.0``."""
-    then, current = _versions(before), _versions(now)
+    """Which versions differ between two manifests: ``numba 0.59.1 -> 0.60.0``.
+
+    Raises:
+        RunFolderError: a manifest was tampered with.
+    """
+    try:
+        then, current = (msgspec.convert(manifest, _Software).versions() for manifest in (before, now))
+    except msgspec.ValidationError as error:
+        raise RunFolderError(f"the run's manifest is damaged ({error}): restore it from a copy") from None
     return [f"{name} {then.get(name)} -> {version}" for name, version in current.items() if then.get(name) != version]
-
-
-def _versions(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    commit = (manifest.get("git") or {}).get("commit")
-    return {
-        "xebench": manifest.get("xebench"),
-        "commit": commit and commit[:12],
-        **dict(manifest.get("packages") or {}),
-    }

@@ -14,6 +14,7 @@ from harness.doctor.self_test import selftest
 from harness.errors import NoDevice, RunFolderError, XebenchError
 from harness.patterns.plan import Family
 from harness.records import Run, RunWriter, load_run, schema
+from harness.records.checks import superseding
 from harness.records.provenance import manifest
 from harness.roofline.results import with_kept_roofs
 from harness.runner import resume
@@ -63,7 +64,7 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
             try:
                 _require_right_results(device)
                 with _open(options, earlier, progress, environment) as writer:
-                    session = _Session(
+                    part = _PartOfRun(
                         plan,
                         options,
                         sampling,
@@ -76,7 +77,7 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
                         presence,
                         writer,
                     )
-                    return session.run()
+                    return part.run()
             finally:
                 if presence is not None:
                     presence.release()
@@ -111,7 +112,7 @@ def _require_right_results(device: runtime.DeviceInfo) -> None:
 
 def _open(options: Options, earlier: Run | None, progress: Progress, environment: Mapping[str, str]) -> RunWriter:
     facts = manifest(options.command_line, asdict(runtime.describe_machine()), environment)
-    facts["drivers"] = {found.device: found.driver_version for found in runtime.list_devices()}
+    facts["drivers"] = {device.device: device.driver_version for device in runtime.list_devices()}
     if earlier is None:
         return RunWriter.create(options.output, {**facts, **options.recipe.to_manifest()}, overwrite=options.overwrite)
     if changed := resume.changed_software(earlier.manifest, facts):
@@ -120,8 +121,8 @@ def _open(options: Options, earlier: Run | None, progress: Progress, environment
 
 
 @dataclass
-class _Session:
-    """One process's part of a run."""
+class _PartOfRun:
+    """What one process does of a run: all of it, or from where an earlier process was cut off."""
 
     plan: Sequence[Family]
     options: Options
@@ -173,23 +174,23 @@ class _Session:
             cases, device_class = self.earlier.cases, self.device.device_class
             missing = resume.missing_families(self.plan, cases, device_class)
             unfinished = resume.unfinished_families(self.plan, cases, device_class)
+            first = self.writer.next_numbers()
             more = f", {len(unfinished)} {'lacks' if len(unfinished) == 1 else 'lack'} a pass" if unfinished else ""
             self.progress.say(f"{len(missing)} of {len(self.plan)} families are missing{more}")
             if not missing and not unfinished:
                 return None
             with self.signals.held():
-                self.writer.supersede(resume.case_ids(missing, self.device.device_class))
-            first = self.writer.next_numbers()
+                self.writer.append_checks(superseding(resume.case_ids(missing, device_class), end_sample=first[0]))
         manager = self._manager(row := self._device_row(), first)
         try:
             if all(row[roof.column] is None for roof in Roof):
                 row.update(with_kept_roofs(manager.measure_roofs(), self.options.kept_roofs(self.device)))
                 self.writer.append("devices", [row])
             manager.announce(missing)
-            self._restore(manager, unfinished)
+            self._restore(manager, unfinished, next_block=first[1])
             last = self.sampling.passes - 1
-            visits = [(number, family) for number in range(self.sampling.passes) for family in missing]
-            return self._measure_families(manager, [*visits, *((last, family) for family in unfinished)])
+            passes = [(number, family) for number in range(self.sampling.passes) for family in missing]
+            return self._measure_passes(manager, [*passes, *((last, family) for family in unfinished)])
         finally:
             manager.close()
 
@@ -214,39 +215,39 @@ class _Session:
             first=first,
             notice=self.progress.variant,
             sample_flags=lambda: (Flag.SHARED,) if watch.disturbed() else (),
-            unchecked=self.writer.note_unchecked,
             make_worker=partial(WorkerProcess, memory_limit_bytes=self.memory_bytes, poll=poll),
         )
 
-    def _restore(self, manager: Manager, families: Sequence[Family]) -> None:
+    def _restore(self, manager: Manager, families: Sequence[Family], next_block: int) -> None:
         """Families that an earlier session came to before get the pass that is left."""
         for family in families:
             assert self.earlier is not None
-            manager.restore(family, resume.earlier_visit(family, self.earlier, self.device.device_class))
+            device_class = self.device.device_class
+            manager.restore(resume.family_progress(family, self.earlier, device_class, self.sampling, next_block))
 
-    def _measure_families(self, manager: Manager, visits: Sequence[tuple[int, Family]]) -> str | None:
+    def _measure_passes(self, manager: Manager, passes: Sequence[tuple[int, Family]]) -> str | None:
         """Come to every family, as often as there are passes: the machine of a minute later is another."""
-        for done, (number, family) in enumerate(visits):
+        for done, (number, family) in enumerate(passes):
             left_s = self.budget.left_s()
             if left_s <= 0:
-                return self._out_of_time(manager, visits[done:])
-            self.progress.family(done, len(visits), f"{family.pattern.name} {family.axes_text()}".strip())
+                return self._out_of_time(manager, passes[done:])
+            self.progress.family(done, len(passes), f"{family.pattern.name} {family.point()}".strip())
             with self.signals.held():
                 statuses = manager.run_family(family, left_s, number)
             if NOT_MEASURED in statuses.values() and self.budget.left_s() <= 0:
-                return self._out_of_time(manager, visits[done + 1 :], cut_off=number == 0)
+                return self._out_of_time(manager, passes[done + 1 :], cut_off=number == 0)
         return None
 
-    def _out_of_time(self, manager: Manager, visits: Sequence[tuple[int, Family]], *, cut_off: bool = False) -> str:
+    def _out_of_time(self, manager: Manager, passes: Sequence[tuple[int, Family]], *, cut_off: bool = False) -> str:
         """The run's budget is spent; families that were never measured are said to be missing.
 
         Args:
             manager: writes their cases.
-            visits: what the run did not come to.
+            passes: what the run did not come to.
             cut_off: whether there is another family, whose cases say already that it was not measured to its end.
         """
         spent = f"the budget of {self.budget.seconds:g} s for the run is spent"
-        families = [family for number, family in visits if number == 0]
+        families = [family for number, family in passes if number == 0]
         manager.announce(families, f"not measured: {spent}")
         count = len(families) + cut_off
         lacking = (
@@ -260,8 +261,8 @@ class _Session:
             f"another run uses this device ({neighbour}): each disturbs the other; samples taken "
             f"meanwhile have the flag '{Flag.SHARED}'"
         )
-        known = self.writer.manifest.get("concurrent_runs", [])
-        self.writer.note(concurrent_runs=[*known, asdict(neighbour)])
+        others = self.writer.manifest.get("concurrent_runs", [])
+        self.writer.note(concurrent_runs=[*others, asdict(neighbour)])
 
 
 def _cause(error: BaseException) -> str:

@@ -44,15 +44,32 @@ def test_a_family_without_a_baseline_has_no_pairs() -> None:
     assert made.run().pairs.empty
 
 
-def test_families_are_apart_by_preset_axes_and_device() -> None:
+def test_families_are_apart_by_preset_axes_sizes_and_device() -> None:
     made = Synthetic()
-    for changed in ({}, {"preset": "guide"}, {"axes": '{"n":2}'}, {"device_class": "gpu", "device": "opencl:gpu:0"}):
+    gpu = {"device_class": "gpu", "device": "opencl:gpu:0"}
+    for changed in ({}, {"preset": "guide"}, {"axes": '{"n":2}'}, {"sizes": '{"n": 64}'}, gpu):
         made.times(made.case("a", "naive", **changed), noisy(100, seed=1))
         made.times(made.case("b", "optimized", **changed), noisy(100, seed=2))
     found = made.run().pairs
-    assert len(found) == 4
-    assert not found.duplicated(["preset", "axes", "device_class"]).any()
-    assert list(found["device"]) == [DEVICE] * 3 + ["opencl:gpu:0"]
+    assert len(found) == 5
+    assert not found.duplicated(["preset", "axes", "sizes", "device_class"]).any()
+    assert list(found["device"]) == [DEVICE] * 4 + ["opencl:gpu:0"]
+
+
+def test_a_variant_is_never_paired_with_a_baseline_of_another_size() -> None:
+    made = Synthetic()
+    made.times(made.case("a", "naive", sizes='{"n": 64}'), noisy(100))
+    made.times(made.case("b", "optimized", sizes='{"n": 384}'), noisy(50))
+    assert made.run().pairs.empty
+
+
+def test_samples_that_no_check_followed_are_in_no_block() -> None:
+    made = Synthetic()
+    for variant, role in (("a", "naive"), ("b", "optimized")):
+        case_id = made.case(variant, role)
+        for block in range(12):
+            made.sample(case_id, block=block, device_ns=100.0, checked=variant == "a" or block < 8)
+    assert made.run().pairs["blocks"].tolist() == [8]
 
 
 def test_only_blocks_that_both_sides_have_are_compared() -> None:

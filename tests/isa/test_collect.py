@@ -48,7 +48,7 @@ def test_a_launch_tells_its_geometry(tmp_path: Path) -> None:
     # 256 work-items and a halo of 256, of four bytes
     assert (cached.local_size, cached.local_bytes) == ((256,), 2048)
     assert cached.global_size[0] % 256 == 0
-    assert (cached.role, cached.family) == ("optimized", "slm")
+    assert (cached.role, cached.chapter) == ("optimized", "slm")
     assert json.loads(cached.axes) == {"work_group_size": 256}
 
 

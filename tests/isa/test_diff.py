@@ -22,7 +22,7 @@ def entry(
     code = None if fixture is None else kit.code(fixture)
     name = "k" if code is None else code.info.name
     launch = KernelLaunch(
-        "pattern", "family", variant, role, "{}", name, sha or f"{variant}{name}", Path(), (), (), None
+        "pattern", "chapter", variant, role, "{}", name, sha or f"{variant}{name}", Path(), (), (), None
     )
     launch = KernelLaunch(**{**launch.__dict__, "local_bytes": local_bytes})
     status = ("ok", "") if code else ("crashed", "ended by SIGSEGV")

@@ -36,7 +36,7 @@ def command(*arguments: str, status: int = 0) -> subprocess.CompletedProcess[str
 
 def pattern_info(name: str, variants: list[str]) -> PatternInfo:
     made = tuple(VariantInfo(variant, "naive", {}, "") for variant in variants)
-    return PatternInfo(name, "family", "", "", (), "device", {}, {"smoke": {}}, {}, made, "file.py")
+    return PatternInfo(name, "chapter", "", "", (), "device", {}, {"smoke": {}}, {}, made, "file.py")
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def launch(tmp_path: Path) -> KernelLaunch:
     spirv.write_bytes(b"spirv")
     kernel = next(iter(read_zeinfo(kit.text("igc2/spills.pvc.zeinfo"))))
     return KernelLaunch(
-        "pattern", "family", "variant", "naive", "{}", kernel, "0" * 64, spirv, (), (1 << 20,), (256,), 0
+        "pattern", "chapter", "variant", "naive", "{}", kernel, "0" * 64, spirv, (), (1 << 20,), (256,), 0
     )
 
 

@@ -19,7 +19,7 @@ def launch(folder: Path, variant: str, content: bytes, **fields: object) -> Kern
     path = folder / f"{digest}.spv"
     path.write_bytes(content)
     role = "naive" if variant == "slow" else "optimized"
-    return KernelLaunch("pattern", "family", variant, role, "{}", "eighty_doubles", digest, path, **fields)
+    return KernelLaunch("pattern", "chapter", variant, role, "{}", "eighty_doubles", digest, path, **fields)
 
 
 @pytest.fixture

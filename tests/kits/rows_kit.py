@@ -1,13 +1,15 @@
-"""Rows of the measured tables for tests: every column there, null unless given."""
+"""Rows of the measured tables for tests, as a run appends them: every column there, null unless given."""
 
 from typing import Any
 
-from harness.records import TABLES
+from harness.records import schema
+from harness.records.checks import Check
+from harness.vocabulary import CheckResult
 
 
 def row(table: str, **values: Any) -> dict[str, Any]:
     """A row with the given values and None elsewhere."""
-    return {**dict.fromkeys(TABLES[table]), **values}
+    return {**dict.fromkeys(schema.columns(table, measured=True)), **values}
 
 
 def device(**changed: Any) -> dict[str, Any]:
@@ -23,6 +25,8 @@ def case(variant: str, role: str, **changed: Any) -> dict[str, Any]:
         "role": role,
         "preset": "smoke",
         "axes": "{}",
+        "sizes": '{"n": 8}',
+        "overrides": "{}",
         "device": "opencl:cpu:0",
         "device_class": "cpu",
         "metric": "device",
@@ -62,10 +66,16 @@ def event(variant: str, number: int, **changed: Any) -> dict[str, Any]:
     return row("events", **{**known, **changed})
 
 
+def check(variant: str, first: int, end: int, result: CheckResult = CheckResult.PASSED) -> Check:
+    """A check that speaks for the samples from ``first`` to before ``end``."""
+    return Check(f"p/{variant}/smoke//cpu", first, end, result)
+
+
 def write_pair(writer: Any, blocks: int = 10) -> None:
-    """A naive variant of 200 ns and an optimized one of 100 ns, one sample each in each block."""
+    """A naive variant of 200 ns and an optimized one of 100 ns, one sample each in each block, and a check of each."""
     writer.append("devices", [device()])
     writer.append("cases", [case("a", "naive"), case("b", "optimized")])
     for block in range(blocks):
         writer.append("samples", [sample("a", 2 * block, 200.0), sample("b", 2 * block + 1, 100.0)])
         writer.append("events", [event("a", 2 * block), event("b", 2 * block + 1)])
+    writer.append_checks([check("a", 0, 2 * blocks), check("b", 0, 2 * blocks)])

@@ -29,11 +29,13 @@ class Synthetic:
         device = self.devices[0]
         known = {
             "pattern": "p",
-            "family": "f",
+            "chapter": "f",
             "variant": variant,
             "role": role,
             "preset": "smoke",
             "axes": "{}",
+            "sizes": '{"n": 8}',
+            "overrides": "{}",
             "device": device["device"],
             "device_class": device["device_class"],
             "metric": "device",
@@ -41,13 +43,15 @@ class Synthetic:
             "status": "ok",
             **changed,
         }
-        case_id = f"{known['pattern']}/{variant}/{known['preset']}/{known['axes']}/{known['device_class']}"
+        point = f"{known['axes']}{known['sizes']}"
+        case_id = f"{known['pattern']}/{variant}/{known['preset']}/{point}/{known['device_class']}"
         self.cases.append(_row("cases", {**known, "case_id": case_id}))
         return case_id
 
     def sample(self, case_id: str, **changed: Any) -> None:
-        """One sample, valid and hot unless changed."""
-        known = {"case_id": case_id, "sample": len(self.samples), "state": "hot", "valid": True, "flags": ""}
+        """One sample, valid, checked and hot unless changed."""
+        number = len(self.samples)
+        known = {"case_id": case_id, "sample": number, "state": "hot", "valid": True, "checked": True, "flags": ""}
         self.samples.append(_row("samples", {**known, **changed}))
 
     def times(
@@ -76,16 +80,15 @@ class Synthetic:
         devices, cases = frame("devices", self.devices), frame("cases", self.cases)
         samples = frame("samples", self.samples)
         summary = summaries(cases, samples, devices)
-        return Run(
-            path=Path("synthetic"),
-            manifest={"state": "complete"},
-            devices=devices,
-            cases=cases,
-            samples=samples,
-            events=frame("events", []),
-            summaries=frame("summaries", summary),
-            pairs=frame("pairs", pairs(cases, samples, devices, summary)),
-        )
+        tables = {
+            "devices": devices,
+            "cases": cases,
+            "samples": samples,
+            "events": frame("events", []),
+            "summaries": frame("summaries", summary),
+            "pairs": frame("pairs", pairs(cases, samples, devices, summary)),
+        }
+        return Run.of_tables(Path("synthetic"), {"state": "complete"}, tables)
 
 
 def noisy(median_ns: float, blocks: int = 20, spread: float = 0.005, seed: int = 0) -> np.ndarray:

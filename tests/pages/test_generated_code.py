@@ -11,12 +11,12 @@ from harness.pages.generated_code_data import KEPT, merged
 from harness.patterns.registry import discover
 
 FIGURES = [
-    name for name in KEPT if name not in ("pattern", "family", "variant", "role", "kernel", "gpu", "status", "reason")
+    name for name in KEPT if name not in ("pattern", "chapter", "variant", "role", "kernel", "gpu", "status", "reason")
 ]
 
 
 def row(variant: str, gpu: str, status: str = "ok", **changed: Any) -> dict[str, Any]:
-    named = {"pattern": "p", "family": "slm", "variant": variant, "role": "naive", "kernel": "k", "gpu": gpu}
+    named = {"pattern": "p", "chapter": "slm", "variant": variant, "role": "naive", "kernel": "k", "gpu": gpu}
     return {**named, "status": status, "reason": "", **dict.fromkeys(FIGURES, 0), "simd_width": 32, **changed}
 
 

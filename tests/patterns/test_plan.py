@@ -14,7 +14,7 @@ from harness.patterns.plan import build_plan, parse_override
 def info(name: str = "one", **changes: Any) -> PatternInfo:
     fields: dict[str, Any] = {
         "name": name,
-        "family": "f",
+        "chapter": "f",
         "guide": "g",
         "lesson": "l",
         "catalogue": (),
@@ -36,10 +36,28 @@ def test_each_point_of_the_axes_is_a_family() -> None:
 
 def test_overrides_replace_axis_values_and_sweep_sizes() -> None:
     plan = build_plan([info()], "smoke", {"stride": (16,), "n": (1, 2)})
-    assert [(f.sizes, f.axes) for f in plan] == [
-        ({"n": 1}, {"stride": 16, "n": 1}),
-        ({"n": 2}, {"stride": 16, "n": 2}),
+    assert [(f.sizes, f.axes) for f in plan] == [({"n": 1}, {"stride": 16}), ({"n": 2}, {"stride": 16})]
+    assert [f.case_id("naive", "cpu") for f in plan] == [
+        "one/naive/smoke/n=1;stride=16/cpu",
+        "one/naive/smoke/n=2;stride=16/cpu",
     ]
+
+
+def test_a_size_that_is_set_makes_another_family_with_other_cases() -> None:
+    (own,) = build_plan([info(axes={})], "default")
+    (set_to_64,) = build_plan([info(axes={})], "default", {"n": (64,)})
+    assert own.case_id("naive", "cpu") == "one/naive/default/-/cpu"
+    assert set_to_64.case_id("naive", "cpu") == "one/naive/default/n=64/cpu"
+    assert set_to_64 != own
+    assert (own.sizes_json(), own.overrides_json()) == ('{"n": 8}', "{}")
+    assert (set_to_64.sizes_json(), set_to_64.overrides_json()) == ('{"n": 64}', '{"n": 64}')
+
+
+def test_a_size_that_is_set_to_the_presets_own_is_the_presets() -> None:
+    plan = build_plan([info(axes={})], "default", {"n": (8.0, 16)})
+    assert plan[0] == build_plan([info(axes={})], "default")[0]
+    assert plan[0].sizes_json() == '{"n": 8}'
+    assert plan[1].case_id("naive", "cpu") == "one/naive/default/n=16/cpu"
 
 
 def test_an_override_need_only_fit_one_of_the_patterns() -> None:
@@ -56,7 +74,12 @@ def test_an_unknown_override_or_preset_is_named() -> None:
 
 @pytest.mark.parametrize(
     ("text", "parsed"),
-    [("a=1", ("a", (1,))), ("a=1,2.5,x", ("a", (1, 2.5, "x"))), ("a = 64, 256", ("a", (64, 256)))],
+    [
+        ("a=1", ("a", (1,))),
+        ("a=1,2.5,x", ("a", (1, 2.5, "x"))),
+        ("a = 64, 256", ("a", (64, 256))),
+        ("a=1,2,1", ("a", (1, 2))),
+    ],
 )
 def test_overrides_are_parsed(text: str, parsed: Any) -> None:
     assert parse_override(text) == parsed

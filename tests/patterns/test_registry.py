@@ -60,7 +60,7 @@ def test_another_package_of_the_name_hides_no_pattern(tmp_path: Path) -> None:
 def test_selection_by_name_family_and_catalogue_id() -> None:
     infos = discover()
     assert [i.name for i in select(infos, ["slm_convolution_cache"])] == ["slm_convolution_cache"]
-    assert {i.family for i in select(infos, ["slm"])} == {"slm"}
+    assert {i.chapter for i in select(infos, ["slm"])} == {"slm"}
     assert "slm_convolution_cache" in {i.name for i in select(infos, ["E34"])}
     assert select(infos, []) == infos
     assert select(infos, ["E34", "slm"]) == select(infos, ["slm", "E34"])

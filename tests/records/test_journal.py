@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rows_kit import case, device, sample
 
 from harness.errors import RunFolderError
-from harness.records import SchemaError, frame, journal
+from harness.records import SchemaError, journal, schema
 from harness.records.journal import Journal
 
 numbers = st.one_of(st.none(), st.floats(allow_nan=False, allow_infinity=False))
@@ -41,7 +41,7 @@ def test_what_was_appended_is_read_back(tmp_path: Path, batches: list[list[dict[
     with Journal(folder) as written:
         for batch in batches:
             written.append("samples", batch)
-    expected = frame("samples", [row for batch in batches for row in batch])
+    expected = schema.measured_frame("samples", [row for batch in batches for row in batch])
     assert journal.read(folder, "samples").equals(expected)
 
 
@@ -58,11 +58,11 @@ def test_a_torn_tail_costs_only_the_torn_row_and_writing_goes_on(
     cut = data.draw(st.integers(0, len(whole)))
     path.write_bytes(whole[:cut])
     kept = batch[: whole[:cut].count(b"\n")]
-    assert journal.read(folder, "samples").equals(frame("samples", kept))
+    assert journal.read(folder, "samples").equals(schema.measured_frame("samples", kept))
     later = sample("later", 1, 2.0)
     with Journal(folder) as resumed:
         resumed.append("samples", [later])
-    assert journal.read(folder, "samples").equals(frame("samples", [*kept, later]))
+    assert journal.read(folder, "samples").equals(schema.measured_frame("samples", [*kept, later]))
 
 
 def test_the_last_row_of_a_case_or_device_wins_at_the_place_of_the_first(tmp_path: Path) -> None:

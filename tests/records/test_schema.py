@@ -80,10 +80,10 @@ def test_null_is_null_in_every_form() -> None:
 
 
 def test_numpy_scalars_become_plain_values() -> None:
-    plain = schema.plain_row("devices", device(compute_units=np.int32(4), timer_resolution_ns=np.float32(2)))
+    plain = schema.measured_row("devices", device(compute_units=np.int32(4), timer_resolution_ns=np.float32(2)))
     assert type(plain["compute_units"]) is int
     assert type(plain["timer_resolution_ns"]) is float
-    flag = schema.plain_row(
+    flag = schema.measured_row(
         "samples", row("samples", case_id="c", sample=np.int64(1), state="hot", valid=np.bool_(True), flags="")
     )
     assert flag["valid"] is True

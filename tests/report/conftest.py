@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.records import TABLES, Run, RunWriter
+from harness.records import Run, RunWriter, schema
+from harness.records.checks import Check
+from harness.vocabulary import CheckResult
 
 BLOCKS = 30
 
 
 def blank(table: str, **values: Any) -> dict[str, Any]:
-    return {**dict.fromkeys(TABLES[table]), **values}
+    return {**dict.fromkeys(schema.columns(table, measured=True)), **values}
 
 
 def device_row() -> dict[str, Any]:
@@ -31,8 +33,9 @@ def device_row() -> dict[str, Any]:
 
 def case_row(pattern: str, variant: str, role: str, status: str = "ok", reason: str = "") -> dict[str, Any]:
     return blank(
-        "cases", case_id=f"{pattern}/{variant}/default/-/gpu", pattern=pattern, family="slm", guide="SLM / Cache",
+        "cases", case_id=f"{pattern}/{variant}/default/-/gpu", pattern=pattern, chapter="slm", guide="SLM / Cache",
         catalogue="E34", variant=variant, role=role, preset="default", axes='{"work_group_size": 256}',
+        sizes='{"n": 1000}', overrides="{}",
         device="level_zero:gpu:0", device_class="gpu", metric="device", claim="faster" if role == "optimized" else None,
         status=status, reason=reason, stopped_by="precision", seed=1, bytes_moved=1_000_000, operations=2_000_000,
         operation_kind="fp32", kernels="[]", source="p.py",
@@ -71,5 +74,7 @@ def run(tmp_path: Path) -> Run:
     writer.append("cases", cases)
     numbers = itertools.count()
     for seed, (case, length) in enumerate(zip(cases[:3], (40_000, 20_000, 5_000), strict=True)):
-        writer.append("samples", sample_rows(case["case_id"], length, numbers, seed))
+        rows = sample_rows(case["case_id"], length, numbers, seed)
+        writer.append("samples", rows)
+        writer.append_checks([Check(case["case_id"], rows[0]["sample"], next(numbers), CheckResult.PASSED)])
     return writer.finish()

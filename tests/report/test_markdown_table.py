@@ -65,7 +65,7 @@ def test_a_run_with_hostile_names_is_still_a_page_of_tables(run: Run) -> None:
     hostile = "x|y\n<script>alert(1)</script>"
     for frame in (run.cases, run.pairs, run.summaries):
         frame["pattern"] = frame["pattern"].replace("convolution", hostile)
-        frame["family"] = hostile
+        frame["chapter"] = hostile
     run.cases.loc[3, "reason"] = f"{hostile}\n| a | row |"
     run.devices.loc[0, "name"] = hostile
     text = markdown.render(run)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import html.parser
+import itertools
 import json
 import math
 from dataclasses import replace
 
 import pandas as pd
 import pytest
+from synthetic import Synthetic, noisy
 
 from harness.records import Run
 from harness.report import formats
 from harness.report.formats import render
 from harness.report.formats import text as text_format
 from harness.report.formats.html import PLOT_WIDTH, position
-from harness.report.result_rows import instance_line, result_rows
+from harness.report.result_rows import flag_line, instance_line, result_rows
 from harness.report.roofline_plot import plots
 
 
@@ -86,6 +88,42 @@ def test_the_plot_is_logarithmic_and_clips() -> None:
     assert position(16) == PLOT_WIDTH == position(1e9)
     assert position(1 / 16) == 0 == position(0)
     assert position(4) - position(2) == pytest.approx(position(2) - position(1))
+
+
+def sweep() -> Run:
+    """Two axes' worth of values and a size that was set, in the order in which a run may come to them."""
+    made = Synthetic()
+    for odd_size in (17, 31, 7):
+        for n in (512, 64):
+            point = {"axes": f'{{"odd_size": {odd_size}}}', "sizes": f'{{"n": {n}}}'}
+            overrides = '{"n": 64}' if n == 64 else "{}"
+            for role, time_ns in (("naive", 1000.0 * n), ("optimized", 100.0 * n)):
+                times = noisy(time_ns, spread=0)
+                made.times(made.case(role, role, overrides=overrides, **point), times)
+    return made.run()
+
+
+def test_points_are_in_the_order_of_numbers_and_say_which_size_was_set() -> None:
+    rows = result_rows(sweep())
+    assert [row.axes for row in rows[::2]] == [
+        "n=64, odd_size=7",
+        "odd_size=7",
+        "n=64, odd_size=17",
+        "odd_size=17",
+        "n=64, odd_size=31",
+        "odd_size=31",
+    ]
+    for baseline, row in itertools.pairwise(rows):
+        if baseline.role == "naive":
+            assert baseline.axes == row.axes
+            assert baseline.time == ("64.0 us" if "n=64" in row.axes else "512 us"), "of its own size"
+
+
+def test_samples_that_no_check_followed_are_told() -> None:
+    made = Synthetic()
+    made.sample(made.case("a", "naive"), device_ns=1.0, checked=False)
+    made.sample(made.case("b", "optimized"), device_ns=1.0, valid=False, flags="zero")
+    assert flag_line(made.run()) == "flags: 1 zero, 1 that no check followed; of 2 samples 2 are not used"
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "html"])

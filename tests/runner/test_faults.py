@@ -20,7 +20,7 @@ import pandas as pd
 import pytest
 
 import harness
-from harness.analysis import metrics, timestamps
+from harness.analysis import metrics, times, timestamps
 from harness.records import Run
 from harness.vocabulary import Flag, is_valid
 
@@ -225,7 +225,7 @@ def assert_measured_once(killed: pd.DataFrame, finished: pd.DataFrame) -> None:
     assert len(early) == len(killed)
     early = early[early["case_id"].str.startswith("gated/")]
     late = finished[finished["sample"] > killed["sample"].max()]
-    assert early["flags"].str.contains("superseded").all() and not early["valid"].any()
+    assert not early["checked"].any(), "nothing of it counts"
     assert len(late) > 0 and late["valid"].any() and late["case_id"].str.startswith("gated/").all()
     in_blocks = late[late["block"] >= 0]
     assert in_blocks["block"].min() > killed["block"].max(), "blocks of two sessions must not be mixed"
@@ -290,7 +290,7 @@ def test_a_hang_does_not_outlast_the_budget_of_the_run_by_its_whole_timeout(tmp_
     assert cut.manifest["ended_by"] == "run budget"
     assert set(cut.cases["status"]) == {"interrupted"}
     assert cut.cases["reason"].str.contains(r"launch_and_wait in sample: no answer for \d").all()
-    assert not cut.samples.loc[cut.samples["state"] == "hot", "valid"].any(), "no check followed"
+    assert not cut.samples.loc[cut.samples["state"] == "hot", "checked"].any(), "no check followed"
     xebench("--resume", str(run.output), status=0)
     assert set(harness.load_run(run.output).cases["status"]) == {"ok"}
 
@@ -307,13 +307,9 @@ def test_samples_of_a_pass_that_was_cut_off_do_not_count(number: signal.Signals,
         run.process.wait(60)
     cut = harness.load_run(run.output)
     assert {(row.status, row.stopped_by) for row in cut.cases.itertuples()} == {("ok", "pass")}
-    if number == signal.SIGINT:
-        assert_counted(cut, {0})
-        assert [one["end"] for one in cut.manifest["unchecked"]] == [int(cut.samples["sample"].max()) + 1]
-        assert (cut.pairs["blocks"] == 12).all()
-    else:
-        assert [one["end"] for one in cut.manifest["unchecked"]] == [None]
-        assert_counted(cut, {0})
+    assert_counted(cut, {0})
+    assert (cut.pairs["blocks"] == 12).all()
+    assert set(cut.checks["result"]) == {"passed"} and len(cut.checks) == 2
     assert "0 of 1 families are missing, 1 lacks a pass" in xebench("--resume", str(run.output), status=0)
     done = harness.load_run(run.output)
     assert done.complete and set(done.cases["stopped_by"]) == {"max blocks"}
@@ -325,8 +321,8 @@ def assert_counted(run: Run, instances: set[int]) -> None:
     hot = run.samples[run.samples["state"] == "hot"]
     counted = hot["instance"].isin(instances)
     assert set(hot["instance"]) == instances | {1}
-    assert (hot["valid"] == counted).all()
-    assert (hot["flags"].str.contains(Flag.SUPERSEDED) != counted).all()
+    assert (hot["checked"] == counted).all()
+    assert (times.counted(hot) == counted).all()
 
 
 # a kernel that is long enough for the timer, so that nothing is batched

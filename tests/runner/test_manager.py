@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,15 +15,16 @@ from harness.children.worker_process import WorkerDied, WorkerHung, WorkerOutOfM
 from harness.errors import BrokenEnvironment, XebenchError
 from harness.patterns.declaration import PatternInfo, VariantInfo
 from harness.patterns.plan import Family
-from harness.runner.case_rows import case_rows
-from harness.runner.family_progress import Stretch, Visit
+from harness.records.checks import Check
+from harness.runner.case_rows import CaseResult, fixed_columns
+from harness.runner.family_progress import FamilyProgress
 from harness.runner.manager import GRACE_S, Manager
 from harness.runner.stop_signals import Stopped
 from harness.sampling.limits import Sampling
 
 INFO = PatternInfo(
     name="p",
-    family="f",
+    chapter="f",
     guide="g",
     lesson="l",
     catalogue=("E1",),
@@ -94,6 +96,9 @@ class Sink:
     def append(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
         self.rows += [(table, dict(row)) for row in rows]
 
+    def append_checks(self, checks: Sequence[Check]) -> None:
+        self.append("checks", [check._asdict() for check in checks])
+
     def last_cases(self) -> dict[str, tuple[str, str]]:
         return {row["variant"]: (row["status"], row["reason"]) for table, row in self.rows if table == "cases"}
 
@@ -136,7 +141,8 @@ def test_a_family_that_goes_well_is_asked_for_once() -> None:
     manager, sink, (worker,) = manage([READY, samples(0, 1), case("a"), case("b"), DONE])
     assert manager.run_family(FAMILY) == {"a": "ok", "b": "ok"}
     assert worker.asked[0]["variants"] == ["a", "b"]
-    assert [table for table, _ in sink.rows] == ["cases", "cases", "samples", "samples", "cases", "cases"]
+    tables = [table for table, _ in sink.rows]
+    assert tables == ["cases", "cases", "samples", "samples", "checks", "cases", "checks", "cases"]
     assert sink.rows[0][1]["claim"] is None, "a claim for GPUs must not be counted for a CPU device"
 
 
@@ -328,11 +334,21 @@ def test_a_family_of_an_earlier_session_gets_its_last_pass() -> None:
         sampling=Sampling(budget_s=9.0, passes=3),
         first=(70, 30),
     )
-    rows = case_rows(FAMILY, {"device": "opencl:cpu:0", "device_class": "cpu"}, 1)
-    for row in rows.values():
-        row["status"] = "ok"
+    fixed = fixed_columns(FAMILY, {"device": "opencl:cpu:0", "device_class": "cpu"}, 1)
     earlier = {"hot": [{"b": [0.1, 0.2, 0.3]}]}
-    manager.restore(FAMILY, Visit(rows, 0, next_instance=4, earlier=earlier))
+    manager.restore(
+        FamilyProgress(
+            FAMILY,
+            fixed,
+            Sampling(budget_s=9.0, passes=3),
+            next_block=30,
+            next_instance=4,
+            results=dict.fromkeys("ab", CaseResult("ok", "")),
+            spent_s=6.0,
+            speedups=earlier,  # type: ignore[arg-type]
+            compiled={"a", "b"},
+        )
+    )
     assert manager.run_family(FAMILY, number=2) == {"a": "ok", "b": "ok"}
     (asked,) = worker.asked
     assert (asked["first_block"], asked["first_instance"], asked["earlier"]) == (30, 4, earlier)
@@ -455,41 +471,61 @@ def test_each_state_gets_a_block_and_no_more_than_there_are() -> None:
     assert [request["last"] for request in worker.asked] == [False, False, True]
 
 
-def watched(*scripts: Sequence[Any], **options: Any) -> tuple[Manager, list[list[Stretch]]]:
-    """A manager, and what it says to be unchecked, time after time."""
-    said: list[list[Stretch]] = []
-    manager, _, _ = manage(*scripts, unchecked=lambda stretches: said.append(list(stretches)), **options)
-    return manager, said
-
-
 A, B = "p/a/smoke/-/cpu", "p/b/smoke/-/cpu"
 
 
-def test_samples_are_unchecked_until_their_worker_has_checked_them() -> None:
-    manager, said = watched([READY, samples(70), case("a"), case("b"), DONE], first=(70, 0))
+def checks(sink: Sink) -> list[Check]:
+    return [Check(**row) for table, row in sink.rows if table == "checks"]
+
+
+def test_samples_are_checked_when_their_worker_has_told_of_their_case() -> None:
+    manager, sink, _ = manage([READY, samples(70, 71), case("a"), case("b"), DONE], first=(70, 0))
     manager.run_family(FAMILY)
-    assert said == [[Stretch((A, B), 70)], []]
+    assert checks(sink) == [(A, 70, 72, "passed"), (B, 70, 72, "passed")]
+    tables = [table for table, row in sink.rows if table != "cases" or row["status"] == "ok"]
+    assert tables == ["samples", "samples", "checks", "cases", "checks", "cases"], "killed in between, nothing is lost"
 
 
 def test_samples_of_a_lost_worker_stay_unchecked_but_for_cases_that_it_told() -> None:
-    manager, said = watched(
+    manager, sink, _ = manage(
         [READY, samples(0, 1), (1, "sample"), WorkerDied("x")],
         [READY, samples(2), case("a"), DONE],
     )
     manager.run_family(FAMILY)
-    lost = Stretch((A, B), 0, 2)
-    assert said == [[Stretch((A, B), 0)], [lost], [lost, Stretch((A,), 2)], [lost]]
-    manager, said = watched([READY, samples(0, 1), case("a"), (1, "idle"), WorkerDied("x")])
+    assert checks(sink) == [(A, 2, 3, "passed")]
+    manager, sink, _ = manage([READY, samples(0, 1), case("a"), (1, "idle"), WorkerDied("x")])
     manager.run_family(FAMILY)
-    assert said[-1] == [Stretch((B,), 0, 2)]
+    assert checks(sink) == [(A, 0, 2, "passed")]
+
+
+@pytest.mark.parametrize("status", ["error", "skipped", "refused"])
+def test_a_variant_that_came_to_no_check_has_none(status: str) -> None:
+    manager, sink, _ = manage([READY, samples(0), case("a"), case("b", status), DONE])
+    manager.run_family(FAMILY)
+    assert checks(sink) == [(A, 0, 1, "passed")]
+
+
+def test_a_variant_that_is_wrong_after_its_samples_has_a_check_that_says_so() -> None:
+    manager, sink, _ = manage([READY, samples(0), case("a"), case("b", "wrong"), DONE])
+    manager.run_family(FAMILY)
+    assert checks(sink) == [(A, 0, 1, "passed"), (B, 0, 1, "wrong")]
 
 
 def test_samples_of_a_pass_that_a_stop_cuts_off_stay_unchecked() -> None:
-    manager, said = watched(
+    manager, sink, _ = manage(
         [READY, samples(0), case("a"), case("b"), DONE, samples(1), Stopped(2), samples(2), WorkerDied("killed")],
         sampling=Sampling(passes=2),
     )
     manager.run_family(FAMILY)
     with pytest.raises(Stopped):
         manager.run_family(FAMILY, number=1)
-    assert said[-1] == [Stretch((A, B), 1, 3)]
+    assert checks(sink) == [(A, 0, 1, "passed"), (B, 0, 1, "passed")]
+
+
+def test_cases_have_their_sizes_and_those_that_are_not_the_presets() -> None:
+    manager, sink, _ = manage()
+    info = replace(INFO, presets={"smoke": {"n": 384, "m": 2}})
+    manager.announce([Family(info, "smoke", {"n": 64, "m": 2}, {})])
+    (row, _) = (row for _, row in sink.rows)
+    assert (row["sizes"], row["overrides"]) == ('{"m": 2, "n": 64}', '{"n": 64}')
+    assert row["case_id"] == "p/a/smoke/n=64/cpu"

@@ -14,27 +14,31 @@ from harness.errors import RunFolderError, XebenchError
 from harness.patterns.declaration import PatternInfo, VariantInfo
 from harness.patterns.plan import Family
 from harness.records import Run, RunWriter, load_run, schema
-from harness.records.unchecked import Stretch
+from harness.records.checks import Check
 from harness.runner import resume
-from harness.runner.case_rows import case_rows
+from harness.runner.case_rows import CaseResult, fixed_columns
 from harness.runner.recipe import Recipe
-from harness.vocabulary import StopReason
+from harness.sampling.limits import Sampling
+from harness.vocabulary import CheckResult, StopReason
 
 DEVICE = {"device": "opencl:cpu:0", "name": "CPU", "driver_version": "1.2", "device_class": "cpu"}
 
 
-def family(name: str, **axes: Any) -> Family:
+def family(name: str, own_n: int = 8, **axes: Any) -> Family:
     variants = tuple(VariantInfo(variant, role, {}, "") for variant, role in (("a", "naive"), ("b", "optimized")))
-    info = PatternInfo(name, "f", "g", "l", (), "device", {}, {"smoke": {}}, {}, variants, f"{name}.py")
-    return Family(info, "smoke", {}, axes)
+    info = PatternInfo(name, "f", "g", "l", (), "device", {}, {"smoke": {"n": own_n}}, {}, variants, f"{name}.py")
+    return Family(info, "smoke", {"n": own_n}, axes)
+
+
+def case_rows(of: Family, *statuses: str) -> list[dict[str, Any]]:
+    rows = fixed_columns(of, DEVICE, 1).values()
+    return [
+        {**row, **CaseResult(status, "").columns()} for row, status in zip(rows, statuses or ("ok", "ok"), strict=True)
+    ]
 
 
 def cases(statuses: dict[str, tuple[str, str]]) -> pd.DataFrame:
-    rows: list[dict[str, Any]] = []
-    for name, pair in statuses.items():
-        for row, status in zip(case_rows(family(name), DEVICE, 1).values(), pair, strict=True):
-            rows.append({**row, "status": status})
-    return schema.frame("cases", rows)
+    return schema.frame("cases", [row for name, pair in statuses.items() for row in case_rows(family(name), *pair)])
 
 
 def test_a_family_is_missing_until_every_case_has_a_final_status() -> None:
@@ -50,7 +54,10 @@ def test_a_family_is_missing_until_every_case_has_a_final_status() -> None:
     plan = [family(name) for name in ("half", "done", "failed", "not_here", "untouched", "never_begun")]
     missing = resume.missing_families(plan, known, "cpu")
     assert [one.pattern.name for one in missing] == ["half", "untouched", "never_begun"]
-    assert resume.missing_families([family("done", n=2)], known, "cpu"), "another point of the axes is another family"
+    assert resume.missing_families([family("done", stride=2)], known, "cpu"), "another point of the axes is another"
+    changed = family("done", own_n=16)
+    assert resume.case_ids([changed], "cpu") == resume.case_ids([family("done")], "cpu")
+    assert resume.missing_families([changed], known, "cpu"), "and so is a preset whose size is another by now"
     assert resume.case_ids(missing[:1], "cpu") == ["half/a/smoke/-/cpu", "half/b/smoke/-/cpu"]
 
 
@@ -80,6 +87,8 @@ def test_other_software_is_told() -> None:
     assert resume.changed_software(before, before) == []
     assert resume.changed_software(before, now) == [f"commit {'a' * 12} -> {'b' * 12}", "numba 0.59 -> 0.60"]
     assert resume.changed_software({"git": None}, {"git": None}) == []
+    with pytest.raises(RunFolderError, match="manifest is damaged .*packages"):
+        resume.changed_software({"packages": 5}, now)
 
 
 def test_a_run_remembers_what_it_was_asked_for(tmp_path: Path) -> None:
@@ -129,11 +138,14 @@ def test_a_family_that_the_run_wanted_to_come_to_again_lacks_a_pass() -> None:
     assert [one.pattern.name for one in resume.unfinished_families(plan, known, "cpu")] == ["waits"]
 
 
-def write_two_instances(writer: RunWriter) -> None:
+SAMPLING = Sampling(budget_s=9.0, passes=3)
+
+
+def write_two_instances(writer: RunWriter, checked: int = 12) -> None:
     """Three blocks of each: the second variant takes a half and a quarter of the first one's time."""
     writer.append("devices", [{**dict.fromkeys(schema.columns("devices")), **DEVICE}])
-    writer.append("cases", [{**row, "status": "ok"} for row in case_rows(family("p"), DEVICE, 1).values()])
-    empty = dict.fromkeys(schema.columns("samples"))
+    writer.append("cases", case_rows(family("p")))
+    empty = dict.fromkeys(schema.columns("samples", measured=True))
     for number in range(12):
         block, second = divmod(number, 2)
         instance = block // 3
@@ -141,25 +153,30 @@ def write_two_instances(writer: RunWriter) -> None:
         case_id = family("p").case_id("ab"[second], "cpu")
         time_ns = 200.0 / (1 + instance) if second else 400.0
         writer.append("samples", [{**empty, **known, "case_id": case_id, "device_ns": time_ns}])
+    ids = resume.case_ids([family("p")], "cpu")
+    writer.append_checks([Check(case_id, 0, checked, CheckResult.PASSED) for case_id in ids])
 
 
 def test_what_an_earlier_session_has_of_a_family_is_read_from_its_samples(tmp_path: Path) -> None:
     with RunWriter.create(tmp_path / "run", {}) as writer:
         write_two_instances(writer)
-    visit = resume.earlier_visit(family("p"), load_run(tmp_path / "run"), "cpu")
-    assert list(visit.rows) == ["a", "b"]
-    assert (visit.next_instance, visit.blocks) == (2, 6)
-    one, two = visit.earlier["hot"]
+    progress = resume.family_progress(family("p"), load_run(tmp_path / "run"), "cpu", SAMPLING, next_block=6)
+    assert progress.statuses() == {"a": "ok", "b": "ok"} and not progress.waiting
+    assert (progress.next_block, progress.next_instance, progress.blocks) == (6, 2, 6)
+    assert progress.spent_s == pytest.approx(6.0), "one pass of three is left"
+    assert progress.compiled == {"a", "b"}
+    one, two = progress.speedups["hot"]
     assert one == {"b": pytest.approx([math.log(2)] * 3)}
     assert two == {"b": pytest.approx([math.log(4)] * 3)}
+    rows = [schema.measured_row("cases", row) for row in progress.rows()]
+    assert schema.frame("cases", rows).equals(schema.frame("cases", case_rows(family("p"))))
 
 
-@pytest.mark.parametrize("end", [12, None])
-def test_samples_that_no_check_followed_are_no_part_of_a_visit(end: int | None, tmp_path: Path) -> None:
-    both = tuple(resume.case_ids([family("p")], "cpu"))
+def test_samples_that_no_check_followed_decide_nothing(tmp_path: Path) -> None:
     with RunWriter.create(tmp_path / "run", {}) as writer:
-        write_two_instances(writer)
-        writer.note_unchecked([Stretch(both, 6, end), Stretch(both[:1], 0, 1)])
-    visit = resume.earlier_visit(family("p"), load_run(tmp_path / "run"), "cpu")
-    assert (visit.next_instance, visit.blocks) == (2, 3), "numbers of instances are taken nevertheless"
-    assert visit.earlier["hot"] == [{"b": pytest.approx([math.log(2)] * 2)}]
+        write_two_instances(writer, checked=6)
+        case_id = family("p").case_id("a", "cpu")
+        writer.append_checks([Check(case_id, 0, 1, CheckResult.SUPERSEDED)])
+    progress = resume.family_progress(family("p"), load_run(tmp_path / "run"), "cpu", SAMPLING, next_block=6)
+    assert (progress.next_instance, progress.blocks) == (2, 3), "numbers of instances are taken nevertheless"
+    assert progress.speedups["hot"] == [{"b": pytest.approx([math.log(2)] * 2)}]

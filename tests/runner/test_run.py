@@ -85,6 +85,22 @@ def test_axes_are_swept_and_what_the_device_lacks_is_skipped_with_its_reason(tmp
     assert all(f"needs work-groups of {limit}" in reason for reason in reasons)
 
 
+def test_a_size_that_is_set_is_another_family_with_other_cases(tmp_path: Path) -> None:
+    output = tmp_path / "run"
+    xebench(
+        "run", "allocation_in_loop", "--preset", "smoke", "--device", "cpu", "--output", str(output),
+        "--set", "n=25,20", "--budget", "0.1",
+    )  # fmt: skip
+    run = harness.load_run(output)
+    by_size = {size: set(cases["case_id"]) for size, cases in run.cases.groupby("size_n")}
+    assert all(case_id.endswith("/smoke/-/cpu") for case_id in by_size[25]), "the preset's own size"
+    assert all(case_id.endswith("/smoke/n=20/cpu") for case_id in by_size[20])
+    assert set(run.cases["overrides"]) == {"{}", '{"n": 20}'} and set(run.cases["size_steps"]) == {10}
+    for frame in (run.pairs, run.summaries, run.samples):
+        assert set(frame["size_n"]) == {20, 25}
+    assert not run.pairs.duplicated(["variant", "size_n"]).any() and run.pairs["speedup"].notna().all()
+
+
 def test_variants_that_fail_are_told_apart_and_the_good_pair_is_kept(tmp_path: Path) -> None:
     output = tmp_path / "run"
     done = xebench(

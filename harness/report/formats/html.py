@@ -24,13 +24,13 @@ def render(run: Run) -> str:
         {"row": row, "mark": next(marks) if row.verdict else None, "key": row.verdict.replace(" ", "-")}
         for row in result_rows(run)
     ]
-    families = [(name, list(items)) for name, items in groupby(rows, key=lambda item: item["row"].family)]
+    chapters = [(name, list(items)) for name, items in groupby(rows, key=lambda item: item["row"].chapter)]
     return fill(
         "run.html.j2",
         run=run,
         device=device_line(run),
         notes=notes(run),
-        families=families,
+        chapters=chapters,
         failures=failures(run),
         counts=verdict_counts(run),
         roofs=plots(run),

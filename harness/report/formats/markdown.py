@@ -14,10 +14,10 @@ HEADINGS = ("pattern", "variant", "time", "speed-up", "95 % interval", "of roof"
 
 
 def render(run: Run) -> str:
-    """A heading and a table a family, then what has no result."""
+    """A heading and a table a chapter, then what has no result."""
     lines = [escape(device_line(run)), ""]
-    for family, rows in groupby(result_rows(run), key=lambda row: row.family):
-        lines += [f"### {escape(family)}", "", *results(rows), ""]
+    for chapter, rows in groupby(result_rows(run), key=lambda row: row.chapter):
+        lines += [f"### {escape(chapter)}", "", *results(rows), ""]
     without_result = [escape(f"- `{key}`: {status}: {reason}") for key, status, reason in failures(run)]
     if without_result:
         lines += ["### without a result", "", *without_result, ""]

@@ -48,8 +48,8 @@ def _parts(run: Run, width: int) -> Iterator[str | Text | Table]:
     # time to roof take 43 columns with their gaps, a verdict at least 14
     label_width = min(max((len(_label(row)) for row in rows), default=0) + 2, width - 57)
     heading = True
-    for (family, pattern, axes), group in groupby(rows, key=lambda row: (row.family, row.pattern, row.axes)):
-        yield Text(f"{family} / {pattern} {axes}".rstrip(), style="bold")
+    for (chapter, pattern, axes), group in groupby(rows, key=lambda row: (row.chapter, row.pattern, row.axes)):
+        yield Text(f"{chapter} / {pattern} {axes}".rstrip(), style="bold")
         yield _table(list(group), label_width, heading=heading)
         heading = False
     without_result = failures(run)

@@ -153,11 +153,11 @@ def test_rows_of_compilation_are_sent_at_once_and_once_only() -> None:
 
 def test_every_row_fits_its_table() -> None:
     from harness.dpex.kernel_store import Compilation
-    from harness.records import frame
+    from harness.records import schema
     from harness.runner.worker.machine_monitor import MachineMonitor
 
     rows, sender, _ = make()
     with closing(MachineMonitor("cpu")) as watch, rows.watched(watch):
         rows.add_compilations("a", [Compilation("k", "typing", 30, False)], 100)
     for table in ("samples", "machine"):
-        assert len(frame(table, sender.rows(table))) > 0
+        assert [schema.measured_row(table, row) for row in sender.rows(table)]

@@ -1,0 +1,119 @@
+"""Runs of earlier schema versions, read as if today's xebench had written them.
+
+What a version brought is a row of `VERSIONS`. Columns that came later are null in earlier runs and need no entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+import pandas as pd
+
+from harness.errors import RunFolderError
+from harness.records import schema
+from harness.vocabulary import State
+
+
+@dataclass(frozen=True)
+class Version:
+    """What a schema version brought.
+
+    Attributes:
+        number: of the version.
+        tables: that earlier ones do not have.
+        renamed: for a table, columns of earlier versions and what they are called now.
+    """
+
+    number: int
+    tables: tuple[str, ...] = ()
+    renamed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+VERSIONS: Final = (
+    Version(2, tables=("machine",)),
+    Version(
+        3,
+        tables=("checks",),
+        renamed={"cases": {"family": "chapter"}, "pairs": {"family": "chapter"}},
+    ),
+)
+
+#: The first version in which the table `checks` says what counts.
+CHECKS_SINCE: Final = 3
+
+#: What earlier ones put among the flags of a sample that does not count.
+_SUPERSEDED: Final = "superseded"
+
+
+class _Unchecked(msgspec.Struct):
+    """Samples that no check followed, in a manifest of version 2; ``end`` is None while a worker took them."""
+
+    case_ids: list[str]
+    first: int
+    end: int | None = None
+
+
+def lacks(version: int, table: str) -> bool:
+    """Whether runs of a version do not have a table."""
+    return any(later.number > version and table in later.tables for later in VERSIONS)
+
+
+def row(table: str, old: Mapping[str, Any], version: int) -> dict[str, Any]:
+    """A measured row of an earlier version with the columns of today."""
+    names = _new_names(table, version)
+    return {
+        **dict.fromkeys(_later_columns(table, old, names, measured=True)),
+        **{names.get(name, name): value for name, value in old.items()},
+    }
+
+
+def frame(table: str, data: pd.DataFrame, version: int) -> pd.DataFrame:
+    """A table of an earlier version, as it is in its Parquet file, with the columns of today.
+
+    No sample counts in it: `with_marks` says which do.
+    """
+    names = _new_names(table, version)
+    later = _later_columns(table, data.columns, names)
+    upgraded = data.rename(columns=names)
+    upgraded = upgraded.reindex(columns=[*upgraded.columns, *later])
+    return upgraded.assign(checked=False) if table == "samples" else upgraded
+
+
+def with_marks(samples: pd.DataFrame, manifest: Mapping[str, Any]) -> pd.DataFrame:
+    """The table `samples` of an earlier version with the column ``checked``, by the marks of its time.
+
+    Raises:
+        RunFolderError: the manifest is damaged.
+    """
+    flags = samples["flags"].map(lambda text: text.split(","))
+    marked = flags.map(lambda words: _SUPERSEDED in words).astype(bool)
+    sampled = samples["state"] != State.COMPILE
+    for unchecked in _unchecked(manifest):
+        after = samples["sample"] >= unchecked.first
+        before = True if unchecked.end is None else samples["sample"] < unchecked.end
+        marked |= (sampled & samples["case_id"].isin(unchecked.case_ids) & after & before).astype(bool)
+    others = flags.map(lambda words: ",".join(word for word in words if word != _SUPERSEDED))
+    return samples.assign(checked=(~marked).astype("boolean"), flags=others.astype("string"))
+
+
+def _unchecked(manifest: Mapping[str, Any]) -> Sequence[_Unchecked]:
+    try:
+        return msgspec.convert(manifest.get("unchecked", []), list[_Unchecked])
+    except msgspec.ValidationError as error:
+        raise RunFolderError(f"the manifest's 'unchecked' is damaged ({error}): restore it from a copy") from None
+
+
+def _new_names(table: str, version: int) -> dict[str, str]:
+    return {
+        old: new for later in VERSIONS if later.number > version for old, new in later.renamed.get(table, {}).items()
+    }
+
+
+def _later_columns(table: str, present: Any, names: Mapping[str, str], *, measured: bool = False) -> list[str]:
+    """Columns that came later; one that is required was there from the beginning."""
+    here = {names.get(name, name) for name in present}
+    declared = schema.columns(table, measured=measured)
+    return [name for name, column in declared.items() if name not in here and not column.required]

@@ -1,0 +1,128 @@
+"""Which variants of a family wait, what became of the others, and what is left to spend."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.patterns.declaration import PatternInfo, VariantInfo
+from harness.patterns.plan import Family
+from harness.runner.case_rows import CaseResult, fixed_columns
+from harness.runner.family_progress import FamilyProgress, PassShare
+from harness.sampling.limits import Sampling
+
+ROLES = (("a", "naive"), ("b", "intermediate"), ("c", "optimized"))
+VARIANTS = tuple(VariantInfo(name, role, {}, "") for name, role in ROLES)
+INFO = PatternInfo("p", "f", "g", "l", (), "device", {}, {"smoke": {"n": 8}}, {}, VARIANTS, "p.py")
+FAMILY = Family(INFO, "smoke", {"n": 8}, {})
+OK = CaseResult("ok", "", bytes_moved=64)
+
+
+def begin(**limits: Any) -> FamilyProgress:
+    fixed = fixed_columns(FAMILY, {"device": "opencl:cpu:0", "device_class": "cpu"}, seed=1)
+    return FamilyProgress(FAMILY, fixed, Sampling(**limits), next_block=0)
+
+
+def sample(number: int, block: int, instance: int | None = 0, state: str = "hot") -> dict[str, Any]:
+    return {"case_id": "p/b/smoke/-/cpu", "sample": number, "block": block, "instance": instance, "state": state}
+
+
+def test_every_variant_waits_until_it_has_its_result() -> None:
+    progress = begin()
+    assert progress.waiting == ["a", "b", "c"]
+    assert {row["status"] for row in progress.rows()} == {"interrupted"}
+    assert progress.finish("b", OK)["status"] == "ok"
+    (lost,) = progress.give_up(["a"], "crashed", "check: signal SIGSEGV")
+    assert (lost["variant"], lost["status"], lost["reason"]) == ("a", "crashed", "check: signal SIGSEGV")
+    assert progress.waiting == ["c"]
+    assert progress.statuses() == {"a": "crashed", "b": "ok", "c": "interrupted"}
+
+
+def test_a_later_pass_is_for_what_is_good_and_what_is_known_stands_meanwhile() -> None:
+    progress = begin(passes=2)
+    progress.finish("a", OK)
+    progress.finish("b", CaseResult("wrong", "x"))
+    progress.finish("c", OK)
+    progress.begin_later_pass(1)
+    assert progress.waiting == ["a", "c"]
+    assert progress.statuses() == {"a": "interrupted", "b": "wrong", "c": "interrupted"}
+    assert [row["status"] for row in progress.rows()] == ["ok", "wrong", "ok"]
+    (lost,) = progress.give_up(["c"], "timeout", "hung")
+    assert (lost["status"], lost["bytes_moved"]) == ("timeout", 64), "what its problem needs is known"
+
+
+def test_nothing_waits_when_all_samples_are_taken() -> None:
+    progress = begin(passes=3, max_blocks=2)
+    for variant in progress.fixed:
+        progress.finish(variant, OK)
+    share = PassShare(0)
+    for block in range(2):
+        share.add_sample(sample(block, block), now_s=float(block))
+    progress.add_share(share, complete=True)
+    progress.begin_later_pass(1)
+    assert progress.waiting == []
+
+
+@pytest.mark.parametrize(("number", "own_s"), [(0, 3.0), (1, 4.5), (2, 9.0)])
+def test_each_pass_has_its_part_of_what_is_left(number: int, own_s: float) -> None:
+    progress = begin(budget_s=9.0, passes=3)
+    progress.pass_number = number
+    assert progress.limits(left_s=100.0).budget_s == own_s
+    assert progress.limits(left_s=1.0).budget_s == 1.0
+    assert progress.limits(left_s=-1.0).budget_s == 0.0
+
+
+def test_numbers_go_on_counting_and_compilations_are_not_asked_for_twice() -> None:
+    progress = begin()
+    progress.add_sample(sample(0, -1, instance=None, state="compile"))
+    progress.add_sample(sample(1, 6, instance=2))
+    progress.add_sample(sample(2, 3, instance=1))
+    assert (progress.next_block, progress.next_instance, progress.compiled) == (7, 3, {"b"})
+
+
+def test_a_worker_that_was_lost_costs_its_time_and_gives_nothing() -> None:
+    progress, share = begin(budget_s=9.0), PassShare(0)
+    share.add_sample(sample(0, -1, instance=None, state="compile"), now_s=0.0)
+    share.add_sample(sample(1, 0, state="warmup"), now_s=30.0)
+    share.add_sample(sample(2, 1), now_s=34.0)
+    share.speedups["hot"] = [{"c": [0.5]}]
+    assert share.blocks == {1}
+    progress.add_share(share, complete=False)
+    assert (progress.spent_s, progress.blocks, progress.speedups) == (4.0, 0, {})
+    share.told_s = 5.0
+    progress.add_share(share, complete=True)
+    assert (progress.spent_s, progress.blocks, progress.speedups) == (9.0, 1, {"hot": [{"c": [0.5]}]})
+
+
+@pytest.mark.parametrize(
+    ("passes", "number", "max_blocks", "last"), [(1, 0, 9, True), (3, 0, 9, False), (3, 2, 9, True), (3, 0, 1, True)]
+)
+def test_a_pass_is_the_last_of_the_run_or_takes_what_is_left(
+    passes: int, number: int, max_blocks: int, last: bool
+) -> None:
+    progress = begin(passes=passes, max_blocks=max_blocks)
+    progress.pass_number = number
+    assert progress.is_last_pass(progress.limits(left_s=9.0)) == last
+
+
+@pytest.mark.parametrize(("stated", "operations"), [(3, 3), (3.0, 3), (None, None)])
+def test_whole_numbers_are_kept_whatever_they_are_written_as(stated: Any, operations: int | None) -> None:
+    assert CaseResult.of({"status": "ok", "reason": "", "operations": stated}) == CaseResult(
+        "ok", "", operations=operations
+    )
+
+
+@pytest.mark.parametrize("stated", [1.5, "many", 2**63, [3]])
+def test_work_that_cannot_be_kept_costs_the_case_and_not_the_run(stated: Any) -> None:
+    result = CaseResult.of({"status": "ok", "reason": "", "operations": stated})
+    assert result.status == "error" and result.operations is None
+    assert result.reason is not None and result.reason.startswith("what the problem states cannot be kept: ")
+    assert "operations" in result.reason
+
+
+def test_a_result_is_read_from_a_message_or_a_row_and_leaves_the_rest() -> None:
+    message = {"kind": "case", "variant": "a", "status": "ok", "reason": "", "operations": 3, "kernels": "[1]"}
+    result = CaseResult.of(message)
+    assert result == CaseResult("ok", "", operations=3, kernels="[1]")
+    assert result.columns().keys() < message.keys() | OK.columns().keys()
