@@ -18,47 +18,36 @@ ITEMS, LONGEST = 24, 16
 COUNT = ITEMS * LONGEST
 
 
-def load_kernel(shift):
-    two, four, eight, sixteen = (
-        getattr(vector, f"load{width}{'_unaligned' if shift else ''}") for width in vector.WIDTHS
-    )
+@lru_cache
+def access_kernel(shift):
+    """Loads of every width to the rows of ``loaded``, stores of every width to those of ``stored``."""
+    names = [f"{kind}{width}{'_unaligned' if shift else ''}" for kind in ("load", "store") for width in vector.WIDTHS]
+    load2, load4, load8, load16, store2, store4, store8, store16 = (getattr(vector, name) for name in names)
 
     @kernel
-    def load(item: kapi.NdItem, x, out):
+    def access(item: kapi.NdItem, x, loaded, stored):
         i = item.get_global_id(0) * LONGEST
         at = i + shift
-        a, b = two(x, at)
-        out[0, i], out[0, i + 1] = a, b
-        a, b, c, d = four(x, at)
-        out[1, i], out[1, i + 1], out[1, i + 2], out[1, i + 3] = a, b, c, d
-        values = eight(x, at)
+        a, b = load2(x, at)
+        loaded[0, i], loaded[0, i + 1] = a, b
+        a, b, c, d = load4(x, at)
+        loaded[1, i], loaded[1, i + 1], loaded[1, i + 2], loaded[1, i + 3] = a, b, c, d
+        values = load8(x, at)
         for k in range(8):
-            out[2, i + k] = values[k]
-        values16 = sixteen(x, at)
+            loaded[2, i + k] = values[k]
+        values16 = load16(x, at)
         for k in range(16):
-            out[3, i + k] = values16[k]
+            loaded[3, i + k] = values16[k]
 
-    return load
-
-
-def store_kernel(shift):
-    two, four, eight, sixteen = (
-        getattr(vector, f"store{width}{'_unaligned' if shift else ''}") for width in vector.WIDTHS
-    )
-
-    @kernel
-    def store(item: kapi.NdItem, x, out):
-        i = item.get_global_id(0) * LONGEST
-        at = i + shift
-        two(out, (0, at), x[i], x[i + 1])
+        store2(stored, (0, at), x[i], x[i + 1])
         pair, more = (x[i], x[i + 1]), (x[i + 2], x[i + 3])
-        four(out, (1, at), (x[i], x[i + 1], x[i + 2], x[i + 3]))
+        store4(stored, (1, at), (x[i], x[i + 1], x[i + 2], x[i + 3]))
         rest = (x[i + 4], x[i + 5], x[i + 6], x[i + 7])
-        eight(out, (2, at), pair + more + rest)
+        store8(stored, (2, at), pair + more + rest)
         last = (x[i + 8], x[i + 9], x[i + 10], x[i + 11], x[i + 12], x[i + 13], x[i + 14], x[i + 15])
-        sixteen(out, (3, at), *pair, *more, *rest, *last)
+        store16(stored, (3, at), *pair, *more, *rest, *last)
 
-    return store
+    return access
 
 
 def expected_of(x, shift):
@@ -77,12 +66,11 @@ CASES = [*((dtype, 0) for dtype in kit.DTYPES), *((dtype, 1) for dtype in (np.ui
 def test_vectors_are_loaded_and_stored(dtype, shift):
     kit.require(dtype)
     x = kit.sample_of(dtype, COUNT + LONGEST)
-    out = kit.launch(load_kernel(shift), ITEMS, 8, x, np.zeros((4, COUNT), dtype))[1]
-    assert (out == expected_of(np.roll(x, -shift)[:COUNT], 0)).all()
-
-    out = kit.launch(store_kernel(shift), ITEMS, 8, x, np.zeros((4, COUNT + LONGEST), dtype))[1]
+    rows = np.zeros((4, COUNT), dtype), np.zeros((4, COUNT + LONGEST), dtype)
+    loaded, stored = kit.launch(access_kernel(shift), ITEMS, 8, x, *rows)[1:]
+    assert (loaded == expected_of(np.roll(x, -shift)[:COUNT], 0)).all()
     x[COUNT:] = 0
-    assert (out == expected_of(x, shift)).all()
+    assert (stored == expected_of(x, shift)).all()
 
 
 def test_values_are_converted_as_an_assignment_would():
