@@ -119,7 +119,9 @@ def test_typed_names_what_is_wrong(change, message: str) -> None:
 
 def test_samples_that_are_older_than_a_metric_have_no_time_by_it() -> None:
     older = frame("samples", []).drop(columns="span_ns").reindex([0, 1])
-    older = older.fillna({"case_id": "c", "sample": 1, "state": "hot", "valid": True, "flags": "", "device_ns": 5})
+    older = older.fillna(
+        {"case_id": "c", "sample": 1, "state": "hot", "valid": True, "checked": True, "flags": "", "device_ns": 5}
+    )
     newer = schema.typed("samples", older)
     assert newer["span_ns"].isna().all() and (newer["device_ns"] == 5).all()
     assert list(newer) == list(TABLES["samples"])

@@ -13,7 +13,7 @@ from rows_kit import write_pair
 
 from harness.errors import RunFolderError
 from harness.records import Run, RunWriter, compare_runs, load_run, schema
-from harness.report import FORMATS, render
+from harness.report import formats
 
 FIXTURES = Path(__file__).parent / "fixtures"
 NAMES = ("schema-1", "schema-2", "schema-2-killed", "schema-3", "schema-3-killed")
@@ -81,11 +81,11 @@ def test_sizes_are_what_a_run_knew(name: str) -> None:
         assert set(run.cases["overrides"]) == ({"{}"} if name in KILLED else {"{}", '{"rounds": 2}'})
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", formats.names())
 @pytest.mark.parametrize("name", NAMES)
 def test_a_run_of_any_version_is_reported_in_every_format(name: str, form: str) -> None:
     run = load(name)
-    text = render(run, form)
+    text = formats.render(run, form)
     for variant in set(run.cases["variant"]):
         assert variant in text
 
@@ -124,7 +124,7 @@ def test_the_reference_run_is_read_reported_and_compared() -> None:
     run = load_run(REFERENCE)
     assert run.complete and run.samples["checked"].all()
     assert set(run.pairs["verdict"]) <= {"confirmed", "refuted", "inconclusive", "not applicable"}
-    assert "tiled_matmul" in render(run, "text")
+    assert "tiled_matmul" in formats.render(run, "text")
     found = compare_runs(run, run)
     assert set(found["outcome"]) <= {"same", "inconclusive"} and len(found) == len(run.cases)
 
