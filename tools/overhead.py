@@ -20,12 +20,12 @@ def main(device: str) -> None:
     from harness.session.session import Session
 
     session = Session.on(device)
-    found = sample_overheads(session, *empty_launch(session), rounds=ROUNDS)
+    overheads = sample_overheads(session, *empty_launch(session), rounds=ROUNDS)
     print(f"host time a sample beside its commands, medians of {ROUNDS} rounds, on {session.device.name.strip()}:")
-    print(f"  xebench           {found.sample_ns / 1e3:7.1f} us")
-    print(f"  plain dpctl loop  {found.bare_ns / 1e3:7.1f} us")
-    print(f"  ratio             {found.ratio:7.1f}")
-    print(f"session.launch alone{found.launch_ns / 1e3:7.1f} us")
+    print(f"  xebench           {overheads.sample_ns / 1e3:7.1f} us")
+    print(f"  plain dpctl loop  {overheads.bare_ns / 1e3:7.1f} us")
+    print(f"  ratio             {overheads.sample_ns / overheads.bare_ns:7.1f}")
+    print(f"session.launch alone{overheads.launch_ns / 1e3:7.1f} us")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""The instrument's own error, measured on the device before any pattern: what a result cannot be better than."""
+"""The instrument's own error, measured on the device before any pattern: what a result cannot be better than.
+
+It lives with the worker, since it samples as the worker does: the same session, launches, blocks and rows.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from statistics import median
 from typing import Any
@@ -12,10 +14,10 @@ from typing import Any
 import numba_dpex
 import numpy as np
 from numba_dpex import kernel_api as kapi
-from numpy.typing import ArrayLike, NDArray
 
 from harness.analysis.intervals import Interval, speedup
-from harness.analysis.metrics import queue_ns, union_ns
+from harness.analysis.metrics import EventTimes, queue_ns, union_ns
+from harness.analysis.timer_quality import Linearity, linearity, timer_quantum
 from harness.runner.worker.overhead import sample_overheads
 from harness.sampling.blocks import sample_family
 from harness.sampling.limits import Sampling
@@ -36,11 +38,6 @@ TUNING_STEPS = 4
 MOST_GROWTH = 100
 #: Blocks of the pair of equal variants.
 PAIR_BLOCKS = 40
-#: Distance in ns up to which two durations may be of the same number of ticks: each is the difference of two times, and
-#: may be rounded either way.
-ROUNDING_NS = 2
-#: Shortest tick in ns that is told from rounding.
-SHORTEST_TICK_NS = 10
 
 
 @numba_dpex.kernel(error_model="numpy")  # type: ignore[untyped-decorator]
@@ -58,33 +55,28 @@ def _known_length(item: kapi.NdItem, x: Any, factor: Any, trips: Any) -> None:
     x[i] = a
 
 
-@dataclass(frozen=True)
-class Line:
-    """How well a kernel's times follow its trip count: R squared and the largest relative distance."""
-
-    r2: float
-    residual: float
-
-
 def measure_instrument(session: Session) -> dict[str, float | None]:
     """Columns of the table ``devices`` that say how exact the instrument is here; takes well under a second.
 
     Only the session's queue is used; kernels and rows of patterns are not touched.
     """
     nothing, space, x = empty_launch(session)
-    samples = _samples(session, partial(session.launch, nothing, space, x))
-    known = _KnownLength(session, space, x)
-    aa = known.pair_with_itself()
-    line = known.line()
+    launch = partial(session.launch, nothing, space, x)
+    session.measure(launch)
+    samples = [session.measure(launch) for _ in range(EMPTY_LAUNCHES)]
+    device_ns = [union_ns(_events(sample)) for sample in samples]
+    loop = _LoopKernel(session, space, x)
+    aa = loop.pair_with_itself()
+    line = loop.linearity()
     clock_quantum_ns, clock_overhead_ns = host_clock()
     overheads = sample_overheads(session, nothing, space, x)
     session.release()
     return {
-        "timer_quantum_ns": smallest_step(union_ns(_times(sample)) for sample in samples),
+        "timer_quantum_ns": timer_quantum(device_ns),
         "clock_quantum_ns": clock_quantum_ns,
         "clock_overhead_ns": clock_overhead_ns,
-        "empty_kernel_ns": median(union_ns(_times(sample)) for sample in samples),
-        "empty_kernel_queue_ns": median(queue_ns(_times(sample)) for sample in samples),
+        "empty_kernel_ns": median(device_ns),
+        "empty_kernel_queue_ns": median(queue_ns(_events(sample)) for sample in samples),
         "empty_kernel_host_ns": median(sample.host_ns for sample in samples),
         "launch_overhead_ns": overheads.launch_ns,
         "length_r2": line.r2,
@@ -104,7 +96,7 @@ def empty_launch(session: Session) -> tuple[Any, Any, Any]:
     return _nothing, kapi.NdRange((items,), (GROUP,)), array
 
 
-class _KnownLength:
+class _LoopKernel:
     """A kernel whose length is proportional to its trip count, with a trip count that takes a tenth of a ms."""
 
     def __init__(self, session: Session, space: Any, x: Any) -> None:
@@ -116,12 +108,12 @@ class _KnownLength:
         self._trips = trips
 
     def _time_ns(self, trips: int) -> int:
-        return union_ns(_times(self._session.measure(lambda: self._launch(np.int64(trips)))))
+        return union_ns(_events(self._session.measure(lambda: self._launch(np.int64(trips)))))
 
-    def line(self) -> Line:
+    def linearity(self) -> Linearity:
         """The medians of each length against a straight line."""
         rounds = [[self._time_ns(self._trips * length) for length in LENGTHS] for _ in range(LENGTH_ROUNDS)]
-        return fit(LENGTHS, np.median(rounds, axis=0))
+        return linearity(LENGTHS, np.median(rounds, axis=0))
 
     def pair_with_itself(self) -> Interval:
         """The speed-up of one variant over an equal one, sampled as every family is."""
@@ -138,49 +130,8 @@ class _KnownLength:
         return speedup(taken["a"], taken["b"])
 
 
-def _samples(session: Session, launch: Callable[[], Any]) -> list[Measured]:
-    session.measure(launch)
-    return [session.measure(launch) for _ in range(EMPTY_LAUNCHES)]
-
-
-def _times(sample: Measured) -> Any:
+def _events(sample: Measured) -> list[EventTimes]:
     return [command.hygienic() for command in sample.commands]
-
-
-def smallest_step(values: Iterable[int]) -> float | None:
-    """The smallest difference between two of these durations in whole ns that is not 0; None when all are equal.
-
-    A timer whose tick is no whole number of ns, such as 52.083 or 83.333, shows durations that differ by 1 ns where
-    they are of as many ticks. When all differences are multiples of one tick but for that, it is the tick.
-    """
-    distinct = np.unique(np.fromiter(values, np.int64))
-    steps = np.diff(distinct)
-    if not steps.size:
-        return None
-    apart = steps[steps > ROUNDING_NS]
-    tick = _tick(distinct, float(apart.min())) if apart.size else None
-    return float(steps.min()) if tick is None else tick
-
-
-def _tick(distinct: NDArray[np.int64], step: float) -> float | None:
-    """The longest tick of which all these are multiples apart but for rounding, two of them ``step``; None without."""
-    steps = np.diff(distinct)
-    for ticks in range(1, int(step / SHORTEST_TICK_NS) + 1):
-        counts = np.concatenate([[0], np.round(steps / _fitted(np.sort(steps), step / ticks)).cumsum()])
-        tick, first = np.polyfit(counts, distinct, 1)
-        if tick >= SHORTEST_TICK_NS and np.abs(distinct - first - tick * counts).max() <= ROUNDING_NS:
-            return round(float(tick), 2)
-    return None
-
-
-def _fitted(steps: NDArray[np.int64], tick: float) -> float:
-    """A tick made exact: each step, from the shortest on, tells it better, and so of how many ticks the next one is."""
-    products, squares = 0.0, 0.0
-    for step in steps:
-        count = round(step / tick)
-        products, squares = products + count * step, squares + count * count
-        tick = products / squares if squares else tick
-    return tick
 
 
 def host_clock(clock: Callable[[], int] = time.perf_counter_ns) -> tuple[float | None, float]:
@@ -188,12 +139,3 @@ def host_clock(clock: Callable[[], int] = time.perf_counter_ns) -> tuple[float |
     reads = np.array([clock() for _ in range(CLOCK_READS)])
     steps = np.diff(reads)
     return (float(steps[steps > 0].min()) if (steps > 0).any() else None), float(reads[-1] - reads[0]) / steps.size
-
-
-def fit(lengths: ArrayLike, times_ns: ArrayLike) -> Line:
-    """Least squares of a straight line through times over lengths."""
-    x, y = np.asarray(lengths, float), np.asarray(times_ns, float)
-    distances = y - np.polyval(np.polyfit(x, y, 1), x)
-    spread = float(((y - y.mean()) ** 2).sum())
-    r2 = 1 - float((distances**2).sum()) / spread if spread else 0.0
-    return Line(r2, float(np.abs(distances / y).max()))

@@ -45,11 +45,6 @@ class Overheads:
     bare_ns: float
     launch_ns: float
 
-    @property
-    def ratio(self) -> float:
-        """How many times the plain loop's cost a sample costs."""
-        return self.sample_ns / self.bare_ns
-
 
 def sample_overheads(session: Session, kernel: Any, index_space: Any, array: Any, *, rounds: int = 6) -> Overheads:
     """Measure both sides in turns.
