@@ -13,7 +13,7 @@ from typing import Any
 from harness.children.activity import Beacon
 from harness.children.messages import Sender
 from harness.runner.worker.calibration import cold_limit_gbps
-from harness.runner.worker.machine_watch import Watch
+from harness.runner.worker.machine_monitor import MachineMonitor
 from harness.runner.worker.prepare import Prepared, check_device, find_pattern, make_problem, prepare
 from harness.runner.worker.result_check import Checker
 from harness.runner.worker.row_stream import RowStream
@@ -188,7 +188,7 @@ class FamilyRun:
 
     @contextmanager
     def _watch(self) -> Iterator[None]:
-        with closing(Watch(self.device.device_class)) as watch, self.rows.watched(watch):
+        with closing(MachineMonitor(self.device.device_class)) as monitor, self.rows.watched(monitor):
             yield
 
     def _taker(self, flusher: Flusher | None) -> SampleTaker:

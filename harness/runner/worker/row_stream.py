@@ -21,7 +21,7 @@ STUCK_AFTER_S = 0.25
 
 
 class Observer(Protocol):
-    """Tells the machine's state: a :class:`harness.runner.worker.machine_watch.Watch`."""
+    """Tells the machine's state: a :class:`harness.runner.worker.machine_monitor.MachineMonitor`."""
 
     def observe(self) -> tuple[dict[str, Any], tuple[str, ...]]:
         """The reading since the last call, and the names of what has changed since the beginning."""

@@ -154,10 +154,10 @@ def test_rows_of_compilation_are_sent_at_once_and_once_only() -> None:
 def test_every_row_fits_its_table() -> None:
     from harness.dpex.kernel_store import Compilation
     from harness.records import frame
-    from harness.runner.worker.machine_watch import Watch as RealWatch
+    from harness.runner.worker.machine_monitor import MachineMonitor
 
     rows, sender, _ = make()
-    with closing(RealWatch("cpu")) as watch, rows.watched(watch):
+    with closing(MachineMonitor("cpu")) as watch, rows.watched(watch):
         rows.add_compilations("a", [Compilation("k", "typing", 30, False)], 100)
     for table in ("samples", "machine"):
         assert len(frame(table, sender.rows(table))) > 0

@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-#: Readings from which the usual state is taken; changes are looked for after them.
-REFERENCE_READINGS: Final = 4
+#: States from which the usual one is taken; changes are looked for after them.
+REFERENCE_STATES: Final = 4
 
 #: Change of the part of time with contention or theft that is another state of the machine.
 LOAD_CHANGE: Final = 0.2
@@ -28,8 +28,8 @@ GPU_CLIENTS_S: Final = 2.0
 
 
 @dataclass(frozen=True)
-class Reading:
-    """The machine over one stretch of samples; null where it does not tell.
+class MachineState:
+    """The machine over one range of samples; null where it does not tell.
 
     Attributes:
         load_average: of the last minute.
@@ -52,7 +52,7 @@ class Reading:
     gpu_clients: int | None = None
 
 
-class Watch:
+class MachineMonitor:
     """Reads the machine's state between samples and tells when it is not that of the beginning.
 
     Args:
@@ -78,16 +78,16 @@ class Watch:
         self._has_gpu = device_class == "gpu"
         self._clients: int | None = None
         self._clients_due = clock()
-        self._first: list[Reading] = []
+        self._first: list[MachineState] = []
         self._before = self._counters()
 
     def observe(self) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """The reading since the last call, and the names of what has changed since the beginning."""
-        reading = self._read()
-        changed = tuple(self._changed(reading))
-        if len(self._first) < REFERENCE_READINGS:
-            self._first.append(reading)
-        return asdict(reading), changed
+        """The state since the last call, as columns, and the names of what has changed since the beginning."""
+        state = self._read()
+        changed = tuple(self._changed(state))
+        if len(self._first) < REFERENCE_STATES:
+            self._first.append(state)
+        return asdict(state), changed
 
     def close(self) -> None:
         """Close the files."""
@@ -95,11 +95,11 @@ class Watch:
             if isinstance(value, _Files):
                 value.close()
 
-    def _read(self) -> Reading:
+    def _read(self) -> MachineState:
         now, before = self._counters(), self._before
         self._before = now
         throttles = [*self._cpu_throttle.numbers(), *self._gpu_throttle.numbers()]
-        return Reading(
+        return MachineState(
             load_average=next(iter(self._load.numbers()), None),
             contended=_part(before.contended_us, now.contended_us, 1e6 * (now.time_s - before.time_s)),
             stolen=_part(before.stolen, now.stolen, now.cores - before.cores),
@@ -121,12 +121,12 @@ class Watch:
             self._clients_due = self._clock() + GPU_CLIENTS_S
         return self._clients
 
-    def _changed(self, reading: Reading) -> Iterator[str]:
-        if len(self._first) < REFERENCE_READINGS:
+    def _changed(self, state: MachineState) -> Iterator[str]:
+        if len(self._first) < REFERENCE_STATES:
             return
         for name in self._decisive:
-            values = [getattr(one, name) for one in self._first]
-            now = getattr(reading, name)
+            values = [getattr(first, name) for first in self._first]
+            now = getattr(state, name)
             if now is None or None in values:
                 continue
             usual = statistics.median(values)
@@ -134,7 +134,7 @@ class Watch:
             if abs(now - usual) > limit:
                 yield name
         for name in ("throttled", "gpu_clients"):
-            if getattr(reading, name) != getattr(self._first[-1], name):
+            if getattr(state, name) != getattr(self._first[-1], name):
                 yield name
 
 

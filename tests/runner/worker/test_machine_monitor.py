@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.runner.worker.machine_watch import GPU_CLIENTS_S, REFERENCE_READINGS, Watch, gpu_processes
+from harness.runner.worker.machine_monitor import GPU_CLIENTS_S, REFERENCE_STATES, MachineMonitor, gpu_processes
 
 CPU = "sys/devices/system/cpu/cpu0"
 GPU = "sys/class/drm/card0/gt/gt0"
@@ -41,8 +41,8 @@ class Machine:
         )
         self.write("proc/stat", f"cpu  {' '.join(map(str, self.ticks))}\ncpu0 1 2 3\nintr 5\n")
 
-    def watch(self, device_class: str = "cpu") -> Watch:
-        return Watch(device_class, root=self.root, clock=lambda: self.now)
+    def monitor(self, device_class: str = "cpu") -> MachineMonitor:
+        return MachineMonitor(device_class, root=self.root, clock=lambda: self.now)
 
 
 @pytest.fixture
@@ -50,105 +50,105 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
-def settle(machine: Machine, watch: Watch, **usual: float) -> None:
-    for _ in range(REFERENCE_READINGS):
+def settle(machine: Machine, monitor: MachineMonitor, **usual: float) -> None:
+    for _ in range(REFERENCE_STATES):
         machine.advance(**usual)
-        assert watch.observe()[1] == (), "there is nothing yet to compare with"
+        assert monitor.observe()[1] == (), "there is nothing yet to compare with"
 
 
-def test_load_contention_and_theft_are_read_for_each_stretch(machine: Machine) -> None:
-    watch = machine.watch()
+def test_load_contention_and_theft_are_read_for_each_range(machine: Machine) -> None:
+    monitor = machine.monitor()
     machine.advance(0.2, contended=0.25, stolen=0.1)
-    reading, _ = watch.observe()
-    assert reading["load_average"] == 1.25
-    assert reading["contended"] == pytest.approx(0.25)
-    assert reading["stolen"] == pytest.approx(0.1)
+    state, _ = monitor.observe()
+    assert state["load_average"] == 1.25
+    assert state["contended"] == pytest.approx(0.25)
+    assert state["stolen"] == pytest.approx(0.1)
     machine.advance(0.2)
-    reading, _ = watch.observe()
-    assert (reading["contended"], reading["stolen"]) == (0.0, 0.0)
+    state, _ = monitor.observe()
+    assert (state["contended"], state["stolen"]) == (0.0, 0.0)
 
 
 def test_what_a_machine_does_not_tell_is_null(tmp_path: Path) -> None:
-    watch = Watch("gpu", root=tmp_path)
-    for _ in range(REFERENCE_READINGS + 2):
-        reading, changed = watch.observe()
+    monitor = MachineMonitor("gpu", root=tmp_path)
+    for _ in range(REFERENCE_STATES + 2):
+        state, changed = monitor.observe()
         assert changed == ()
-    assert {name: value for name, value in reading.items() if value is not None} == {"gpu_clients": 0}
+    assert {name: value for name, value in state.items() if value is not None} == {"gpu_clients": 0}
 
 
-def test_a_stretch_without_any_time_has_no_parts(machine: Machine) -> None:
-    watch = machine.watch()
-    reading, _ = watch.observe()
-    assert reading["contended"] is None and reading["stolen"] is None
+def test_a_range_without_any_time_has_no_parts(machine: Machine) -> None:
+    monitor = machine.monitor()
+    state, _ = monitor.observe()
+    assert state["contended"] is None and state["stolen"] is None
 
 
 @pytest.mark.parametrize(("usual", "now"), [(0.0, 0.5), (0.6, 0.0)])
 def test_other_load_than_at_the_beginning_is_another_state(machine: Machine, usual: float, now: float) -> None:
-    watch = machine.watch()
-    settle(machine, watch, contended=usual)
+    monitor = machine.monitor()
+    settle(machine, monitor, contended=usual)
     machine.advance(contended=usual + 0.1)
-    assert watch.observe()[1] == ()
+    assert monitor.observe()[1] == ()
     machine.advance(contended=now)
-    assert watch.observe()[1] == ("contended",)
+    assert monitor.observe()[1] == ("contended",)
     machine.advance(contended=usual, stolen=0.5)
-    assert watch.observe()[1] == ("stolen",)
+    assert monitor.observe()[1] == ("stolen",)
 
 
 def test_a_clock_that_falls_is_another_state_of_a_cpu_device(machine: Machine) -> None:
     machine.write(f"{CPU}/cpufreq/scaling_cur_freq", "3000000\n")
-    watch, gpu_watch = machine.watch(), machine.watch("gpu")
-    settle(machine, watch)
-    for _ in range(REFERENCE_READINGS):
-        gpu_watch.observe()
+    monitor, gpu_monitor = machine.monitor(), machine.monitor("gpu")
+    settle(machine, monitor)
+    for _ in range(REFERENCE_STATES):
+        gpu_monitor.observe()
     machine.write(f"{CPU}/cpufreq/scaling_cur_freq", "2400000\n")
-    reading, changed = watch.observe()
-    assert (reading["cpu_mhz"], changed) == (2400.0, ("cpu_mhz",))
-    assert gpu_watch.observe()[1] == (), "the host's clock is not the GPU's"
+    state, changed = monitor.observe()
+    assert (state["cpu_mhz"], changed) == (2400.0, ("cpu_mhz",))
+    assert gpu_monitor.observe()[1] == (), "the host's clock is not the GPU's"
 
 
 def test_throttling_is_another_state(machine: Machine) -> None:
     machine.write(f"{CPU}/thermal_throttle/core_throttle_count", "3\n")
     machine.write(f"{CPU}/thermal_throttle/package_throttle_count", "10\n")
-    watch = machine.watch()
-    settle(machine, watch)
-    reading, changed = watch.observe()
-    assert (reading["throttled"], changed) == (13, ())
+    monitor = machine.monitor()
+    settle(machine, monitor)
+    state, changed = monitor.observe()
+    assert (state["throttled"], changed) == (13, ())
     machine.write(f"{CPU}/thermal_throttle/package_throttle_count", "12\n")
-    assert watch.observe()[1] == ("throttled",)
+    assert monitor.observe()[1] == ("throttled",)
 
 
 def test_a_gpu_tells_its_clock_its_limit_and_its_throttling(machine: Machine) -> None:
     for name, value in (("rps_act_freq_mhz", 1550), ("rps_max_freq_mhz", 1600), ("throttle_reason_status", 0)):
         machine.write(f"{GPU}/{name}", f"{value}\n")
-    watch = machine.watch("gpu")
-    settle(machine, watch)
+    monitor = machine.monitor("gpu")
+    settle(machine, monitor)
     machine.write(f"{GPU}/rps_act_freq_mhz", "300\n")
-    reading, changed = watch.observe()
-    assert (reading["gpu_mhz"], reading["gpu_limit_mhz"], reading["throttled"]) == (300.0, 1600.0, 0)
+    state, changed = monitor.observe()
+    assert (state["gpu_mhz"], state["gpu_limit_mhz"], state["throttled"]) == (300.0, 1600.0, 0)
     assert changed == (), "a GPU that idles between samples has a low clock"
     machine.write(f"{GPU}/rps_max_freq_mhz", "900\n")
     machine.write(f"{GPU}/throttle_reason_status", "1\n")
-    assert watch.observe()[1] == ("gpu_limit_mhz", "throttled")
+    assert monitor.observe()[1] == ("gpu_limit_mhz", "throttled")
 
 
 def test_other_processes_on_the_gpu_are_counted_now_and_then(machine: Machine) -> None:
     for pid, content in ((os.getpid(), "drm-client-id:\t1\n"), (7, "drm-client-id:\t2\n"), (8, "pos:\t0\n")):
         machine.write(f"proc/{pid}/fdinfo/3", content)
     assert gpu_processes(machine.root) == {os.getpid(), 7}
-    watch = machine.watch("gpu")
-    settle(machine, watch)
-    assert watch.observe()[0]["gpu_clients"] == 1
+    monitor = machine.monitor("gpu")
+    settle(machine, monitor)
+    assert monitor.observe()[0]["gpu_clients"] == 1
     machine.write("proc/9/fdinfo/5", "drm-client-id:\t3\n")
-    assert watch.observe()[0]["gpu_clients"] == 1, "looking takes milliseconds"
+    assert monitor.observe()[0]["gpu_clients"] == 1, "looking takes milliseconds"
     machine.advance(GPU_CLIENTS_S)
-    reading, changed = watch.observe()
-    assert (reading["gpu_clients"], changed) == (2, ("gpu_clients",))
+    state, changed = monitor.observe()
+    assert (state["gpu_clients"], changed) == (2, ("gpu_clients",))
 
 
-def test_a_closed_watch_holds_no_file() -> None:
+def test_a_closed_monitor_holds_no_file() -> None:
     descriptors = Path("/proc/self/fd")
     before = len(list(descriptors.iterdir()))
-    watch = Watch("cpu")
-    watch.observe()
-    watch.close()
+    monitor = MachineMonitor("cpu")
+    monitor.observe()
+    monitor.close()
     assert len(list(descriptors.iterdir())) == before
