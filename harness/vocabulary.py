@@ -262,7 +262,8 @@ class Roof(StrEnum):
         bound_by: what a case under it is bound by.
         work: column of table ``cases`` with the amount that passes through it; amount per ns has the roof's unit.
         operation_kind: of the operations that it limits; None for a bandwidth.
-        probes: of `harness.roofline.catalogue`; the highest counts, since nothing may pass above a roof.
+        probes: of `harness.roofline.catalogue`; the highest counts, since nothing may pass above a roof. A run asks
+            the first alone, and quickly; `xebench roofline` all of them.
     """
 
     column: str
@@ -296,12 +297,12 @@ class Roof(StrEnum):
         "memory",
         "bytes_moved",
         None,
+        "read",
+        "write",
         "stream_copy",
         "stream_scale",
         "stream_add",
         "stream_triad",
-        "read",
-        "write",
     )
     FP32 = (
         "fp32",
@@ -337,7 +338,7 @@ class Roof(StrEnum):
         "SLM",
         "slm_roof_gbps",
         "GB/s",
-        "Bandwidth of shared local memory, likewise; by 'xebench roofline' only.",
+        "Bandwidth of shared local memory, likewise.",
         "slm",
         "slm_bytes",
         None,

@@ -21,7 +21,8 @@ import numpy as np  # noqa: E402
 from harness.dpex import DeviceEvent  # noqa: E402
 from harness.roofline.bench import Bench  # noqa: E402
 from harness.roofline.probes.global_memory import Group  # noqa: E402
-from harness.roofline.search import Candidate, WrongResult  # noqa: E402
+from harness.roofline.search import Form, WrongResult  # noqa: E402
+from harness.session.session import Session  # noqa: E402
 
 SOURCE = """
 __kernel void triad(__global float *a, __global const float *b, __global const float *c)
@@ -37,13 +38,13 @@ FINALISTS = 2
 RUNS = 100  # BabelStream's own number
 
 
-def babelstream(bench: Bench) -> list[Candidate]:
+def babelstream(bench: Bench) -> list[Form]:
     """BabelStream's triad in a few work-groups, timed by the same events as ours."""
     queue = bench.session.queue
     kernel = dpctl.program.create_program_from_source(queue, SOURCE, "").get_sycl_kernel("triad")
     a, b, c = (bench.memory.upload(np.full(ELEMENTS, value, np.float32)) for value in (0, 1, 2))
 
-    def candidate(group: int) -> Candidate:
+    def form(group: int) -> Form:
         def launch() -> DeviceEvent:
             return DeviceEvent(queue.submit(kernel, [x.usm_data for x in (a, b, c)], [ELEMENTS], [group]))
 
@@ -56,30 +57,30 @@ def babelstream(bench: Bench) -> list[Candidate]:
             if not np.allclose(bench.memory.read(a), 1.8):
                 raise WrongResult("BabelStream's triad is wrong")
 
-        return Candidate({"work-group": group}, 12 * ELEMENTS, run, verify)
+        return Form({"work-group": group}, 12 * ELEMENTS, run, verify)
 
-    return [candidate(group) for group in GROUPS if group <= bench.device.max_work_group_size]
+    return [form(group) for group in GROUPS if group <= bench.device.max_work_group_size]
 
 
 def measure(device: str) -> dict[str, float]:
     """Of each side the fastest launch, and the median of its best form, in GB/s."""
-    bench = Bench(device)
-    sides = {"xebench": list(Group(bench).candidates("stream_triad")), "babelstream": babelstream(bench)}
-    times: dict[Candidate, list[float]] = {one: [] for forms in sides.values() for one in forms}
-    for one in times:
-        one.verify()
+    bench = Bench(Session.on(device))
+    sides = {"xebench": list(Group(bench).forms("stream_triad")), "babelstream": babelstream(bench)}
+    times: dict[Form, list[float]] = {form: [] for forms in sides.values() for form in forms}
+    for form in times:
+        form.verify()
 
     def sample(count: int) -> None:
         for _ in range(count):
-            for one in random.sample([*times], len(times)):
-                times[one].append(one.run())
+            for form in random.sample([*times], len(times)):
+                times[form].append(form.run())
 
-    def fastest(side: str) -> list[Candidate]:
-        return sorted(sides[side], key=lambda one: min(times[one]) / one.amount)[:FINALISTS]
+    def fastest(side: str) -> list[Form]:
+        return sorted(sides[side], key=lambda form: min(times[form]) / form.amount)[:FINALISTS]
 
     sample(SCREENING)
     sides = {side: fastest(side) for side in sides}
-    times = {one: times[one] for forms in sides.values() for one in forms}
+    times = {form: times[form] for forms in sides.values() for form in forms}
     sample(RUNS)
     numbers = {}
     for side in sides:

@@ -28,7 +28,7 @@ import psutil
 
 from harness import runtime
 from harness.records.provenance import now
-from harness.roofline.measure import read_probes
+from harness.roofline.measure import ask_probes
 from harness.runtime.libraries import CPU_DRIVER_LIBRARY, find_library
 
 ALLOWED = 0.95  # of the best of the others
@@ -43,10 +43,10 @@ Numbers = dict[str, float]
 def xebench_round(device: runtime.DeviceInfo) -> Numbers:
     """Fastest sample of each probe, and its median."""
     numbers: Numbers = {}
-    for reading in read_probes(device.device, [*BANDWIDTH_PROBES, "fp32"], "patient"):
-        if reading.value is None or reading.median is None:
-            raise SystemExit(f"xebench: {reading.probe}: {reading.reason}")
-        numbers |= {reading.probe: reading.value, f"{reading.probe} median": reading.median}
+    for result in ask_probes(device.device, [*BANDWIDTH_PROBES, "fp32"], "patient"):
+        if result.value is None or result.median is None:
+            raise SystemExit(f"xebench: {result.probe}: {result.reason}")
+        numbers |= {result.probe: result.value, f"{result.probe} median": result.median}
     return numbers
 
 
@@ -86,19 +86,19 @@ def parse_clpeak(text: str, device: str) -> dict[str, Numbers]:
     blocks = {block.partition("\n")[0].strip(): block for block in re.split(r"^ *Device: ", text, flags=re.M)[1:]}
     if device not in blocks:
         raise SystemExit(f"clpeak does not see {device!r}, only {', '.join(blocks) or 'nothing'}")
-    found = {}
+    numbers = {}
     for section, title in CLPEAK_SECTIONS.items():
         match = re.search(rf"{title}.*\n((?: +float\d* *: *[\d.]+\n?)+)", blocks[device])
         if match is None:
             raise SystemExit(f"clpeak prints no {title!r} of {device!r}")
-        found[section] = {width: float(value) for width, value in re.findall(r"(float\d*) *: *([\d.]+)", match[1])}
-    return found
+        numbers[section] = {width: float(value) for width, value in re.findall(r"(float\d*) *: *([\d.]+)", match[1])}
+    return numbers
 
 
 def compare(rounds: list[dict[str, Numbers]]) -> list[dict[str, Any]]:
     """The best of all rounds of each side, for the roofs and like for like; is ours within 5 % of the others' best?"""
     sides = rounds[0]
-    best = {side: {name: max(one[side][name] for one in rounds) for name in sides[side]} for side in sides}
+    best = {side: {name: max(numbers[side][name] for numbers in rounds) for name in sides[side]} for side in sides}
     ours, clpeak, triads = best["xebench"], best["clpeak"], best["triads"]
     roof = max(BANDWIDTH_PROBES, key=lambda name: ours[name])
     return [
@@ -143,8 +143,8 @@ def markdown(outcome: dict[str, Any]) -> str:
         lines.append("| " + " | ".join([*cells, f"{row['ratio']:.2f}", "yes" if row["holds"] else "**no**"]) + " |")
     lines += ["", "Each round:", ""]
     lines += ["| | bandwidth roof | clpeak | triad | BabelStream | fp32 | clpeak |", "|---" * 7 + "|"]
-    for index, one in enumerate(outcome["rounds"], 1):
-        ours, clpeak, both = one["xebench"], one["clpeak"], one["triads"]
+    for index, sides in enumerate(outcome["rounds"], 1):
+        ours, clpeak, both = sides["xebench"], sides["clpeak"], sides["triads"]
         roof = max(ours[name] for name in BANDWIDTH_PROBES)
         values = [roof, clpeak["bandwidth"], both["xebench"], both["babelstream"], ours["fp32"], clpeak["fp32"]]
         lines.append(f"| {index} | " + " | ".join(map(number, values)) + " |")
@@ -177,13 +177,13 @@ def run(device: runtime.DeviceInfo, count: int, say: Callable[[str], None]) -> d
     rounds = []
     for index in range(count):
         order = [*sides][index % len(sides) :] + [*sides][: index % len(sides)]
-        one = {}
+        measured = {}
         for side in order:
             wait_for_quiet()
-            one[side] = sides[side](device)
-        numbers = {side: {name: round(value, 1) for name, value in one[side].items()} for side in sides}
+            measured[side] = sides[side](device)
+        numbers = {side: {name: round(value, 1) for name, value in measured[side].items()} for side in sides}
         say(f"round {index + 1} of {count}: {json.dumps(numbers)}")
-        rounds.append({side: one[side] for side in sides})
+        rounds.append({side: measured[side] for side in sides})
     return {
         "utc": now(),
         "device": asdict(device),

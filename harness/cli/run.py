@@ -142,7 +142,7 @@ def run(names: tuple[str, ...], preset: str, as_json: bool, paths: tuple[Path, .
 
     from harness.report import terminal as view
     from harness.report.progress import progress_for
-    from harness.roofline.store import known_roofs
+    from harness.roofline.store import Store
     from harness.runner.run import exit_status, run_plan
     from harness.runner.run_options import Options
 
@@ -156,7 +156,7 @@ def run(names: tuple[str, ...], preset: str, as_json: bool, paths: tuple[Path, .
         run_budget_s=given["run_budget"],
         exclusive=given["exclusive"],
         command_line=tuple(sys.argv[1:]),
-        known_roofs=known_roofs,
+        kept_roofs=Store().load,
     )
     with progress_for(sys.stderr) as progress:
         done = run_plan(plan, options, progress)

@@ -100,7 +100,7 @@ DEVICES: Final = (
     _text("aspects", "Capabilities (fp64, usm_shared_allocations, ...), with commas between them."),
     _text("selftest", "ok, or what the device computes wrong."),
     *(_number(roof.column, roof.meaning, roof.unit) for roof in Roof),
-    _text("roofs_from", "this run, or the time of the 'xebench roofline' whose roofs were higher or missing."),
+    _text("roofs_from", "this run, with why a roof has no value; or the 'xebench roofline' whose roofs were higher."),
     _number("timer_quantum_ns", "Smallest difference between two durations that the device's timer showed.", "ns"),
     _number("clock_quantum_ns", "Smallest step of the host's clock that was seen.", "ns"),
     _number("clock_overhead_ns", "Host time to read the host's clock.", "ns"),

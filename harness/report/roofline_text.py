@@ -10,10 +10,8 @@ from harness.report.units import duration
 from harness.vocabulary import Roof
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from harness.roofline.catalogue import Probe
-    from harness.roofline.results import Reading, Roofline
+    from harness.roofline.results import ProbeResult, Roofline
 
 _WIDTH = 120
 
@@ -38,10 +36,10 @@ def as_text(measured: Roofline) -> str:
         table.add_column(width=15, justify="right")
         table.add_column(width=22)
         table.add_column(width=44, overflow="fold")
-        for reading in measured.readings:
-            probe = find_probe(reading.probe)
+        for result in measured.results:
+            probe = find_probe(result.probe)
             if probe.group == group:
-                table.add_row(probe.title, *_cells(reading, probe))
+                table.add_row(probe.title, *_cells(result, probe))
         console.print(table)
         console.print()
     lines = [line.rstrip() for line in buffer.getvalue().splitlines()]
@@ -63,19 +61,19 @@ def _decimals(value: float) -> int:
     return decimals if value >= 1 else 4
 
 
-def _cells(reading: Reading, probe: Probe) -> tuple[str, str, str]:
-    if reading.value is None or reading.median is None:
-        return "-", reading.status, reading.reason or ""
-    form = ", ".join(f"{name} {value}" for name, value in reading.form.items())
-    wrong = f" ({len(reading.rejected)} other forms rejected)" if reading.rejected else ""
-    return quantity(reading.value, probe.unit), f"median {quantity(reading.median, probe.unit)}", form + wrong
+def _cells(result: ProbeResult, probe: Probe) -> tuple[str, str, str]:
+    if result.value is None or result.median is None:
+        return "-", result.status, result.reason or ""
+    form = ", ".join(f"{name} {value}" for name, value in result.form.items())
+    wrong = f" ({len(result.rejected)} other forms rejected)" if result.rejected else ""
+    return quantity(result.value, probe.unit), f"median {quantity(result.median, probe.unit)}", form + wrong
 
 
 def _head(measured: Roofline) -> list[str]:
-    device: Mapping[str, object] = measured.device
+    device = measured.device
     source = "kept from" if measured.cached else "measured"
     return [
-        f"{device['name']} ({device['device']}, driver {device['driver_version']}), {source} {measured.measured_utc}",
+        f"{device.name} ({device.device}, driver {device.driver_version}), {source} {measured.measured_utc}",
         "values are the fastest sample of the best form; a median far from it tells of others at work",
     ]
 

@@ -1,1 +1,1 @@
-"""What a device can reach: bandwidths, rates and latencies, measured in child processes and kept on disk."""
+"""What a device can reach: bandwidths, rates and latencies, measured by probes that check their results."""

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from numba_dpex import kernel_api as kapi
 
 from harness.analysis import metrics, timestamps
 from harness.dpex import DpexError
 from harness.errors import TooLarge, Unsupported
 from harness.roofline import sizes
-from harness.roofline.search import FULL, Candidate, Effort, Found, WrongResult, search
+from harness.roofline.search import FULL, Effort, Form, Measurement, WrongResult, search
 from harness.session.cache_flush import cache_bytes
 from harness.session.device_memory import Array, DeviceMemory
 from harness.session.session import Session
 from harness.vocabulary import is_valid
+
+Numbers = TypeVar("Numbers", bound=tuple[int, ...])
 
 #: The host's clock must confirm a time: it may see a kernel end so much later, in parts of its time and in ns.
 LATE_PART = 0.2
@@ -25,27 +29,30 @@ LATE_NS = 500_000
 #: What a form raises that a device lacks something for, and what one raises that it should run.
 REFUSALS = (Unsupported, TooLarge)
 FAILURES = (WrongResult, DpexError)
+#: Elements that are written or compared at once: the host's part of that stays in its caches.
+PIECE = 1 << 18
 
 
 class Bench:
     """One device and how much effort to spend on it.
 
     Args:
-        device: SYCL filter string.
+        session: on the device.
         effort: how long to look for the best form.
 
     Attributes:
-        session: its session.
         device: its ``dpctl.SyclDevice``.
         memory: for untimed transfers.
     """
 
-    def __init__(self, device: str, effort: Effort = FULL) -> None:
-        self.session = Session.on(device)
-        self.device = self.session.device
-        self.memory = DeviceMemory(self.session.queue)
+    def __init__(self, session: Session, effort: Effort = FULL) -> None:
+        self.session = session
+        self.device = session.device
+        self.memory = DeviceMemory(session.queue)
         self.effort = effort
         self._last_end_ns: int | None = None
+
+    # ---- how large problems are, and how many forms ---------------------------------------------------------------
 
     @property
     def cache_bytes(self) -> int:
@@ -64,12 +71,20 @@ class Bench:
 
     def array_bytes(self) -> int:
         """Size of an array that the caches do not hold; ``Unsupported`` if memory is too small for one."""
-        return sizes.array_bytes(self.cache_bytes, self.largest_array_bytes, quick=not self.effort.all_forms)
+        return sizes.array_bytes(self.cache_bytes, self.largest_array_bytes, quick=self.effort.quick)
 
-    def work_groups(self, *wanted: int) -> list[int]:
-        """Those sizes of work-groups that the device allows; the first alone in a quick look."""
-        allowed = sizes.work_groups(wanted, int(self.device.max_work_group_size))
-        return allowed if self.effort.all_forms else allowed[:1]
+    def likely(self, forms: Sequence[Numbers]) -> Sequence[Numbers]:
+        """Those forms whose work-group, their first number, the device allows; in a quick look the first of them.
+
+        Raises:
+            Unsupported: it allows none.
+        """
+        allowed = [form for form in forms if form[0] <= int(self.device.max_work_group_size)]
+        if not allowed:
+            raise Unsupported("no form fits this device")
+        return allowed[:1] if self.effort.quick else allowed
+
+    # ---- running ----------------------------------------------------------------------------------------------------
 
     def device_ns(self, submit: Callable[[], Any]) -> float:
         """Run once; the time during which its commands ran.
@@ -94,17 +109,51 @@ class Bench:
         """Run once; host time from the first call until everything is over."""
         return self.session.measure(submit).host_ns
 
-    def search(self, candidates: Iterable[Candidate]) -> Found:
-        """The best of the candidates; see :func:`harness.roofline.search.search`."""
-        return search(candidates, self.effort, refusals=REFUSALS, failures=FAILURES)
+    def form(
+        self,
+        parameters: Mapping[str, int | str],
+        amount: float,
+        submit: Callable[[], Any],
+        output: Any,
+        expected: Callable[[], Array],
+        poison: npt.ArrayLike = -1,
+    ) -> Form:
+        """A form of a kernel or command that is timed on the device, and writes the whole of one array.
 
-    def zeros(self, elements: int, dtype: Any) -> Any:
-        """A device array of zeros."""
-        return self.memory.upload(np.zeros(elements, dtype))
+        Args:
+            parameters: what distinguishes it.
+            amount: bytes, operations or steps of one run.
+            submit: submits it and gives its event.
+            output: the array that it writes.
+            expected: gives what it must write, or one period of that.
+            poison: what stands in the array before; a number that it must not write.
+        """
 
-    def poison(self, array: Any, value: Any) -> None:
-        """Overwrite a device array with a value that no kernel writes there, and wait; by a plain copy."""
-        self.memory.write(array, np.full(array.shape, value, array.dtype))
+        def verify() -> None:
+            self.write(output, poison)
+            submit().wait()
+            self.require(output, expected())
+
+        return Form(parameters, amount, partial(self.device_ns, submit), verify)
+
+    def search(self, forms: Iterable[Form]) -> Measurement:
+        """The best of the forms; see :func:`harness.roofline.search.search`."""
+        return search(forms, self.effort, refusals=REFUSALS, failures=FAILURES)
+
+    # ---- writing and comparing --------------------------------------------------------------------------------------
+
+    def write(self, array: Any, numbers: npt.ArrayLike) -> None:
+        """Fill a device array with one period of numbers, or a single one, and wait; by plain copies."""
+        for part, wanted in _pieces(array, np.atleast_1d(numbers).astype(array.dtype)):
+            self.memory.write(part, wanted)
+
+    def require(self, array: Any, expected: Array) -> None:
+        """Compare every element of a device array with one period of numbers, or with as many as it has.
+
+        Raises:
+            WrongResult: they differ.
+        """
+        require_equal((self.memory.read(part), wanted) for part, wanted in _pieces(array, expected))
 
 
 def nd_range(items: int, group: int) -> kapi.NdRange:
@@ -112,12 +161,25 @@ def nd_range(items: int, group: int) -> kapi.NdRange:
     return kapi.NdRange((items,), (group,))
 
 
-def require_equal(found: Array, expected: Any, what: str) -> None:
-    """Compare every element; ``expected`` is broadcast.
+def require_equal(parts: Iterable[tuple[Array, Array]]) -> None:
+    """Compare every element of some arrays with those that they must be.
 
     Raises:
         WrongResult: they differ.
     """
-    wrong = np.count_nonzero(found != expected)
+    size = wrong = 0
+    for actual, wanted in parts:
+        size, wrong = size + actual.size, wrong + np.count_nonzero(actual != wanted)
     if wrong:
-        raise WrongResult(f"{what}: {wrong} of {found.size} elements are wrong")
+        raise WrongResult(f"{wrong} of {size} elements are wrong")
+
+
+def _pieces(array: Any, period: Array) -> Iterator[tuple[Any, Array]]:
+    """The parts of a flat array, each with the numbers that stand or shall stand in it."""
+    if array.size % period.size:
+        raise ValueError(f"{array.size} elements are no whole number of periods of {period.size}")
+    repeats = min(PIECE, array.size) // period.size
+    numbers = np.tile(period, repeats) if repeats > 1 else period
+    for begin in range(0, array.size, numbers.size):
+        part = array[begin : begin + numbers.size]
+        yield part, numbers[: part.size]

@@ -1,4 +1,7 @@
-"""What is measured: each probe's name, place and unit. The probes themselves are one module a group."""
+"""What is measured: each probe's name, place and unit. The probes themselves are one module a group.
+
+They cannot declare themselves there: their modules need SYCL, and who only reads results has none.
+"""
 
 from __future__ import annotations
 
@@ -94,5 +97,5 @@ def find_probe(name: str) -> Probe:
 def grouped(names: Iterable[str]) -> dict[str, list[str]]:
     """The names by group, groups in the order of :data:`GROUPS`."""
     probes = [find_probe(name) for name in names]
-    found = {group: [probe.name for probe in probes if probe.group == group] for group in GROUPS}
-    return {group: members for group, members in found.items() if members}
+    members = {group: [probe.name for probe in probes if probe.group == group] for group in GROUPS}
+    return {group: names for group, names in members.items() if names}

@@ -98,8 +98,8 @@ def local_sums(width: int, group: int, rounds: int, passes: int) -> Array:
 
     In each pass a work-item reads ``rounds`` times ``width`` elements; ``group`` is a multiple of 4.
     """
-    once = 1 + np.arange(group) % 4 if width == 1 else np.full(group, 1 + 2 + 3 + 4)
-    return np.asarray(passes * rounds * once, np.float32)
+    per_pass = 1 + np.arange(group) % 4 if width == 1 else np.full(group, 1 + 2 + 3 + 4)
+    return np.asarray(passes * rounds * per_pass, np.float32)
 
 
 def global_counts(items: int, additions: int, counters: int) -> Array:
@@ -107,10 +107,10 @@ def global_counts(items: int, additions: int, counters: int) -> Array:
     return np.bincount(np.arange(items) % counters, minlength=counters).astype(np.int32) * np.int32(additions)
 
 
-def local_counts(group: int, additions: int, one: bool) -> Array:
-    """What a work-group's counters hold, of which each work-item has one; ``one``: all add to the first."""
-    counts = np.full(group, 0 if one else additions, np.int32)
-    if one:
+def local_counts(group: int, additions: int, contended: bool) -> Array:
+    """What a work-group's counters hold, of which each work-item has one; ``contended``: all add to the first."""
+    counts = np.full(group, 0 if contended else additions, np.int32)
+    if contended:
         counts[0] = group * additions
     return counts
 

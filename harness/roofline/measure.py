@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+
+import msgspec
 
 from harness import runtime
 from harness.children.ask import Answer, ask
 from harness.records.provenance import now
 from harness.roofline.catalogue import PROBES, grouped
-from harness.roofline.results import Reading, Roofline
+from harness.roofline.results import ProbeResult, Roofline
 from harness.roofline.store import Store
 
 WORKER = "harness.roofline.probe_worker"
@@ -30,8 +31,8 @@ def roofs(device: str = "auto", *, store: Store | None = None) -> dict[str, floa
         store: where they are kept; the user's cache folder if None.
 
     Returns:
-        ``bandwidth_roof_gbps``, ``fp32_roof_gflops``, ``fp64_roof_gflops``, ``int32_roof_gops``, ``slm_roof_gbps``;
-        None where the device lacks something or its probe failed.
+        A value for the column of each :class:`harness.vocabulary.Roof`; None where the device lacks something or its
+        probes failed.
 
     Raises:
         NoDevice: no device fits.
@@ -60,27 +61,26 @@ def measure_roofline(
         ask: runs a module in a child process.
     """
     store = store or Store()
-    row = device.to_row()
-    kept = None if quick or refresh else store.load(row)
+    kept = None if quick or refresh else store.load(device)
     if kept is not None:
         return kept
-    measured = Roofline(row, now(), quick, os.getloadavg()[0], len(os.sched_getaffinity(0)), ())
+    measured = Roofline(device, now(), quick, os.getloadavg()[0], len(os.sched_getaffinity(0)), ())
     effort = "quick" if quick else "patient" if measured.busy else "full"
-    readings = read_probes(device.device, [probe.name for probe in PROBES], effort, say=say, ask=ask)
-    measured = replace(measured, readings=tuple(readings))
+    results = ask_probes(device.device, [probe.name for probe in PROBES], effort, say=say, ask=ask)
+    measured = replace(measured, results=tuple(results))
     if not quick and not measured.failed:
         store.keep(measured)
     return measured
 
 
-def read_probes(
+def ask_probes(
     device: str,
     names: Sequence[str],
     effort: str = "full",
     *,
     say: Callable[[str], None] = lambda text: None,
     ask: Ask = ask,
-) -> list[Reading]:
+) -> list[ProbeResult]:
     """Measure some probes, each group of them in a process; a group that dies is asked again probe by probe.
 
     Args:
@@ -89,21 +89,21 @@ def read_probes(
         effort: ``full``, ``patient``, for a device that others use, or ``quick``.
         say, ask: as for :func:`measure_roofline`.
     """
-    readings: list[Reading] = []
+    results: list[ProbeResult] = []
     for group, members in grouped(names).items():
         say(f"measuring {group.replace('_', ' ')}")
         answer = ask(WORKER, [device, effort, *members], timeout_s=GROUP_TIMEOUT_S)
         if answer.failure is None:
-            readings += _decoded(answer.value)
+            results += _decoded(answer)
             continue
         for name in members:
             answer = ask(WORKER, [device, effort, name], timeout_s=PROBE_TIMEOUT_S)
             if answer.failure is None:
-                readings += _decoded(answer.value)
+                results += _decoded(answer)
             else:
-                readings.append(Reading(name, "failed", reason=answer.failure))
-    return readings
+                results.append(ProbeResult(name, "failed", reason=answer.failure))
+    return results
 
 
-def _decoded(values: Any) -> list[Reading]:
-    return [Reading.from_json(fields) for fields in values]
+def _decoded(answer: Answer) -> list[ProbeResult]:
+    return msgspec.convert(answer.value, list[ProbeResult])

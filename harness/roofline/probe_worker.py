@@ -1,65 +1,19 @@
 """Measures probes in a process of its own: ``python -m harness.roofline.probe_worker DEVICE EFFORT NAME...``.
 
-Prints one JSON list of readings. A crash or a hang is seen by the parent, which asks again for the others.
+Prints one JSON list of results. A crash or a hang is seen by the parent, which asks again for the others.
 """
 
 from __future__ import annotations
 
-import importlib
-import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
+
+import msgspec
 
 from harness.children.ask import leave
-from harness.errors import TooLarge, Unsupported, XebenchError, first_line, named
-from harness.roofline.catalogue import Probe, find_probe, grouped
-from harness.roofline.results import Reading
-from harness.roofline.search import EFFORTS, Found, NoForm, WrongResult
-
-
-def reading_of(probe: Probe, found: Found) -> Reading:
-    """A rate is amount over time (bytes a ns are GB/s), a latency time over amount."""
-
-    def value(time_ns: float) -> float:
-        return found.amount / time_ns if probe.is_rate else time_ns / found.amount
-
-    return Reading(
-        probe=probe.name,
-        status="ok",
-        value=value(found.best_ns),
-        median=value(found.median_ns),
-        samples=len(found.times_ns),
-        best_ns=found.best_ns,
-        form=found.form,
-        rejected=found.rejected,
-    )
-
-
-def measure_groups(make_group: Any, names: Sequence[str]) -> list[Reading]:
-    """A reading for each name, whatever happens to its probe.
-
-    Args:
-        make_group: gives the object that measures the probes of a group, by the group's name.
-        names: of probes.
-    """
-    readings = []
-    for group, members in grouped(names).items():
-        measuring = make_group(group)
-        readings += [_read(measuring, find_probe(name)) for name in members]
-    return readings
-
-
-def _read(group: Any, probe: Probe) -> Reading:
-    try:
-        return reading_of(probe, group.measure(probe.name))
-    except (Unsupported, TooLarge) as error:
-        return Reading(probe.name, "skipped", reason=first_line(error))
-    except (NoForm, WrongResult) as error:
-        return Reading(probe.name, "failed", reason=first_line(error))
-    except Exception as error:
-        return Reading(probe.name, "failed", reason=named(error))
+from harness.errors import XebenchError
+from harness.roofline.in_process import measure_probes
+from harness.roofline.search import EFFORTS
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -70,13 +24,9 @@ def main(arguments: Sequence[str]) -> int:
 
         runtime.load()
         from harness.roofline.bench import Bench
+        from harness.session.session import Session
 
-        bench = Bench(device, EFFORTS[effort])
-
-        def make_group(group: str) -> Any:
-            return importlib.import_module(f"harness.roofline.probes.{group}").Group(bench)
-
-        print(json.dumps([asdict(reading) for reading in measure_groups(make_group, names)]))
+        print(msgspec.json.encode(measure_probes(Bench(Session.on(device), EFFORTS[effort]), names)).decode())
     except XebenchError as error:
         print(error, file=sys.stderr)
         return error.exit_code

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from harness.vocabulary import Roof
+import msgspec
 
-Status = Literal["ok", "skipped", "failed"]
+from harness.runtime.devices import DeviceInfo
+from harness.vocabulary import DeviceClass, Roof
 
 
 @dataclass(frozen=True)
-class Reading:
-    """One probe's result.
+class ProbeResult:
+    """What one probe measured.
 
     Attributes:
         probe: name in the catalogue.
@@ -22,13 +23,13 @@ class Reading:
         median: of all samples of the best form, in the same unit; far from ``value`` on a busy machine.
         samples: how many that were.
         best_ns: how long the fastest took.
-        form: the form of the kernel that was best.
+        form: the parameters of the best form.
         reason: why there is no value, one line.
         rejected: forms that this device does not run, or runs wrong, each with its reason.
     """
 
     probe: str
-    status: Status
+    status: Literal["ok", "skipped", "failed"]
     value: float | None = None
     median: float | None = None
     samples: int = 0
@@ -37,47 +38,42 @@ class Reading:
     reason: str | None = None
     rejected: tuple[str, ...] = ()
 
-    @classmethod
-    def from_json(cls, fields: Mapping[str, Any]) -> Reading:
-        """The reading of a decoded JSON object (``dataclasses.asdict`` wrote it)."""
-        return cls(**{**fields, "rejected": tuple(fields["rejected"])})
-
 
 @dataclass(frozen=True)
 class Roofline:
-    """All readings of one device.
+    """What all probes measured on one device.
 
     Attributes:
-        device: its row of table ``devices``, as far as it is known before a run.
+        device: which.
         measured_utc: when, ISO 8601.
         quick: few forms and samples of small problems: a look, no roof.
         load_average: of the host over the last minute, when the measurement began.
         cores: how many cores the host has for that load.
-        readings: in the order of the catalogue.
+        results: in the order of the catalogue.
         cached: they were measured earlier and kept.
     """
 
-    device: Mapping[str, Any]
+    device: DeviceInfo
     measured_utc: str
     quick: bool
     load_average: float
     cores: int
-    readings: tuple[Reading, ...]
+    results: tuple[ProbeResult, ...]
     cached: bool = False
 
     def value(self, probe: str) -> float | None:
         """A probe's value; None if it has none."""
-        return next((one.value for one in self.readings if one.probe == probe), None)
+        return next((result.value for result in self.results if result.probe == probe), None)
 
     @property
     def failed(self) -> tuple[str, ...]:
         """Names of the probes that were wrong, crashed or hung."""
-        return tuple(one.probe for one in self.readings if one.status == "failed")
+        return tuple(result.probe for result in self.results if result.status == "failed")
 
     @property
     def busy(self) -> bool:
         """Whether others used so much of a CPU device, more than a quarter of it, that its roofs may be too low."""
-        return self.device["device_class"] == "cpu" and self.load_average > self.cores / 4
+        return self.device.device_class == DeviceClass.CPU and self.load_average > self.cores / 4
 
     def roofs(self) -> dict[str, float | None]:
         """What cases are placed under, by column of table ``devices``; None where nothing was measured."""
@@ -85,14 +81,20 @@ class Roofline:
 
     def to_json(self) -> dict[str, Any]:
         """Everything, ready for ``json.dumps``."""
-        return {**asdict(self), "roofs": self.roofs()}
+        return {**msgspec.to_builtins(self), "roofs": self.roofs()}
 
-    @classmethod
-    def from_json(cls, fields: Mapping[str, Any]) -> Roofline:
-        """The object that ``to_json`` gave.
 
-        Raises:
-            KeyError, TypeError: it is another.
-        """
-        own = {name: fields[name] for name in ("device", "measured_utc", "quick", "load_average", "cores", "cached")}
-        return cls(**own, readings=tuple(Reading.from_json(one) for one in fields["readings"]))
+def with_kept_roofs(measured: Mapping[str, Any], kept: Roofline | None) -> dict[str, Any]:
+    """What a run measured, with each roof raised to the one that was kept: a roof is what the device can reach.
+
+    Args:
+        measured: columns of the table ``devices``.
+        kept: of the same device and driver; None if there is nothing.
+    """
+    merged = {**dict.fromkeys(roof.column for roof in Roof), "roofs_from": "this run", **measured}
+    if kept is None:
+        return merged
+    for column, earlier in kept.roofs().items():
+        if earlier is not None and earlier > (merged[column] or 0):
+            merged |= {column: earlier, "roofs_from": f"xebench roofline of {kept.measured_utc}"}
+    return merged

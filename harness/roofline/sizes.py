@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from harness.errors import Unsupported
 from harness.roofline.catalogue import FOOTPRINTS, size_text
 
@@ -12,7 +10,6 @@ CACHES = 4
 #: For a quick look, or where memory is small.
 _FEWEST_CACHES = 2
 _LEAST_BYTES = 64 << 20
-_LEAST_QUICK_BYTES = 16 << 20
 #: Of the device's memory, an array takes no more than this part.
 _PART_OF_MEMORY = 16
 #: Elements of a block that any form of a kernel divides into whole work-groups.
@@ -32,8 +29,8 @@ def array_bytes(cache_bytes: int, largest_bytes: int, *, quick: bool = False) ->
     Raises:
         Unsupported: the memory is too small for arrays that the cache does not hold.
     """
-    wanted = (_LEAST_QUICK_BYTES, _FEWEST_CACHES * cache_bytes) if quick else (_LEAST_BYTES, CACHES * cache_bytes)
-    size = min(max(wanted), largest_bytes)
+    caches = _FEWEST_CACHES if quick else CACHES
+    size = min(max(_LEAST_BYTES, caches * cache_bytes), largest_bytes)
     if size < _FEWEST_CACHES * cache_bytes:
         raise Unsupported(
             f"an array of {size_text(size)}, a {_PART_OF_MEMORY}th of the memory, would fit into the cache "
@@ -50,11 +47,6 @@ def whole_blocks(elements: int) -> int:
 def power_of_two(number: int) -> int:
     """The largest power of two that is not above ``number``."""
     return 1 << (number.bit_length() - 1)
-
-
-def work_groups(wanted: Iterable[int], largest: int) -> list[int]:
-    """Those sizes of work-groups that the device allows; its largest if it allows none."""
-    return [size for size in wanted if size <= largest] or [largest]
 
 
 def check_footprint(footprint_bytes: int, cache_bytes: int, largest_bytes: int) -> None:

@@ -5,26 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
+
+import msgspec
 
 from harness import disk_cache
 from harness.roofline.catalogue import PROBES
-from harness.roofline.known_roofs import Known
 from harness.roofline.results import Roofline
+from harness.runtime.devices import DeviceInfo
 
 #: Raised when probes measure something else than before, so that what they measured then is not used.
 VERSION: Final = 1
 #: What makes a device another one. A virtual CPU's name says nothing of its cores and memory.
 _IDENTITY: Final = ("name", "vendor", "driver_version", "backend", "compute_units", "global_memory_bytes")
-
-
-def known_roofs(device: Mapping[str, Any]) -> Known | None:
-    """The roofs that were kept of the device in whose row of table ``devices`` this is, for a run."""
-    kept = Store().load(device)
-    return None if kept is None else Known(kept.roofs(), kept.measured_utc)
 
 
 class Store:
@@ -37,22 +32,26 @@ class Store:
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or disk_cache.default_folder("roofline")
 
-    def path(self, device: Mapping[str, Any]) -> Path:
-        """The file of a device, of which ``device`` is the row of table ``devices``."""
-        identity = json.dumps([VERSION, *(device[name] for name in _IDENTITY)])
-        readable = re.sub(r"[^A-Za-z0-9.]+", "-", f"{device['name']} {device['driver_version']}").strip("-")
+    def path(self, device: DeviceInfo) -> Path:
+        """The file of a device."""
+        identity = json.dumps([VERSION, *_identity(device)])
+        readable = re.sub(r"[^A-Za-z0-9.]+", "-", f"{device.name} {device.driver_version}").strip("-")
         return self.folder / f"{readable[:80]}-{hashlib.sha256(identity.encode()).hexdigest()[:8]}.json"
 
-    def load(self, device: Mapping[str, Any]) -> Roofline | None:
+    def load(self, device: DeviceInfo) -> Roofline | None:
         """What was kept of a device, if it is whole."""
         try:
-            found = Roofline.from_json(json.loads(self.path(device).read_text(encoding="utf-8")))
-            same = all(found.device[name] == device[name] for name in _IDENTITY)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            kept = msgspec.json.decode(self.path(device).read_bytes(), type=Roofline)
+        except (OSError, ValueError):
             return None
-        complete = [reading.probe for reading in found.readings] == [probe.name for probe in PROBES]
-        return replace(found, cached=True) if same and complete and not found.quick else None
+        complete = [result.probe for result in kept.results] == [probe.name for probe in PROBES]
+        same = _identity(kept.device) == _identity(device)
+        return replace(kept, cached=True) if same and complete and not kept.quick else None
 
     def keep(self, measured: Roofline) -> None:
         """Keep a measurement; a folder or disk that refuses is no error."""
-        disk_cache.keep(self.path(measured.device), json.dumps(measured.to_json()).encode())
+        disk_cache.keep(self.path(measured.device), msgspec.json.encode(measured))
+
+
+def _identity(device: DeviceInfo) -> list[object]:
+    return [getattr(device, name) for name in _IDENTITY]

@@ -15,7 +15,7 @@ from harness.errors import NoDevice, RunFolderError, XebenchError
 from harness.patterns.plan import Family
 from harness.records import Run, RunWriter, load_run, schema
 from harness.records.provenance import manifest
-from harness.roofline.known_roofs import with_known_roofs
+from harness.roofline.results import with_kept_roofs
 from harness.runner import resume
 from harness.runner.case_rows import NOT_MEASURED
 from harness.runner.device_lock import Neighbour, NeighbourWatch, Presence, enter
@@ -24,7 +24,7 @@ from harness.runner.resource_limits import RunBudget, host_memory_bytes, parse_m
 from harness.runner.run_options import Options, Progress
 from harness.runner.stop_signals import Stopped, StoppedEarly, StopSignals, exit_code
 from harness.sampling.limits import Sampling
-from harness.vocabulary import FAILED, Flag
+from harness.vocabulary import FAILED, Flag, Roof
 
 #: Why a run ended before its plan did, in the manifest's ``ended_by``: this, the name of a signal, or an error.
 RUN_BUDGET: Final = "run budget"
@@ -182,8 +182,8 @@ class _Session:
             first = self.writer.next_numbers()
         manager = self._manager(row := self._device_row(), first)
         try:
-            if row["bandwidth_roof_gbps"] is None:
-                row.update(with_known_roofs(manager.measure_roofs(), self.options.known_roofs(row)))
+            if all(row[roof.column] is None for roof in Roof):
+                row.update(with_kept_roofs(manager.measure_roofs(), self.options.kept_roofs(self.device)))
                 self.writer.append("devices", [row])
             manager.announce(missing)
             self._restore(manager, unfinished)

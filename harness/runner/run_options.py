@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from harness.analysis.intervals import MIN_SAMPLES
 from harness.errors import XebenchError
-from harness.roofline.known_roofs import KnownRoofs, unknown_roofs
+from harness.roofline.results import Roofline
 from harness.runner.recipe import Recipe
 from harness.runner.resource_limits import DEFAULT_MEMORY
+from harness.runtime import DeviceInfo
 from harness.sampling.limits import MIN_BLOCKS, MIN_INSTANCES, Sampling
 from harness.vocabulary import STATES_ASKED
 
@@ -36,7 +38,7 @@ class Options:
         run_budget_s: seconds for the whole run; families that do not fit are not measured.
         exclusive: refuse to run while another run uses the device.
         command_line: for the manifest.
-        known_roofs: roofs of a device that were measured earlier (`harness.roofline.known_roofs`).
+        kept_roofs: looks up what `xebench roofline` measured of a device earlier.
     """
 
     output: Path
@@ -48,7 +50,7 @@ class Options:
     run_budget_s: float | None = None
     exclusive: bool = False
     command_line: tuple[str, ...] = ()
-    known_roofs: KnownRoofs = unknown_roofs
+    kept_roofs: Callable[[DeviceInfo], Roofline | None] = lambda device: None
 
     def silence_s(self) -> float:
         """Seconds of silence after which a worker counts as hung."""

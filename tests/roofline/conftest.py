@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.roofline.catalogue import PROBES
-from harness.roofline.results import Reading, Roofline
+from harness.roofline.results import ProbeResult, Roofline
 from harness.runtime import DeviceInfo
 
 
@@ -37,21 +37,21 @@ def gpu() -> DeviceInfo:
 @pytest.fixture
 def measured(gpu: DeviceInfo) -> Roofline:
     """Each probe's value is its place in the catalogue, beginning at 1; no fp64."""
-    readings = [
-        Reading(probe.name, "ok", float(place), place - 0.5, 20, 1e6, {"work-group": 256})
+    results = [
+        ProbeResult(probe.name, "ok", float(place), place - 0.5, 20, 1e6, {"work-group": 256})
         for place, probe in enumerate(PROBES, 1)
     ]
     place = next(place for place, probe in enumerate(PROBES) if probe.name == "fp64")
-    readings[place] = Reading("fp64", "skipped", reason="the device has no fp64")
-    return Roofline(gpu.to_row(), "2026-01-02T03:04:05+00:00", False, 0.5, 8, tuple(readings))
+    results[place] = ProbeResult("fp64", "skipped", reason="the device has no fp64")
+    return Roofline(gpu, "2026-01-02T03:04:05+00:00", False, 0.5, 8, tuple(results))
 
 
-def with_reading(measured: Roofline, probe: str, **changes: Any) -> Roofline:
-    """The same measurement with another reading of one probe."""
-    readings = [replace(one, **changes) if one.probe == probe else one for one in measured.readings]
-    return replace(measured, readings=tuple(readings))
+def with_result(measured: Roofline, probe: str, **changes: Any) -> Roofline:
+    """The same measurement with another result of one probe."""
+    results = [replace(result, **changes) if result.probe == probe else result for result in measured.results]
+    return replace(measured, results=tuple(results))
 
 
 @pytest.fixture
 def failed(measured: Roofline) -> Roofline:
-    return with_reading(measured, "read", status="failed", value=None, median=None, reason="crashed (SIGSEGV)")
+    return with_result(measured, "read", status="failed", value=None, median=None, reason="crashed (SIGSEGV)")

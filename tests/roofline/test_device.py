@@ -7,11 +7,13 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import msgspec
+import numpy as np
 import pytest
 
 from harness.errors import Unsupported
 from harness.roofline.catalogue import GROUPS, PROBES, find_probe
-from harness.roofline.search import QUICK, NoForm
+from harness.roofline.search import QUICK, NoForm, WrongResult
 
 pytestmark = pytest.mark.device
 
@@ -35,24 +37,24 @@ def test_a_quick_look_at_every_group() -> None:
     from harness import runtime
     from harness.children.ask import ask
     from harness.roofline.measure import WORKER
-    from harness.roofline.results import Reading
+    from harness.roofline.results import ProbeResult
 
     assert {find_probe(name).group for name in ONE_OF_EACH_GROUP} == set(GROUPS)
     device = runtime.select_device().device
     answer = ask(WORKER, [device.device, "quick", *ONE_OF_EACH_GROUP], timeout_s=120)
     assert answer.failure is None, answer.failure
-    readings = [Reading.from_json(fields) for fields in answer.value]
-    assert [reading.probe for reading in readings] == list(ONE_OF_EACH_GROUP)
-    for reading in readings:
-        assert reading.status == "ok", reading
-        assert reading.value is not None
-        assert math.isfinite(reading.value)
-        assert reading.value > 0
-        assert reading.samples >= 1
-        assert not reading.rejected
-        better = find_probe(reading.probe).is_rate
-        assert reading.median is not None
-        assert (reading.value >= reading.median) if better else (reading.value <= reading.median)
+    results = msgspec.convert(answer.value, list[ProbeResult])
+    assert [result.probe for result in results] == list(ONE_OF_EACH_GROUP)
+    for result in results:
+        assert result.status == "ok", result
+        assert result.value is not None
+        assert math.isfinite(result.value)
+        assert result.value > 0
+        assert result.samples >= 1
+        assert not result.rejected
+        better = find_probe(result.probe).is_rate
+        assert result.median is not None
+        assert (result.value >= result.median) if better else (result.value <= result.median)
 
 
 class Nothing:
@@ -62,19 +64,21 @@ class Nothing:
         pass
 
 
-def idle_bench() -> Any:
-    """A bench whose kernels, copies and fills do nothing; uploads and downloads work."""
-    from harness.roofline.bench import Bench
+def idle_session() -> Any:
+    """A session whose kernels, copies and fills do nothing; uploads and downloads work."""
+    from harness.session.session import Session
 
-    bench = Bench("cpu", replace(QUICK, all_forms=True))
+    session = Session.on("cpu")
     for command in ("launch", "copy", "fill"):
-        setattr(bench.session, command, lambda *arguments, **options: Nothing())
-    return bench
+        setattr(session, command, lambda *arguments, **options: Nothing())
+    return session
 
 
 @pytest.mark.parametrize("group", [group for group in GROUPS if group != "launches"])
 def test_a_device_that_runs_nothing_passes_no_check(group: str) -> None:
-    bench = idle_bench()
+    from harness.roofline.bench import Bench
+
+    bench = Bench(idle_session(), replace(QUICK, quick=False))
     measuring = importlib.import_module(f"harness.roofline.probes.{group}").Group(bench)
     names = [probe.name for probe in PROBES if probe.group == group]
     for name in names if group != "chase" else names[:2]:
@@ -87,12 +91,13 @@ def test_a_device_that_runs_nothing_passes_no_check(group: str) -> None:
 def test_kinds_of_memory_that_the_device_lacks_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     from harness.roofline.bench import Bench
     from harness.roofline.probes import arithmetic, transfers
+    from harness.session.session import Session
 
     def refuse(shape: int, dtype: Any, queue: Any, usm: str) -> Any:
         raise Unsupported(f"the device has no {usm} USM")
 
     monkeypatch.setattr(transfers, "allocate", refuse)
-    bench = Bench("cpu", QUICK)
+    bench = Bench(Session.on("cpu"), QUICK)
     with pytest.raises(Unsupported, match="no shared USM"):
         transfers.Group(bench).measure("device_to_shared")
 
@@ -102,3 +107,41 @@ def test_kinds_of_memory_that_the_device_lacks_are_skipped(monkeypatch: pytest.M
     bench.device = WithoutFp64()
     with pytest.raises(Unsupported, match="no fp64"):
         arithmetic.Group(bench).measure("fp64")
+
+
+def test_numbers_are_written_and_compared_piece_by_piece_and_whole() -> None:
+    from harness.roofline import bench as module
+    from harness.session.session import Session
+
+    bench = module.Bench(Session.on("cpu"), QUICK)
+    array = bench.session.alloc(2 * module.PIECE + 32, np.float32)
+    period = np.arange(16, dtype=np.float32)
+    bench.write(array, period)
+    bench.require(array, period)
+    assert np.array_equal(bench.memory.read(array), np.tile(period, array.size // 16))
+    for place in (0, module.PIECE, array.size - 1):
+        bench.write(array, period)
+        bench.memory.write(array[place : place + 1], np.full(1, -1, np.float32))
+        with pytest.raises(WrongResult, match=f"1 of {array.size} elements are wrong"):
+            bench.require(array, period)
+    bench.write(array, -1)
+    bench.require(array, np.full(array.size, -1, np.float32))
+    with pytest.raises(ValueError, match="no whole number of periods"):
+        bench.require(array, np.arange(2 * array.size, dtype=np.float32))
+
+
+def test_a_form_that_no_work_group_of_the_device_fits_is_left_out() -> None:
+    from harness.roofline.bench import Bench
+    from harness.session.session import Session
+
+    bench = Bench(Session.on("cpu"))
+
+    class Narrow:
+        max_work_group_size = 64
+
+    bench.device = Narrow()
+    assert bench.likely([(256, 1), (64, 2), (32, 3), (16, 4)]) == [(64, 2), (32, 3), (16, 4)]
+    bench.effort = QUICK
+    assert bench.likely([(256, 1), (64, 2), (32, 3), (16, 4)]) == [(64, 2)]
+    with pytest.raises(Unsupported, match="no form fits"):
+        bench.likely([(128,)])

@@ -97,8 +97,8 @@ def test_local_sums(width: int) -> None:
 def test_counts_of_atomics() -> None:
     assert expected.global_counts(items=10, additions=3, counters=4).tolist() == [9, 9, 6, 6]
     assert expected.global_counts(items=10, additions=3, counters=1).tolist() == [30]
-    assert expected.local_counts(group=4, additions=3, one=False).tolist() == [3, 3, 3, 3]
-    assert expected.local_counts(group=4, additions=3, one=True).tolist() == [12, 0, 0, 0]
+    assert expected.local_counts(group=4, additions=3, contended=False).tolist() == [3, 3, 3, 3]
+    assert expected.local_counts(group=4, additions=3, contended=True).tolist() == [12, 0, 0, 0]
 
 
 def test_the_ring_visits_each_line_once() -> None:

@@ -13,13 +13,13 @@ from harness.children.ask import Answer
 from harness.errors import XebenchError
 from harness.roofline import measure
 from harness.roofline.catalogue import FOOTPRINTS, GROUPS, PROBES, chase_name, find_probe, grouped
-from harness.roofline.results import Reading, Roofline
+from harness.roofline.results import ProbeResult, Roofline
 from harness.roofline.store import Store
 from harness.runtime import DeviceInfo
 
 
 class Child:
-    """Answers with readings of value 1, except for probes that kill it."""
+    """Answers with results of value 1, except for probes that kill it."""
 
     def __init__(self, deadly: Sequence[str] = ()) -> None:
         self.asked: list[tuple[str, str, tuple[str, ...]]] = []
@@ -32,7 +32,7 @@ class Child:
         self.asked.append((device, effort, tuple(names)))
         if self.deadly & set(names):
             return Answer(failure="crashed (SIGSEGV)")
-        return Answer([asdict(Reading(name, "ok", 1.0, 1.0, 3, 1e6)) for name in names])
+        return Answer([asdict(ProbeResult(name, "ok", 1.0, 1.0, 3, 1e6)) for name in names])
 
 
 @pytest.fixture
@@ -43,13 +43,13 @@ def store(tmp_path: Path) -> Store:
 def test_each_group_is_asked_once_and_all_probes_are_read(gpu: DeviceInfo, store: Store) -> None:
     child = Child()
     told: list[str] = []
-    found = measure.measure_roofline(gpu, store=store, ask=child, say=told.append)
-    assert [reading.probe for reading in found.readings] == [probe.name for probe in PROBES]
+    roofline = measure.measure_roofline(gpu, store=store, ask=child, say=told.append)
+    assert [result.probe for result in roofline.results] == [probe.name for probe in PROBES]
     assert len(child.asked) == len(GROUPS) == len(told)
     assert {(device, effort) for device, effort, _ in child.asked} == {("level_zero:gpu:0", "full")}
-    assert found.device == gpu.to_row()
-    assert not found.cached
-    assert not found.quick
+    assert roofline.device == gpu
+    assert not roofline.cached
+    assert not roofline.quick
 
 
 def test_a_cpu_device_that_others_use_is_measured_with_more_patience(
@@ -58,21 +58,21 @@ def test_a_cpu_device_that_others_use_is_measured_with_more_patience(
     monkeypatch.setattr(measure.os, "getloadavg", lambda: (1000.0, 0.0, 0.0))
     for device, effort in ((gpu, "full"), (replace(gpu, device_class="cpu", name="CPU"), "patient")):
         child = Child()
-        found = measure.measure_roofline(device, store=store, ask=child)
+        roofline = measure.measure_roofline(device, store=store, ask=child)
         assert {asked for _, asked, _ in child.asked} == {effort}
-        assert found.busy == (effort == "patient")
+        assert roofline.busy == (effort == "patient")
 
 
 def test_a_crash_costs_one_probe(gpu: DeviceInfo, store: Store) -> None:
     child = Child(deadly=["read"])
-    found = measure.measure_roofline(gpu, store=store, ask=child)
-    assert found.failed == ("read",)
-    read = next(reading for reading in found.readings if reading.probe == "read")
+    roofline = measure.measure_roofline(gpu, store=store, ask=child)
+    assert roofline.failed == ("read",)
+    read = next(result for result in roofline.results if result.probe == "read")
     assert read.reason == "crashed (SIGSEGV)"
-    assert found.value("write") == 1.0
+    assert roofline.value("write") == 1.0
     memory = grouped(probe.name for probe in PROBES)["global_memory"]
     assert [names for _, _, names in child.asked[: 1 + len(memory)]] == [tuple(memory), *((name,) for name in memory)]
-    assert [reading.probe for reading in found.readings] == [probe.name for probe in PROBES], "in order even so"
+    assert [result.probe for result in roofline.results] == [probe.name for probe in PROBES], "in order even so"
 
 
 def test_a_second_time_it_comes_from_the_disk(gpu: DeviceInfo, store: Store) -> None:
@@ -85,26 +85,26 @@ def test_a_second_time_it_comes_from_the_disk(gpu: DeviceInfo, store: Store) -> 
 
 def test_refresh_measures_again_and_keeps_that(gpu: DeviceInfo, store: Store, measured: Roofline) -> None:
     store.keep(measured)
-    found = measure.measure_roofline(gpu, refresh=True, store=store, ask=Child())
-    assert found.value("stream_add") == 1.0
-    assert store.load(gpu.to_row()) == replace(found, cached=True)
+    roofline = measure.measure_roofline(gpu, refresh=True, store=store, ask=Child())
+    assert roofline.value("stream_add") == 1.0
+    assert store.load(gpu) == replace(roofline, cached=True)
 
 
 def test_a_quick_look_neither_comes_from_the_disk_nor_goes_there(
     gpu: DeviceInfo, store: Store, measured: Roofline
 ) -> None:
     child = Child()
-    found = measure.measure_roofline(gpu, quick=True, store=store, ask=child)
-    assert found.quick
+    roofline = measure.measure_roofline(gpu, quick=True, store=store, ask=child)
+    assert roofline.quick
     assert {effort for _, effort, _ in child.asked} == {"quick"}
-    assert store.load(gpu.to_row()) is None
+    assert store.load(gpu) is None
     store.keep(measured)
     assert not measure.measure_roofline(gpu, quick=True, store=store, ask=child).cached
 
 
 def test_a_failure_is_not_kept(gpu: DeviceInfo, store: Store) -> None:
     measure.measure_roofline(gpu, store=store, ask=Child(deadly=["fp32"]))
-    assert store.load(gpu.to_row()) is None
+    assert store.load(gpu) is None
     assert measure.measure_roofline(gpu, store=store, ask=Child()).value("fp32") == 1.0
 
 
@@ -122,10 +122,10 @@ def test_roofs_of_a_device_that_was_measured(
 
     store.keep(measured)
     monkeypatch.setattr(measure.runtime, "select_device", select, raising=False)
-    found = measure.roofs("gpu", store=store)
+    roofs = measure.roofs("gpu", store=store)
     assert asked == ["gpu"]
     place = {probe.name: float(number) for number, probe in enumerate(PROBES, 1)}
-    assert found == {
+    assert roofs == {
         "bandwidth_roof_gbps": place["write"],
         "fp32_roof_gflops": place["fp32"],
         "fp64_roof_gflops": None,
@@ -141,7 +141,7 @@ def test_random_reads_are_no_bandwidth_roof(measured: Roofline) -> None:
 def test_the_host_is_busy_only_for_a_cpu_device(measured: Roofline) -> None:
     loaded = replace(measured, load_average=6.0)
     assert not loaded.busy
-    assert replace(loaded, device={**loaded.device, "device_class": "cpu"}).busy
+    assert replace(loaded, device=replace(loaded.device, device_class="cpu")).busy
 
 
 def test_the_catalogue() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import msgspec
 import pytest
 
 from harness.report import roofline_text as view
@@ -25,7 +26,7 @@ def test_the_table_names_every_probe_with_its_unit(measured: Roofline) -> None:
 
 def test_what_the_reader_must_know_is_said(measured: Roofline, failed: Roofline) -> None:
     assert "busy" not in view.as_text(measured)
-    busy = replace(measured, load_average=5.0, device={**measured.device, "device_class": "cpu"})
+    busy = replace(measured, load_average=5.0, device=replace(measured.device, device_class="cpu"))
     assert "the host was busy (load 5.0 on 8 cores)" in view.as_text(busy)
     assert "a quick look" in view.as_text(replace(measured, quick=True))
     assert "kept from 2026-01-02" in view.as_text(replace(measured, cached=True))
@@ -35,7 +36,7 @@ def test_what_the_reader_must_know_is_said(measured: Roofline, failed: Roofline)
 
 def test_json_is_everything_and_reads_back(measured: Roofline) -> None:
     fields = json.loads(view.as_json(measured))
-    assert Roofline.from_json(fields) == measured
+    assert msgspec.convert(fields, Roofline) == measured
     assert fields["roofs"]["fp64_roof_gflops"] is None
     assert fields["roofs"]["fp32_roof_gflops"] == measured.value("fp32")
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from harness.errors import Unsupported
-from harness.roofline.search import FULL, Candidate, NoForm, WrongResult, grown, search
+from harness.roofline.search import FULL, SHORTEST_NS, Form, NoForm, WrongResult, grown, search
 
 EFFORT = replace(FULL, screening=2, finalists=2, patience=3, patience_s=0.0, confirmations=1, most_s=100.0)
 
@@ -25,7 +25,7 @@ class Clock:
         return self.now
 
 
-class Form:
+class Timed:
     """A form with given times, the last of which repeats; or with an error."""
 
     def __init__(
@@ -41,7 +41,7 @@ class Form:
         self.verified = 0
         self.error = error
         self._clock = clock or Clock()
-        self.candidate = Candidate({"form": name}, amount, self.run, self.verify)
+        self.form = Form({"form": name}, amount, self.run, self.verify)
 
     @staticmethod
     def _repeat(times: list[float]) -> Iterator[float]:
@@ -59,92 +59,92 @@ class Form:
 
 
 def test_the_best_form_is_that_with_the_least_time_for_its_amount() -> None:
-    forms = [Form("short", [10.0], amount=1), Form("long", [40.0], amount=8), Form("middle", [20.0], amount=3)]
-    found = search([form.candidate for form in forms], EFFORT)
-    assert found.form == {"form": "long"}
-    assert found.best_ns == found.median_ns == 40.0
-    assert found.amount == 8
+    forms = [Timed("short", [10.0], amount=1), Timed("long", [40.0], amount=8), Timed("middle", [20.0], amount=3)]
+    best = search([timed.form for timed in forms], EFFORT)
+    assert best.form == {"form": "long"}
+    assert best.best_ns == best.median_ns == 40.0
+    assert best.amount == 8
     assert forms[0].samples == EFFORT.screening, "only finalists go on"
-    assert len(found.times_ns) == forms[1].samples > EFFORT.screening
+    assert len(best.times_ns) == forms[1].samples > EFFORT.screening
 
 
 def test_the_winner_is_verified_again_after_its_last_sample() -> None:
-    form = Form("only", [5.0])
-    search([form.candidate], EFFORT)
+    form = Timed("only", [5.0])
+    search([form.form], EFFORT)
     assert form.verified == 2
 
-    class Late(Form):
+    class Late(Timed):
         def verify(self) -> None:
             super().verify()
             if self.samples:
                 raise WrongResult("overwritten meanwhile")
 
     with pytest.raises(WrongResult, match="meanwhile"):
-        search([Late("late", [5.0]).candidate], EFFORT)
+        search([Late("late", [5.0]).form], EFFORT)
 
 
 def test_wrong_forms_are_left_out_and_named() -> None:
-    wrong = Form("fast", [1.0], error=WrongResult("3 of 4 elements are wrong"))
-    found = search([wrong.candidate, Form("slow", [9.0]).candidate], EFFORT)
-    assert found.form == {"form": "slow"}
-    assert found.rejected == ("form fast: 3 of 4 elements are wrong",)
+    wrong = Timed("fast", [1.0], error=WrongResult("3 of 4 elements are wrong"))
+    best = search([wrong.form, Timed("slow", [9.0]).form], EFFORT)
+    assert best.form == {"form": "slow"}
+    assert best.rejected == ("form fast: 3 of 4 elements are wrong",)
     assert wrong.samples == 0
 
 
 def test_when_no_form_works_it_matters_why() -> None:
-    lacking = Form("a", [1.0], error=Unsupported("no such memory"))
+    lacking = Timed("a", [1.0], error=Unsupported("no such memory"))
     with pytest.raises(Unsupported, match="no such memory"):
-        search([lacking.candidate], EFFORT)
+        search([lacking.form], EFFORT)
     with pytest.raises(NoForm, match="wrong"):
-        search([lacking.candidate, Form("b", [1.0], error=WrongResult("all wrong")).candidate], EFFORT)
+        search([lacking.form, Timed("b", [1.0], error=WrongResult("all wrong")).form], EFFORT)
     with pytest.raises(Unsupported, match="no form fits"):
         search([], EFFORT)
 
 
 def test_an_unexpected_error_is_not_swallowed() -> None:
     with pytest.raises(ZeroDivisionError):
-        search([Form("bug", [1.0], error=ZeroDivisionError()).candidate], EFFORT)
+        search([Timed("bug", [1.0], error=ZeroDivisionError()).form], EFFORT)
 
 
 def test_samples_that_cannot_be_trusted_do_not_count() -> None:
-    form = Form("disturbed", [math.inf, math.inf, 7.0, math.inf, 6.0, 8.0])
-    found = search([form.candidate], EFFORT)
-    assert math.isfinite(found.median_ns)
-    assert found.best_ns == 6.0
+    form = Timed("disturbed", [math.inf, math.inf, 7.0, math.inf, 6.0, 8.0])
+    best = search([form.form], EFFORT)
+    assert math.isfinite(best.median_ns)
+    assert best.best_ns == 6.0
     with pytest.raises(NoForm, match="cannot be trusted"):
-        search([Form("never", [math.inf]).candidate], EFFORT)
+        search([Timed("never", [math.inf]).form], EFFORT)
 
 
 def test_it_goes_on_while_it_gets_faster() -> None:
     times = [100.0 - step for step in range(40)]
-    form = Form("warming up", times)
-    assert search([form.candidate], EFFORT).best_ns == times[-1]
+    form = Timed("warming up", times)
+    assert search([form.form], EFFORT).best_ns == times[-1]
     assert form.samples >= len(times) + EFFORT.patience
 
 
 def test_it_waits_for_the_best_to_be_confirmed() -> None:
     # one lucky sample among slow ones, and the second only much later
-    form = Form("noisy", [10.0] + [20.0] * 30 + [10.0])
-    found = search([form.candidate], replace(EFFORT, confirmations=2))
+    form = Timed("noisy", [10.0] + [20.0] * 30 + [10.0])
+    best = search([form.form], replace(EFFORT, confirmations=2))
     assert form.samples >= 32
-    assert found.best_ns == 10.0
+    assert best.best_ns == 10.0
 
 
 def test_the_time_is_limited() -> None:
     clock = Clock()
-    form = Form("endless", (1000.0 * 0.9**step for step in range(100)), clock=clock)
-    search([form.candidate], replace(EFFORT, most_s=5.0), clock=clock)
+    form = Timed("endless", (1000.0 * 0.9**step for step in range(100)), clock=clock)
+    search([form.form], replace(EFFORT, most_s=5.0), clock=clock)
     assert form.samples == EFFORT.screening + 5
 
 
-def test_problems_grow_until_no_run_is_short() -> None:
+def test_problems_grow_until_no_run_is_too_short() -> None:
     sizes: list[int] = []
 
     def time_of(size: int) -> float:
         sizes.append(size)
-        return size * 10.0
+        return size * SHORTEST_NS / 7.5
 
-    assert grown(1, 1000, 75.0, time_of) == 8
+    assert grown(1, 1000, time_of) == 8
     assert sorted(set(sizes)) == [1, 2, 4, 8]
-    assert grown(1, 6, 1e9, time_of) == 4, "not beyond the limit"
-    assert grown(16, 16, 1e9, time_of) == 16
+    assert grown(1, 6, lambda size: 1.0) == 4, "not beyond the limit"
+    assert grown(16, 16, lambda size: 1.0) == 16

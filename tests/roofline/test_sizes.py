@@ -39,26 +39,21 @@ def test_blocks_and_powers() -> None:
 def test_every_form_divides_a_block() -> None:
     from harness.roofline.forms import READ_FORMS, STREAM_FORMS
 
-    for width, vectors, group in (*STREAM_FORMS, *READ_FORMS):
+    for group, vectors, width in (*STREAM_FORMS, *READ_FORMS):
         assert sizes.BLOCK % (width * vectors * group) == 0
     assert all(vectors % 4 == 0 for _, vectors, _ in READ_FORMS)
 
 
-def test_work_groups_are_those_that_the_device_allows() -> None:
-    assert sizes.work_groups((64, 256, 1024), 256) == [64, 256]
-    assert sizes.work_groups((64, 256), 32) == [32]
-
-
 def test_footprints_reach_memory_and_go_no_further() -> None:
     def measured(cache: int, largest: int) -> list[int]:
-        found = []
+        footprints = []
         for size in FOOTPRINTS:
             try:
                 sizes.check_footprint(size, cache, largest)
-                found.append(size)
+                footprints.append(size)
             except Unsupported:
                 continue
-        return found
+        return footprints
 
     assert measured(32 * MIB, GIB)[-1] == 256 * MIB
     assert measured(32 * MIB, 100 * MIB)[-1] == 64 * MIB

@@ -16,9 +16,9 @@ from harness.runtime import DeviceInfo
 
 def test_what_is_kept_comes_back(tmp_path: Path, measured: Roofline, gpu: DeviceInfo) -> None:
     store = Store(tmp_path / "new" / "folder")
-    assert store.load(gpu.to_row()) is None
+    assert store.load(gpu) is None
     store.keep(measured)
-    assert store.load(gpu.to_row()) == replace(measured, cached=True)
+    assert store.load(gpu) == replace(measured, cached=True)
     assert [path.suffix for path in store.folder.iterdir()] == [".json"], "no pieces are left"
 
 
@@ -31,13 +31,13 @@ def test_another_device_or_driver_is_measured_anew(
 ) -> None:
     store = Store(tmp_path)
     store.keep(measured)
-    assert store.load(replace(gpu, **change).to_row()) is None
+    assert store.load(replace(gpu, **change)) is None
 
 
 def test_the_filter_string_is_no_part_of_the_device(tmp_path: Path, measured: Roofline, gpu: DeviceInfo) -> None:
     store = Store(tmp_path)
     store.keep(measured)
-    assert store.load(replace(gpu, device="level_zero:gpu:1").to_row()) is not None
+    assert store.load(replace(gpu, device="level_zero:gpu:1")) is not None
 
 
 def damage(text: str) -> dict[str, str]:
@@ -48,42 +48,42 @@ def damage(text: str) -> dict[str, str]:
         "not JSON": "<html>",
         "a list": "[]",
         "null": "null",
-        "without readings": json.dumps({key: value for key, value in fields.items() if key != "readings"}),
-        "a probe is missing": json.dumps(fields | {"readings": fields["readings"][1:]}),
-        "readings of another kind": json.dumps(fields | {"readings": [{"speed": 1}]}),
+        "without results": json.dumps({key: value for key, value in fields.items() if key != "results"}),
+        "a probe is missing": json.dumps(fields | {"results": fields["results"][1:]}),
+        "results of another kind": json.dumps(fields | {"results": [{"speed": 1}]}),
         "of another device": json.dumps(fields | {"device": fields["device"] | {"name": "other"}}),
         "without a device": json.dumps(fields | {"device": None}),
         "a quick look": json.dumps(fields | {"quick": True}),
     }
 
 
-@pytest.mark.parametrize("kind", list(damage('{"readings": [0], "device": {}}')))
+@pytest.mark.parametrize("kind", list(damage('{"results": [0], "device": {}}')))
 def test_a_damaged_file_is_no_file(tmp_path: Path, measured: Roofline, gpu: DeviceInfo, kind: str) -> None:
     store = Store(tmp_path)
     store.keep(measured)
-    path = store.path(gpu.to_row())
+    path = store.path(gpu)
     path.write_text(damage(path.read_text())[kind])
-    assert store.load(gpu.to_row()) is None
+    assert store.load(gpu) is None
     store.keep(measured)
-    assert store.load(gpu.to_row()) is not None, "and is replaced"
+    assert store.load(gpu) is not None, "and is replaced"
 
 
 def test_bytes_that_are_no_text(tmp_path: Path, measured: Roofline, gpu: DeviceInfo) -> None:
     store = Store(tmp_path)
     store.keep(measured)
-    store.path(gpu.to_row()).write_bytes(b"\xff\xfe\x00")
-    assert store.load(gpu.to_row()) is None
+    store.path(gpu).write_bytes(b"\xff\xfe\x00")
+    assert store.load(gpu) is None
 
 
 def test_a_folder_that_cannot_be_made_is_no_error(tmp_path: Path, measured: Roofline, gpu: DeviceInfo) -> None:
     (tmp_path / "file").write_text("")
     store = Store(tmp_path / "file" / "folder")
     store.keep(measured)
-    assert store.load(gpu.to_row()) is None
+    assert store.load(gpu) is None
 
 
 def test_names_of_devices_are_no_paths(tmp_path: Path, gpu: DeviceInfo) -> None:
-    path = Store(tmp_path).path(replace(gpu, name="../../etc/A" + "x" * 300).to_row())
+    path = Store(tmp_path).path(replace(gpu, name="../../etc/A" + "x" * 300))
     assert path.parent == tmp_path
     assert len(path.name) < 120
 

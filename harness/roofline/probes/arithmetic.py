@@ -9,7 +9,7 @@ integers the closed form of the recurrence modulo 2**32 is compared.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,10 @@ from numba_dpex import kernel_api as kapi
 
 from harness.dpex import device_func, kernel, native, specialize
 from harness.errors import Unsupported
-from harness.roofline.bench import Bench, nd_range, require_equal
+from harness.roofline.bench import Bench, nd_range
 from harness.roofline.expected import INTEGER_FACTOR, chain_operations, chain_starts, chain_sums
 from harness.roofline.forms import CHAIN_FORMS
-from harness.roofline.search import Candidate, Found, grown
+from harness.roofline.search import Form, Measurement, grown
 from harness.roofline.sizes import MOST_STEPS
 
 DTYPES = {"fp32": np.float32, "fp64": np.float64, "int32": np.int32}
@@ -69,48 +69,37 @@ class Group:
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
 
-    def measure(self, name: str) -> Found:
+    def measure(self, name: str) -> Measurement:
         """Measure one probe."""
         if name == "fp64" and not self._bench.device.has_aspect_fp64:
             raise Unsupported("the device has no fp64")
-        return self._bench.search(_Candidates(self._bench, np.dtype(DTYPES[name])).all())
+        return self._bench.search(_Chains(self._bench, np.dtype(DTYPES[name])).forms())
 
 
-class _Candidates:
+class _Chains:
     """The forms for one type."""
 
     def __init__(self, bench: Bench, dtype: Any) -> None:
         self._bench = bench
         self._dtype = dtype
-        items = ITEMS_PER_UNIT * bench.compute_units
-        self._starts = chain_starts(items, dtype)
+        self._starts = chain_starts(ITEMS_PER_UNIT * bench.compute_units, dtype)
         self._x = bench.memory.upload(self._starts)
-        self._sums = bench.zeros(items, dtype)
+        self._sums = bench.session.alloc(self._x.size, dtype)
 
-    def all(self) -> Iterator[Candidate]:
-        bench = self._bench
-        forms = [form for form in CHAIN_FORMS if form[2] in bench.work_groups(form[2])]
-        for form in forms if bench.effort.all_forms else forms[:2]:
-            yield self._form(*form, self._steps)
+    def forms(self) -> Iterator[Form]:
+        numbers = self._bench.likely(CHAIN_FORMS)
+        steps = grown(_FEWEST_STEPS, MOST_STEPS, lambda steps: self._form(steps, *numbers[0]).run())
+        return (self._form(steps, *form) for form in numbers)
 
-    @cached_property
-    def _steps(self) -> int:
-        bench = self._bench
-        time_of = lambda steps: self._form(*CHAIN_FORMS[0], steps).run()  # noqa: E731
-        return grown(_FEWEST_STEPS, MOST_STEPS, bench.effort.shortest_ns, time_of)
-
-    def _form(self, chains: int, unroll: int, group: int, steps: int) -> Candidate:
+    def _form(self, steps: int, group: int, chains: int, unroll: int) -> Form:
         bench = self._bench
         factor = self._dtype.type(INTEGER_FACTOR if self._dtype.kind == "i" else 1)
         kernel = specialize(make_chains, dtype=self._dtype.name, chains=chains, unroll=unroll)
         space = nd_range(self._x.size, group)
-        submit = partial(bench.session.launch, kernel, space, self._x, self._sums, factor, np.int32(steps))
-
-        def verify() -> None:
-            bench.poison(self._sums, 0)
-            submit().wait()
-            require_equal(bench.memory.read(self._sums), chain_sums(self._starts, chains, steps), "sums of chains")
-
-        form = {"work-group": group, "chains": chains, "unroll": unroll or "auto"}
-        amount = chain_operations(self._x.size, chains, steps)
-        return Candidate(form, amount, partial(bench.device_ns, submit), verify)
+        return bench.form(
+            {"work-group": group, "chains": chains, "unroll": unroll or "auto"},
+            chain_operations(self._x.size, chains, steps),
+            partial(bench.session.launch, kernel, space, self._x, self._sums, factor, np.int32(steps)),
+            self._sums,
+            partial(chain_sums, self._starts, chains, steps),
+        )

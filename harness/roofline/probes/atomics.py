@@ -7,7 +7,7 @@ additions as the program asks for them, as it does for the patterns.
 # mypy: disable-error-code="untyped-decorator"
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -15,10 +15,10 @@ import numpy as np
 from numba_dpex import kernel_api as kapi
 
 from harness.dpex import atomics, kernel, specialize
-from harness.roofline.bench import Bench, nd_range, require_equal
+from harness.roofline.bench import Bench, nd_range
 from harness.roofline.expected import global_counts, local_counts
-from harness.roofline.forms import ATOMIC_GROUPS
-from harness.roofline.search import Candidate, Found, grown
+from harness.roofline.forms import ATOMIC_FORMS
+from harness.roofline.search import Form, Measurement, grown
 
 ITEMS_PER_UNIT = 1 << 10
 #: Counters for "an address each"; work-items beyond this many share them.
@@ -27,25 +27,25 @@ _FEWEST_ADDITIONS = 4
 _MOST_ADDITIONS = 1 << 16
 
 
-def make_global(one: bool) -> Any:
+def make_global(contended: bool) -> Any:
     """Add to the first counter, or each work-item to its own."""
 
     @kernel
     def add_global(item: kapi.NdItem, counters: Any, additions: Any) -> None:
-        place = 0 if one else item.get_global_id(0) % counters.size
+        place = 0 if contended else item.get_global_id(0) % counters.size
         for _ in range(additions):
             atomics.fetch_add(counters, place, np.int32(1))
 
     return add_global
 
 
-def make_local(one: bool) -> Any:
+def make_local(contended: bool) -> Any:
     """The same in local memory, with a counter for each work-item of the group."""
 
     @kernel
     def add_local(item: kapi.NdItem, counts: Any, counters: Any, additions: Any) -> None:
         mine = item.get_local_id(0)
-        place = 0 if one else mine
+        place = 0 if contended else mine
         counters[mine] = np.int32(0)
         kapi.group_barrier(item.get_group())
         for _ in range(additions):
@@ -63,48 +63,36 @@ class Group:
         self._bench = bench
         self._items = ITEMS_PER_UNIT * bench.compute_units
 
-    def measure(self, name: str) -> Found:
+    def measure(self, name: str) -> Measurement:
         """Measure one probe."""
         _, space, places = name.split("_")
-        return self._bench.search(self._candidates(space == "local", places == "one"))
+        return self._bench.search(self._forms(self._local if space == "local" else self._global, places == "one"))
 
-    def _candidates(self, local: bool, one: bool) -> Iterator[Candidate]:
-        bench = self._bench
-        form = self._local if local else self._global
-        groups = bench.work_groups(*ATOMIC_GROUPS)
-        time_of = lambda additions: form(one, additions, groups[0]).run()  # noqa: E731
-        additions = grown(_FEWEST_ADDITIONS, _MOST_ADDITIONS, bench.effort.shortest_ns, time_of)
-        for group in groups:
-            yield form(one, additions, group)
+    def _forms(self, form: Callable[[bool, int, int], Form], contended: bool) -> Iterator[Form]:
+        groups = [group for (group,) in self._bench.likely(ATOMIC_FORMS)]
+        additions = grown(_FEWEST_ADDITIONS, _MOST_ADDITIONS, lambda count: form(contended, count, groups[0]).run())
+        return (form(contended, additions, group) for group in groups)
 
-    def _global(self, one: bool, additions: int, group: int) -> Candidate:
-        bench = self._bench
-        size = 1 if one else min(COUNTERS, self._items)
-        counters = bench.zeros(size, np.int32)
-        add = specialize(make_global, one=one)
-        submit = partial(bench.session.launch, add, nd_range(self._items, group), counters, np.int32(additions))
+    def _global(self, contended: bool, additions: int, group: int) -> Form:
+        launch, size = self._bench.session.launch, 1 if contended else min(COUNTERS, self._items)
+        counters = self._bench.session.alloc(size, np.int32)
+        add, space = specialize(make_global, contended=contended), nd_range(self._items, group)
+        return self._bench.form(
+            {"work-group": group, "additions": additions},
+            self._items * additions,
+            partial(launch, add, space, counters, np.int32(additions)),
+            counters,
+            partial(global_counts, self._items, additions, size),
+            poison=0,
+        )
 
-        def verify() -> None:
-            bench.poison(counters, 0)
-            submit().wait()
-            require_equal(bench.memory.read(counters), global_counts(self._items, additions, size), "counters")
-
-        return self._candidate(group, additions, submit, verify)
-
-    def _local(self, one: bool, additions: int, group: int) -> Candidate:
-        bench = self._bench
-        counts = bench.zeros(self._items, np.int32)
-        counters = kapi.LocalAccessor(group, np.int32)
-        add, times = specialize(make_local, one=one), np.int32(additions)
-        submit = partial(bench.session.launch, add, nd_range(self._items, group), counts, counters, times)
-
-        def verify() -> None:
-            bench.poison(counts, -1)
-            submit().wait()
-            require_equal(bench.memory.read(counts).reshape(-1, group), local_counts(group, additions, one), "counters")
-
-        return self._candidate(group, additions, submit, verify)
-
-    def _candidate(self, group: int, additions: int, submit: Any, verify: Any) -> Candidate:
-        form = {"work-group": group, "additions": additions}
-        return Candidate(form, self._items * additions, partial(self._bench.device_ns, submit), verify)
+    def _local(self, contended: bool, additions: int, group: int) -> Form:
+        launch, counts = self._bench.session.launch, self._bench.session.alloc(self._items, np.int32)
+        add, space = specialize(make_local, contended=contended), nd_range(self._items, group)
+        return self._bench.form(
+            {"work-group": group, "additions": additions},
+            self._items * additions,
+            partial(launch, add, space, counts, kapi.LocalAccessor(group, np.int32), np.int32(additions)),
+            counts,
+            partial(local_counts, group, additions, contended),
+        )

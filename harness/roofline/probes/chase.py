@@ -10,10 +10,10 @@ import numpy as np
 from numba_dpex import kernel_api as kapi
 
 from harness.dpex import kernel
-from harness.roofline.bench import Bench, nd_range, require_equal
+from harness.roofline.bench import Bench, nd_range
 from harness.roofline.catalogue import FOOTPRINTS, chase_name
 from harness.roofline.expected import LINE_BYTES, PER_LINE, ring_of, ring_order
-from harness.roofline.search import Candidate, Found
+from harness.roofline.search import Form, Measurement
 from harness.roofline.sizes import chase_steps, check_footprint
 
 
@@ -32,27 +32,22 @@ class Group:
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
 
-    def measure(self, name: str) -> Found:
+    def measure(self, name: str) -> Measurement:
         """Measure one footprint."""
         bench = self._bench
         footprint = next(size for size in FOOTPRINTS if chase_name(size) == name)
         check_footprint(footprint, bench.cache_bytes, bench.largest_array_bytes)
-        return bench.search([self._candidate(footprint)])
+        return bench.search([self._form(footprint)])
 
-    def _candidate(self, footprint_bytes: int) -> Candidate:
+    def _form(self, footprint_bytes: int) -> Form:
         bench = self._bench
         lines = footprint_bytes // LINE_BYTES
         order = ring_order(lines, seed=footprint_bytes)
         ring = bench.memory.upload(ring_of(order))
         start = order[:1] * np.uint32(PER_LINE)
         position = bench.memory.upload(start)
-        steps = chase_steps(lines) if bench.effort.all_forms else chase_steps(lines, fewest=1 << 14, most=1 << 16)
+        steps = chase_steps(lines, fewest=1 << 14, most=1 << 16) if bench.effort.quick else chase_steps(lines)
+        last = order[steps % lines : steps % lines + 1] * np.uint32(PER_LINE)
         # each run goes on where the last one stopped: it never meets what the last one left in a cache
         submit = partial(bench.session.launch, _chase, nd_range(1, 1), ring, position, np.int32(steps))
-
-        def verify() -> None:
-            bench.memory.write(position, start)
-            submit().wait()
-            require_equal(bench.memory.read(position), order[steps % lines] * np.uint32(PER_LINE), "last place")
-
-        return Candidate({"steps": steps}, steps, partial(bench.device_ns, submit), verify)
+        return bench.form({"steps": steps}, steps, submit, position, lambda: last, poison=start)

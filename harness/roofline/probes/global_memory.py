@@ -6,26 +6,25 @@ are written. J. D. McCalpin, "Memory Bandwidth and Machine Balance in Current Hi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import cached_property, partial
-from itertools import starmap
+from collections.abc import Iterator
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from harness.dpex import specialize
 from harness.roofline import expected
-from harness.roofline.bench import Bench, nd_range, require_equal
-from harness.roofline.expected import PERIOD, SCALE, stream_bytes, stream_inputs, stream_result
+from harness.roofline.bench import Bench, nd_range
+from harness.roofline.expected import SCALE, stream_bytes, stream_inputs, stream_result
 from harness.roofline.forms import RANDOM_FORMS, READ_FORMS, STREAM_FORMS
 from harness.roofline.probes import global_memory_kernels
-from harness.roofline.search import Candidate, Found, grown
+from harness.roofline.search import Form, Measurement, grown
 from harness.roofline.sizes import power_of_two, whole_blocks
-from harness.session.device_memory import Array
-
-_POISON = -1.0
 
 _FEWEST_READS = 1 << 22
+#: On fast devices, filling larger arrays takes longer than a quick look may.
+_QUICK_GROWTH = 4
+_WRITTEN = np.float32(7)
 
 
 class Group:
@@ -34,125 +33,95 @@ class Group:
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
 
-    def measure(self, name: str) -> Found:
+    def measure(self, name: str) -> Measurement:
         """Measure one probe."""
-        return self._bench.search(self.candidates(name))
+        return self._bench.search(self.forms(name))
 
-    def candidates(self, name: str) -> Iterator[Candidate]:
+    def forms(self, name: str) -> Iterator[Form]:
         """The forms of one probe."""
-        if name == "read":
-            return self._reads()
-        if name == "write":
-            return self._writes()
-        if name == "random_read":
-            return self._random_reads()
-        return self._streams(name.removeprefix("stream_"))
+        if name.startswith("stream_"):
+            return self._streams(name.removeprefix("stream_"))
+        return {"read": self._reads, "write": self._writes, "random_read": self._random_reads}[name]()
+
+    # ---- three arrays of one size, each made when it is first used ---------------------------------------------------
 
     @cached_property
-    def _arrays(self) -> tuple[Any, Any, Any]:
-        """Output and the two inputs; on fast devices enlarged until a kernel takes long enough."""
+    def _b(self) -> Any:
+        """The first input; on fast devices enlarged until reading it takes long enough."""
         bench = self._bench
+        allocated = lru_cache(maxsize=1)(self._input)
+        form = bench.likely(READ_FORMS)[0]
+        start, most = (whole_blocks(size // 4) for size in (bench.array_bytes(), bench.largest_array_bytes))
+        elements = grown(
+            start,
+            min(most, _QUICK_GROWTH * start) if bench.effort.quick else most,
+            lambda elements: 3 * self._reader(allocated(elements, 0), *form).run(),  # as long as a triad takes
+        )
+        return allocated(elements, 0)
 
-        def triad_ns(elements: int) -> float:
-            a, b, c = (bench.zeros(elements, np.float32) for _ in range(3))
-            submit = self._stream("triad", a, b, c, *self._forms(STREAM_FORMS)[0])
-            return bench.device_ns(submit)
+    @cached_property
+    def _c(self) -> Any:
+        """The second input."""
+        return self._input(self._b.size, 1)
 
-        most = whole_blocks(bench.largest_array_bytes // 4)
-        elements = grown(whole_blocks(bench.array_bytes() // 4), most, bench.effort.shortest_ns, triad_ns)
-        inputs = (np.tile(one, elements // PERIOD) for one in stream_inputs())
-        b, c = map(bench.memory.upload, inputs)
-        return bench.zeros(elements, np.float32), b, c
+    @cached_property
+    def _a(self) -> Any:
+        """The output."""
+        return self._bench.session.alloc(self._b.size, np.float32)
 
-    def _forms(self, forms: tuple[tuple[int, int, int], ...]) -> list[tuple[int, int, int]]:
-        largest = int(self._bench.device.max_work_group_size)
-        allowed = [form for form in forms if form[2] <= largest]
-        return allowed if self._bench.effort.all_forms else allowed[:2]
+    def _input(self, elements: int, number: int) -> Any:
+        array = self._bench.session.alloc(elements, np.float32)
+        self._bench.write(array, stream_inputs()[number])
+        return array
 
-    def _stream(
-        self, operation: str, a: Any, b: Any, c: Any, width: int, vectors: int, group: int
-    ) -> Callable[[], Any]:
-        kernel = specialize(global_memory_kernels.make_stream, operation=operation, width=width, vectors=vectors)
-        space = nd_range(a.size // (width * vectors), group)
-        return partial(self._bench.session.launch, kernel, space, a, b, c, np.float32(SCALE))
+    # ---- forms ------------------------------------------------------------------------------------------------------
 
-    def _streams(self, operation: str) -> Iterator[Candidate]:
-        a, b, c = self._arrays
-        amount = stream_bytes(operation, a.size)
-        for form in self._forms(STREAM_FORMS):
-            yield self._writer(_form(*form), amount, self._stream(operation, a, b, c, *form), stream_result(operation))
+    def _streams(self, operation: str) -> Iterator[Form]:
+        a, b, c, session = self._a, self._b, self._c, self._bench.session
+        amount, result = stream_bytes(operation, a.size), partial(stream_result, operation)
+        for group, vectors, width in self._bench.likely(STREAM_FORMS):
+            kernel = specialize(global_memory_kernels.make_stream, operation=operation, width=width, vectors=vectors)
+            space = nd_range(a.size // (width * vectors), group)
+            submit = partial(session.launch, kernel, space, a, b, c, np.float32(SCALE))
+            yield self._bench.form(_parameters(group, vectors, width), amount, submit, a, result)
         if operation == "copy":
-            copy = partial(self._bench.session.copy, a, b)
-            yield self._writer({"command": "memcpy"}, amount, copy, stream_result(operation))
+            yield self._bench.form({"command": "memcpy"}, amount, partial(session.copy, a, b), a, result)
 
-    def _writes(self) -> Iterator[Candidate]:
-        a, _, _ = self._arrays
-        session, value = self._bench.session, np.float32(7)
-        for width, vectors, group in self._forms(STREAM_FORMS):
+    def _writes(self) -> Iterator[Form]:
+        a, session, result = self._a, self._bench.session, partial(np.full, 1, _WRITTEN)
+        for group, vectors, width in self._bench.likely(STREAM_FORMS):
             kernel = specialize(global_memory_kernels.make_write, width=width, vectors=vectors)
-            submit = partial(session.launch, kernel, nd_range(a.size // (width * vectors), group), a, value)
-            yield self._writer(_form(width, vectors, group), a.nbytes, submit, np.full(PERIOD, value))
-        yield self._writer({"command": "fill"}, a.nbytes, partial(session.fill, a, value), np.full(PERIOD, value))
+            submit = partial(session.launch, kernel, nd_range(a.size // (width * vectors), group), a, _WRITTEN)
+            yield self._bench.form(_parameters(group, vectors, width), a.nbytes, submit, a, result)
+        yield self._bench.form({"command": "fill"}, a.nbytes, partial(session.fill, a, _WRITTEN), a, result)
 
-    def _writer(self, form: dict[str, int | str], amount: int, submit: Callable[[], Any], period: Array) -> Candidate:
-        """A form that writes the whole first array, with a known period."""
-        bench = self._bench
-        a, _, _ = self._arrays
+    def _reads(self) -> Iterator[Form]:
+        return (self._reader(self._b, *form) for form in self._bench.likely(READ_FORMS))
 
-        def verify() -> None:
-            bench.poison(a, _POISON)
-            submit().wait()
-            require_equal(bench.memory.read(a).reshape(-1, PERIOD), period, "what was written")
-
-        return Candidate(form, amount, partial(bench.device_ns, submit), verify)
-
-    def _reads(self) -> Iterator[Candidate]:
-        _, b, _ = self._arrays
-        return starmap(partial(self._reader, b), self._forms(READ_FORMS))
-
-    def _reader(self, b: Any, width: int, vectors: int, group: int) -> Candidate:
-        bench = self._bench
-        items = b.size // (width * vectors)
-        sums = bench.zeros(items, np.float32)
+    def _reader(self, b: Any, group: int, vectors: int, width: int) -> Form:
+        session = self._bench.session
+        sums = session.alloc(b.size // (width * vectors), np.float32)
         kernel = specialize(global_memory_kernels.make_read, width=width, vectors=vectors)
-        submit = partial(bench.session.launch, kernel, nd_range(items, group), b, sums)
+        submit = partial(session.launch, kernel, nd_range(sums.size, group), b, sums)
+        result = partial(expected.read_sums, width, vectors, group)
+        return self._bench.form(_parameters(group, vectors, width), b.nbytes, submit, sums, result)
 
-        def verify() -> None:
-            bench.poison(sums, _POISON)
-            submit().wait()
-            require_equal(bench.memory.read(sums).reshape(-1, group), expected.read_sums(width, vectors, group), "sums")
-
-        return Candidate(_form(width, vectors, group), b.nbytes, partial(bench.device_ns, submit), verify)
-
-    def _random_reads(self) -> Iterator[Candidate]:
+    def _random_reads(self) -> Iterator[Form]:
         bench = self._bench
         entries = power_of_two(bench.array_bytes() // 4)
         table = bench.memory.upload(np.arange(entries, dtype=np.uint32))
-        forms = [form for form in RANDOM_FORMS if form[0] in bench.work_groups(form[0])]
-        count = grown(
-            _FEWEST_READS,
-            entries,
-            bench.effort.shortest_ns,
-            lambda reads: self._random_reader(table, reads, *forms[0]).run(),
-        )
-        for form in forms if bench.effort.all_forms else forms[:1]:
-            yield self._random_reader(table, count, *form)
+        forms = bench.likely(RANDOM_FORMS)
+        count = grown(_FEWEST_READS, entries, lambda count: self._random_reader(table, count, *forms[0]).run())
+        return (self._random_reader(table, count, *form) for form in forms)
 
-    def _random_reader(self, table: Any, count: int, group: int, reads: int) -> Candidate:
-        bench = self._bench
-        items, mask = count // reads, np.uint32(table.size - 1)
-        sums = bench.zeros(items, np.uint32)
+    def _random_reader(self, table: Any, count: int, group: int, reads: int) -> Form:
+        session, mask = self._bench.session, np.uint32(table.size - 1)
+        sums = session.alloc(count // reads, np.uint32)
         kernel = specialize(global_memory_kernels.make_random_read, reads=reads)
-        submit = partial(bench.session.launch, kernel, nd_range(items, group), table, sums, mask)
-
-        def verify() -> None:
-            bench.poison(sums, 0)
-            submit().wait()
-            require_equal(bench.memory.read(sums), expected.random_sums(items, reads, int(mask)), "sums")
-
-        form = {"work-group": group, "reads": reads}
-        return Candidate(form, 4 * count, partial(bench.device_ns, submit), verify)
+        submit = partial(session.launch, kernel, nd_range(sums.size, group), table, sums, mask)
+        result = partial(expected.random_sums, sums.size, reads, int(mask))
+        return self._bench.form({"work-group": group, "reads": reads}, 4 * count, submit, sums, result, poison=0)
 
 
-def _form(width: int, vectors: int, group: int) -> dict[str, int | str]:
+def _parameters(group: int, vectors: int, width: int) -> dict[str, int | str]:
     return {"work-group": group, "vectors": vectors, "width": width}

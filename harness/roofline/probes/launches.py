@@ -17,7 +17,7 @@ from numba_dpex import kernel_api as kapi
 from harness.analysis.timestamps import CLOCK_TOLERANCE
 from harness.dpex import PreparedLaunch, build, compile_kernel, kernel
 from harness.roofline.bench import Bench, nd_range
-from harness.roofline.search import Found, WrongResult
+from harness.roofline.search import Measurement, WrongResult
 
 LAUNCHES = 300
 QUICK_LAUNCHES = 50
@@ -36,21 +36,21 @@ class Group:
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
 
-    def measure(self, name: str) -> Found:
+    def measure(self, name: str) -> Measurement:
         """Measure one probe."""
         valid = tuple(time_ns for time_ns in self._times[name] if math.isfinite(time_ns))
         if not valid:
             raise WrongResult("the events' times contradict one another")
-        return Found({"work-items": 1}, 1, valid)
+        return Measurement({"work-items": 1}, 1, valid)
 
     @cached_property
     def _times(self) -> dict[str, list[float]]:
         bench = self._bench
-        queue, x, space = bench.session.queue, bench.zeros(1, np.int32), nd_range(1, 1)
+        queue, x, space = bench.session.queue, bench.session.alloc(1, np.int32), nd_range(1, 1)
         launch = PreparedLaunch(build(compile_kernel(_nothing, space, (x,)), queue), queue, space, (x,))
         times: dict[str, list[float]] = {"launch_host": [], "launch_queue": [], "launch_device": []}
         last_end_ns = 0
-        for _ in range(WARM_UP + (LAUNCHES if bench.effort.all_forms else QUICK_LAUNCHES)):
+        for _ in range(WARM_UP + (QUICK_LAUNCHES if bench.effort.quick else LAUNCHES)):
             begin_ns = time.perf_counter_ns()
             event = launch.submit()
             event.wait()

@@ -15,10 +15,10 @@ import numpy as np
 from numba_dpex import kernel_api as kapi
 
 from harness.dpex import kernel, specialize, vector
-from harness.roofline.bench import Bench, nd_range, require_equal
+from harness.roofline.bench import Bench, nd_range
 from harness.roofline.expected import local_sums
 from harness.roofline.forms import LOCAL_FORMS
-from harness.roofline.search import Candidate, Found, grown
+from harness.roofline.search import Form, Measurement, grown
 
 GROUPS_PER_UNIT = 16
 #: Reads of one turn of the loop: a work-item's share of the tile is a multiple of this.
@@ -71,37 +71,28 @@ class Group:
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
 
-    def measure(self, name: str) -> Found:
+    def measure(self, name: str) -> Measurement:
         """Measure it."""
-        return self._bench.search(self._candidates())
+        return self._bench.search(self._forms())
 
-    def _candidates(self) -> Iterator[Candidate]:
-        bench = self._bench
-        largest = int(bench.device.max_work_group_size)
+    def _forms(self) -> Iterator[Form]:
         # half of the memory at most, so that a second group can be resident
-        most_bytes = int(bench.device.local_mem_size) // 2
-        forms = [form for form in LOCAL_FORMS if form[1] <= largest and form[2] <= most_bytes]
-        if not forms:
-            return
-        first = forms[0]
-        passes = grown(_FEWEST_PASSES, _MOST_PASSES, bench.effort.shortest_ns, lambda n: self._form(n, *first).run())
-        for form in forms if bench.effort.all_forms else forms[:2]:
-            yield self._form(passes, *form)
+        most_bytes = int(self._bench.device.local_mem_size) // 2
+        forms = self._bench.likely([form for form in LOCAL_FORMS if form[2] <= most_bytes])
+        passes = grown(_FEWEST_PASSES, _MOST_PASSES, lambda passes: self._form(passes, *forms[0]).run())
+        return (self._form(passes, *form) for form in forms)
 
-    def _form(self, passes: int, width: int, group: int, tile_bytes: int) -> Candidate:
+    def _form(self, passes: int, group: int, width: int, tile_bytes: int) -> Form:
         bench = self._bench
         items = group * GROUPS_PER_UNIT * bench.compute_units
         rounds = tile_bytes // (4 * width * group)
-        sums = bench.zeros(items, np.float32)
+        sums = bench.session.alloc(items, np.float32)
         tile = kapi.LocalAccessor(tile_bytes // 4, np.float32)
         reader, counts = specialize(make_reader, width=width), (np.int64(rounds), np.int64(passes))
-        submit = partial(bench.session.launch, reader, nd_range(items, group), sums, tile, *counts)
-
-        def verify() -> None:
-            bench.poison(sums, -1)
-            submit().wait()
-            expected = local_sums(width, group, rounds, passes)
-            require_equal(bench.memory.read(sums).reshape(-1, group), expected, "sums")
-
-        form = {"work-group": group, "width": width, "tile": tile_bytes}
-        return Candidate(form, 4 * width * items * rounds * passes, partial(bench.device_ns, submit), verify)
+        return bench.form(
+            {"work-group": group, "width": width, "tile": tile_bytes},
+            4 * width * items * rounds * passes,
+            partial(bench.session.launch, reader, nd_range(items, group), sums, tile, *counts),
+            sums,
+            partial(local_sums, width, group, rounds, passes),
+        )

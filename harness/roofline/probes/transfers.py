@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from harness.roofline.bench import Bench, require_equal
-from harness.roofline.search import Candidate, Found
+from harness.roofline.search import Form, Measurement
 from harness.session.device_memory import Array, allocate
 
 _MOST_BYTES = 256 << 20
@@ -26,13 +26,13 @@ class Group:
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
 
-    def measure(self, name: str) -> Found:
+    def measure(self, name: str) -> Measurement:
         """Measure one probe."""
         source, _, destination = name.partition("_to_")
         kind = destination if source == "device" else source
         host, view = self._host_memory(kind)
-        candidate = self._from_device if source == "device" else self._to_device
-        return self._bench.search([candidate(host, view)])
+        form = self._from_device if source == "device" else self._to_device
+        return self._bench.search([form(host, view)])
 
     @cached_property
     def _device_array(self) -> Any:
@@ -51,31 +51,31 @@ class Group:
         array = allocate(size, _ELEMENT, self._bench.session.queue, kind)
         return array, np.ndarray(size, _ELEMENT, buffer=array.usm_data)
 
-    def _to_device(self, host: Any, view: Array) -> Candidate:
+    def _to_device(self, host: Any, view: Array) -> Form:
         bench, device = self._bench, self._device_array
 
         def verify() -> None:
             view[:] = self._data
-            bench.poison(device, -1)
+            bench.write(device, -1)
             bench.session.copy(device, host).wait()
-            require_equal(bench.memory.read(device), self._data, "what arrived")
+            bench.require(device, self._data)
 
-        return self._candidate(view, partial(bench.session.copy, device, host), verify)
+        return self._form(view, partial(bench.session.copy, device, host), verify)
 
-    def _from_device(self, host: Any, view: Array) -> Candidate:
+    def _from_device(self, host: Any, view: Array) -> Form:
         bench, device = self._bench, self._device_array
 
         def verify() -> None:
             view[:] = -1
             bench.memory.write(device, self._data)
             bench.session.copy(host, device).wait()
-            require_equal(view, self._data, "what arrived")
+            require_equal([(view, self._data)])
 
-        return self._candidate(view, partial(bench.session.copy, host, device), verify)
+        return self._form(view, partial(bench.session.copy, host, device), verify)
 
-    def _candidate(self, view: Array, submit: Callable[[], Any], verify: Callable[[], None]) -> Candidate:
+    def _form(self, view: Array, submit: Callable[[], Any], verify: Callable[[], None]) -> Form:
         def run() -> float:
             view[:: 4096 // _ELEMENT.itemsize] = 0  # of each page an element
             return self._bench.host_ns(submit)
 
-        return Candidate({"bytes": view.nbytes}, view.nbytes, run, verify)
+        return Form({"bytes": view.nbytes}, view.nbytes, run, verify)

@@ -1,4 +1,4 @@
-"""From what a search found to readings."""
+"""From what a search measured to results."""
 
 from __future__ import annotations
 
@@ -6,22 +6,21 @@ from typing import Any
 
 from harness.errors import TooLarge, Unsupported
 from harness.roofline.catalogue import find_probe
-from harness.roofline.probe_worker import measure_groups, reading_of
-from harness.roofline.search import Found, NoForm, WrongResult
+from harness.roofline.in_process import measure_groups, result_of
+from harness.roofline.search import Measurement, NoForm, WrongResult
 
 
 def test_a_rate_is_amount_over_time_and_its_best_the_highest() -> None:
-    found = Found({"work-group": 64}, 3e6, (2e6, 1e6, 4e6), ("form: no",))
-    reading = reading_of(find_probe("read"), found)
-    assert (reading.value, reading.median, reading.best_ns, reading.samples) == (3.0, 1.5, 1e6, 3)
-    assert reading.status == "ok"
-    assert reading.form == {"work-group": 64}
-    assert reading.rejected == ("form: no",)
+    result = result_of(find_probe("read"), Measurement({"work-group": 64}, 3e6, (2e6, 1e6, 4e6), ("form: no",)))
+    assert (result.value, result.median, result.best_ns, result.samples) == (3.0, 1.5, 1e6, 3)
+    assert result.status == "ok"
+    assert result.form == {"work-group": 64}
+    assert result.rejected == ("form: no",)
 
 
 def test_a_latency_is_time_over_amount_and_its_best_the_lowest() -> None:
-    reading = reading_of(find_probe("chase_4KiB"), Found({}, 1000, (3000.0, 2000.0, 7000.0)))
-    assert (reading.value, reading.median) == (2.0, 3.0)
+    result = result_of(find_probe("chase_4KiB"), Measurement({}, 1000, (3000.0, 2000.0, 7000.0)))
+    assert (result.value, result.median) == (2.0, 3.0)
 
 
 class Group:
@@ -33,24 +32,24 @@ class Group:
         "write": WrongResult("overwritten"),
     }
 
-    def measure(self, name: str) -> Found:
+    def measure(self, name: str) -> Measurement:
         if name in self.errors:
             raise self.errors[name]
-        return Found({}, 10.0, (5.0,))
+        return Measurement({}, 10.0, (5.0,))
 
 
-def test_each_end_of_a_probe_is_a_reading_and_the_others_go_on() -> None:
+def test_each_end_of_a_probe_is_a_result_and_the_others_go_on() -> None:
     made: list[str] = []
 
     def make(group: str) -> Any:
         made.append(group)
         return Group()
 
-    readings = measure_groups(
+    results = measure_groups(
         make, ["fp32", "write", "stream_triad", "stream_add", "stream_scale", "stream_copy", "read"]
     )
     assert made == ["global_memory", "arithmetic"], "each group is made once"
-    assert {one.probe: (one.status, one.reason) for one in readings} == {
+    assert {result.probe: (result.status, result.reason) for result in results} == {
         "write": ("failed", "overwritten"),
         "stream_triad": ("failed", "RuntimeError: driver said"),
         "stream_add": ("failed", "sums: 3 of 4 elements are wrong"),

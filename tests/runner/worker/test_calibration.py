@@ -1,0 +1,69 @@
+"""What a run measures of its device before the first pattern."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from harness.roofline.in_process import quick_result
+from harness.vocabulary import Roof
+
+pytestmark = pytest.mark.device
+
+
+@pytest.fixture(autouse=True)
+def _measured_anew() -> Iterator[None]:
+    """No test sees the roofs of another."""
+    quick_result.cache_clear()
+    yield
+    quick_result.cache_clear()
+
+
+def test_the_device_and_the_instrument_are_measured() -> None:
+    from harness.records import TABLES
+    from harness.runner.worker.calibration import cold_limit_gbps, measure_roofs
+    from harness.session.session import Session
+
+    session = Session.on("cpu")
+    columns = measure_roofs(session)
+    assert set(columns) <= set(TABLES["devices"])
+    assert columns.pop("roofs_from") == "this run"
+    finite = {name: value for name, value in columns.items() if value is not None}
+    assert all(math.isfinite(value) for value in finite.values())
+    lacking = set() if session.device.has_aspect_fp64 else {Roof.FP64}
+    positive = {"empty_kernel_ns", "empty_kernel_host_ns", "launch_overhead_ns", "aa_speedup"}
+    assert all(finite[name] > 0 for name in positive | {roof.column for roof in set(Roof) - lacking})
+    assert finite["empty_kernel_ns"] <= finite["empty_kernel_host_ns"]
+    assert finite["length_r2"] <= 1
+    assert finite["aa_low"] <= finite["aa_speedup"] <= finite["aa_high"]
+    assert cold_limit_gbps(session) == pytest.approx(4 / 3 * finite["bandwidth_roof_gbps"])
+    assert session.measure(lambda: None).commands == [], "the session is left as it was"
+    assert session.take_kernels() == [] and session.take_compilations() == []
+
+
+def test_what_computes_wrong_is_no_roof_and_limits_no_cold_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    from harness.roofline.probes import global_memory
+    from harness.runner.worker import calibration
+    from harness.session.session import Session
+
+    monkeypatch.setattr(global_memory.expected, "read_sums", lambda width, vectors, group: np.zeros(group, np.float32))
+    monkeypatch.setattr(calibration, "measure_instrument", lambda session: {})
+    session = Session.on("cpu")
+    columns = calibration.measure_roofs(session)
+    assert columns["bandwidth_roof_gbps"] is None
+    assert columns["fp32_roof_gflops"] is not None
+    source = str(columns["roofs_from"])
+    assert source.startswith("this run; bandwidth: ") and source.endswith("elements are wrong")
+    assert calibration.cold_limit_gbps(session) == 0
+
+
+def test_nothing_of_the_roofs_shows_in_the_session_of_a_pattern() -> None:
+    from harness.runner.worker.calibration import cold_limit_gbps
+    from harness.session.session import Session
+
+    session = Session.on("cpu")
+    assert cold_limit_gbps(session) > 0
+    assert session.take_kernels() == [] and session.take_compilations() == [] and session.queue_count == 1
