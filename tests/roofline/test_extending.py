@@ -1,0 +1,71 @@
+"""A roof is one row and one probe: the recipe of docs/extending.md, done in a copy of the package."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import indent
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+RECIPE = re.compile(r"^`(?P<file>harness/[\w/.]+)`.*?```python\n(?P<code>.*?)```", re.MULTILINE | re.DOTALL)
+#: What stands behind a new row, and between two rows.
+ROWS = {
+    "harness/vocabulary.py": ("\n\n#: The rate roof of each kind", ""),
+    "harness/roofline/catalogue.py": ('    Probe("launch_host"', ","),
+}
+USED = """
+import harness
+from harness import runtime
+
+runtime.load()
+from harness.roofline.in_process import quick_result
+from harness.records import TABLES
+from harness.vocabulary import Roof
+from synthetic import Synthetic
+
+assert Roof.FLOAT_ATOMICS.column in TABLES["devices"]
+result = quick_result("cpu", Roof.FLOAT_ATOMICS.probes[0])
+assert result.status == "ok", result
+made = Synthetic(**{Roof.FLOAT_ATOMICS.column: result.value})
+made.times(made.case("v", "naive", operations=1000, operation_kind="float atomic"), [100.0] * 8)
+row = made.run().summaries.iloc[0]
+print(harness.__file__, result.value, row["roof_fraction"] * result.value, row["bound_by"])
+"""
+
+
+def applied(root: Path, file: str, code: str) -> str:
+    """The file with its new row, or the new file."""
+    if file not in ROWS:
+        return code
+    behind, separator = ROWS[file]
+    text = (root / file).read_text(encoding="utf-8")
+    assert text.count(behind) == 1, f"where a row belongs in {file}"
+    return text.replace(behind, f"{indent(code.strip(), ' ' * 4)}{separator}\n{behind}")
+
+
+@pytest.mark.device
+def test_the_recipe_of_a_roof(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "harness", tmp_path / "harness")
+    section = (ROOT / "docs/extending.md").read_text(encoding="utf-8").partition("## A roof\n")[2].partition("\n## ")[0]
+    edits = {match["file"]: match["code"] for match in RECIPE.finditer(section)}
+    assert len(edits) == 3, "the row of the roof, the row of the probe, and the probe"
+    for file, code in edits.items():
+        (tmp_path / file).write_text(applied(tmp_path, file, code), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path.insert(1, {str(ROOT / 'tests/kits')!r})\n{USED}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    package, measured, placed, bound_by = done.stdout.split()
+    assert Path(package).is_relative_to(tmp_path)
+    assert float(measured) > 0
+    assert float(placed) == pytest.approx(10), "1,000 operations in 100 ns"
+    assert bound_by == "atomics"
