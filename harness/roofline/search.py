@@ -78,7 +78,7 @@ FULL: Final = Effort(screening=3, finalists=3, patience=12, patience_s=0.5, conf
 #: For a device that others use as well: moments in which they rest must be caught.
 PATIENT: Final = replace(FULL, patience_s=2.0, most_s=6.0)
 #: What a run can afford before its first pattern.
-QUICK: Final = Effort(screening=1, finalists=1, patience=12, patience_s=0.0, confirmations=1, most_s=0.3, quick=True)
+QUICK: Final = Effort(screening=1, finalists=1, patience=10, patience_s=0.0, confirmations=1, most_s=0.3, quick=True)
 EFFORTS: Final = {"full": FULL, "patient": PATIENT, "quick": QUICK}
 
 
