@@ -15,7 +15,7 @@ from harness.analysis import metrics, timestamps
 from harness.dpex import DpexError
 from harness.errors import TooLarge, Unsupported
 from harness.roofline import sizes
-from harness.roofline.search import FULL, Effort, Form, Measurement, WrongResult, grown, search
+from harness.roofline.search import FULL, Effort, Form, Measurement, WrongResult, search
 from harness.session.cache_flush import cache_bytes
 from harness.session.device_memory import Array, DeviceMemory
 from harness.session.session import Session
@@ -83,10 +83,6 @@ class Bench:
         if not allowed:
             raise Unsupported("no form fits this device")
         return allowed[:1] if self.effort.quick else allowed
-
-    def grown(self, start: int, limit: int, time_of: Callable[[int], float]) -> int:
-        """A size of the problem at which a run is long enough; see :func:`harness.roofline.search.grown`."""
-        return grown(start, limit, self.effort.shortest_ns, time_of)
 
     # ---- running ----------------------------------------------------------------------------------------------------
 

@@ -11,6 +11,8 @@ from typing import Final
 
 from harness.errors import Unsupported
 
+#: Problems are enlarged until a run takes so long that the cost of a launch does not count.
+SHORTEST_NS: Final = 1_000_000
 #: How many times as many samples a form may take until enough of them can be trusted.
 _SECOND_CHANCES: Final = 8
 #: How often a problem is run to see whether it is long enough.
@@ -58,7 +60,6 @@ class Effort:
         patience_s: and so many seconds; load that comes and goes outlasts a few samples.
         confirmations: and so many samples came close to the best: one alone may have been luck.
         most_s: end of the second round, in any case.
-        shortest_ns: problems are enlarged until a run takes this long, so that the cost of a launch does not count.
         quick: try the most likely form only, on small problems.
         gain: what counts as an improvement of the best time, and not as close to it.
     """
@@ -69,7 +70,6 @@ class Effort:
     patience_s: float
     confirmations: int
     most_s: float
-    shortest_ns: float = 1_000_000
     quick: bool = False
     gain: float = 0.01
 
@@ -78,16 +78,7 @@ FULL: Final = Effort(screening=3, finalists=3, patience=12, patience_s=0.5, conf
 #: For a device that others use as well: moments in which they rest must be caught.
 PATIENT: Final = replace(FULL, patience_s=2.0, most_s=6.0)
 #: What a run can afford before its first pattern.
-QUICK: Final = Effort(
-    screening=1,
-    finalists=1,
-    patience=12,
-    patience_s=0.03,
-    confirmations=1,
-    most_s=0.3,
-    shortest_ns=500_000,
-    quick=True,
-)
+QUICK: Final = Effort(screening=1, finalists=1, patience=10, patience_s=0.0, confirmations=1, most_s=0.3, quick=True)
 EFFORTS: Final = {"full": FULL, "patient": PATIENT, "quick": QUICK}
 
 
@@ -214,9 +205,9 @@ def _confirmations(times: Mapping[Form, list[float]], best: float, gain: float) 
     return sum(time_ns / form.amount * (1 - gain) <= best for form, taken in times.items() for time_ns in taken)
 
 
-def grown(start: int, limit: int, shortest_ns: float, time_of: Callable[[int], float]) -> int:
+def grown(start: int, limit: int, time_of: Callable[[int], float]) -> int:
     """The first of start, twice, four times ... start of which no run is too short, or the last below ``limit``."""
     size = start
-    while 2 * size <= limit and any(time_of(size) < shortest_ns for _ in range(_LENGTH_RUNS)):
+    while 2 * size <= limit and any(time_of(size) < SHORTEST_NS for _ in range(_LENGTH_RUNS)):
         size *= 2
     return size

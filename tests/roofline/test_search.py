@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from harness.errors import Unsupported
-from harness.roofline.search import FULL, Form, NoForm, WrongResult, grown, search
+from harness.roofline.search import FULL, SHORTEST_NS, Form, NoForm, WrongResult, grown, search
 
 EFFORT = replace(FULL, screening=2, finalists=2, patience=3, patience_s=0.0, confirmations=1, most_s=100.0)
 
@@ -142,9 +142,9 @@ def test_problems_grow_until_no_run_is_too_short() -> None:
 
     def time_of(size: int) -> float:
         sizes.append(size)
-        return size * 10.0
+        return size * SHORTEST_NS / 7.5
 
-    assert grown(1, 1000, 75.0, time_of) == 8
+    assert grown(1, 1000, time_of) == 8
     assert sorted(set(sizes)) == [1, 2, 4, 8]
-    assert grown(1, 6, 1e9, time_of) == 4, "not beyond the limit"
-    assert grown(16, 16, 1e9, time_of) == 16
+    assert grown(1, 6, lambda size: 1.0) == 4, "not beyond the limit"
+    assert grown(16, 16, lambda size: 1.0) == 16

@@ -20,7 +20,7 @@ from harness.errors import Unsupported
 from harness.roofline.bench import Bench, nd_range
 from harness.roofline.expected import INTEGER_FACTOR, chain_operations, chain_starts, chain_sums
 from harness.roofline.forms import CHAIN_FORMS
-from harness.roofline.search import Form, Measurement
+from harness.roofline.search import Form, Measurement, grown
 from harness.roofline.sizes import MOST_STEPS
 
 DTYPES = {"fp32": np.float32, "fp64": np.float64, "int32": np.int32}
@@ -88,7 +88,7 @@ class _Chains:
 
     def forms(self) -> Iterator[Form]:
         numbers = self._bench.likely(CHAIN_FORMS)
-        steps = self._bench.grown(_FEWEST_STEPS, MOST_STEPS, lambda steps: self._form(steps, *numbers[0]).run())
+        steps = grown(_FEWEST_STEPS, MOST_STEPS, lambda steps: self._form(steps, *numbers[0]).run())
         return (self._form(steps, *form) for form in numbers)
 
     def _form(self, steps: int, group: int, chains: int, unroll: int) -> Form:

@@ -18,7 +18,7 @@ from harness.dpex import atomics, kernel, specialize
 from harness.roofline.bench import Bench, nd_range
 from harness.roofline.expected import global_counts, local_counts
 from harness.roofline.forms import ATOMIC_FORMS
-from harness.roofline.search import Form, Measurement
+from harness.roofline.search import Form, Measurement, grown
 
 ITEMS_PER_UNIT = 1 << 10
 #: Counters for "an address each"; work-items beyond this many share them.
@@ -70,9 +70,7 @@ class Group:
 
     def _forms(self, form: Callable[[bool, int, int], Form], contended: bool) -> Iterator[Form]:
         groups = [group for (group,) in self._bench.likely(ATOMIC_FORMS)]
-        additions = self._bench.grown(
-            _FEWEST_ADDITIONS, _MOST_ADDITIONS, lambda count: form(contended, count, groups[0]).run()
-        )
+        additions = grown(_FEWEST_ADDITIONS, _MOST_ADDITIONS, lambda count: form(contended, count, groups[0]).run())
         return (form(contended, additions, group) for group in groups)
 
     def _global(self, contended: bool, additions: int, group: int) -> Form:

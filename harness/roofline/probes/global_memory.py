@@ -18,10 +18,12 @@ from harness.roofline.bench import Bench, nd_range
 from harness.roofline.expected import SCALE, stream_bytes, stream_inputs, stream_result
 from harness.roofline.forms import RANDOM_FORMS, READ_FORMS, STREAM_FORMS
 from harness.roofline.probes import global_memory_kernels
-from harness.roofline.search import Form, Measurement
+from harness.roofline.search import Form, Measurement, grown
 from harness.roofline.sizes import power_of_two, whole_blocks
 
 _FEWEST_READS = 1 << 22
+#: On fast devices, filling larger arrays takes longer than a quick look may.
+_QUICK_GROWTH = 4
 _WRITTEN = np.float32(7)
 
 
@@ -37,8 +39,9 @@ class Group:
 
     def forms(self, name: str) -> Iterator[Form]:
         """The forms of one probe."""
-        of_probe = {"read": self._reads, "write": self._writes, "random_read": self._random_reads}
-        return of_probe.get(name, partial(self._streams, name.removeprefix("stream_")))()
+        if name.startswith("stream_"):
+            return self._streams(name.removeprefix("stream_"))
+        return {"read": self._reads, "write": self._writes, "random_read": self._random_reads}[name]()
 
     # ---- three arrays of one size, each made when it is first used ---------------------------------------------------
 
@@ -48,10 +51,11 @@ class Group:
         bench = self._bench
         allocated = lru_cache(maxsize=1)(self._input)
         form = bench.likely(READ_FORMS)[0]
-        elements = bench.grown(
-            whole_blocks(bench.array_bytes() // 4),
-            whole_blocks(bench.largest_array_bytes // 4),
-            lambda elements: self._reader(allocated(elements, 0), *form).run(),
+        start, most = (whole_blocks(size // 4) for size in (bench.array_bytes(), bench.largest_array_bytes))
+        elements = grown(
+            start,
+            min(most, _QUICK_GROWTH * start) if bench.effort.quick else most,
+            lambda elements: 3 * self._reader(allocated(elements, 0), *form).run(),  # as long as a triad takes
         )
         return allocated(elements, 0)
 
@@ -107,7 +111,7 @@ class Group:
         entries = power_of_two(bench.array_bytes() // 4)
         table = bench.memory.upload(np.arange(entries, dtype=np.uint32))
         forms = bench.likely(RANDOM_FORMS)
-        count = bench.grown(_FEWEST_READS, entries, lambda count: self._random_reader(table, count, *forms[0]).run())
+        count = grown(_FEWEST_READS, entries, lambda count: self._random_reader(table, count, *forms[0]).run())
         return (self._random_reader(table, count, *form) for form in forms)
 
     def _random_reader(self, table: Any, count: int, group: int, reads: int) -> Form:

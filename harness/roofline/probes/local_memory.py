@@ -18,7 +18,7 @@ from harness.dpex import kernel, specialize, vector
 from harness.roofline.bench import Bench, nd_range
 from harness.roofline.expected import local_sums
 from harness.roofline.forms import LOCAL_FORMS
-from harness.roofline.search import Form, Measurement
+from harness.roofline.search import Form, Measurement, grown
 
 GROUPS_PER_UNIT = 16
 #: Reads of one turn of the loop: a work-item's share of the tile is a multiple of this.
@@ -79,7 +79,7 @@ class Group:
         # half of the memory at most, so that a second group can be resident
         most_bytes = int(self._bench.device.local_mem_size) // 2
         forms = self._bench.likely([form for form in LOCAL_FORMS if form[2] <= most_bytes])
-        passes = self._bench.grown(_FEWEST_PASSES, _MOST_PASSES, lambda passes: self._form(passes, *forms[0]).run())
+        passes = grown(_FEWEST_PASSES, _MOST_PASSES, lambda passes: self._form(passes, *forms[0]).run())
         return (self._form(passes, *form) for form in forms)
 
     def _form(self, passes: int, group: int, width: int, tile_bytes: int) -> Form:
