@@ -115,14 +115,11 @@ def isa(names: tuple[str, ...], **given: Any) -> None:
 
     compiler = find_compiler(given["ocloc"])
     say(compiler.label)
-    import tempfile  # here, since every command pays for what this module imports
-
-    with tempfile.TemporaryDirectory(prefix="xebench-isa-") as folder:
-        collected = collect_plan(plan_of(names, given["paths"], given["preset"]), Path(folder))
-        wanted = targets(given["gpus"], given["grf_modes"], given["widths"], given["build_options"].split())
-        say(f"compiling {len({each.spirv_sha256 for each in collected.launches})} kernels for {len(wanted)} targets")
-        cache = CompileCache(renew=given["no_cache"])
-        entries = compile_launches(collected.launches, wanted, compiler, cache, given["keep"])
+    collected = collect_plan(plan_of(names, given["paths"], given["preset"]))
+    wanted = targets(given["gpus"], given["grf_modes"], given["widths"], given["build_options"].split())
+    say(f"compiling {len({each.spirv_sha256 for each in collected.launches})} kernels for {len(wanted)} targets")
+    cache = CompileCache(renew=given["no_cache"])
+    entries = compile_launches(collected.launches, wanted, compiler, cache, given["keep"])
     compared = pairs(entries)
     if given["html"]:
         from harness.report.isa_html import as_html
@@ -153,12 +150,12 @@ def plan_of(names: Sequence[str], paths: Sequence[Path], preset: str) -> list[Fa
     return build_plan(select(discover(paths), names), preset)
 
 
-def collect_plan(plan: Sequence[Family], folder: Path) -> Collected:
+def collect_plan(plan: Sequence[Family]) -> Collected:
     """The kernels of a plan, said on standard error, since it takes a while."""
     from harness.isa.collect import collect
 
     say(f"collecting the kernels of {len({family.pattern.name for family in plan})} patterns")
-    return collect(plan, folder)
+    return collect(plan)
 
 
 def say(text: str) -> None:

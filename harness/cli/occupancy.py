@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -94,7 +93,6 @@ def _of_numbers(gpu: GpuParameters, as_json: bool, given: dict[str, Any]) -> Non
 
 def _of_patterns(gpu: GpuParameters, names: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> None:
     import json
-    import tempfile
     from itertools import groupby
 
     from harness.cli.isa import collect_plan, plan_of, say
@@ -106,9 +104,8 @@ def _of_patterns(gpu: GpuParameters, names: tuple[str, ...], as_json: bool, give
 
     compiler = find_compiler(given["ocloc"])
     say(f"{compiler.label}, {gpu.product.name} ({gpu.code})")
-    with tempfile.TemporaryDirectory(prefix="xebench-occupancy-") as folder:
-        collected = collect_plan(plan_of(names, given["paths"], given["preset"]), Path(folder))
-        kernels = occupancies(collected.launches, gpu, compiler, CompileCache())
+    collected = collect_plan(plan_of(names, given["paths"], given["preset"]))
+    kernels = occupancies(collected.launches, gpu, compiler, CompileCache())
     if as_json:
         show(json.dumps([one.to_json() for one in kernels], indent=2))
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -24,8 +23,6 @@ def project(names: tuple[str, ...], gpu: str, eus: int | None, as_json: bool, **
 
     NAMES as in 'list', all when there are none. Every variant runs once on the device here, to see what it launches.
     """
-    import tempfile
-
     from harness.cli.isa import collect_plan, plan_of, say
     from harness.gpu_model.gpus import find_gpu
     from harness.isa.compile_cache import CompileCache
@@ -38,9 +35,8 @@ def project(names: tuple[str, ...], gpu: str, eus: int | None, as_json: bool, **
     compiler = find_compiler(given["ocloc"])
     say(compiler.label)
     plan = plan_of(names, given["paths"], given["preset"])
-    with tempfile.TemporaryDirectory(prefix="xebench-project-") as folder:
-        collected = collect_plan(plan, Path(folder))
-        kernels = occupancies(collected.launches, parameters, compiler, CompileCache())
+    collected = collect_plan(plan)
+    kernels = occupancies(collected.launches, parameters, compiler, CompileCache())
     projections = list(project_plan(plan, collected.work, kernels, parameters))
     show(view.as_json(projections, parameters) if as_json else view.as_text(projections, parameters))
     if all(one.bound.time_ns is None for one in projections):

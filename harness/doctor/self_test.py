@@ -7,12 +7,9 @@ without hardware that reports every kernel as done and runs none.
 
 from __future__ import annotations
 
-import json
-import sys
 from dataclasses import dataclass
 
-from harness.children.ask import ask, leave
-from harness.errors import XebenchError
+from harness.children.ask import answer, ask
 from harness.runtime.devices import DeviceInfo
 
 TIMEOUT_S = 120.0
@@ -49,29 +46,22 @@ def selftest(device: str | DeviceInfo, timeout_s: float = TIMEOUT_S) -> SelfTest
         timeout_s: how long to wait, in seconds; compilers are slow when they run for the first time.
     """
     name = device if isinstance(device, str) else device.device
-    answer = ask("harness.doctor.self_test", [name], timeout_s=timeout_s)
-    if answer.failure is not None:
-        return SelfTest(name, (f"self-test: {answer.failure}",))
-    return SelfTest(name, tuple(answer.value))
+    tested = ask("harness.doctor.self_test", [name], timeout_s=timeout_s)
+    if tested.failure is not None:
+        return SelfTest(name, (f"self-test: {tested.failure}",))
+    return SelfTest(name, tuple(tested.value))
 
 
-def main(arguments: list[str]) -> int:
-    """Test the device of the one argument in this process and print its failures as a JSON list."""
-    if len(arguments) != 1:
-        print("usage: python -m harness.doctor.self_test FILTER", file=sys.stderr)
-        return 2
-    try:
-        from harness.runtime.loading import load
+def _failures(arguments: list[str]) -> list[str]:
+    """Test the device of the one argument in this process."""
+    from harness.runtime.loading import load
 
-        load()
-        from harness.doctor.self_test_kernels import run_checks
+    load()
+    from harness.doctor.self_test_kernels import run_checks
 
-        print(json.dumps(run_checks(arguments[0])))
-    except XebenchError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
-    return 0
+    (device,) = arguments
+    return run_checks(device)
 
 
 if __name__ == "__main__":
-    leave(main(sys.argv[1:]))
+    answer(_failures)

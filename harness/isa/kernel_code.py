@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from harness.children.pool import in_threads
+from harness.children.process import in_threads
 from harness.isa.assembly import Assembly, read_assembly
 from harness.isa.compilation import Compiled, Compiler, Source, Target
 from harness.isa.compile_cache import CompileCache

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
+from typing import Any
 
 from harness import runtime
-from harness.errors import XebenchError
+from harness.children.ask import answer
 from harness.patterns.declaration import describe
 from harness.patterns.registry import load_file
 
 
-def main(path: str) -> int:
-    """Print one JSON list; on an error one line on standard error and its exit status."""
-    try:
-        runtime.load()
-        print(json.dumps([describe(pattern).to_json() for pattern in load_file(Path(path))]))
-    except XebenchError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
-    return 0
+def _declarations(arguments: list[str]) -> list[dict[str, Any]]:
+    runtime.load()
+    (path,) = arguments
+    return [describe(pattern).to_json() for pattern in load_file(Path(path))]
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    answer(_declarations)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import importlib.util
-import sys
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Final
 
 from harness.errors import PatternError
 from harness.patterns.declaration import PatternInfo, describe
 from harness.patterns.pattern import Pattern
 from harness.patterns.standin import stand_ins
+
+#: Seconds after which a pattern file that is read with the real packages counts as hung; most are for their import.
+READ_TIMEOUT_S: Final = 120.0
 
 
 def _builtin_root() -> Path:
@@ -96,14 +99,13 @@ def declarations(path: Path) -> list[PatternInfo]:
 
 
 def _declarations_elsewhere(path: Path) -> list[PatternInfo]:
-    import json
-    import subprocess  # both cost milliseconds that 'xebench list' does not have
+    from harness.children.ask import ask  # it costs milliseconds that 'xebench list' does not have
 
-    command = [sys.executable, "-m", "harness.patterns.describe", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise PatternError((done.stderr.strip() or f"{path} could not be read").splitlines()[-1])
-    return [PatternInfo.from_json(item) for item in json.loads(done.stdout.splitlines()[-1])]
+    answer = ask("harness.patterns.describe", [str(path)], timeout_s=READ_TIMEOUT_S)
+    if answer.failure is not None:
+        named = path.name in answer.failure
+        raise PatternError(answer.failure if named else f"{path} could not be read: {answer.failure}")
+    return [PatternInfo.from_json(item) for item in answer.value]
 
 
 def discover(paths: Iterable[Path] = ()) -> list[PatternInfo]:

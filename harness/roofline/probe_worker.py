@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from harness.children.ask import leave
+from harness.children.lifetime import run_as_child
 from harness.errors import TooLarge, Unsupported, XebenchError, first_line, named
 from harness.roofline.catalogue import Probe, find_probe, grouped
 from harness.roofline.results import Reading
@@ -84,4 +84,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    leave(main(sys.argv[1:]))
+    run_as_child(main)

@@ -27,6 +27,7 @@ class Visit:
         blocks: how many were sampled so far, in all states, by workers that were not lost.
         earlier: log speed-ups of the instances so far, by state of the caches.
         compiled: variants that have their rows of compilation.
+        interrupted: variants whose worker somebody killed: only another session comes to them again.
     """
 
     rows: Rows
@@ -36,6 +37,7 @@ class Visit:
     blocks: int = 0
     earlier: LogSpeedups = field(default_factory=dict)
     compiled: set[str] = field(default_factory=set)
+    interrupted: set[str] = field(default_factory=set)
 
 
 @dataclass

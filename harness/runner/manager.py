@@ -8,27 +8,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 from harness.analysis import timestamps
-from harness.children.messages import UnreadableMessage
-from harness.children.worker_process import WorkerDied, WorkerEnded, WorkerHung, WorkerProcess
-from harness.errors import BrokenEnvironment, NoDevice, XebenchError
+from harness.children.worker import WorkerProcess
+from harness.errors import BrokenEnvironment
 from harness.patterns.plan import Family
 from harness.records.unchecked import Stretch
+from harness.runner import messages
 from harness.runner.case_rows import ENDED_BEFORE, NOT_MEASURED, case_rows
+from harness.runner.device_worker import START_TIMEOUT_S, DeviceWorker, Lost, start_worker
 from harness.runner.family_progress import Attempt, Rows, Visit
+from harness.runner.messages import Answer, MeasureFamily
 from harness.runner.stop_signals import Stopped
 from harness.sampling.limits import Clock, Sampling
 from harness.vocabulary import Flag, Status
-
-# Starting the stack takes seconds; on a loaded machine a multiple of that.
-START_TIMEOUT_S = 300.0
-
-# What a worker has sent is in the pipe when it is gone.
-REST_TIMEOUT_S = 1.0
 
 # A worker may be silent for this long when the run's budget is spent: it compiles, or computes a reference.
 GRACE_S = 10.0
@@ -77,7 +72,7 @@ class Manager:
         notice: Callable[[str], None] = lambda text: None,
         sample_flags: Callable[[], Sequence[Flag]] = tuple,
         unchecked: Callable[[Sequence[Stretch]], None] = lambda stretches: None,
-        make_worker: Callable[[str], WorkerProcess] = WorkerProcess,
+        make_worker: Callable[[str], WorkerProcess[Answer]] = start_worker,
         clock: Clock = time.monotonic,
     ) -> None:
         self._device = device
@@ -92,9 +87,8 @@ class Manager:
         self._tell_unchecked = unchecked
         self._unchecked: list[Stretch] = []
         self._told_unchecked: list[Stretch] = []
-        self._make_worker = make_worker
         self._clock = clock
-        self._worker: WorkerProcess | None = None
+        self._worker = DeviceWorker(lambda: make_worker(str(device["device"])))
 
     def measure_roofs(self) -> Mapping[str, Any]:
         """The device's measured roofs: columns of the table ``devices``.
@@ -102,16 +96,13 @@ class Manager:
         Raises:
             BrokenEnvironment: the worker does not survive it.
         """
-        worker = self._ready_worker()
-        worker.ask("calibrate")
         roofs: Mapping[str, Any] = {}
         try:
-            while (message := _listen(worker, START_TIMEOUT_S))["kind"] != "done":
-                self._raise_failure(message)
-                if message["kind"] == "roofs":
-                    roofs = message["row"]
-        except WorkerEnded as end:
-            raise BrokenEnvironment(f"measuring the device's roofs failed: {end}; try 'xebench doctor'") from None
+            for answer in self._worker.answers(messages.MeasureRoofs(), silence_s=lambda: START_TIMEOUT_S):
+                if isinstance(answer, messages.Roofs):
+                    roofs = answer.row
+        except Lost as lost:
+            raise BrokenEnvironment(f"measuring the device's roofs failed: {lost.how}; try 'xebench doctor'") from None
         return roofs
 
     def announce(self, families: Iterable[Family], reason: str = ENDED_BEFORE) -> None:
@@ -141,14 +132,12 @@ class Manager:
             self._measure(family, visit, number, end_s)
         except _BudgetSpent as end:
             if number == 0:  # else what is on disk counts
-                self._settle(visit.rows, _waiting(visit.rows), NOT_MEASURED, str(end))
+                self._settle(visit.rows, _waiting(visit), NOT_MEASURED, str(end))
         return {name: str(row["status"]) for name, row in visit.rows.items()}
 
     def close(self) -> None:
         """End the worker."""
-        if self._worker is not None:
-            self._worker.close()
-            self._worker = None
+        self._worker.close()
 
     def _visit(self, family: Family, number: int) -> Visit:
         """What is known of a family, new in the first pass; the cases to measure have no result yet."""
@@ -180,15 +169,16 @@ class Manager:
         Raises:
             _BudgetSpent: the run's time was over before.
         """
-        while waiting := _waiting(visit.rows):
+        while waiting := _waiting(visit):
             lost = self._attempt(family, waiting, visit, number, end_s)
             if lost is None:
                 break
-            variant, status, reason = lost
             # a worker that falls after it has told of a case takes nothing from that case
-            gone = [name for name in _waiting(visit.rows) if variant in (None, name)]
-            self._settle(visit.rows, gone, status, reason)
-            if _waiting(visit.rows) and self._clock() >= end_s:
+            gone = [name for name in _waiting(visit) if lost.variant in (None, name)]
+            self._settle(visit.rows, gone, lost.status, str(lost))
+            if lost.status == NOT_MEASURED:
+                visit.interrupted.update(gone)
+            if _waiting(visit) and self._clock() >= end_s:
                 raise _BudgetSpent
 
     # ---- limits -------------------------------------------------------------------------------------------------
@@ -219,27 +209,24 @@ class Manager:
 
     # ---- one attempt --------------------------------------------------------------------------------------------
 
-    def _attempt(
-        self, family: Family, variants: Sequence[str], visit: Visit, number: int, end_s: float
-    ) -> tuple[str | None, str, str] | None:
-        """Let a worker measure ``variants``. None when it finished; else the variant that was lost, status, reason.
+    def _attempt(self, family: Family, variants: Sequence[str], visit: Visit, number: int, end_s: float) -> Lost | None:
+        """Let a worker measure ``variants``; how it was lost, None when it finished.
 
         Raises:
             _BudgetSpent: it was silent when the run's time was over.
         """
-        worker, rows = self._ready_worker(), visit.rows
+        self._worker.ready()  # what that takes is no part of the budget for sampling
         part = self._part(visit, number, end_s)
-        attempt = Attempt({name: rows[name]["case_id"] for name in variants}, self._next_sample)
+        attempt = Attempt({name: visit.rows[name]["case_id"] for name in variants}, self._next_sample)
         self._tell(attempt.unchecked())
-        worker.ask(
-            "family",
+        request = MeasureFamily(
             source=family.pattern.source,
             pattern=family.pattern.name,
-            sizes=dict(family.sizes),
-            axes=dict(family.axes),
-            variants=list(variants),
+            sizes=family.sizes,
+            axes=family.axes,
+            variants=variants,
             case_ids=dict(attempt.case_ids),
-            sampling=asdict(part),
+            sampling=part,
             seed=self._seed,
             first_sample=self._next_sample,
             first_block=visit.next_block,
@@ -249,35 +236,28 @@ class Manager:
             earlier={state: list(instances) for state, instances in visit.earlier.items()},
         )
         try:
-            lost = self._follow(worker, variants, visit, attempt, end_s)
+            lost = self._follow(request, visit, attempt, end_s)
         except (Stopped, _BudgetSpent):
             self._conclude(attempt, visit)
             raise
         self._conclude(attempt, visit, whole=lost is None)
         return lost
 
-    def _follow(
-        self, worker: WorkerProcess, variants: Sequence[str], visit: Visit, attempt: Attempt, end_s: float
-    ) -> tuple[str | None, str, str] | None:
+    def _follow(self, request: MeasureFamily, visit: Visit, attempt: Attempt, end_s: float) -> Lost | None:
         """Take what a worker sends until it has finished, or is lost: see `_attempt`."""
-        silence_s = self._timeout_s
         try:
-            while (message := _listen(worker, silence_s := self._silence_s(end_s)))["kind"] != "done":
-                if message["kind"] == "failed":
-                    self.close()
-                    return None, Status.ERROR, str(message["reason"])
-                self._take(message, visit, attempt)
+            for answer in self._worker.answers(request, request.variants, silence_s=lambda: self._silence_s(end_s)):
+                self._take(answer, visit, attempt)
             return None
-        except WorkerEnded as end:
-            index, stage = worker.beacon.read()
-            self.close()
-            variant = variants[index] if index is not None else None
-            if isinstance(end, WorkerHung) and silence_s < self._timeout_s:
+        except Lost as lost:
+            if lost.silent_s is not None and lost.silent_s < self._timeout_s:
                 # it was not given the time after which it counts as hung, so that nobody knows whether it is
-                raise _BudgetSpent(f" ({variant or 'the worker'} in {stage}: {end})") from None
-            return variant, end.status, f"{stage}: {end}"
+                at_work = f"{lost.variant or 'the worker'} in {lost.stage}: {lost.how}"
+                raise _BudgetSpent(f" ({at_work})") from None
+            return lost
         except Stopped:
-            self._take_rest(worker, visit, attempt)
+            for answer in self._worker.rest():
+                self._take(answer, visit, attempt)
             raise
 
     def _conclude(self, attempt: Attempt, visit: Visit, *, whole: bool = False) -> None:
@@ -297,29 +277,22 @@ class Manager:
             self._told_unchecked = told
             self._tell_unchecked(told)
 
-    def _take_rest(self, worker: WorkerProcess, visit: Visit, attempt: Attempt) -> None:
-        """End the worker and take what it had sent before."""
-        worker.kill()
-        with suppress(WorkerEnded):
-            while True:
-                self._take(_listen(worker, REST_TIMEOUT_S), visit, attempt)
-
-    def _take(self, message: Mapping[str, Any], visit: Visit, attempt: Attempt) -> None:
-        if message["kind"] == "rows":
-            if message["table"] == "samples":
-                self._count(message["rows"], visit, attempt)
-            self._sink.append(message["table"], message["rows"])
-        elif message["kind"] == "case":
+    def _take(self, answer: Answer, visit: Visit, attempt: Attempt) -> None:
+        if isinstance(answer, messages.TableRows):
+            if answer.table == "samples":
+                self._count(answer.rows, visit, attempt)
+            self._sink.append(answer.table, answer.rows)
+        elif isinstance(answer, messages.CaseOver):
             self._tell()  # the first of them comes when all are checked
-            row = visit.rows[message["variant"]]
-            row.update({key: value for key, value in message.items() if key not in ("kind", "variant")})
+            row = visit.rows[answer.variant]
+            row.update(answer.row())
             self._sink.append("cases", [row])
-            attempt.case_ids.pop(message["variant"])
-        elif message["kind"] == "pass":
-            attempt.instances[message["state"]] = message["instances"]
-            attempt.told_s += message["seconds"]
-        elif message["kind"] == "progress":
-            self._notice(message["variant"])
+            attempt.case_ids.pop(answer.variant)
+        elif isinstance(answer, messages.StateSampled):
+            attempt.instances[answer.state] = list(answer.instances)
+            attempt.told_s += answer.seconds
+        elif isinstance(answer, messages.VariantChecked):
+            self._notice(answer.variant)
 
     def _count(self, samples: Sequence[dict[str, Any]], visit: Visit, attempt: Attempt) -> None:
         """Note which numbers are taken: a later worker's must not repeat them."""
@@ -339,36 +312,7 @@ class Manager:
             rows[name].update(status=status, reason=reason, stopped_by="")
         self._sink.append("cases", [rows[name] for name in variants])
 
-    # ---- the worker ---------------------------------------------------------------------------------------------
 
-    def _ready_worker(self) -> WorkerProcess:
-        if self._worker is None:
-            self._worker = self._make_worker(str(self._device["device"]))
-            try:
-                self._raise_failure(_listen(self._worker, START_TIMEOUT_S))
-            except WorkerEnded as error:
-                raise BrokenEnvironment(f"a worker process did not start: {error}; try 'xebench doctor'") from None
-        return self._worker
-
-    @staticmethod
-    def _raise_failure(message: Mapping[str, Any]) -> None:
-        if message["kind"] == "failed":
-            kind = NoDevice if message["exit_code"] == NoDevice.exit_code else XebenchError
-            raise kind(f"the worker failed: {message['reason']}")
-
-
-def _waiting(rows: Rows) -> list[str]:
-    """The variants that have no result of this pass."""
-    return [name for name, row in rows.items() if row["status"] == NOT_MEASURED]
-
-
-def _listen(worker: WorkerProcess, timeout_s: float) -> Mapping[str, Any]:
-    """The worker's next message.
-
-    Raises:
-        WorkerEnded: it is lost; one that sends what is no message is, too.
-    """
-    try:
-        return worker.listen(timeout_s)
-    except UnreadableMessage as error:
-        raise WorkerDied(f"the worker sent {error}") from None
+def _waiting(visit: Visit) -> list[str]:
+    """The variants that have no result of this pass, and may get one."""
+    return [name for name, row in visit.rows.items() if row["status"] == NOT_MEASURED and name not in visit.interrupted]

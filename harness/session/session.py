@@ -16,6 +16,8 @@ from harness.errors import Unsupported, first_line
 from harness.session import device_memory
 from harness.session.recorder import Measured, Recorder
 
+LaunchObserver = Callable[[Any, Any, Sequence[Any]], None]
+
 
 class Session:
     """One device, its queues, and a record of what was submitted to them.
@@ -24,6 +26,7 @@ class Session:
         queue: in order, with profiling: see :meth:`on`.
         kernels: compiles and submits kernels.
         clock: host clock in ns.
+        observer: called with kernel, index space and arguments before each launch is submitted.
 
     Attributes:
         device: the ``dpctl.SyclDevice``: its properties are the device's limits.
@@ -31,7 +34,12 @@ class Session:
     """
 
     def __init__(
-        self, queue: dpctl.SyclQueue, kernels: KernelStore, *, clock: Callable[[], int] = time.perf_counter_ns
+        self,
+        queue: dpctl.SyclQueue,
+        kernels: KernelStore,
+        *,
+        clock: Callable[[], int] = time.perf_counter_ns,
+        observer: LaunchObserver | None = None,
     ) -> None:
         self.queue = queue
         self.device = queue.sycl_device
@@ -39,11 +47,13 @@ class Session:
         self._recorder = Recorder()
         self._kernels = kernels
         self._clock = clock
+        self._observer = observer
 
     @classmethod
-    def on(cls, device: str) -> Session:
+    def on(cls, device: str, observer: LaunchObserver | None = None) -> Session:
         """A session on the device of a SYCL filter string."""
-        return cls(dpctl.SyclQueue(device, property=["in_order", "enable_profiling"]), KernelStore())
+        queue = dpctl.SyclQueue(device, property=["in_order", "enable_profiling"])
+        return cls(queue, KernelStore(), observer=observer)
 
     # ---- what variants call -------------------------------------------------------------------------------------
 
@@ -68,6 +78,8 @@ class Session:
             Unsupported: the device's limits do not allow this launch.
         """
         queue = queue or self.queue
+        if self._observer is not None:
+            self._observer(kernel, index_space, arguments)
         event = self._kernels.submit(kernel, queue, index_space, arguments, depends)
         self._recorder.add("kernel", kernel.py_func.__name__, self._number(queue), event)
         return event

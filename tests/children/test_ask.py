@@ -19,8 +19,8 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("code", "answer"),
     [
         ("import sys; print('driver banner'); print([int(a) for a in sys.argv[1:]])", Answer([1, 2])),
-        ("import os; os.abort()", Answer(failure="crashed (SIGABRT)")),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", Answer(failure="crashed (SIGSEGV)")),
+        ("import os; os.abort()", Answer(failure="ended by SIGABRT")),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", Answer(failure="ended by SIGSEGV")),
         ("raise SystemExit('first\\nno device')", Answer(failure="no device")),
         ("raise SystemExit(7)", Answer(failure="ended with status 7")),
         ("print('<html>')", Answer(failure="answered nonsense: '<html>'")),
