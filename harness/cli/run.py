@@ -126,7 +126,8 @@ MIN_SAMPLES = 6
 def run(names: tuple[str, ...], preset: str, as_json: bool, paths: tuple[Path, ...], **given: Any) -> None:
     """Measure patterns, naive against optimized; NAMES as in 'list', all when there are none.
 
-    Exit status 1 when a variant was wrong, crashed or hung; 3 when no device is usable; 130 after Ctrl-C.
+    Exit status 1 when a variant was wrong, crashed or hung, or a worker was killed; 3 when no device is usable; 130
+    after Ctrl-C.
     """
     from harness.runner.recipe import Recipe
 
