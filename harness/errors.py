@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+#: Characters of an error's text that are shown: the compiler's own messages fit.
+_LONGEST: Final = 500
+
 
 def first_line(error: BaseException) -> str:
-    """What an error says, without the lines that libraries add; nothing where saying it is an error in turn."""
+    """What an error says, without the lines that libraries add; of a very long line its beginning."""
     try:
-        return str(error).strip().partition("\n")[0]
+        text = str(error)
     except Exception:
-        return ""
+        return "an error that cannot say what it is"
+    line = text.strip().partition("\n")[0].encode(errors="replace").decode()
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
 
 
 def named(error: BaseException) -> str:

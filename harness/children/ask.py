@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
+
+from harness.children.lifetime import run_as_child
+from harness.children.process import run
+from harness.children.process_exit import how_it_ended, last_line
+from harness.errors import XebenchError
 
 
 @dataclass(frozen=True)
@@ -21,45 +24,39 @@ class Answer:
 
 
 def ask(module: str, arguments: Sequence[str] = (), *, timeout_s: float) -> Answer:
-    """Run ``python -m module arguments`` and decode the last line that it prints as JSON."""
+    """Run ``python -m module arguments`` and decode the last line that it prints as JSON.
+
+    A module that ends with a status of its own says why in the last line of its errors.
+    """
     command = [sys.executable, "-m", module, *arguments]
     try:
-        child = subprocess.run(command, capture_output=True, timeout=timeout_s, check=False)
+        child = run(command, timeout_s, errors=subprocess.PIPE)
     except subprocess.TimeoutExpired:
         return Answer(failure=f"no answer within {timeout_s:g} s")
-    if child.returncode == 0:
-        return _decode(child.stdout)
-    if child.returncode < 0:
-        return Answer(failure=f"crashed ({_signal_name(-child.returncode)})")
-    return Answer(failure=_last_line(child.stderr) or f"ended with status {child.returncode}")
-
-
-def leave(status: int) -> NoReturn:
-    """End this process, a child that was asked something, without exit handlers.
-
-    Drivers have crashed in theirs after right results; those are not what is asked.
-    """
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(status)
-
-
-def _decode(output: bytes) -> Answer:
-    # A driver may print lines of its own before ours.
-    line = _last_line(output)
+    if child.returncode > 0 and (reason := last_line(child.stderr)):
+        return Answer(failure=reason)
+    if child.returncode:
+        return Answer(failure=how_it_ended(child.returncode, child.stderr))
+    # a driver may print lines of its own before ours
+    line = last_line(child.stdout)
     try:
         return Answer(json.loads(line))
     except ValueError:
         return Answer(failure=f"answered nonsense: {line[:80]!r}")
 
 
-def _last_line(output: bytes) -> str:
-    lines = output.decode(errors="replace").strip().splitlines()
-    return lines[-1].strip() if lines else ""
+def answer(question: Callable[[list[str]], Any]) -> NoReturn:
+    """All that a module which is asked does as a program: print what a function gives for its arguments as JSON.
 
+    A `XebenchError` is one line on standard error and its exit status.
+    """
 
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
+    def main(arguments: list[str]) -> int:
+        try:
+            print(json.dumps(question(arguments)))
+        except XebenchError as error:
+            print(error, file=sys.stderr)
+            return error.exit_code
+        return 0
+
+    run_as_child(main)

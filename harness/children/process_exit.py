@@ -1,4 +1,4 @@
-"""How a worker process ended, in the words of its exit status and of what it printed last."""
+"""How a process ended, in the words of its exit status and of what it printed last."""
 
 from __future__ import annotations
 
@@ -17,33 +17,34 @@ _LIBRARY: Final = re.compile(rf"/lib/python\d|^{re.escape(str(Path(__file__).par
 _FRAME: Final = re.compile(r'File "(.+)", line (\d+) in (.+)')
 
 
-def how_it_ended(code: int, said: str) -> str:
+def how_it_ended(code: int, printed: str = "") -> str:
     """One line for an exit status as :mod:`subprocess` gives it (negative: a signal) and the output before it."""
     if code == -signal.SIGKILL:
         # a process cannot crash with this one: somebody else sent it
         return "killed from outside (signal SIGKILL)"
-    how = f"exit status {code}" if code >= 0 else f"signal {_name(-code)}"
-    where, words = _python_frame(said), _last_words(said)
-    return how + (f" in {where}" if where else f" ({words})" if words else "")
+    end = f"ended with status {code}" if code >= 0 else f"ended by {_signal_name(-code)}"
+    where, words = _python_frame(printed), last_line(printed)[:_LONGEST]
+    return end + (f" in {where}" if where else f" ({words})" if words else "")
 
 
-def _name(number: int) -> str:
+def last_line(printed: str) -> str:
+    """The last line that says something, or nothing."""
+    lines = [line.strip() for line in printed.splitlines() if line.strip() and not _BANNER.search(line)]
+    return lines[-1] if lines else ""
+
+
+def _signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name
     except ValueError:  # real-time signals have no name
-        return str(number)
+        return f"signal {number}"
 
 
-def _python_frame(said: str) -> str:
+def _python_frame(printed: str) -> str:
     """The innermost Python frame that faulthandler printed, of the pattern if it has one: ``file.py, line 7, name``."""
-    _, fatal, after = said.rpartition("Fatal Python error")
+    _, fatal, after = printed.rpartition("Fatal Python error")
     frames: list[tuple[str, str, str]] = _FRAME.findall(after) if fatal else []
     if not frames:
         return ""
     path, line, function = next((frame for frame in frames if not _LIBRARY.search(frame[0])), frames[0])
     return f"{PurePath(path).name}, line {line}, {function}"
-
-
-def _last_words(said: str) -> str:
-    lines = [line.strip() for line in said.splitlines() if line.strip() and not _BANNER.search(line)]
-    return lines[-1][:_LONGEST] if lines else ""

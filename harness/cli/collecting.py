@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,16 +13,12 @@ if TYPE_CHECKING:
     from harness.patterns.plan import Family
 
 
-@contextmanager
-def collected(names: Sequence[str], paths: Sequence[Path], preset: str) -> Iterator[tuple[list[Family], Collected]]:
-    """A plan of the patterns that a user names, and its kernels, whose files last as long as the block."""
-    import tempfile  # here, since every command pays for what this module imports
-
+def collected(names: Sequence[str], paths: Sequence[Path], preset: str) -> tuple[list[Family], Collected]:
+    """A plan of the patterns that a user names, and its kernels."""
     from harness.isa.collect import collect
     from harness.patterns.plan import build_plan
     from harness.patterns.registry import discover, select
 
     plan = build_plan(select(discover(paths), names), preset)
     say(f"collecting the kernels of {len({family.pattern.name for family in plan})} patterns")
-    with tempfile.TemporaryDirectory(prefix="xebench-kernels-") as folder:
-        yield plan, collect(plan, Path(folder))
+    return plan, collect(plan)

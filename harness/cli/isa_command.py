@@ -117,11 +117,10 @@ def isa(names: tuple[str, ...], as_json: bool, **given: Any) -> None:
     compiler = find_compiler(given["ocloc"])
     say(compiler.label)
     wanted = targets(given["gpus"], given["grf_modes"], given["widths"], given["build_options"].split())
-    with collected(names, given["paths"], given["preset"]) as (_, launched):
-        modules = {launch.spirv_sha256 for launch in launched.launches}
-        say(f"compiling {len(modules)} kernels for {len(wanted)} targets")
-        cache = CompileCache(renew=given["no_cache"])
-        kernels = compile_launches(launched.launches, wanted, compiler, cache, given["keep"])
+    _, launched = collected(names, given["paths"], given["preset"])
+    say(f"compiling {len({launch.spirv_sha256 for launch in launched.launches})} kernels for {len(wanted)} targets")
+    cache = CompileCache(renew=given["no_cache"])
+    kernels = compile_launches(launched.launches, wanted, compiler, cache, given["keep"])
     if given["html"]:
         from harness.isa.diff import pairs
         from harness.report import isa_html

@@ -96,8 +96,8 @@ def _of_patterns(gpu: GpuParameters, names: tuple[str, ...], as_json: bool, give
 
     compiler = find_compiler(given["ocloc"])
     say(f"{compiler.label}, {gpu.product.name} ({gpu.code})")
-    with collected(names, given["paths"], given["preset"]) as (_, kernels):
-        launches = occupancies(kernels.launches, gpu, compiler, CompileCache())
+    _, kernels = collected(names, given["paths"], given["preset"])
+    launches = occupancies(kernels.launches, gpu, compiler, CompileCache())
     show_view(launches_text, as_json, launches, kernels.missing, given["preset"])
     if not any(launch.occupancy for launch in launches):
         reason = next((launch.reason for launch in launches), "no selected pattern launches a kernel of its own")

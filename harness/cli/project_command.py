@@ -35,8 +35,8 @@ def project(names: tuple[str, ...], gpu: str, eus: int | None, as_json: bool, **
     parameters = find_gpu(gpu, eus)
     compiler = find_compiler(given["ocloc"])
     say(compiler.label)
-    with collected(names, given["paths"], given["preset"]) as (plan, kernels):
-        launches = occupancies(kernels.launches, parameters, compiler, CompileCache())
+    plan, kernels = collected(names, given["paths"], given["preset"])
+    launches = occupancies(kernels.launches, parameters, compiler, CompileCache())
     projections = list(project_plan(plan, kernels.work, launches, parameters))
     show_view(projection_text, as_json, projections, parameters)
     if all(projection.bound.time_ns is None for projection in projections):

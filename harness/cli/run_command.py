@@ -105,7 +105,8 @@ MIN_SAMPLES = 6
 def run(as_json: bool, resume: Path | None, output: Path | None, **given: Any) -> None:
     """Measure patterns, naive against optimized; NAMES as in 'list', all when there are none.
 
-    Exit status 1 when a variant was wrong, crashed or hung; 3 when no device is usable; 130 after Ctrl-C.
+    Exit status 1 when a variant was wrong, crashed or hung, or a worker was killed; 3 when no device is usable; 130
+    after Ctrl-C.
     """
     from harness.runner.recipe import Recipe
 

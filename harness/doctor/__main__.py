@@ -5,14 +5,11 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from dataclasses import asdict
 from typing import Any
 
 from harness import runtime
-from harness.children.ask import leave
-from harness.errors import XebenchError
+from harness.children.ask import answer
 
 
 def devices() -> list[dict[str, Any]]:
@@ -28,15 +25,11 @@ def self_test(device: str) -> list[str]:
     return run_checks(device)
 
 
-def main(request: str, *arguments: str) -> int:
-    """Print the answer as JSON; on an error one line on standard error, and its exit status."""
-    try:
-        print(json.dumps(self_test(*arguments) if request == "self-test" else devices()))
-    except XebenchError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
-    return 0
+def main(arguments: list[str]) -> list[Any]:
+    """What is asked for."""
+    request, *operands = arguments
+    return self_test(*operands) if request == "self-test" else devices()
 
 
 if __name__ == "__main__":
-    leave(main(*sys.argv[1:]))
+    answer(main)

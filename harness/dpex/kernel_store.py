@@ -13,6 +13,7 @@ from harness.dpex.compiler import compile_for
 from harness.dpex.device_kernel import DeviceKernel, build
 from harness.dpex.dpex_errors import ArgumentError
 from harness.dpex.events import DeviceEvent
+from harness.dpex.kernel_options import KernelOptions
 from harness.dpex.launch import PreparedLaunch
 from harness.dpex.signature import ArrayType, index_space_extents, signature_of
 from harness.dpex.spirv_cache import SpirvCache
@@ -46,12 +47,12 @@ class KernelStore:
     def __init__(self, observer: LaunchObserver | None = None) -> None:
         self.observer = observer
         self._cache = SpirvCache()
-        self._built: dict[tuple[str, dpctl.SyclContext], DeviceKernel] = {}
+        self._built: dict[tuple[str, KernelOptions, dpctl.SyclContext], DeviceKernel] = {}
         self._launches: dict[Any, PreparedLaunch] = {}
         self._latest: dict[Any, PreparedLaunch] = {}
         self._kernels: dict[int, Any] = {}  # a place has a kernel's id, so the kernel must live as long
         self._log: list[Compilation] = []
-        self._used: dict[str, DeviceKernel] = {}
+        self._used: dict[DeviceKernel, None] = {}
 
     def submit(
         self,
@@ -59,7 +60,7 @@ class KernelStore:
         queue: dpctl.SyclQueue,
         index_space: Any,
         arguments: Sequence[Any],
-        depends: Sequence[Any],
+        depends: Sequence[Any] = (),
     ) -> DeviceEvent:
         """Submit a kernel, compiling and building it first where that has not been done.
 
@@ -70,7 +71,7 @@ class KernelStore:
         launch = self._latest.get(place) if self.observer is None else None
         if launch is None or not _takes(launch, arguments):
             launch = self._prepare(place, kernel, queue, index_space, arguments)
-        self._used[launch.device_kernel.compiled.sha256] = launch.device_kernel
+        self._used[launch.device_kernel] = None
         return launch.submit(depends)
 
     def _prepare(
@@ -94,7 +95,8 @@ class KernelStore:
 
     def _build(self, compiled: CompiledKernel, queue: dpctl.SyclQueue) -> DeviceKernel:
         self._note(compiled, compiled.stages, cached=compiled.cached)
-        key = (compiled.sha256, queue.sycl_context)
+        # the same module may ask for other options of the driver's compiler
+        key = (compiled.sha256, compiled.options, queue.sycl_context)
         if key not in self._built:
             self._built[key] = build(compiled, queue)
             self._note(compiled, self._built[key].stages, cached=False)
@@ -114,12 +116,12 @@ class KernelStore:
         return [
             {
                 "name": built.compiled.name,
-                "spirv_sha256": digest,
+                "spirv_sha256": built.compiled.sha256,
                 "build_options": " ".join(built.build_options),
                 "ignored_options": list(built.ignored_options),
                 "sub_group_size": built.sub_group_size,
             }
-            for digest, built in taken.items()
+            for built in taken
         ]
 
     def forget(self, queues: Sequence[dpctl.SyclQueue]) -> None:
@@ -128,7 +130,7 @@ class KernelStore:
         self._launches = {key: launch for key, launch in self._launches.items() if id(launch.queue) not in dropped}
         self._latest = {place: launch for place, launch in self._latest.items() if id(launch.queue) not in dropped}
         contexts = {launch.queue.sycl_context for launch in self._launches.values()}
-        self._built = {key: built for key, built in self._built.items() if key[1] in contexts}
+        self._built = {key: built for key, built in self._built.items() if key[2] in contexts}
 
     def clear(self) -> None:
         """Drop everything that was built."""

@@ -1,168 +1,128 @@
-"""The child of ``collect``: runs each variant once and writes down what it launches.
-
-Run as ``python -m harness.isa.collect_worker FOLDER SECONDS``: reads ``requests.json`` in the folder, writes the
-SPIR-V modules and ``found.jsonl`` beside it.
-"""
+"""What a worker of ``collect`` does: it runs each variant once, and tells which kernels it launches."""
 
 from __future__ import annotations
 
-import json
 import math
-import signal
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
+import dpctl
 import numpy as np
+from numba_dpex import kernel_api
 
 from harness import runtime
-from harness.children.ask import leave
+from harness.children.parent import Parent
+from harness.dpex.compiled_kernel import CompiledKernel
+from harness.dpex.kernel_store import KernelStore
+from harness.dpex.signature import index_space_extents
 from harness.errors import named
-from harness.runner.worker.serve import die_with_parent
-from harness.runner.worker.variant_run import accepted
+from harness.isa.collect import Collected, CollectFamily, KernelLaunch, LeastWork, Note, VariantWithoutKernel
+from harness.runner.case_rows import Work
+from harness.runner.messages import Stage
+from harness.runner.worker.bound_problem import Binding
+from harness.runner.worker.prepare import find_pattern, make_problem
+from harness.runner.worker.variant_run import start
+from harness.session.device_memory import DeviceMemory
+from harness.session.session import Session
 
 NOTHING_LAUNCHED = "launches no kernel through the session"
 
-
-def main(folder: Path, timeout_s: int) -> None:
-    """Serve all requests; a hang is ended by the alarm, which native code cannot hold off."""
-    runtime.load()
-    requests = json.loads((folder / "requests.json").read_text(encoding="utf-8"))
-    session, store = _recording_session(runtime.select_device().device.device)
-    with (folder / "found.jsonl").open("a", encoding="utf-8") as file:
-
-        def note(kind: str, **content: Any) -> None:
-            file.write(json.dumps({"kind": kind, **content}) + "\n")
-            file.flush()
-
-        for request in requests:
-            signal.alarm(timeout_s)
-            note("begin", pattern=request["pattern"])
-            _run_family(request, session, store, folder, note)
-            note("done", pattern=request["pattern"])
-        signal.alarm(0)
+Request = CollectFamily
 
 
-def _recording_session(device: str) -> tuple[Any, Any]:
-    """A session, and its store of kernels, which hands every kernel to its ``found`` before it submits it."""
-    import dpctl
-
-    from harness.dpex import SpirvCache, compile_kernel
-    from harness.dpex.kernel_store import KernelStore
-    from harness.session.session import Session
-
-    class NotingStore(KernelStore):
-        found: Callable[[Any, Any, Sequence[Any]], None]
-        spirv = SpirvCache()
-
-        def submit(self, kernel: Any, queue: Any, index_space: Any, arguments: Sequence[Any], depends: Any) -> Any:
-            # before the launch: a kernel that this device cannot run is of interest, too
-            self.found(compile_kernel(kernel, index_space, arguments, cache=self.spirv), index_space, arguments)
-            return super().submit(kernel, queue, index_space, arguments, depends)
-
-    class NotingDevice(dpctl.SyclDevice):  # type: ignore[misc]
-        """Knows whether a variant has asked for its number of compute units, which is not that of a GPU elsewhere."""
-
-        asked = False
-
-        @property
-        def max_compute_units(self) -> int:
-            self.asked = True
-            return int(super().max_compute_units)
-
-    store = NotingStore()
-    session = Session(dpctl.SyclQueue(device, property=["in_order", "enable_profiling"]), store)
-    session.device = NotingDevice(device)
-    return session, store
+def prepare(device: str, parent: Parent) -> Callable[[CollectFamily], None]:
+    """A session that is observed; gives the function that collects on it."""
+    return _Collector(runtime.select_device(device).device.device, parent).collect
 
 
-def _run_family(request: Mapping[str, Any], session: Any, store: Any, folder: Path, note: Callable[..., None]) -> None:
-    from harness.runner.worker.bound_problem import Binding
-    from harness.runner.worker.prepare import find_pattern, make_problem
-    from harness.session.device_memory import DeviceMemory
+class _AskedDevice(dpctl.SyclDevice):  # type: ignore[misc]
+    """Knows whether a variant has asked for its number of compute units, which is not that of a GPU elsewhere."""
 
-    pattern = find_pattern(request["source"], request["pattern"])
-    numbers = {**request["sizes"], **request["axes"]}
-    try:
-        problem = make_problem(pattern, numbers, 0)
-        binding = Binding(problem, numbers, DeviceMemory(session.queue))
-    except Exception as error:
-        for name in pattern.variants:
-            note("missing", pattern=pattern.name, variant=name, reason=named(error))
-        return
-    note(
-        "work",
-        pattern=pattern.name,
-        axes=request["axes_json"],
-        bytes_moved=_whole(problem.bytes_moved),
-        operations=_whole(problem.operations),
-        operation_kind=problem.operation_kind,
-    )
-    for name, variant in pattern.variants.items():
-        seen: set[tuple[str, tuple[str, ...]]] = set()
+    asked = False
 
-        def found(
-            compiled: Any, index_space: Any, arguments: Sequence[Any], *, of: str = name, seen: Any = seen
-        ) -> None:
-            facts = _facts(request, compiled, index_space, arguments) | {"sized_here": session.device.asked}
-            kernel = compiled.sha256, tuple(facts["build_options"])
-            if kernel not in seen:
-                seen.add(kernel)
-                (folder / f"{compiled.sha256}.spv").write_bytes(compiled.spirv)
-                note("kernel", pattern=pattern.name, variant=of, **facts)
-
-        store.found = found
-        session.device.asked = False
-        reason = _run_variant(variant.function, session, binding, request["axes"])
-        if not seen:
-            note("missing", pattern=pattern.name, variant=name, reason=reason or NOTHING_LAUNCHED)
-    session.release()
+    @property
+    def max_compute_units(self) -> int:
+        self.asked = True
+        return int(super().max_compute_units)
 
 
-def _run_variant(function: Callable[..., Any], session: Any, binding: Any, axes: Mapping[str, Any]) -> str:
-    """Run it once, as a sample would; why it failed, or ""."""
-    try:
-        binding.reset()
-        session.begin()
-        prepared = function(session, binding.bound, **accepted(function, axes))
-        if callable(prepared):
-            prepared()
-        session.wait()
-    except Exception as error:
-        return named(error)
-    return ""
+class _Collector:
+    def __init__(self, device: str, parent: Parent) -> None:
+        self._parent = parent
+        queue = dpctl.SyclQueue(device, property=["in_order", "enable_profiling"])
+        self._session = Session(queue, KernelStore(observer=self._note))
+        self._session.device = self._device = _AskedDevice(device)
+        self._of: dict[str, str] = {}
+        self._noted: set[tuple[str, tuple[str, ...]]] = set()
 
+    def collect(self, request: CollectFamily) -> None:
+        """Tell the family's least work, its kernels, and why variants have none."""
+        self._parent.activity.show(None, Stage.PROBLEM)
+        pattern = find_pattern(request.source, request.pattern)
+        numbers = {**request.sizes, **request.axes}
+        try:
+            problem = make_problem(pattern, numbers, 0)
+            binding = Binding(problem, numbers, DeviceMemory(self._session.queue))
+            work = Work.of(problem)
+        except BaseException as error:
+            self._tell(missing=[VariantWithoutKernel(pattern.name, name, named(error)) for name in request.variants])
+            return
+        least = LeastWork(pattern.name, request.axes_json, work.bytes_moved, work.operations, work.operation_kind)
+        self._tell(work=[least])
+        for number, name in enumerate(request.variants):
+            self._parent.activity.show(number, Stage.SAMPLE)
+            variant = pattern.variants[name]
+            self._of = {
+                "pattern": pattern.name,
+                "chapter": request.chapter,
+                "variant": name,
+                "role": variant.role,
+                "axes": request.axes_json,
+            }
+            self._device.asked = False
+            self._noted.clear()
+            reason = self._run(variant.function, binding, request.axes)
+            if not self._noted:
+                self._tell(missing=[VariantWithoutKernel(pattern.name, name, reason or NOTHING_LAUNCHED)])
+        self._session.release()
 
-def _facts(request: Mapping[str, Any], compiled: Any, index_space: Any, arguments: Sequence[Any]) -> dict[str, Any]:
-    from harness.dpex.signature import index_space_extents
+    def _run(self, function: Callable[..., Any], binding: Binding, axes: Mapping[str, Any]) -> str:
+        """Run a variant as a sample would; why it failed, or ""."""
+        try:
+            binding.reset()
+            self._session.begin()
+            start(function, self._session, binding.bound, axes)
+            self._session.wait()
+        except BaseException as error:
+            return named(error)
+        return ""
 
-    global_size, local_size = index_space_extents(index_space)
-    options, _ = compiled.options.flags("opencl", "Intel(R) Corporation", "gpu")
-    return {
-        "axes": request["axes_json"],
-        "kernel": compiled.name,
-        "spirv_sha256": compiled.sha256,
-        "build_options": list(options),
-        "global_size": list(global_size),
-        "local_size": None if local_size is None else list(local_size),
-        "local_bytes": sum(map(_local_bytes, arguments)),
-    }
+    def _note(
+        self, compiled: CompiledKernel, index_space: Any, arguments: Sequence[Any], queue: dpctl.SyclQueue
+    ) -> None:
+        """Tell of a kernel that is launched for the first time, be it one that this device cannot run."""
+        options, _ = compiled.options.flags("opencl", "Intel(R) Corporation", "gpu")
+        global_size, local_size = index_space_extents(index_space)
+        launch = KernelLaunch(
+            **self._of,
+            kernel=compiled.name,
+            spirv_sha256=compiled.sha256,
+            spirv=compiled.spirv,
+            build_options=tuple(options),
+            global_size=tuple(global_size),
+            local_size=None if local_size is None else tuple(local_size),
+            local_bytes=sum(map(_local_bytes, arguments)),
+            sized_here=self._device.asked,
+        )
+        if launch.identity not in self._noted:
+            self._noted.add(launch.identity)
+            self._tell(launches=[launch])
 
-
-def _whole(number: Any) -> int | None:
-    return None if number is None else int(number)
+    def _tell(self, **what: Any) -> None:
+        self._parent.answers.send(Note(Collected(**what)))
 
 
 def _local_bytes(argument: Any) -> int:
-    from numba_dpex import kernel_api
-
     if not isinstance(argument, kernel_api.LocalAccessor):
         return 0
     return int(math.prod(argument._shape) * np.dtype(argument._dtype).itemsize)
-
-
-if __name__ == "__main__":
-    die_with_parent()
-    main(Path(sys.argv[1]), int(sys.argv[2]))
-    leave(0)

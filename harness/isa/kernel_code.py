@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from harness.children.pool import in_threads
+from harness.children.process import in_threads
 from harness.gpu_model.gpus import gpu_of_platform
 from harness.isa.assembly import Assembly, read_assembly
 from harness.isa.compilation import Compiled, Compiler, Source, Target

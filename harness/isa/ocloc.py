@@ -15,7 +15,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.children import pool
+from harness.children import process
+from harness.children.process_exit import how_it_ended
 from harness.errors import XebenchError
 from harness.isa import elf
 from harness.isa.assembly import KERNEL_LINE
@@ -60,7 +61,7 @@ def find_compiler(given: str | None = None) -> Compiler:
 
 def _version(command: Sequence[str], folder: Path) -> str:
     """The driver's version, which the compiler writes into a file; newer ones print it too."""
-    run = pool.run([*command, "query", "OCL_DRIVER_VERSION"], folder, VERSION_TIMEOUT_S)
+    run = process.run([*command, "query", "OCL_DRIVER_VERSION"], VERSION_TIMEOUT_S, folder=folder)
     file = folder / "OCL_DRIVER_VERSION"
     text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else run.stdout
     version = re.search(r"\d+\.\d+[\d.]*", text)
@@ -74,7 +75,7 @@ def _library(command: Sequence[str], folder: Path) -> str:
     """File name of the compiler library: the dynamic linker tells which one was loaded."""
     (folder / "probe.cl").write_bytes(_PROBE)
     call = ["env", "LD_DEBUG=libs", *command, "compile", "-file", "probe.cl", "-device", "tgllp", "-out_dir", "out"]
-    run = pool.run(call, folder, TIMEOUT_S)
+    run = process.run(call, TIMEOUT_S, folder=folder)
     if run.returncode:
         said = "\n".join(line for line in run.stdout.splitlines() if not _LINKER.match(line))
         reason = _reason(subprocess.CompletedProcess(call, run.returncode, said))
@@ -90,7 +91,7 @@ def compile_source(compiler: Compiler, source: Source, target: Target, *, timeou
         file = folder / ("kernel.spv" if source.language == "spirv" else "kernel.cl")
         file.write_bytes(source.content)
         try:
-            run = pool.run(_call(compiler, source, target, folder, file), folder, timeout_s)
+            run = process.run(_call(compiler, source, target, folder, file), timeout_s, folder=folder)
         except subprocess.TimeoutExpired:
             return Compiled("timeout", f"no result within {timeout_s:g} s")
         if run.returncode or "Build succeeded" not in run.stdout:
@@ -133,7 +134,7 @@ def _reason(run: subprocess.CompletedProcess[str]) -> str:
         if telling:
             return re.sub(r"^[\d:]*\s*", "", telling[0])[:200]
     if run.returncode < 0:
-        return f"ended by {signal.Signals(-run.returncode).name}"
+        return how_it_ended(run.returncode)
     return lines[-1][:200] if lines else f"exit status {run.returncode}"
 
 

@@ -64,7 +64,7 @@ def compile_launches(
     """
     unique = {(launch.pattern, launch.variant, launch.identity): launch for launch in reversed(list(launches))}
     plan = [
-        (launch, Source(launch.spirv.read_bytes()), replace(target, build_options=_options(launch, target)))
+        (launch, Source(launch.spirv), replace(target, build_options=_options(launch, target)))
         for launch in reversed(unique.values())
         for target in wanted
     ]
@@ -100,7 +100,7 @@ def _keep(folder: Path, launch: KernelLaunch, target: Target, compiled: Compiled
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(compiled.assembly[launch.kernel], encoding="utf-8")
     (folder / f"{stem}.zeinfo").write_text(compiled.zeinfo, encoding="utf-8")
-    (folder / f"{launch.spirv_sha256}.spv").write_bytes(launch.spirv.read_bytes())
+    (folder / f"{launch.spirv_sha256}.spv").write_bytes(launch.spirv)
     return f"{stem}.asm"
 
 

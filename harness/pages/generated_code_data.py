@@ -37,9 +37,9 @@ def main(ocloc: str | None, save: Path) -> None:
     begin = time.monotonic()
     compiler = find_compiler(ocloc)
     say(compiler.label)
-    with collected((), (), "smoke") as (_, launched):
-        # without a cache, since the page tells how long it takes
-        kernels = compile_launches(launched.launches, targets(GPUS), compiler)
+    _, launched = collected((), (), "smoke")
+    # without a cache, since the page tells how long it takes
+    kernels = compile_launches(launched.launches, targets(GPUS), compiler)
     rows = [{name: value for name, value in row(kernel).items() if name in KEPT} for kernel in kernels]
     done = {
         "version": compiler.version,

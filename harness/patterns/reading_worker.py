@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from harness import runtime
+from harness.children.lifetime import run_as_child
 from harness.errors import BrokenEnvironment, PatternError
 from harness.patterns.declaration import PatternInfo, describe
 from harness.patterns.pattern_file import load_file
@@ -55,8 +56,9 @@ def _own_modules() -> Iterator[str]:
             yield str(path)
 
 
-def main(log_path: str, limit_s: str, *files: str) -> None:
+def main(arguments: list[str]) -> int:
     """Print what the files declare, or why they cannot be read."""
+    log_path, limit_s, *files = arguments
     answer = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     with Path(log_path).open("w", encoding="utf-8") as log, os.fdopen(answer, "wb") as channel:
@@ -69,8 +71,8 @@ def main(log_path: str, limit_s: str, *files: str) -> None:
         faulthandler.enable(log)
         begin("", RUNTIME_LIMIT_S)
         channel.write(msgspec.json.encode(read(files, begin)))
+    return 0
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
-    os._exit(0)  # without exit handlers: drivers have crashed in theirs after right answers
+    run_as_child(main)

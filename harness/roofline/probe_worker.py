@@ -5,33 +5,25 @@ Prints one JSON list of results. A crash or a hang is seen by the parent, which 
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
-from harness.children.ask import leave
-from harness.errors import XebenchError
+from harness import runtime
+from harness.children.ask import answer
 from harness.roofline.in_process import measure_probes
 from harness.roofline.search import EFFORTS
 
 
-def main(arguments: Sequence[str]) -> int:
+def results(arguments: list[str]) -> Any:
     """Measure the probes named after the device and the effort (a name in ``search.EFFORTS``)."""
     device, effort, *names = arguments
-    try:
-        from harness import runtime
+    runtime.load()
+    from harness.roofline.bench import Bench
+    from harness.session.session import Session
 
-        runtime.load()
-        from harness.roofline.bench import Bench
-        from harness.session.session import Session
-
-        print(msgspec.json.encode(measure_probes(Bench(Session.on(device), EFFORTS[effort]), names)).decode())
-    except XebenchError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
-    return 0
+    return msgspec.to_builtins(measure_probes(Bench(Session.on(device), EFFORTS[effort]), names))
 
 
 if __name__ == "__main__":
-    leave(main(sys.argv[1:]))
+    answer(results)

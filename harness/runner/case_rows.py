@@ -6,9 +6,13 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 import msgspec
+import numpy as np
+from msgspec.structs import asdict
 
 from harness.analysis.verdict import same_within
+from harness.errors import PatternError
 from harness.patterns.plan import Family
+from harness.patterns.problem import Problem
 from harness.patterns.registry import portable_source
 from harness.sampling.limits import Sampling
 from harness.vocabulary import Status
@@ -24,32 +28,51 @@ Row = dict[str, Any]
 _Amount = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
-class CaseResult(msgspec.Struct, frozen=True):
-    """What became of a case: columns that a worker tells, of the same names. By default nothing more becomes of it."""
+class Work(msgspec.Struct, frozen=True):
+    """The least work of a family, as its problem states it (`harness.patterns.problem.Problem`)."""
 
-    status: str = NOT_MEASURED
-    reason: str | None = ENDED_BEFORE
-    stopped_by: str | None = ""
     bytes_moved: _Amount | None = None
     operations: _Amount | None = None
-    operation_kind: str | None = None
+    operation_kind: str = ""
     slm_bytes: _Amount | None = None
-    kernels: str | None = "[]"
 
     @classmethod
-    def of(cls, content: Mapping[str, Any]) -> CaseResult:
-        """The result in a row or in a worker's message, which have other things besides.
+    def of(cls, problem: Problem) -> Work:
+        """What a problem states; numpy's numbers and floats that are whole are amounts, too.
 
-        What a pattern states of its problem goes through here: where that cannot be kept, the case is an error.
+        Raises:
+            PatternError: a column cannot hold it.
         """
+        stated = {name: getattr(problem, name) for name in cls.__struct_fields__}
+        plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in stated.items()}
         try:
-            return msgspec.convert(dict(content), cls, strict=False)  # a float that is a whole number is one
+            return msgspec.convert(plain, cls, strict=False)
         except msgspec.ValidationError as error:
-            return cls(Status.ERROR, f"what the problem states cannot be kept: {error}")
+            raise PatternError(f"what the problem states cannot be kept: {error}") from None
+
+
+class CaseResult(msgspec.Struct, frozen=True):
+    """What became of a case, by columns of the table `cases`. By default nothing more becomes of it.
+
+    ``work`` is None when its problem was not made.
+    """
+
+    status: Status = NOT_MEASURED
+    reason: str | None = ENDED_BEFORE
+    stopped_by: str | None = ""
+    kernels: str | None = "[]"
+    work: Work | None = None
+
+    @classmethod
+    def of_row(cls, row: Row) -> CaseResult:
+        """The result in a row, which has other columns besides."""
+        work = None if row["operation_kind"] is None else row
+        return msgspec.convert({**row, "work": work}, cls)
 
     def columns(self) -> Row:
         """The result as columns of a row."""
-        return msgspec.structs.asdict(self)
+        columns = {name: value for name, value in asdict(self).items() if name != "work"}
+        return columns | (dict.fromkeys(Work.__struct_fields__) if self.work is None else asdict(self.work))
 
 
 def fixed_columns(

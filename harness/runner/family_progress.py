@@ -66,12 +66,14 @@ class FamilyProgress:
 
     def finish(self, variant: str, result: CaseResult) -> Row:
         """A variant has its result of this pass; gives its row."""
-        self.results[variant] = result
+        # what a problem states outlasts a pass in which it cannot be made
+        work = result.work or self.results[variant].work
+        self.results[variant] = msgspec.structs.replace(result, work=work)
         self.waiting = [name for name in self.waiting if name != variant]
         return self.row(variant)
 
-    def give_up(self, variants: Iterable[str], status: str, reason: str) -> list[Row]:
-        """Variants get no result of this pass; gives their rows, which keep what earlier passes told of the work."""
+    def give_up(self, variants: Iterable[str], status: Status, reason: str) -> list[Row]:
+        """Variants get no result of this pass; gives their rows."""
         return [
             self.finish(name, msgspec.structs.replace(self.results[name], status=status, reason=reason, stopped_by=""))
             for name in list(variants)

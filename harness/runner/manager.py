@@ -8,36 +8,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict
 from typing import Any, Protocol
 
 from harness.analysis import timestamps
-from harness.children.messages import UnreadableMessage
-from harness.children.worker_process import WorkerDied, WorkerEnded, WorkerHung, WorkerProcess
-from harness.errors import BrokenEnvironment, NoDevice, XebenchError
+from harness.children.worker import WorkerProcess
+from harness.errors import BrokenEnvironment
 from harness.patterns.plan import Family
 from harness.records.checks import Check
+from harness.runner import messages
 from harness.runner.case_rows import ENDED_BEFORE, NOT_MEASURED, CaseResult, fixed_columns
+from harness.runner.device_worker import START_TIMEOUT_S, DeviceWorker, Lost, start_worker
 from harness.runner.family_progress import FamilyProgress, PassShare
+from harness.runner.messages import Answer, MeasureFamily
 from harness.runner.stop_signals import Stopped
 from harness.sampling.limits import Clock, Sampling
 from harness.vocabulary import CheckResult, Flag, Status
-
-# Starting the stack takes seconds; on a loaded machine a multiple of that.
-START_TIMEOUT_S = 300.0
-
-# What a worker has sent is in the pipe when it is gone.
-REST_TIMEOUT_S = 1.0
 
 # A worker may be silent for this long when the run's budget is spent: it compiles, or computes a reference.
 GRACE_S = 10.0
 
 # What a variant's last check in a pass says of its samples, by the status that it leaves. Other ends are no check.
 _CHECK_RESULTS = {Status.OK: CheckResult.PASSED, Status.WRONG: CheckResult.WRONG}
-
-#: How a worker was lost: the variant at work if there was one, status and reason of what is lost with it.
-Loss = tuple[str | None, str, str]
 
 
 class Sink(Protocol):
@@ -84,7 +75,7 @@ class Manager:
         first: tuple[int, int] = (0, 0),
         notice: Callable[[str], None] = lambda text: None,
         sample_flags: Callable[[], Sequence[Flag]] = tuple,
-        make_worker: Callable[[str], WorkerProcess] = WorkerProcess,
+        make_worker: Callable[[str], WorkerProcess[Answer]] = start_worker,
         clock: Clock = time.monotonic,
     ) -> None:
         self._device = device
@@ -96,9 +87,8 @@ class Manager:
         self._families: dict[str, FamilyProgress] = {}
         self._notice = notice
         self._sample_flags = sample_flags
-        self._make_worker = make_worker
         self._clock = clock
-        self._worker: WorkerProcess | None = None
+        self._worker = DeviceWorker(lambda: make_worker(str(device["device"])))
 
     def measure_roofs(self) -> Mapping[str, Any]:
         """The device's measured roofs: columns of the table ``devices``.
@@ -106,16 +96,13 @@ class Manager:
         Raises:
             BrokenEnvironment: the worker does not survive it.
         """
-        worker = self._ready_worker()
-        worker.ask("calibrate")
         roofs: Mapping[str, Any] = {}
         try:
-            while (message := _listen(worker, START_TIMEOUT_S))["kind"] != "done":
-                self._raise_failure(message)
-                if message["kind"] == "roofs":
-                    roofs = message["row"]
-        except WorkerEnded as end:
-            raise BrokenEnvironment(f"measuring the device's roofs failed: {end}; try 'xebench doctor'") from None
+            for answer in self._worker.answers(messages.MeasureRoofs(), silence_s=lambda: START_TIMEOUT_S):
+                if isinstance(answer, messages.Roofs):
+                    roofs = answer.row
+        except Lost as lost:
+            raise BrokenEnvironment(f"measuring the device's roofs failed: {lost.how}; try 'xebench doctor'") from None
         return roofs
 
     def announce(self, families: Iterable[Family], reason: str = ENDED_BEFORE) -> None:
@@ -151,9 +138,7 @@ class Manager:
 
     def close(self) -> None:
         """End the worker."""
-        if self._worker is not None:
-            self._worker.close()
-            self._worker = None
+        self._worker.close()
 
     def _begin_pass(self, family: Family, number: int) -> FamilyProgress:
         """What is known of a family, new in the first pass; variants to measure wait."""
@@ -179,13 +164,12 @@ class Manager:
             _BudgetSpent: the run's time was over before.
         """
         while progress.waiting:
-            loss = self._measure_with_one_worker(progress, end_s)
-            if loss is None:
+            lost = self._measure_with_one_worker(progress, end_s)
+            if lost is None:
                 break
-            variant, status, reason = loss
             # a worker that falls after it has told of a case takes nothing from that case
-            lost = [name for name in progress.waiting if variant in (None, name)]
-            self._sink.append("cases", progress.give_up(lost, status, reason))
+            lost_with_it = [name for name in progress.waiting if lost.variant in (None, name)]
+            self._sink.append("cases", progress.give_up(lost_with_it, lost.status, str(lost)))
             if progress.waiting and self._clock() >= end_s:
                 raise _BudgetSpent
 
@@ -196,23 +180,23 @@ class Manager:
 
     # ---- one worker's share of a pass ---------------------------------------------------------------------------
 
-    def _measure_with_one_worker(self, progress: FamilyProgress, end_s: float) -> Loss | None:
+    def _measure_with_one_worker(self, progress: FamilyProgress, end_s: float) -> Lost | None:
         """Let a worker measure what waits. None when it finished, else how it was lost.
 
         Raises:
             _BudgetSpent: it was silent when the run's time was over.
         """
-        worker, family, variants = self._ready_worker(), progress.family, list(progress.waiting)
+        self._worker.ready()  # what that takes is no part of the budget for sampling
+        family, variants = progress.family, list(progress.waiting)
         limits = progress.limits(end_s - self._clock())
-        worker.ask(
-            "family",
+        request = MeasureFamily(
             source=family.pattern.source,
             pattern=family.pattern.name,
-            sizes=dict(family.sizes),
-            axes=dict(family.axes),
+            sizes=family.sizes,
+            axes=family.axes,
             variants=variants,
             case_ids={name: progress.fixed[name]["case_id"] for name in variants},
-            sampling=asdict(limits),
+            sampling=limits,
             seed=self._seed,
             first_sample=self._next_sample,
             first_block=progress.next_block,
@@ -223,55 +207,41 @@ class Manager:
         )
         share, complete = PassShare(self._next_sample), False
         try:
-            loss = self._follow(worker, variants, progress, share, end_s)
-            complete = loss is None
-            return loss
+            lost = self._follow(request, progress, share, end_s)
+            complete = lost is None
+            return lost
         finally:
             progress.add_share(share, complete=complete)
 
-    def _follow(
-        self, worker: WorkerProcess, variants: Sequence[str], progress: FamilyProgress, share: PassShare, end_s: float
-    ) -> Loss | None:
+    def _follow(self, request: MeasureFamily, progress: FamilyProgress, share: PassShare, end_s: float) -> Lost | None:
         """Take what a worker sends until it has finished, or is lost: see `_measure_with_one_worker`."""
-        silence_s = self._timeout_s
         try:
-            while (message := _listen(worker, silence_s := self._silence_s(end_s)))["kind"] != "done":
-                if message["kind"] == "failed":
-                    self.close()
-                    return None, Status.ERROR, str(message["reason"])
-                self._take(message, progress, share)
+            for answer in self._worker.answers(request, request.variants, silence_s=lambda: self._silence_s(end_s)):
+                self._take(answer, progress, share)
             return None
-        except WorkerEnded as end:
-            index, stage = worker.beacon.read()
-            self.close()
-            variant = variants[index] if index is not None else None
-            if isinstance(end, WorkerHung) and silence_s < self._timeout_s:
+        except Lost as lost:
+            if lost.silent_s is not None and lost.silent_s < self._timeout_s:
                 # it was not given the time after which it counts as hung, so that nobody knows whether it is
-                raise _BudgetSpent(f" ({variant or 'the worker'} in {stage}: {end})") from None
-            return variant, end.status, f"{stage}: {end}"
+                at_work = f"{lost.variant or 'the worker'} in {lost.stage}: {lost.how}"
+                raise _BudgetSpent(f" ({at_work})") from None
+            return lost
         except Stopped:
-            self._take_rest(worker, progress, share)
+            for answer in self._worker.rest():
+                self._take(answer, progress, share)
             raise
 
-    def _take_rest(self, worker: WorkerProcess, progress: FamilyProgress, share: PassShare) -> None:
-        """End the worker and take what it had sent before."""
-        worker.kill()
-        with suppress(WorkerEnded):
-            while True:
-                self._take(_listen(worker, REST_TIMEOUT_S), progress, share)
-
-    def _take(self, message: Mapping[str, Any], progress: FamilyProgress, share: PassShare) -> None:
-        if message["kind"] == "rows":
-            if message["table"] == "samples":
-                self._count(message["rows"], progress, share)
-            self._sink.append(message["table"], message["rows"])
-        elif message["kind"] == "case":
-            self._finish(message["variant"], CaseResult.of(message), progress, share)
-        elif message["kind"] == "pass":
-            share.speedups[message["state"]] = message["instances"]
-            share.told_s += message["seconds"]
-        elif message["kind"] == "progress":
-            self._notice(message["variant"])
+    def _take(self, answer: Answer, progress: FamilyProgress, share: PassShare) -> None:
+        if isinstance(answer, messages.TableRows):
+            if answer.table == "samples":
+                self._count(answer.rows, progress, share)
+            self._sink.append(answer.table, answer.rows)
+        elif isinstance(answer, messages.CaseOver):
+            self._finish(answer.variant, answer.result, progress, share)
+        elif isinstance(answer, messages.StateSampled):
+            share.speedups[answer.state] = list(answer.instances)
+            share.told_s += answer.seconds
+        elif isinstance(answer, messages.VariantChecked):
+            self._notice(answer.variant)
 
     def _count(self, samples: Sequence[dict[str, Any]], progress: FamilyProgress, share: PassShare) -> None:
         """Note which numbers are taken, and mark what was measured beside another run."""
@@ -289,36 +259,7 @@ class Manager:
         have a case that is over, and samples that never count.
         """
         row = progress.finish(variant, result)
-        verdict = _CHECK_RESULTS.get(Status(result.status))
+        verdict = _CHECK_RESULTS.get(result.status)
         if verdict is not None and self._next_sample > share.first_sample:
             self._sink.append_checks([Check(row["case_id"], share.first_sample, self._next_sample, verdict)])
         self._sink.append("cases", [row])
-
-    # ---- the worker ---------------------------------------------------------------------------------------------
-
-    def _ready_worker(self) -> WorkerProcess:
-        if self._worker is None:
-            self._worker = self._make_worker(str(self._device["device"]))
-            try:
-                self._raise_failure(_listen(self._worker, START_TIMEOUT_S))
-            except WorkerEnded as error:
-                raise BrokenEnvironment(f"a worker process did not start: {error}; try 'xebench doctor'") from None
-        return self._worker
-
-    @staticmethod
-    def _raise_failure(message: Mapping[str, Any]) -> None:
-        if message["kind"] == "failed":
-            kind = NoDevice if message["exit_code"] == NoDevice.exit_code else XebenchError
-            raise kind(f"the worker failed: {message['reason']}")
-
-
-def _listen(worker: WorkerProcess, timeout_s: float) -> Mapping[str, Any]:
-    """The worker's next message.
-
-    Raises:
-        WorkerEnded: it is lost; one that sends what is no message is, too.
-    """
-    try:
-        return worker.listen(timeout_s)
-    except UnreadableMessage as error:
-        raise WorkerDied(f"the worker sent {error}") from None

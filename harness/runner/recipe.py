@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
+import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta
 
 from harness.errors import RunFolderError
 from harness.patterns.plan import Family, build_plan, parse_override
@@ -18,9 +19,13 @@ KEY: Final = "request"
 
 LARGEST_SEED: Final = 2**32 - 1
 
+_Positive = Annotated[float, Meta(gt=0, le=sys.float_info.max)]
+_Count = Annotated[int, Meta(ge=1)]
+_Seed = Annotated[int, Meta(ge=0, le=LARGEST_SEED)]
+_States = Annotated[str, Meta(pattern=f"^({'|'.join(STATES_ASKED)})\\Z")]
 
-@dataclass(frozen=True)
-class Recipe:
+
+class Recipe(msgspec.Struct, frozen=True):
     """The part of a command line that says what is measured, and how thoroughly.
 
     Attributes:
@@ -46,14 +51,14 @@ class Recipe:
     paths: tuple[str, ...] = ()
     device: str = "auto"
     require_gpu: bool = False
-    precision: float | None = None
-    budget_s: float | None = None
-    state: str = "hot"
-    seed: int = 20240517
-    instances: int | None = None
-    passes: int | None = None
-    min_samples: int | None = None
-    max_samples: int | None = None
+    precision: _Positive | None = None
+    budget_s: _Positive | None = None
+    state: _States = "hot"
+    seed: _Seed = 20240517
+    instances: _Count | None = None
+    passes: _Count | None = None
+    min_samples: _Count | None = None
+    max_samples: _Count | None = None
 
     def plan(self) -> list[Family]:
         """Every family to measure.
@@ -66,7 +71,7 @@ class Recipe:
 
     def to_manifest(self) -> dict[str, Any]:
         """The manifest's entry."""
-        return {KEY: asdict(self)}
+        return {KEY: msgspec.structs.asdict(self)}
 
     @classmethod
     def of_run(cls, folder: Path) -> Recipe:
@@ -78,47 +83,16 @@ class Recipe:
         from harness.records.files import read_manifest
 
         kept = read_manifest(folder).get(KEY)
-        known = {field.name for field in fields(cls)}
-        if not isinstance(kept, Mapping) or not {"names", "preset"} <= kept.keys() <= known:
+        types = {field.name: field.type for field in msgspec.structs.fields(cls)}
+        if not isinstance(kept, dict) or not {"names", "preset"} <= kept.keys() <= types.keys():
             raise RunFolderError(f"{folder} does not say what was asked for: start a new run with --output")
-        values: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()
-        }
-        recipe = cls(**values)
-        for name, value in asdict(recipe).items():
-            if not _FITS[name](value):
-                raise RunFolderError(
-                    f"{folder} asks for {name} {value!r}, which cannot be: start a new run with --output"
-                )
-        return recipe
+        return cls(**{name: _converted(folder, name, value, types[name]) for name, value in kept.items()})
 
 
-def _texts(value: Any) -> bool:
-    return isinstance(value, tuple) and all(isinstance(one, str) for one in value)
-
-
-def _number_or_none(value: Any) -> bool:
-    return value is None or (type(value) in (int, float) and 0 < value < math.inf)
-
-
-def _count_or_none(value: Any) -> bool:
-    return value is None or (type(value) is int and value >= 1)
-
-
-#: What each value of a manifest must be.
-_FITS: Final[Mapping[str, Callable[[Any], bool]]] = {
-    "names": _texts,
-    "preset": lambda value: isinstance(value, str),
-    "overrides": _texts,
-    "paths": _texts,
-    "device": lambda value: isinstance(value, str),
-    "require_gpu": lambda value: isinstance(value, bool),
-    "precision": _number_or_none,
-    "budget_s": _number_or_none,
-    "state": lambda value: value in STATES_ASKED,
-    "seed": lambda value: type(value) is int and 0 <= value <= LARGEST_SEED,
-    "instances": _count_or_none,
-    "passes": _count_or_none,
-    "min_samples": _count_or_none,
-    "max_samples": _count_or_none,
-}
+def _converted(folder: Path, name: str, value: Any, kind: Any) -> Any:
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        raise RunFolderError(
+            f"{folder} asks for {name} {value!r}, which cannot be: start a new run with --output"
+        ) from None

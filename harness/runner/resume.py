@@ -89,7 +89,7 @@ def family_progress(family: Family, run: Run, device_class: str, sampling: Sampl
         sampling,
         next_block,
         next_instance=int(max(own["instance"].dropna(), default=-1)) + 1,
-        results={variant: CaseResult.of(row) for variant, row in cases.items()},
+        results={variant: CaseResult.of_row(row) for variant, row in cases.items()},
         spent_s=sampling.budget_s * (1 - 1 / sampling.passes),
         blocks=checked["block"].nunique(),
         speedups=_speedups(family, times.usable(run.cases, own), names),

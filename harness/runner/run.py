@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any, Final
 
 from harness import runtime
-from harness.children.worker_process import WorkerProcess
 from harness.doctor.self_test import selftest
 from harness.errors import NoDevice, RunFolderError, XebenchError
 from harness.patterns.plan import Family
@@ -20,6 +19,7 @@ from harness.roofline.results import with_kept_roofs
 from harness.runner import resume
 from harness.runner.case_rows import NOT_MEASURED
 from harness.runner.device_lock import Neighbour, NeighbourWatch, Presence, enter
+from harness.runner.device_worker import start_worker
 from harness.runner.manager import Manager
 from harness.runner.resource_limits import RunBudget, host_memory_bytes, parse_memory
 from harness.runner.run_options import Options, Progress
@@ -29,6 +29,8 @@ from harness.vocabulary import FAILED, Flag, Roof
 
 #: Why a run ended before its plan did, in the manifest's ``ended_by``: this, the name of a signal, or an error.
 RUN_BUDGET: Final = "run budget"
+#: Likewise: somebody killed a worker, and what it was at is to be measured again.
+WORKER_KILLED: Final = "worker killed"
 
 
 def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Run:
@@ -215,7 +217,7 @@ class _PartOfRun:
             first=first,
             notice=self.progress.variant,
             sample_flags=lambda: (Flag.SHARED,) if watch.disturbed() else (),
-            make_worker=partial(WorkerProcess, memory_limit_bytes=self.memory_bytes, poll=poll),
+            make_worker=partial(start_worker, memory_limit_bytes=self.memory_bytes, poll=poll),
         )
 
     def _restore(self, manager: Manager, families: Sequence[Family], next_block: int) -> None:
@@ -227,6 +229,7 @@ class _PartOfRun:
 
     def _measure_passes(self, manager: Manager, passes: Sequence[tuple[int, Family]]) -> str | None:
         """Come to every family, as often as there are passes: the machine of a minute later is another."""
+        killed = False
         for done, (number, family) in enumerate(passes):
             left_s = self.budget.left_s()
             if left_s <= 0:
@@ -236,7 +239,10 @@ class _PartOfRun:
                 statuses = manager.run_family(family, left_s, number)
             if NOT_MEASURED in statuses.values() and self.budget.left_s() <= 0:
                 return self._out_of_time(manager, passes[done + 1 :], cut_off=number == 0)
-        return None
+            killed = killed or NOT_MEASURED in statuses.values()
+        if killed:
+            self._say_what_is_kept("a worker was killed from outside")
+        return WORKER_KILLED if killed else None
 
     def _out_of_time(self, manager: Manager, passes: Sequence[tuple[int, Family]], *, cut_off: bool = False) -> str:
         """The run's budget is spent; families that were never measured are said to be missing.
@@ -270,8 +276,8 @@ def _cause(error: BaseException) -> str:
 
 
 def exit_status(run: Run) -> int:
-    """128 + its number for a run that a signal ended; else 1 when a case failed, and 0 when none did."""
+    """128 + its number for a run that a signal ended; else 1 when a case failed or a worker was killed, or 0."""
     ended_by = str(run.manifest.get("ended_by") or "")
     if run.manifest["state"] == "interrupted" and ended_by.startswith("SIG"):
         return exit_code(ended_by)
-    return 1 if FAILED & set(run.cases["status"]) else 0
+    return 1 if ended_by == WORKER_KILLED or FAILED & set(run.cases["status"]) else 0

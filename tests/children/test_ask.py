@@ -15,12 +15,29 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "asked.py"
 
 
+ANSWERING = """
+from harness.children.ask import answer
+from harness.errors import NoDevice
+
+def question(arguments):
+    if arguments != ["1", "2"]:
+        raise NoDevice(f"asked for {arguments}")
+    SAY
+
+if __name__ == "__main__":
+    answer(question)
+"""
+
+
 @pytest.mark.parametrize(
     ("code", "answer"),
     [
+        (ANSWERING.replace("SAY", "return {'sum': 3}"), Answer({"sum": 3})),
+        (ANSWERING.replace("SAY", "raise NoDevice('no device')"), Answer(failure="no device")),
+        (ANSWERING.replace("SAY", "1 / 0"), Answer(failure="ZeroDivisionError: division by zero")),
         ("import sys; print('driver banner'); print([int(a) for a in sys.argv[1:]])", Answer([1, 2])),
-        ("import os; os.abort()", Answer(failure="crashed (SIGABRT)")),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", Answer(failure="crashed (SIGSEGV)")),
+        ("import os; os.abort()", Answer(failure="ended by SIGABRT")),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", Answer(failure="ended by SIGSEGV")),
         ("raise SystemExit('first\\nno device')", Answer(failure="no device")),
         ("raise SystemExit(7)", Answer(failure="ended with status 7")),
         ("print('<html>')", Answer(failure="answered nonsense: '<html>'")),

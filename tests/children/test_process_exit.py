@@ -26,14 +26,14 @@ Current thread 0x00007f (most recent call first):
 @pytest.mark.parametrize(
     ("code", "said", "expected"),
     [
-        (-11, CRASH, "signal SIGSEGV in mine.py, line 7, fast"),
-        (-11, CRASH.partition('  File "/home')[0], "signal SIGSEGV in __init__.py, line 519, string_at"),
-        (-6, "terminate called\nstd::bad_alloc\nPLEASE submit a bug report\n", "signal SIGABRT (std::bad_alloc)"),
-        (-6, "", "signal SIGABRT"),
+        (-11, CRASH, "ended by SIGSEGV in mine.py, line 7, fast"),
+        (-11, CRASH.partition('  File "/home')[0], "ended by SIGSEGV in __init__.py, line 519, string_at"),
+        (-6, "terminate called\nstd::bad_alloc\nPLEASE submit a bug report\n", "ended by SIGABRT (std::bad_alloc)"),
+        (-6, "", "ended by SIGABRT"),
         (-9, "anything", "killed from outside (signal SIGKILL)"),
-        (-40, "", "signal 40"),
-        (127, "\n  not found  \n\n", "exit status 127 (not found)"),
-        (1, "x" * 999, f"exit status 1 ({'x' * 160})"),
+        (-40, "", "ended by signal 40"),
+        (127, "\n  not found  \n\n", "ended with status 127 (not found)"),
+        (1, "x" * 999, f"ended with status 1 ({'x' * 160})"),
     ],
 )
 def test_an_end_is_told_in_one_line(code: int, said: str, expected: str) -> None:

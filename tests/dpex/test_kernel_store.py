@@ -91,6 +91,24 @@ def test_which_kernel_runs_does_not_depend_on_what_was_launched_before(session: 
     assert len({kernel["spirv_sha256"] for kernel in session.take_kernels()}) == 2
 
 
+def test_the_same_module_with_other_build_options_is_built_for_itself(session: Any) -> None:
+    from numba_dpex import kernel_api as kapi
+
+    from harness.dpex import kernel
+
+    def ones(item: kapi.NdItem, y):  # type: ignore[no-untyped-def]
+        y[item.get_global_id(0)] = 1
+
+    y = upload(session, np.zeros(64, np.int32))
+    for options in ({}, {"relaxed_math": True}, {}):
+        session.launch(kernel(**options)(ones), space(), y)
+    session.wait()
+    assert [compilation.stage for compilation in session.take_compilations()].count("build") == 2
+    plain, relaxed = session.take_kernels()
+    assert plain["spirv_sha256"] == relaxed["spirv_sha256"]
+    assert (plain["build_options"], relaxed["build_options"]) == ("", "-cl-fast-relaxed-math")
+
+
 def test_another_shape_of_the_launch_or_another_queue_is_another_launch(session: Any) -> None:
     kernel = shift_kernel()
     x, y = upload(session, np.ones(64, np.int32)), upload(session, np.zeros(64, np.int32))

@@ -1,4 +1,4 @@
-"""The kernels of patterns: found in child processes, and the same bytes that a run measures."""
+"""The kernels of patterns: collected in worker processes, and the same bytes that a run measures."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ pytestmark = pytest.mark.device
 HERE = Path(__file__).parent
 
 
-def collected(names: list[str], folder: Path) -> Collected:
-    return collect(build_plan(select(discover(), names), "smoke"), folder)
+def collected(*names: str) -> Collected:
+    return collect(build_plan(select(discover(), names), "smoke"))
 
 
 def test_kernels_are_what_a_run_measures(tmp_path: Path) -> None:
-    found = collected(["subgroup_vector_payload", "slm_convolution_cache"], tmp_path / "isa")
+    found = collected("subgroup_vector_payload", "slm_convolution_cache")
     command = [sys.executable, "-m", "harness", "run", "subgroup_vector_payload", "slm_convolution_cache"]
     options = ["--preset", "smoke", "--device", "auto", "--budget", "0.2", "--output", str(tmp_path / "run")]
     subprocess.run([*command, *options], check=False, capture_output=True)
@@ -37,11 +37,11 @@ def test_kernels_are_what_a_run_measures(tmp_path: Path) -> None:
     assert measured
     assert {(each.pattern, each.variant, each.spirv_sha256) for each in found.launches} == measured
     for each in found.launches:
-        assert sha256(each.spirv.read_bytes()).hexdigest() == each.spirv_sha256
+        assert sha256(each.spirv).hexdigest() == each.spirv_sha256
 
 
-def test_a_launch_tells_its_geometry(tmp_path: Path) -> None:
-    found = collected(["slm_convolution_cache"], tmp_path)
+def test_a_launch_tells_its_geometry() -> None:
+    found = collected("slm_convolution_cache")
     by_variant = {launch.variant: launch for launch in found.launches}
     assert by_variant["global_memory"].local_bytes == 0
     cached = by_variant["cooperative_halo"]
@@ -52,41 +52,67 @@ def test_a_launch_tells_its_geometry(tmp_path: Path) -> None:
     assert json.loads(cached.axes) == {"work_group_size": 256}
 
 
-def test_a_crash_or_a_hang_costs_one_pattern(tmp_path: Path) -> None:
+def test_a_crash_or_a_hang_costs_one_variant() -> None:
     plan = build_plan(read([HERE / "troubled_patterns.py"]), "smoke")
-    found = collect(plan, tmp_path, timeout_s=3, processes=1)
-    reasons = {missing.pattern: missing.reason for missing in found.missing}
+    collected = collect(plan, timeout_s=8, processes=1)
+    reasons = {(missing.pattern, missing.variant): missing.reason for missing in collected.missing}
+    crash = reasons.pop(("crashes", "end_of_process"))
+    assert crash.startswith("ended by SIGSEGV in troubled_patterns.py, line ") and crash.endswith(", end_of_process")
     assert reasons == {
-        "crashes": "crashed (SIGSEGV)",
-        "hangs": "not finished within 3 s",
-        "raises": "ValueError: on purpose",
+        ("hangs", "endless"): "no answer for 8 s",
+        ("raises", "exception"): "ValueError: on purpose",
+        ("exits", "end_of_python"): "SystemExit: 0",
     }
     # what was launched before the crash is kept
-    names = [(launch.pattern, launch.variant, launch.kernel) for launch in found.launches]
+    names = [(launch.pattern, launch.variant) for launch in collected.launches]
+    assert {launch.kernel for launch in collected.launches} == {"ones"}
     assert names == [
-        ("crashes", "end_of_process", "ones"),
-        ("sound", "write_ones", "ones"),
-        ("sound", "prepared", "ones"),
+        ("crashes", "end_of_process"),
+        ("crashes", "after_the_crash"),
+        ("sound", "write_ones"),
+        ("sound", "prepared"),
     ]
+    assert [work.pattern for work in collected.work] == ["crashes", "hangs", "raises", "exits", "sound"], "each once"
 
 
-def test_a_module_counts_once_for_each_set_of_options(tmp_path: Path) -> None:
-    found = collect(build_plan(read([HERE / "option_patterns.py"]), "smoke"), tmp_path)
+def test_patterns_that_no_worker_can_read_are_missing(tmp_path: Path) -> None:
+    file = tmp_path / "gone.py"
+    file.write_text((HERE / "option_patterns.py").read_text())
+    plan = build_plan(read([file]), "smoke")
+    file.unlink()
+    plan += build_plan(read([HERE / "option_patterns.py"]), "smoke")
+    collected = collect(plan, processes=1)
+    assert {missing.variant for missing in collected.missing} == {"small_file", "large_file", "both"}
+    assert all(missing.reason.startswith("gone.py: FileNotFoundError") for missing in collected.missing)
+    assert len(collected.launches) == 4
+
+
+def test_without_a_device_everything_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ONEAPI_DEVICE_SELECTOR", "level_zero:fpga")
+    plan = build_plan(read([HERE / "option_patterns.py"]), "smoke")
+    collected = collect(plan)
+    assert [missing.variant for missing in collected.missing] == ["small_file", "large_file", "both"]
+    assert all(missing.reason for missing in collected.missing)
+    assert (collected.launches, collected.work) == ([], [])
+
+
+def test_a_module_counts_once_for_each_set_of_options() -> None:
+    found = collect(build_plan(read([HERE / "option_patterns.py"]), "smoke"))
     large = ("-cl-intel-256-GRF-per-thread",)
     options = [(launch.variant, launch.build_options) for launch in found.launches]
     assert options == [("small_file", ()), ("large_file", large), ("both", ()), ("both", large)]
     assert len({launch.spirv_sha256 for launch in found.launches}) == 1
 
 
-def test_a_kernel_that_this_device_cannot_run_is_found(tmp_path: Path) -> None:
+def test_a_kernel_that_this_device_cannot_run_is_found() -> None:
     plan = build_plan(read([HERE.parent / "faulty/faulty_patterns.py"]), "smoke")
-    found = collect([family for family in plan if family.pattern.name in {"lacks", "broken_problem"}], tmp_path)
+    found = collect([family for family in plan if family.pattern.name in {"lacks", "broken_problem"}])
     launch = next(each for each in found.launches if each.variant == "too_much_local_memory")
     assert (launch.kernel, launch.local_bytes) == ("local", 4 << 30)
     assert [missing.reason for missing in found.missing] == ["KeyError: 'missing'"]
 
 
-def test_a_library_call_has_no_kernel_of_ours(tmp_path: Path) -> None:
-    found = collected(["reduction_sum"], tmp_path)
+def test_a_library_call_has_no_kernel_of_ours() -> None:
+    found = collected("reduction_sum")
     missing = {each.variant: each.reason for each in found.missing}
     assert missing == {"library_sum": "launches no kernel through the session"}

@@ -1,7 +1,6 @@
 """What changed between two variants."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import isa_kit as kit
 
@@ -21,9 +20,7 @@ def entry(
 ) -> KernelOnGpu:
     code = None if fixture is None else kit.code(fixture)
     name = "k" if code is None else code.info.name
-    launch = KernelLaunch(
-        "pattern", "chapter", variant, role, "{}", name, sha or f"{variant}{name}", Path(), (), (), None
-    )
+    launch = KernelLaunch("pattern", "chapter", variant, role, "{}", name, sha or f"{variant}{name}", b"", (), (), None)
     launch = KernelLaunch(**{**launch.__dict__, "local_bytes": local_bytes})
     status = ("ok", "") if code else ("crashed", "ended by SIGSEGV")
     return KernelOnGpu(launch, Target(gpu), COMPILER, *status, code=code)

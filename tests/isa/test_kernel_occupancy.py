@@ -40,13 +40,11 @@ def pattern_info(name: str, variants: list[str]) -> PatternInfo:
 
 
 @pytest.fixture
-def launch(tmp_path: Path) -> KernelLaunch:
+def launch() -> KernelLaunch:
     """Of the kernel with which the stand-in for ocloc answers whatever it is given."""
-    spirv = tmp_path / "kernel.spv"
-    spirv.write_bytes(b"spirv")
     kernel = next(iter(read_zeinfo(kit.text("igc2/spills.pvc.zeinfo"))))
     return KernelLaunch(
-        "pattern", "chapter", "variant", "naive", "{}", kernel, "0" * 64, spirv, (), (1 << 20,), (256,), 0
+        "pattern", "chapter", "variant", "naive", "{}", kernel, "0" * 64, b"spirv", (), (1 << 20,), (256,), 0
     )
 
 
@@ -124,9 +122,9 @@ def test_cases_are_projected_with_their_own_launches(launch: KernelLaunch, of: C
 
 
 @pytest.mark.device
-def test_the_least_work_is_collected(tmp_path: Path) -> None:
+def test_the_least_work_is_collected() -> None:
     plan = build_plan(select(discover(), ["slm_convolution_cache"]), "smoke")
-    (work,) = collect(plan, tmp_path).work
+    (work,) = collect(plan).work
     assert json.loads(work.axes) == {"work_group_size": 256}
     assert work.operation_kind == "int32"
     assert work.bytes_moved is not None
@@ -134,9 +132,9 @@ def test_the_least_work_is_collected(tmp_path: Path) -> None:
 
 
 @pytest.mark.device
-def test_variants_that_ask_for_compute_units_are_noted(tmp_path: Path) -> None:
+def test_variants_that_ask_for_compute_units_are_noted() -> None:
     plan = build_plan(select(discover(), ["reduction_sum"]), "smoke")
-    sized = {launch.variant: launch.sized_here for launch in collect(plan, tmp_path).launches}
+    sized = {launch.variant: launch.sized_here for launch in collect(plan).launches}
     assert {name for name, asked in sized.items() if asked} == {
         "chunk_per_compute_unit",
         "strided_few_items",

@@ -14,12 +14,10 @@ from harness.isa.ocloc import find_compiler
 from harness.isa.table import compile_launches, frame, row, targets
 
 
-def launch(folder: Path, variant: str, content: bytes, **fields: object) -> KernelLaunch:
+def launch(variant: str, content: bytes, **fields: object) -> KernelLaunch:
     digest = sha256(content).hexdigest()
-    path = folder / f"{digest}.spv"
-    path.write_bytes(content)
     role = "naive" if variant == "slow" else "optimized"
-    return KernelLaunch("pattern", "chapter", variant, role, "{}", "eighty_doubles", digest, path, **fields)
+    return KernelLaunch("pattern", "chapter", variant, role, "{}", "eighty_doubles", digest, content, **fields)
 
 
 @pytest.fixture
@@ -27,8 +25,8 @@ def compiler(tmp_path: Path) -> Compiler:
     return find_compiler(str(kit.fake_ocloc(tmp_path / "fake")))
 
 
-def test_a_row_has_every_column(compiler: Compiler, tmp_path: Path) -> None:
-    one = launch(tmp_path, "slow", b"a", global_size=(64, 2), local_size=(16, 1), local_bytes=512)
+def test_a_row_has_every_column(compiler: Compiler) -> None:
+    one = launch("slow", b"a", global_size=(64, 2), local_size=(16, 1), local_bytes=512)
     (entry,) = compile_launches([one], targets(["pvc"], ["large"], [16]), compiler)
     values = row(entry)
     assert list(values) == [column.name for column in ISA]
@@ -57,15 +55,15 @@ def test_a_row_has_every_column(compiler: Compiler, tmp_path: Path) -> None:
     assert json.loads(values["messages"])["load.global.d64x4"] == 40
 
 
-def test_a_failure_is_a_row_with_nulls(compiler: Compiler, tmp_path: Path) -> None:
-    (entry,) = compile_launches([launch(tmp_path, "slow", b"a")], targets(["crash"]), compiler)
+def test_a_failure_is_a_row_with_nulls(compiler: Compiler) -> None:
+    (entry,) = compile_launches([launch("slow", b"a")], targets(["crash"]), compiler)
     values = row(entry)
     assert (values["status"], values["reason"]) == ("crashed", "ended by SIGSEGV")
     assert values["simd_width"] is None and values["instructions"] is None and values["messages"] is None
 
 
-def test_a_kernel_that_is_not_in_the_binary_is_unreadable(compiler: Compiler, tmp_path: Path) -> None:
-    one = launch(tmp_path, "slow", b"a")
+def test_a_kernel_that_is_not_in_the_binary_is_unreadable(compiler: Compiler) -> None:
+    one = launch("slow", b"a")
     other = KernelLaunch(**{**one.__dict__, "kernel": "missing"})
     (entry,) = compile_launches([other], targets(["pvc"]), compiler)
     assert entry.status == "unreadable"
@@ -73,7 +71,7 @@ def test_a_kernel_that_is_not_in_the_binary_is_unreadable(compiler: Compiler, tm
 
 
 def test_a_kernel_counts_once_per_variant_and_is_compiled_once(compiler: Compiler, tmp_path: Path) -> None:
-    launches = [launch(tmp_path, variant, b"a") for variant in ("slow", "slow", "fast")]
+    launches = [launch(variant, b"a") for variant in ("slow", "slow", "fast")]
     entries = compile_launches(launches, targets(["pvc", "dg2"]), compiler)
     assert [(e.launch.variant, e.target.gpu) for e in entries] == [
         ("slow", "pvc"),
@@ -86,21 +84,21 @@ def test_a_kernel_counts_once_per_variant_and_is_compiled_once(compiler: Compile
 
 def test_the_same_module_with_other_options_is_another_kernel(compiler: Compiler, tmp_path: Path) -> None:
     options = ("-cl-intel-256-GRF-per-thread",)
-    launches = [launch(tmp_path, "slow", b"a"), launch(tmp_path, "slow", b"a", build_options=options)]
+    launches = [launch("slow", b"a"), launch("slow", b"a", build_options=options)]
     entries = compile_launches(launches, targets(["pvc"]), compiler, keep=tmp_path / "keep")
     assert [row(entry)["build_options"] for entry in entries] == ["", *options]
     assert len({row(entry)["asm"] for entry in entries}) == 2
     assert sorted(kit.calls(tmp_path / "fake")) == ["pvc|-cl-intel-256-GRF-per-thread|", "pvc||"]
 
 
-def test_options_of_the_kernel_are_added(compiler: Compiler, tmp_path: Path) -> None:
-    one = launch(tmp_path, "slow", b"a", build_options=("-cl-fast-relaxed-math",))
+def test_options_of_the_kernel_are_added(compiler: Compiler) -> None:
+    one = launch("slow", b"a", build_options=("-cl-fast-relaxed-math",))
     (entry,) = compile_launches([one], targets(["pvc"], build_options=["-cl-mad-enable"]), compiler)
     assert row(entry)["build_options"] == "-cl-fast-relaxed-math -cl-mad-enable"
 
 
 def test_what_the_compiler_left_is_kept(compiler: Compiler, tmp_path: Path) -> None:
-    one = launch(tmp_path, "slow", b"a")
+    one = launch("slow", b"a")
     entries = compile_launches([one], targets(["pvc"], ["default", "large"]), compiler, keep=tmp_path / "keep")
     paths = [tmp_path / "keep" / row(entry)["asm"] for entry in entries]
     assert len(set(paths)) == 2
@@ -110,8 +108,8 @@ def test_what_the_compiler_left_is_kept(compiler: Compiler, tmp_path: Path) -> N
     assert (tmp_path / "keep" / f"{one.spirv_sha256}.spv").read_bytes() == b"a"
 
 
-def test_the_frame_is_typed(compiler: Compiler, tmp_path: Path) -> None:
-    entries = compile_launches([launch(tmp_path, "slow", b"a")], targets(["pvc", "crash"]), compiler)
+def test_the_frame_is_typed(compiler: Compiler) -> None:
+    entries = compile_launches([launch("slow", b"a")], targets(["pvc", "crash"]), compiler)
     table = frame(map(row, entries))
     assert {name: str(dtype) for name, dtype in table.dtypes.items()} == {c.name: c.dtype for c in ISA}
     assert table["spill_bytes"].tolist()[0] == 7296 and table["spill_bytes"].isna().tolist() == [False, True]

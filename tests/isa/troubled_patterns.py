@@ -26,6 +26,7 @@ def ones(item: kapi.Item, y):
 crashes = declare("crashes")
 hangs = declare("hangs")
 raises = declare("raises")
+exits = declare("exits")
 sound = declare("sound")
 
 
@@ -36,6 +37,11 @@ def end_of_process(session, p):
     os.kill(os.getpid(), signal.SIGSEGV)
 
 
+@crashes.optimized
+def after_the_crash(session, p):
+    session.launch(ones, kapi.Range(p.n), p.y)
+
+
 @hangs.naive
 def endless(session, p):
     time.sleep(1000)
@@ -44,6 +50,11 @@ def endless(session, p):
 @raises.naive
 def exception(session, p):
     raise ValueError("on purpose")
+
+
+@exits.naive
+def end_of_python(session, p):
+    raise SystemExit(0)
 
 
 @sound.naive

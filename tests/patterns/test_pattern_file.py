@@ -49,7 +49,7 @@ def test_what_the_file_says_now_counts_whatever_its_size_and_time(file: Path) ->
         ("import sys\nsys.exit(3)", "mine.py:2: SystemExit: 3: mend the pattern file"),
         (
             "class E(Exception):\n    def __str__(self): raise ValueError\nraise E",
-            "mine.py:3: E: mend the pattern file",
+            "mine.py:3: E: an error that cannot say what it is: mend the pattern file",
         ),
         ("x = 1", "{file} declares no pattern: create one with 'pattern = Pattern(...)'"),
         (FILE.replace("pattern.problem", "print"), "pattern 'mine' (mine.py): problem: declare both"),

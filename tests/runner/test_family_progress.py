@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
+from harness.errors import PatternError
 from harness.patterns.declaration import PatternInfo, VariantInfo
 from harness.patterns.plan import Family
-from harness.runner.case_rows import CaseResult, fixed_columns
+from harness.patterns.problem import Problem
+from harness.runner.case_rows import CaseResult, Work, fixed_columns
 from harness.runner.family_progress import FamilyProgress, PassShare
 from harness.sampling.limits import Sampling
+from harness.vocabulary import Status
 
 ROLES = (("a", "naive"), ("b", "intermediate"), ("c", "optimized"))
 VARIANTS = tuple(VariantInfo(name, role, {}, "") for name, role in ROLES)
 INFO = PatternInfo("p", "f", "g", "l", (), "device", {}, {"smoke": {"n": 8}}, {}, VARIANTS, "p.py")
 FAMILY = Family(INFO, "smoke", {"n": 8}, {})
-OK = CaseResult("ok", "", bytes_moved=64)
+OK = CaseResult(Status.OK, "", work=Work(bytes_moved=64))
 
 
 def begin(**limits: Any) -> FamilyProgress:
@@ -33,7 +37,7 @@ def test_every_variant_waits_until_it_has_its_result() -> None:
     assert progress.waiting == ["a", "b", "c"]
     assert {row["status"] for row in progress.rows()} == {"interrupted"}
     assert progress.finish("b", OK)["status"] == "ok"
-    (lost,) = progress.give_up(["a"], "crashed", "check: signal SIGSEGV")
+    (lost,) = progress.give_up(["a"], Status.CRASHED, "check: signal SIGSEGV")
     assert (lost["variant"], lost["status"], lost["reason"]) == ("a", "crashed", "check: signal SIGSEGV")
     assert progress.waiting == ["c"]
     assert progress.statuses() == {"a": "crashed", "b": "ok", "c": "interrupted"}
@@ -42,13 +46,13 @@ def test_every_variant_waits_until_it_has_its_result() -> None:
 def test_a_later_pass_is_for_what_is_good_and_what_is_known_stands_meanwhile() -> None:
     progress = begin(passes=2)
     progress.finish("a", OK)
-    progress.finish("b", CaseResult("wrong", "x"))
+    progress.finish("b", CaseResult(Status.WRONG, "x"))
     progress.finish("c", OK)
     progress.begin_later_pass(1)
     assert progress.waiting == ["a", "c"]
     assert progress.statuses() == {"a": "interrupted", "b": "wrong", "c": "interrupted"}
     assert [row["status"] for row in progress.rows()] == ["ok", "wrong", "ok"]
-    (lost,) = progress.give_up(["c"], "timeout", "hung")
+    (lost,) = progress.give_up(["c"], Status.TIMEOUT, "hung")
     assert (lost["status"], lost["bytes_moved"]) == ("timeout", 64), "what its problem needs is known"
 
 
@@ -106,23 +110,31 @@ def test_a_pass_is_the_last_of_the_run_or_takes_what_is_left(
     assert progress.is_last_pass(progress.limits(left_s=9.0)) == last
 
 
-@pytest.mark.parametrize(("stated", "operations"), [(3, 3), (3.0, 3), (None, None)])
+@pytest.mark.parametrize(
+    ("stated", "operations"), [(3, 3), (3.0, 3), (np.int64(3), 3), (np.float32(3), 3), (None, None)]
+)
 def test_whole_numbers_are_kept_whatever_they_are_written_as(stated: Any, operations: int | None) -> None:
-    assert CaseResult.of({"status": "ok", "reason": "", "operations": stated}) == CaseResult(
-        "ok", "", operations=operations
-    )
+    assert Work.of(Problem(bytes_moved=8, operations=stated)) == Work(8, operations, "fp32")
 
 
-@pytest.mark.parametrize("stated", [1.5, "many", 2**63, [3]])
-def test_work_that_cannot_be_kept_costs_the_case_and_not_the_run(stated: Any) -> None:
-    result = CaseResult.of({"status": "ok", "reason": "", "operations": stated})
-    assert result.status == "error" and result.operations is None
-    assert result.reason is not None and result.reason.startswith("what the problem states cannot be kept: ")
-    assert "operations" in result.reason
+@pytest.mark.parametrize("stated", [1.5, "many", 2**63, [3], float("nan")])
+def test_work_that_cannot_be_kept_is_an_error_of_the_pattern(stated: Any) -> None:
+    with pytest.raises(PatternError, match=r"^what the problem states cannot be kept: .*operations"):
+        Work.of(Problem(operations=stated))
 
 
-def test_a_result_is_read_from_a_message_or_a_row_and_leaves_the_rest() -> None:
-    message = {"kind": "case", "variant": "a", "status": "ok", "reason": "", "operations": 3, "kernels": "[1]"}
-    result = CaseResult.of(message)
-    assert result == CaseResult("ok", "", operations=3, kernels="[1]")
-    assert result.columns().keys() < message.keys() | OK.columns().keys()
+def test_a_result_is_read_from_a_row_and_leaves_the_rest() -> None:
+    work = {"bytes_moved": 8, "operations": None, "operation_kind": "int32", "slm_bytes": 16}
+    row = {"variant": "a", "status": "ok", "reason": "", "stopped_by": "pass", "kernels": "[1]", **work}
+    result = CaseResult.of_row(row)
+    assert result == CaseResult(Status.OK, "", "pass", "[1]", Work(8, None, "int32", 16))
+    assert result.columns() == {name: value for name, value in row.items() if name != "variant"}
+    unmade = CaseResult(Status.ERROR, "problem: no")
+    assert CaseResult.of_row(unmade.columns()) == unmade and unmade.columns().keys() == result.columns().keys()
+
+
+def test_what_a_problem_states_outlasts_a_pass_in_which_it_cannot_be_made() -> None:
+    progress = begin(passes=2)
+    progress.finish("a", OK)
+    row = progress.finish("a", CaseResult(Status.ERROR, "problem: no"))
+    assert (row["status"], row["bytes_moved"]) == ("error", 64)

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from signals_kit import HEEDING_SIGNALS
 
 import harness
 from harness.analysis import metrics, times, timestamps
@@ -104,8 +105,7 @@ def going(
     gate = output.with_suffix(".gate")
     gate.touch()
     process = subprocess.Popen(
-        # pytest may have been started by something that ignores these
-        ["env", "--default-signal=INT,TERM", *command(*asked, *arguments)],
+        [*HEEDING_SIGNALS, *command(*asked, *arguments)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -122,10 +122,6 @@ def going(
         process.communicate()
 
 
-def statuses(run: Run) -> dict[str, str]:
-    return run.cases.set_index("variant")["status"].to_dict()
-
-
 @pytest.fixture(scope="module")
 def faults(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """One run with every fault that a variant can have."""
@@ -138,22 +134,22 @@ def faults(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def test_each_end_of_a_worker_is_recorded_as_what_it_is(faults: Run) -> None:
     cases = faults.cases[faults.cases["pattern"] == "faults"].set_index("variant")
-    assert faults.complete
     assert cases["status"].to_dict() == {
         "good_naive": "ok",
         "aborts": "crashed",
         "segfaults": "crashed",
-        "is_killed": "crashed",
+        "is_killed": "interrupted",
         "takes_all_memory": "crashed",
         "endless_kernel": "timeout",
         "good_optimized": "ok",
     }
     reasons = cases["reason"]
-    assert reasons["aborts"].startswith("check: signal SIGABRT in faults.py, line ")
-    assert reasons["segfaults"].startswith("check: signal SIGSEGV in faults.py, line ")
+    assert reasons["aborts"].startswith("check: ended by SIGABRT in faults.py, line ")
+    assert reasons["segfaults"].startswith("check: ended by SIGSEGV in faults.py, line ")
     assert reasons["is_killed"] == "check: killed from outside (signal SIGKILL)"
     assert reasons["takes_all_memory"].startswith("check: out of memory: the worker had 2.")
     assert reasons["endless_kernel"] == "check: no answer for 15 s"
+    assert not faults.complete and faults.manifest["ended_by"] == "worker killed", "somebody else ended one of them"
 
 
 def test_the_good_pair_is_measured_beside_the_bad_ones(faults: Run) -> None:
@@ -231,11 +227,17 @@ def assert_measured_once(killed: pd.DataFrame, finished: pd.DataFrame) -> None:
     assert in_blocks["block"].min() > killed["block"].max(), "blocks of two sessions must not be mixed"
 
 
+def kill_worker(run: Going) -> None:
+    os.kill(run.worker(), signal.SIGKILL)
+    run.wait_for(
+        "the case of a killed worker", lambda: any("killed" in str(row["reason"]) for row in run.rows("cases"))
+    )
+
+
 def test_a_killed_worker_costs_a_variant_and_a_stopped_run_nothing(tmp_path: Path) -> None:
     with going(tmp_path / "run") as run:
         measured = len(run.rows("samples"))
-        os.kill(run.worker(), signal.SIGKILL)
-        run.wait_for("a crash", lambda: any(row["status"] == "crashed" for row in run.rows("cases")))
+        kill_worker(run)
         run.process.send_signal(signal.SIGTERM)
         time.sleep(0.1)  # of two signals that come at once, any may be taken first
         run.process.send_signal(signal.SIGINT)
@@ -245,9 +247,73 @@ def test_a_killed_worker_costs_a_variant_and_a_stopped_run_nothing(tmp_path: Pat
     assert done.manifest["state"] == "interrupted" and done.manifest["ended_by"] == "SIGTERM"
     assert not (run.output / "journal").exists(), "the tables were finished"
     assert len(done.samples) >= measured
-    crashed = done.cases[done.cases["status"] == "crashed"].iloc[0]
-    assert (crashed["pattern"], crashed["variant"]) == ("gated", "launch_and_wait")
-    assert crashed["reason"] == "sample: killed from outside (signal SIGKILL)"
+    killed = done.cases[done.cases["reason"].str.contains("killed")].iloc[0]
+    assert (killed["pattern"], killed["variant"], killed["status"]) == ("gated", "launch_and_wait", "interrupted")
+    assert killed["reason"] == "sample: killed from outside (signal SIGKILL)"
+
+
+def test_what_a_killed_worker_was_at_is_measured_when_the_run_goes_on(tmp_path: Path) -> None:
+    with going(tmp_path / "run") as run:
+        kill_worker(run)
+        said = run.ends(1)
+    assert "a worker was killed from outside: what was measured is kept" in said
+    killed = harness.load_run(run.output)
+    assert killed.manifest["state"] == "interrupted" and killed.manifest["ended_by"] == "worker killed"
+    gated = killed.cases[killed.cases["pattern"] == "gated"].set_index("variant")
+    assert gated["status"].to_dict() == {"launch": "ok", "launch_and_wait": "interrupted"}
+    assert "1 of 2 families are missing" in xebench("--resume", str(run.output), status=0)
+    done = harness.load_run(run.output)
+    assert done.complete and set(done.cases["status"]) == {"ok"}
+
+
+def test_what_a_pattern_forks_ends_with_the_command_and_measures_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forks = tmp_path / "forks"
+    monkeypatch.setenv("XEBENCH_TEST_FORKS", str(forks))
+    xebench(*smoke(tmp_path / "run", "forks", "--path", str(FAULTY / "forks.py")), status=0)
+    run = harness.load_run(tmp_path / "run")
+    assert set(run.cases["status"]) == {"ok"}
+    assert run.samples["sample"].is_unique
+    assert not run.samples[run.samples["block"] >= 0].duplicated(["case_id", "block"]).any()
+    numbers = [int(line) for line in forks.read_text().splitlines()]
+    assert len(numbers) >= 3
+    assert not [number for number in numbers if is_running(number)]
+
+
+def is_running(pid: int) -> bool:
+    """Whether there is such a process; a killed one stays until init has taken notice."""
+    try:
+        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_garbage_on_descriptors_that_are_not_a_patterns_costs_the_pattern(tmp_path: Path) -> None:
+    path = tmp_path / "gate.py"
+    path.write_text((FAULTY / "gate.py").read_text() + WRITES_EVERYWHERE)
+    xebench(*smoke(tmp_path / "run", "quick", "garbage", "--path", str(path)), status=1)
+    cases = harness.load_run(tmp_path / "run").cases
+    assert set(cases.loc[cases["pattern"] == "quick", "status"]) == {"ok"}
+    garbage = cases[cases["pattern"] == "garbage"]
+    assert set(garbage["status"]) == {"crashed"}
+    assert garbage["reason"].str.contains("the worker sent a message that cannot be read: ", regex=False).all()
+
+
+WRITES_EVERYWHERE = """
+garbage = declare("garbage")
+garbage.problem(numbers)
+garbage.reference(expected)
+
+@garbage.naive
+def writes_everywhere(session, p):
+    for descriptor in range(3, 256):
+        try:
+            os.write(descriptor, b"{}} garbage \\xff of a pattern\\n")
+        except OSError:
+            continue
+    launch(session, p)
+"""
 
 
 def test_a_full_disk_ends_the_run_and_not_what_is_on_it(tmp_path: Path) -> None:

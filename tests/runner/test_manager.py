@@ -5,22 +5,23 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 
-from harness.children.messages import UnreadableMessage
-from harness.children.worker_process import WorkerDied, WorkerHung, WorkerOutOfMemory
+from harness.children.worker import WorkerDied, WorkerHung, WorkerKilled
 from harness.errors import BrokenEnvironment, XebenchError
 from harness.patterns.declaration import PatternInfo, VariantInfo
 from harness.patterns.plan import Family
 from harness.records.checks import Check
-from harness.runner.case_rows import CaseResult, fixed_columns
+from harness.runner.case_rows import CaseResult, Work, fixed_columns
 from harness.runner.family_progress import FamilyProgress
 from harness.runner.manager import GRACE_S, Manager
+from harness.runner.messages import CaseOver, Done, Failed, MeasureFamily, Ready, StateSampled, TableRows
 from harness.runner.stop_signals import Stopped
 from harness.sampling.limits import Sampling
+from harness.vocabulary import State, Status
 
 INFO = PatternInfo(
     name="p",
@@ -38,12 +39,13 @@ INFO = PatternInfo(
 FAMILY = Family(INFO, "smoke", {}, {})
 
 
-class Beacon:
+class Activity:
     def __init__(self) -> None:
         self.state: tuple[int | None, str] = (None, "idle")
 
-    def read(self) -> tuple[int | None, str]:
-        return self.state
+    def read(self, names: Sequence[str]) -> tuple[str | None, str]:
+        number, stage = self.state
+        return None if number is None else names[number], stage
 
 
 class Clock:
@@ -55,25 +57,25 @@ class Clock:
 
 
 class ScriptedWorker:
-    """Answers with the steps of a script: messages, exceptions, what the beacon shows from then on, seconds to pass."""
+    """Answers with the steps of a script: messages, exceptions, what it is doing from then on, seconds to pass."""
 
     def __init__(self, script: Iterator[Any], clock: Clock) -> None:
         self.script = script
         self.clock = clock
         self.timeouts: list[float] = []
-        self.beacon = Beacon()
-        self.asked: list[Mapping[str, Any]] = []
+        self.activity = Activity()
+        self.asked: list[MeasureFamily] = []
         self.closed = False
         self.killed = False
 
-    def ask(self, kind: str, **content: Any) -> None:
-        self.asked.append({"kind": kind, **content})
+    def ask(self, request: MeasureFamily) -> None:
+        self.asked.append(request)
 
-    def listen(self, timeout_s: float) -> Mapping[str, Any]:
+    def listen(self, timeout_s: float) -> Any:
         step = next(self.script)
         if isinstance(step, tuple | float):
             if isinstance(step, tuple):
-                self.beacon.state = step
+                self.activity.state = step
             else:
                 self.clock.now += step
             return self.listen(timeout_s)
@@ -103,22 +105,21 @@ class Sink:
         return {row["variant"]: (row["status"], row["reason"]) for table, row in self.rows if table == "cases"}
 
 
-READY, DONE = {"kind": "ready"}, {"kind": "done"}
+READY, DONE = Ready(), Done()
 
 
-def case(variant: str, status: str = "ok") -> dict[str, Any]:
-    return {"kind": "case", "variant": variant, "status": status, "reason": ""}
+def case(variant: str, status: str = "ok", stopped_by: str = "") -> CaseOver:
+    return CaseOver(variant, CaseResult(Status(status), "", stopped_by))
 
 
-def compiled(variant: str, number: int) -> dict[str, Any]:
+def compiled(variant: str, number: int) -> TableRows:
     row = {"case_id": f"p/{variant}/smoke/-/cpu", "state": "compile", "block": -1, "instance": None, "flags": ""}
-    return {"kind": "rows", "table": "samples", "rows": [{**row, "sample": number}]}
+    return TableRows("samples", [{**row, "sample": number}])
 
 
-def samples(*numbers: int, block: int = 0) -> dict[str, Any]:
-    key = {"case_id": "p/a/smoke/-/cpu", "state": "hot", "block": block, "instance": 0, "flags": ""}
-    rows = [{**key, "sample": number} for number in numbers]
-    return {"kind": "rows", "table": "samples", "rows": rows}
+def samples(*numbers: int, block: int = 0, flags: str = "") -> TableRows:
+    key = {"case_id": "p/a/smoke/-/cpu", "state": "hot", "block": block, "instance": 0, "flags": flags}
+    return TableRows("samples", [{**key, "sample": number} for number in numbers])
 
 
 def manage(*scripts: Sequence[Any], **options: Any) -> tuple[Manager, Sink, list[ScriptedWorker]]:
@@ -140,7 +141,7 @@ def manage(*scripts: Sequence[Any], **options: Any) -> tuple[Manager, Sink, list
 def test_a_family_that_goes_well_is_asked_for_once() -> None:
     manager, sink, (worker,) = manage([READY, samples(0, 1), case("a"), case("b"), DONE])
     assert manager.run_family(FAMILY) == {"a": "ok", "b": "ok"}
-    assert worker.asked[0]["variants"] == ["a", "b"]
+    assert worker.asked[0].variants == ["a", "b"]
     tables = [table for table, _ in sink.rows]
     assert tables == ["cases", "cases", "samples", "samples", "checks", "cases", "checks", "cases"]
     assert sink.rows[0][1]["claim"] is None, "a claim for GPUs must not be counted for a CPU device"
@@ -154,9 +155,9 @@ def test_a_crash_costs_the_variant_that_was_at_work() -> None:
     assert manager.run_family(FAMILY) == {"a": "crashed", "b": "ok"}
     assert sink.last_cases()["a"] == ("crashed", "sample: signal SIGABRT")
     assert workers[0].closed
-    assert workers[1].asked[0]["variants"] == ["b"]
-    assert workers[1].asked[0]["first_sample"] == 1, "numbers of samples must not repeat"
-    assert workers[1].asked[0]["first_block"] == 18, "blocks of two attempts must not be mixed"
+    assert workers[1].asked[0].variants == ["b"]
+    assert workers[1].asked[0].first_sample == 1, "numbers of samples must not repeat"
+    assert workers[1].asked[0].first_block == 18, "blocks of two attempts must not be mixed"
 
 
 def test_a_hang_is_told_from_a_crash() -> None:
@@ -192,16 +193,46 @@ def test_what_a_worker_told_before_it_fell_stands() -> None:
 
 def test_exhausted_memory_is_recorded_as_such() -> None:
     manager, sink, _ = manage(
-        [READY, (0, "check"), WorkerOutOfMemory("out of memory: 9 GiB")],
+        [READY, (0, "check"), WorkerDied("out of memory: 9 GiB")],
         [READY, case("b"), DONE],
     )
     assert manager.run_family(FAMILY) == {"a": "crashed", "b": "ok"}
     assert sink.last_cases()["a"] == ("crashed", "check: out of memory: 9 GiB")
 
 
+def test_a_variant_whose_worker_is_killed_from_outside_waits_for_another_session() -> None:
+    killed = WorkerKilled("killed from outside (signal SIGKILL)")
+    manager, sink, workers = manage(
+        [READY, (0, "sample"), killed],
+        [READY, case("b", stopped_by="pass"), DONE, case("b"), DONE],
+        sampling=Sampling(passes=2),
+    )
+    assert manager.run_family(FAMILY) == {"a": "interrupted", "b": "ok"}
+    assert manager.run_family(FAMILY, number=1) == {"a": "interrupted", "b": "ok"}
+    assert sink.last_cases()["a"] == ("interrupted", "sample: killed from outside (signal SIGKILL)")
+    assert [request.variants for worker in workers for request in worker.asked] == [["a", "b"], ["b"], ["b"]]
+
+
+def test_the_budget_that_ends_after_a_kill_does_not_take_its_reason() -> None:
+    manager, sink, _ = manage([READY, (0, "check"), 6.0, WorkerKilled("out of memory: the system killed the worker")])
+    assert manager.run_family(FAMILY, budget_s=5.0) == {"a": "interrupted", "b": "interrupted"}
+    assert sink.last_cases()["a"] == ("interrupted", "check: out of memory: the system killed the worker")
+
+
+def test_what_a_problem_states_outlasts_a_pass_in_which_it_cannot_be_made() -> None:
+    work = Work(bytes_moved=8, operations=None, operation_kind="fp32", slm_bytes=None)
+    first = [CaseOver(name, CaseResult(Status.OK, "", "pass", work=work)) for name in "ab"]
+    manager, sink, _ = manage(
+        [READY, *first, DONE, case("a", "error"), case("b", "error"), DONE], sampling=Sampling(passes=2)
+    )
+    manager.run_family(FAMILY)
+    assert manager.run_family(FAMILY, number=1) == {"a": "error", "b": "error"}
+    assert sink.rows[-1][1]["bytes_moved"] == 8
+
+
 def test_a_worker_that_gives_up_costs_the_family_but_not_the_run() -> None:
     manager, sink, _ = manage(
-        [READY, {"kind": "failed", "reason": "the pattern file is gone", "exit_code": 2}],
+        [READY, Failed("the pattern file is gone", 2)],
         [READY, case("a"), case("b"), DONE],
     )
     assert manager.run_family(FAMILY) == {"a": "error", "b": "error"}
@@ -223,7 +254,7 @@ def test_a_resumed_run_goes_on_counting() -> None:
     manager, _, (worker,) = manage([READY, samples(70, block=31), DONE, DONE], first=(70, 30))
     manager.run_family(FAMILY)
     manager.run_family(FAMILY)
-    asked = [(request["first_sample"], request["first_block"]) for request in worker.asked]
+    asked = [(request.first_sample, request.first_block) for request in worker.asked]
     assert asked == [(70, 30), (71, 30)], "families may share block numbers, sessions may not"
 
 
@@ -231,14 +262,12 @@ def test_sampling_takes_no_longer_than_the_run_has_left() -> None:
     manager, _, (worker,) = manage([READY, DONE, DONE])
     manager.run_family(FAMILY, budget_s=1.5)
     manager.run_family(FAMILY)
-    assert [request["sampling"]["budget_s"] for request in worker.asked] == [1.5, Sampling().budget_s]
+    assert [request.sampling.budget_s for request in worker.asked] == [1.5, Sampling().budget_s]
 
 
 def test_samples_are_marked_while_something_disturbs_them() -> None:
     flags = iter([(), ("shared device",)])
-    flagged = samples(1)
-    flagged["rows"][0]["flags"] = "short"
-    manager, sink, _ = manage([READY, samples(0), flagged, DONE], sample_flags=lambda: next(flags))
+    manager, sink, _ = manage([READY, samples(0), samples(1, flags="short"), DONE], sample_flags=lambda: next(flags))
     manager.run_family(FAMILY)
     assert [row["flags"] for table, row in sink.rows if table == "samples"] == ["", "short,shared device"]
 
@@ -266,7 +295,7 @@ def test_cases_are_on_disk_before_they_are_measured() -> None:
 
 
 def test_a_worker_that_cannot_start_ends_the_run_with_its_reason() -> None:
-    manager, _, _ = manage([{"kind": "failed", "reason": "no device 'x'", "exit_code": 3}])
+    manager, _, _ = manage([Failed("no device 'x'", 3)])
     with pytest.raises(XebenchError, match="no device 'x'") as caught:
         manager.run_family(FAMILY)
     assert caught.value.exit_code == 3
@@ -279,7 +308,7 @@ def test_a_worker_that_cannot_start_ends_the_run_with_its_reason() -> None:
 
 
 def test_a_later_pass_goes_on_with_what_is_good() -> None:
-    first = {"kind": "pass", "state": "hot", "instances": [{"b": [0.1, 0.2]}], "seconds": 2.0}
+    first = StateSampled(State.HOT, [{"b": [0.1, 0.2]}], 2.0)
     manager, _, (worker,) = manage(
         [
             *(READY, compiled("a", 0), compiled("b", 1), samples(2, 3, block=7), first, case("a"), case("b", "wrong")),
@@ -290,20 +319,20 @@ def test_a_later_pass_goes_on_with_what_is_good() -> None:
     assert manager.run_family(FAMILY) == {"a": "ok", "b": "wrong"}
     assert manager.run_family(FAMILY, number=1) == {"a": "ok", "b": "wrong"}
     one, two = worker.asked
-    assert (one["variants"], two["variants"]) == (["a", "b"], ["a"])
-    assert (one["first_block"], two["first_block"]) == (0, 8)
-    assert (one["first_instance"], two["first_instance"]) == (0, 1)
-    assert (one["compiled"], two["compiled"], one["last"], two["last"]) == ([], ["a"], False, False)
-    assert (one["earlier"], two["earlier"]) == ({}, {"hot": first["instances"]})
-    assert one["sampling"]["budget_s"] == 3.0
-    assert two["sampling"]["budget_s"] == 3.5, "what the first pass left is for the others"
-    assert one["sampling"]["max_blocks"] == 30
+    assert (one.variants, two.variants) == (["a", "b"], ["a"])
+    assert (one.first_block, two.first_block) == (0, 8)
+    assert (one.first_instance, two.first_instance) == (0, 1)
+    assert (one.compiled, two.compiled, one.last, two.last) == ([], ["a"], False, False)
+    assert (one.earlier, two.earlier) == ({}, {"hot": first.instances})
+    assert one.sampling.budget_s == 3.0
+    assert two.sampling.budget_s == 3.5, "what the first pass left is for the others"
+    assert one.sampling.max_blocks == 30
 
 
 def test_what_crashes_in_a_later_pass_is_crashed() -> None:
     manager, sink, _ = manage(
         [
-            *(READY, {**case("a"), "stopped_by": "pass"}, {**case("b"), "stopped_by": "pass"}, DONE),
+            *(READY, case("a", stopped_by="pass"), case("b", stopped_by="pass"), DONE),
             *((0, "sample"), WorkerDied("signal SIGSEGV")),
         ],
         [READY, case("b"), DONE],
@@ -343,7 +372,7 @@ def test_a_family_of_an_earlier_session_gets_its_last_pass() -> None:
             Sampling(budget_s=9.0, passes=3),
             next_block=30,
             next_instance=4,
-            results=dict.fromkeys("ab", CaseResult("ok", "")),
+            results=dict.fromkeys("ab", CaseResult(Status.OK, "")),
             spent_s=6.0,
             speedups=earlier,  # type: ignore[arg-type]
             compiled={"a", "b"},
@@ -351,23 +380,10 @@ def test_a_family_of_an_earlier_session_gets_its_last_pass() -> None:
     )
     assert manager.run_family(FAMILY, number=2) == {"a": "ok", "b": "ok"}
     (asked,) = worker.asked
-    assert (asked["first_block"], asked["first_instance"], asked["earlier"]) == (30, 4, earlier)
-    assert (asked["compiled"], asked["last"]) == (["a", "b"], True)
-    assert asked["sampling"]["budget_s"] == pytest.approx(3.0)
+    assert (asked.first_block, asked.first_instance, asked.earlier) == (30, 4, earlier)
+    assert (asked.compiled, asked.last) == (["a", "b"], True)
+    assert asked.sampling.budget_s == pytest.approx(3.0)
     assert sink.rows[0][0] == "samples", "its cases are not announced again"
-
-
-def test_what_is_no_message_costs_the_worker_and_not_the_run() -> None:
-    manager, sink, workers = manage(
-        [READY, (0, "sample"), UnreadableMessage("a message that cannot be read: '{'")],
-        [READY, case("b"), DONE],
-    )
-    assert manager.run_family(FAMILY) == {"a": "crashed", "b": "ok"}
-    assert sink.last_cases()["a"] == ("crashed", "sample: the worker sent a message that cannot be read: '{'")
-    assert workers[0].closed
-    manager, _, _ = manage([UnreadableMessage("x")])
-    with pytest.raises(BrokenEnvironment, match="did not start: the worker sent x"):
-        manager.run_family(FAMILY)
 
 
 def test_rows_of_compilation_are_asked_for_once() -> None:
@@ -376,35 +392,35 @@ def test_rows_of_compilation_are_asked_for_once() -> None:
         [READY, case("a"), DONE],
     )
     assert manager.run_family(FAMILY) == {"a": "ok", "b": "crashed"}
-    assert [worker.asked[0]["compiled"] for worker in workers] == [[], ["a"]]
+    assert [worker.asked[0].compiled for worker in workers] == [[], ["a"]]
 
 
-def told(state: str, seconds: float) -> dict[str, Any]:
-    return {"kind": "pass", "state": state, "instances": [{"b": [0.1]}], "seconds": seconds}
+def told(seconds: float) -> StateSampled:
+    return StateSampled(State.HOT, [{"b": [0.1]}], seconds)
 
 
 def test_a_lost_worker_has_spent_its_part_of_the_budget_but_for_its_silence() -> None:
     manager, _, workers = manage(
         [READY, 30.0, samples(0), 4.0, samples(1), (0, "sample"), 120.0, WorkerHung("no answer for 120 s")],
-        [READY, told("hot", 1.0), case("b"), DONE, case("b"), DONE],
+        [READY, told(1.0), case("b"), DONE, case("b"), DONE],
         sampling=Sampling(budget_s=9.0, passes=2),
     )
     manager.run_family(FAMILY)
     manager.run_family(FAMILY, number=1)
-    asked = [request["sampling"]["budget_s"] for worker in workers for request in worker.asked]
+    asked = [request.sampling.budget_s for worker in workers for request in worker.asked]
     assert asked == [4.5, 2.5, 4.0], "what is left is for the passes that are left"
 
 
 def test_what_a_lost_worker_told_is_not_counted_twice() -> None:
     manager, _, workers = manage(
-        [READY, samples(0), 4.0, samples(1), told("hot", 4.5), (0, "recheck"), WorkerDied("signal SIGSEGV")],
+        [READY, samples(0), 4.0, samples(1), told(4.5), (0, "recheck"), WorkerDied("signal SIGSEGV")],
         [READY, case("b"), DONE],
         sampling=Sampling(budget_s=9.0),
     )
     manager.run_family(FAMILY)
     (asked,) = workers[1].asked
-    assert asked["sampling"]["budget_s"] == 4.5
-    assert asked["earlier"] == {}, "speed-ups of samples that no check followed decide nothing"
+    assert asked.sampling.budget_s == 4.5
+    assert asked.earlier == {}, "speed-ups of samples that no check followed decide nothing"
 
 
 def test_the_budget_of_the_run_is_of_all_attempts() -> None:
@@ -413,7 +429,7 @@ def test_the_budget_of_the_run_is_of_all_attempts() -> None:
         [READY, (0, "check"), 3.0, WorkerDied("y")],
     )
     assert manager.run_family(FAMILY, budget_s=5.0) == {"a": "crashed", "b": "crashed"}
-    assert [worker.asked[0]["sampling"]["budget_s"] for worker in workers] == [5.0, 2.0]
+    assert [worker.asked[0].sampling.budget_s for worker in workers] == [5.0, 2.0]
     manager, sink, workers = manage([READY, (0, "check"), 6.0, WorkerDied("x")])
     assert manager.run_family(FAMILY, budget_s=5.0) == {"a": "crashed", "b": "interrupted"}
     assert sink.last_cases()["b"] == ("interrupted", "not measured: the budget for the run is spent")
@@ -454,8 +470,8 @@ def test_no_pass_begins_when_all_samples_are_taken() -> None:
     )
     for number in range(20):
         assert manager.run_family(FAMILY, number=number) == {"a": "ok", "b": "ok"}
-    assert [request["sampling"]["max_blocks"] for request in worker.asked] == [1] * 6
-    assert [request["last"] for request in worker.asked] == [False] * 5 + [True], "it stops for its blocks"
+    assert [request.sampling.max_blocks for request in worker.asked] == [1] * 6
+    assert [request.last for request in worker.asked] == [False] * 5 + [True], "it stops for its blocks"
 
 
 def test_each_state_gets_a_block_and_no_more_than_there_are() -> None:
@@ -467,8 +483,8 @@ def test_each_state_gets_a_block_and_no_more_than_there_are() -> None:
     manager, _, (worker,) = manage([READY, *(step for answer in hot_and_cold for step in answer)], sampling=both)
     for number in range(5):
         manager.run_family(FAMILY, number=number)
-    assert [request["sampling"]["max_blocks"] for request in worker.asked] == [2, 2, 2]
-    assert [request["last"] for request in worker.asked] == [False, False, True]
+    assert [request.sampling.max_blocks for request in worker.asked] == [2, 2, 2]
+    assert [request.last for request in worker.asked] == [False, False, True]
 
 
 A, B = "p/a/smoke/-/cpu", "p/b/smoke/-/cpu"
@@ -524,7 +540,7 @@ def test_samples_of_a_pass_that_a_stop_cuts_off_stay_unchecked() -> None:
 
 def test_cases_have_their_sizes_and_those_that_are_not_the_presets() -> None:
     manager, sink, _ = manage()
-    info = replace(INFO, presets={"smoke": {"n": 384, "m": 2}})
+    info = msgspec.structs.replace(INFO, presets={"smoke": {"n": 384, "m": 2}})
     manager.announce([Family(info, "smoke", {"n": 64, "m": 2}, {})])
     (row, _) = (row for _, row in sink.rows)
     assert (row["sizes"], row["overrides"]) == ('{"m": 2, "n": 64}', '{"n": 64}')

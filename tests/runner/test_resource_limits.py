@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
-from harness.children.process_memory import resident_bytes, system_memory_kills
 from harness.errors import XebenchError
 from harness.runner.resource_limits import RunBudget, host_memory_bytes, parse_memory
 
@@ -59,18 +57,6 @@ def test_a_container_has_less_memory_than_its_host(tmp_path: Path) -> None:
 def test_without_control_groups_the_host_counts(tmp_path: Path) -> None:
     assert host_memory_bytes(tmp_path) > 1 << 20
     assert host_memory_bytes(control_groups(tmp_path, {"": "max\n"}, "")) == host_memory_bytes(tmp_path / "nothing")
-
-
-def test_the_memory_of_a_process_is_seen_and_that_of_none_is_none() -> None:
-    assert resident_bytes(os.getpid()) > 1 << 20
-    assert resident_bytes(2**22 + 1) == 0, "beyond the largest process id"
-
-
-def test_the_kills_of_the_system_are_counted(tmp_path: Path) -> None:
-    assert system_memory_kills(tmp_path) == 0
-    (tmp_path / "proc").mkdir()
-    (tmp_path / "proc/vmstat").write_text("pgfault 12\noom_kill 3\noom_kill_other 9\n")
-    assert system_memory_kills(tmp_path) == 3
 
 
 def test_a_budget_is_spent_by_the_clock() -> None:

@@ -19,7 +19,7 @@ from harness.runner import resume
 from harness.runner.case_rows import CaseResult, fixed_columns
 from harness.runner.recipe import Recipe
 from harness.sampling.limits import Sampling
-from harness.vocabulary import CheckResult, StopReason
+from harness.vocabulary import CheckResult, Status, StopReason
 
 DEVICE = {"device": "opencl:cpu:0", "name": "CPU", "driver_version": "1.2", "device_class": "cpu"}
 
@@ -33,7 +33,8 @@ def family(name: str, own_n: int = 8, **axes: Any) -> Family:
 def case_rows(of: Family, *statuses: str) -> list[dict[str, Any]]:
     rows = fixed_columns(of, DEVICE, 1).values()
     return [
-        {**row, **CaseResult(status, "").columns()} for row, status in zip(rows, statuses or ("ok", "ok"), strict=True)
+        {**row, **CaseResult(Status(status), "").columns()}
+        for row, status in zip(rows, statuses or ("ok", "ok"), strict=True)
     ]
 
 
@@ -116,6 +117,10 @@ def test_a_run_that_does_not_remember_cannot_be_resumed(kept: Any, tmp_path: Pat
         ("instances", 0),
         ("passes", -1),
         ("max_samples", True),
+        ("max_samples", 2.0),
+        ("precision", math.inf),
+        ("state", "hot\n"),
+        ("require_gpu", 1),
         ("seed", -5),
         ("preset", None),
     ],

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from signals_kit import HEEDING_SIGNALS
 
 import harness
 
@@ -151,10 +152,13 @@ def test_errors_of_a_pattern_cost_that_pattern(tmp_path: Path) -> None:
 def start_slow_run(output: Path, arguments: Sequence[str] = ()) -> subprocess.Popen[bytes]:
     """A run that goes on until it is stopped, once its first samples are on disk."""
     process = subprocess.Popen(
-        command(
-            "run", "slm_convolution_cache", "allocation_in_loop", "--preset", "smoke", "--device", "cpu",
-            "--output", str(output), "--budget", "300", "--precision", "1e-9", *arguments,
-        ),
+        [
+            *HEEDING_SIGNALS,
+            *command(
+                "run", "slm_convolution_cache", "allocation_in_loop", "--preset", "smoke", "--device", "cpu",
+                "--output", str(output), "--budget", "300", "--precision", "1e-9", *arguments,
+            ),
+        ],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )  # fmt: skip

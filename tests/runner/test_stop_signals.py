@@ -5,10 +5,18 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Iterator
 
 import pytest
+from signals_kit import signals_heeded
 
 from harness.runner.stop_signals import Stopped, StoppedEarly, StopSignals, exit_code
+
+
+@pytest.fixture(autouse=True)
+def _heeded() -> Iterator[None]:
+    with signals_heeded():
+        yield
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -28,12 +28,8 @@ class Memory(Protocol):
         """A host copy of a device array."""
 
 
-class Bound:
+class Bound(SimpleNamespace):
     """A problem as variants see it: device arrays, host arrays under ``host``, numbers as attributes."""
-
-    def __init__(self, host: SimpleNamespace, values: Mapping[str, Any]) -> None:
-        self.host = host
-        self.__dict__.update(values)
 
 
 class Binding:
@@ -66,7 +62,7 @@ class Binding:
                 values[name] = memory.upload(getattr(host, name))
             else:
                 values[name] = field
-        self.bound = Bound(host, values)
+        self.bound = Bound(**{"host": host, **values})
 
     @property
     def declared(self) -> dict[str, tuple[tuple[int, ...], Any]]:
@@ -96,11 +92,11 @@ class Binding:
 
     def results(self) -> dict[str, Array]:
         """Host copies of everything that a variant must write."""
-        found = {}
-        for name in self.declared:
-            value = getattr(self.bound, name)
-            found[name] = value.copy() if isinstance(value, np.ndarray) else self._memory.read(value)
-        return found
+        written = {name: getattr(self.bound, name) for name in self.declared}
+        return {
+            name: value.copy() if isinstance(value, np.ndarray) else self._memory.read(value)
+            for name, value in written.items()
+        }
 
 
 def host_view(problem: Problem, numbers: Mapping[str, Any]) -> SimpleNamespace:

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
-from harness.children.activity import Beacon
-from harness.children.messages import Sender
-from harness.runner.worker.calibration import cold_limit_gbps
+from harness.children.activity import ActivityPage
+from harness.children.channel import Sender
+from harness.children.parent import Parent
+from harness.runner import messages
+from harness.runner.case_rows import CaseResult, Work
+from harness.runner.messages import MeasureFamily, Request, Stage
+from harness.runner.worker.bound_problem import Binding, check_memory
+from harness.runner.worker.calibration import cold_limit_gbps, measure_roofs
 from harness.runner.worker.machine_monitor import MachineMonitor
-from harness.runner.worker.prepare import Prepared, check_device, find_pattern, make_problem, prepare
+from harness.runner.worker.prepare import check_device, expected_results, find_pattern, make_problem
 from harness.runner.worker.result_check import Checker
 from harness.runner.worker.row_stream import RowStream
 from harness.runner.worker.sample_flags import Rules
 from harness.runner.worker.sample_taker import SampleTaker
-from harness.runner.worker.variant_run import Candidate, outcome
+from harness.runner.worker.variant_run import VariantRun, nothing, outcome
 from harness.runtime import DeviceInfo
+from harness.runtime.devices import describe
 from harness.sampling import batching
 from harness.sampling.blocks import Sampled, sample_family
 from harness.sampling.instances import Instances
@@ -35,45 +39,29 @@ from harness.vocabulary import State, Status, StopReason
 _ENDS = (StopReason.PASS, StopReason.BUDGET, StopReason.MAX_BLOCKS, StopReason.PRECISION)
 
 
-@dataclass(frozen=True)
-class Request:
-    """What the manager asks for: one family of cases.
+class FamilyRun:
+    """One family on one session.
 
-    ``variants`` are names in the order of the beacon's indices; ``case_ids`` has a key for each. ``compiled`` names
-    those that have their rows of compilation; ``last``: no pass comes after this one; ``earlier`` has the log speed-ups
-    of earlier passes' instances by state.
+    Args:
+        request: what is measured, and how thoroughly.
+        session: of the device.
+        device: what it offers.
+        sender: takes rows and results.
+        activity: shows what is worked at.
     """
 
-    source: str
-    pattern: str
-    sizes: Mapping[str, Any]
-    axes: Mapping[str, Any]
-    variants: Sequence[str]
-    case_ids: Mapping[str, str]
-    sampling: Mapping[str, Any]
-    seed: int
-    first_sample: int = 0
-    first_block: int = 0
-    first_instance: int = 0
-    compiled: Sequence[str] = ()
-    last: bool = True
-    earlier: Mapping[str, Any] = field(default_factory=dict)
-
-
-class FamilyRun:
-    """One family on one session; see :func:`run_family`."""
-
-    def __init__(self, request: Request, session: Session, device: DeviceInfo, sender: Sender, beacon: Beacon) -> None:
+    def __init__(
+        self, request: MeasureFamily, session: Session, device: DeviceInfo, sender: Sender, activity: ActivityPage
+    ) -> None:
         self.request = request
         self.session = session
         self.device = device
         self.sender = sender
-        self.beacon = beacon
+        self.activity = activity
         self.pattern = find_pattern(request.source, request.pattern)
-        self.sampling = Sampling(**request.sampling)
         self.rows = RowStream(sender, request.case_ids, request.first_sample, compiled=request.compiled)
-        self.candidates = [Candidate(self.pattern.variants[name]) for name in request.variants]
-        self.work: dict[str, Any] = {}
+        self.variants = [VariantRun(self.pattern.variants[name]) for name in request.variants]
+        self.work: Work | None = None
         self.stopped_by = ""
         self._batches: dict[State, int] = {}
         self._instance = request.first_instance
@@ -83,65 +71,57 @@ class FamilyRun:
         """Measure, and send a row for every case, whatever happens to it."""
         try:
             check_device(self.pattern, self.request.axes, self.device)
-            self.prepared = self._prepare()
+            self._prepare()
             self._check()
             self._sample()
             self._recheck()
         except BaseException as error:
-            for candidate in self.candidates:
-                candidate.drop(*outcome(self.beacon.read()[1], error))
+            _, stage = self.activity.read()
+            for variant in self.variants:
+                variant.drop(*outcome(stage, error))
         finally:
             self.rows.flush()
-            for candidate in self.candidates:
-                self._send_case(candidate)
-            self.beacon.show(None, "idle")
+            for variant in self.variants:
+                self._send_case(variant)
+            self.activity.show(None, Stage.IDLE)
             self.session.release()
 
-    def _good(self) -> list[Candidate]:
-        return [candidate for candidate in self.candidates if candidate.status == Status.OK]
+    def _good(self) -> list[VariantRun]:
+        return [variant for variant in self.variants if variant.status == Status.OK]
 
-    def _prepare(self) -> Prepared:
-        self.beacon.show(None, "problem")
+    def _prepare(self) -> None:
+        """Make the problem, upload it, and compute its reference."""
+        self.activity.show(None, Stage.PROBLEM)
         numbers = {**self.request.sizes, **self.request.axes}
         problem = make_problem(self.pattern, numbers, self.request.seed)
-        self.work = {
-            "bytes_moved": problem.bytes_moved,
-            "operations": problem.operations,
-            "operation_kind": problem.operation_kind,
-            "slm_bytes": problem.slm_bytes,
-        }
-        memory = DeviceMemory(self.session.queue)
-        return prepare(self.pattern, problem, numbers, self.device, memory, lambda: self.beacon.show(None, "reference"))
+        self.work = Work.of(problem)
+        check_memory(problem, self.device.global_memory_bytes, self.device.max_alloc_bytes)
+        self._bind = partial(Binding, problem, numbers, DeviceMemory(self.session.queue))
+        self.binding = self._bind()
+        self.activity.show(None, Stage.REFERENCE)
+        self.expected = expected_results(self.pattern, problem, numbers, self.binding)
 
     def _checker(self) -> Checker:
-        prepared = self.prepared
-        return Checker(
-            self.pattern,
-            prepared.binding,
-            prepared.expected,
-            self.request.axes,
-            self.session,
-            self.device,
-            self.rows,
-        )
+        axes = self.request.axes
+        return Checker(self.pattern, self.binding, self.expected, axes, self.session, self.device, self.rows)
 
     def _check(self) -> None:
         checker = self._checker()
-        for candidate in self.candidates:
-            self._guard(candidate, "check", partial(checker.first_call, candidate))
+        for variant in self.variants:
+            self._guard(variant, Stage.CHECK, partial(checker.first_call, variant))
             self.session.take_compilations()
-            self.sender.send("progress", variant=candidate.name, stage="checked", status=candidate.status)
+            self.sender.send(messages.VariantChecked(variant.name))
 
     def _recheck(self) -> None:
         checker = self._checker()
-        for candidate in self._good():
-            self._guard(candidate, "recheck", partial(checker.verify, candidate))
+        for variant in self._good():
+            self._guard(variant, Stage.RECHECK, partial(checker.verify, variant))
 
     # ---- sampling -----------------------------------------------------------------------------------------------
 
     def _sample(self) -> None:
         """Sample the good variants together, state after state."""
-        part, ends = self.sampling.for_each_state(), []
+        part, ends = self.request.sampling.for_each_state(), []
         for state in part.states if self._good() else ():
             with self._watch():
                 ends.append(self._sample_state(state, part))
@@ -157,7 +137,7 @@ class FamilyRun:
         begin, sampled = time.monotonic(), Sampled("", self._next_block)
         while self._good():
             sampled = sample_family(
-                [candidate.name for candidate in self._good()],
+                [variant.name for variant in self._good()],
                 partial(self._measure, self._taker(flusher), self.session.queue_count),
                 instances.decide,
                 instances.share,
@@ -170,20 +150,21 @@ class FamilyRun:
             if sampled.stopped_by != NEXT_INSTANCE:
                 break
             self._renew()
-        self.sender.send("pass", state=state, instances=instances.taken(), seconds=time.monotonic() - begin)
+        self.sender.send(messages.StateSampled(state, instances.taken(), time.monotonic() - begin))
         return sampled.stopped_by
 
     def _renew(self) -> None:
         """Make arrays and kernels anew: the next instance of the family."""
-        self.beacon.show(None, "problem")
-        for candidate in self.candidates:
-            candidate.timed = _nothing  # what it holds of the old arrays is freed first
+        self.activity.show(None, Stage.PROBLEM)
+        for variant in self.variants:
+            variant.sample = nothing  # what it holds of the old arrays is freed first
         self.session.release()
-        self.prepared.renew()
+        del self.binding  # so that the new arrays lie elsewhere, where the allocator has another place
+        self.binding = self._bind()
         self._instance += 1
         checker = self._checker()
-        for candidate in self._good():
-            self._guard(candidate, "prepare", partial(checker.prepare, candidate))
+        for variant in self._good():
+            self._guard(variant, Stage.PREPARE, partial(checker.prepare, variant))
         self.session.take_compilations()
 
     @contextmanager
@@ -192,18 +173,19 @@ class FamilyRun:
             yield
 
     def _taker(self, flusher: Flusher | None) -> SampleTaker:
-        rules = Rules(self.pattern.metric, self.device.timer_resolution_ns, self.work["bytes_moved"])
-        return SampleTaker(self.session, self.prepared.binding, self.rows, rules, flusher, self._instance)
+        assert self.work is not None
+        rules = Rules(self.pattern.metric, self.device.timer_resolution_ns, self.work.bytes_moved)
+        return SampleTaker(self.session, self.binding, self.rows, rules, flusher, self._instance)
 
     def _measure(
         self, taker: SampleTaker, queues: int, variant: str, *, state: str, block: int, order: int, batch: int
     ) -> float | None:
-        index = self.request.variants.index(variant)
-        self.beacon.show(index, "sample")
+        number = self.request.variants.index(variant)
+        self.activity.show(number, Stage.SAMPLE)
         try:
-            value = taker.take(self.candidates[index], state=state, block=block, order=order, batch=batch)
+            value = taker.take(self.variants[number], state=state, block=block, order=order, batch=batch)
         except BaseException as error:
-            self.candidates[index].drop(*outcome("sample", error))
+            self.variants[number].drop(*outcome(Stage.SAMPLE, error))
             return None
         self.session.forget_queues(queues)
         return value
@@ -216,7 +198,7 @@ class FamilyRun:
 
     def _batch(self, state: State, part: Sampling, times_ns: Mapping[str, float], block_s: float) -> int:
         # in-out arrays are reset and caches are flushed before each sample, not before each execution
-        if state == State.COLD or self.prepared.binding.initial:
+        if state == State.COLD or self.binding.initial:
             return 1
         least = batching.least_ns(self.pattern.metric, self.device.timer_resolution_ns)
         # enough blocks for a decision within half of the budget
@@ -225,30 +207,29 @@ class FamilyRun:
 
     # ---- outcomes -----------------------------------------------------------------------------------------------
 
-    def _guard(self, candidate: Candidate, stage: str, action: Callable[[], None]) -> None:
+    def _guard(self, variant: VariantRun, stage: Stage, action: Callable[[], None]) -> None:
         """Run a step of one variant; what goes wrong ends that variant, not the family."""
-        self.beacon.show(self.request.variants.index(candidate.name), stage)
+        self.activity.show(self.request.variants.index(variant.name), stage)
         try:
             action()
         except BaseException as error:
-            candidate.drop(*outcome(stage, error))
+            variant.drop(*outcome(stage, error))
 
-    def _send_case(self, candidate: Candidate) -> None:
-        self.sender.send(
-            "case",
-            variant=candidate.name,
-            status=candidate.status,
-            reason=candidate.reason,
-            stopped_by=self.stopped_by if candidate.status == Status.OK else "",
-            kernels=json.dumps(candidate.kernels),
-            **self.work,
-        )
+    def _send_case(self, variant: VariantRun) -> None:
+        stopped_by = self.stopped_by if variant.status == Status.OK else ""
+        result = CaseResult(variant.status, variant.reason, stopped_by, json.dumps(variant.kernels), self.work)
+        self.sender.send(messages.CaseOver(variant.name, result))
 
 
-def _nothing() -> None:
-    """The timed part of a variant that is not prepared."""
+def prepare(device: str, parent: Parent) -> Callable[[Request], None]:
+    """A session on a device; gives the function that measures on it what the manager asks for."""
+    session = Session.on(device)
+    info = describe(session.device)
 
+    def answer(request: Request) -> None:
+        if isinstance(request, messages.MeasureRoofs):
+            parent.answers.send(messages.Roofs(measure_roofs(session)))
+        else:
+            FamilyRun(request, session, info, parent.answers, parent.activity).run()
 
-def run_family(request: Request, session: Session, device: DeviceInfo, sender: Sender, beacon: Beacon) -> None:
-    """Measure one family and stream its rows."""
-    FamilyRun(request, session, device, sender, beacon).run()
+    return answer

@@ -12,14 +12,14 @@ from functools import partial
 from statistics import median
 from typing import Any
 
-from harness.children.messages import Sender
+from harness.children.channel import Sender
 from harness.dpex import build, compile_kernel
 from harness.dpex.signature import index_space_extents
 from harness.patterns.pattern import Variant
 from harness.runner.worker.row_stream import RowStream
 from harness.runner.worker.sample_flags import Rules
 from harness.runner.worker.sample_taker import SampleTaker
-from harness.runner.worker.variant_run import Candidate
+from harness.runner.worker.variant_run import VariantRun
 from harness.sampling.blocks import sample_family
 from harness.sampling.limits import Sampling
 from harness.sampling.stopping import decide
@@ -67,13 +67,13 @@ def sample_overheads(session: Session, kernel: Any, index_space: Any, array: Any
 def _harness_ns(session: Session, launch: Callable[[], Any]) -> float:
     """One round of a family of two equal variants, sampled as the patterns' are."""
     names = ("a", "b")
-    candidates = {name: Candidate(Variant(name, Role.BASELINE, launch, {}, (), ""), launch) for name in names}
+    variants = {name: VariantRun(Variant(name, Role.BASELINE, launch, {}, (), ""), launch) for name in names}
     device_ns: list[float] = []
     with _nowhere() as sender:
         taker = SampleTaker(session, _NothingToReset(), RowStream(sender, {"a": "a", "b": "b"}, 0), Rules("device", 1))
 
         def measure(variant: str, **place: Any) -> float:
-            device_ns.append(taker.take(candidates[variant], **place))
+            device_ns.append(taker.take(variants[variant], **place))
             return device_ns[-1]
 
         blocks = SAMPLES // len(names)

@@ -1,8 +1,8 @@
-"""Set a family's problem up: its data on the device, and what every variant must write."""
+"""What a family needs before it is bound to a device: its pattern, its problem, and what every variant must write."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from harness.errors import Unsupported
 from harness.patterns.pattern import Pattern
 from harness.patterns.pattern_file import load_file
 from harness.patterns.problem import Problem
-from harness.runner.worker.bound_problem import Binding, Memory, check_memory, host_view
+from harness.runner.worker.bound_problem import Binding, host_view
 from harness.runner.worker.comparison import check_reference
 from harness.runner.worker.variant_run import accepted
 from harness.runtime import DeviceInfo, missing
@@ -44,31 +44,6 @@ def check_device(pattern: Pattern, axes: Mapping[str, Any], device: DeviceInfo) 
         raise Unsupported(reason)
 
 
-class Prepared:
-    """A problem on the device.
-
-    Args:
-        bind: uploads its arrays.
-        expected: what every variant must write, from the arrays that are declared.
-
-    Attributes:
-        binding: its arrays.
-        expected: what every variant must write.
-    """
-
-    def __init__(
-        self, bind: Callable[[], Binding], expected: Callable[[Binding], Mapping[str, npt.NDArray[Any]]]
-    ) -> None:
-        self._bind = bind
-        self.binding = bind()
-        self.expected = expected(self.binding)
-
-    def renew(self) -> None:
-        """Free the arrays, then upload them again, to another place in memory where the allocator has one."""
-        del self.binding
-        self.binding = self._bind()
-
-
 def make_problem(pattern: Pattern, numbers: Mapping[str, Any], seed: int) -> Problem:
     """The problem on the host, at one size and one point of the axes."""
     assert pattern.make_problem is not None
@@ -76,35 +51,19 @@ def make_problem(pattern: Pattern, numbers: Mapping[str, Any], seed: int) -> Pro
     return problem
 
 
-def prepare(
-    pattern: Pattern,
-    problem: Problem,
-    numbers: Mapping[str, Any],
-    device: DeviceInfo,
-    memory: Memory,
-    notice: Callable[[], None] = lambda: None,
-) -> Prepared:
-    """Upload a problem and compute its reference.
+def expected_results(
+    pattern: Pattern, problem: Problem, numbers: Mapping[str, Any], binding: Binding
+) -> dict[str, npt.NDArray[Any]]:
+    """What every variant must write, as arrays of the declared types.
 
     Args:
         pattern: gives the reference.
         problem: see `make_problem`.
         numbers: the preset's numbers and the axes' values.
-        device: must have the memory.
-        memory: of the device.
-        notice: called when the reference is begun.
+        binding: of the problem.
 
     Raises:
-        TooLarge: it does not fit the device.
         UnusableReference: the reference cannot serve.
     """
     assert pattern.make_reference is not None
-    check_memory(problem, device.global_memory_bytes, device.max_alloc_bytes)
-    make_reference = pattern.make_reference
-
-    def expected(binding: Binding) -> Mapping[str, npt.NDArray[Any]]:
-        notice()
-        found = make_reference(host_view(problem, numbers))
-        return check_reference(found, binding.declared, binding.initial)
-
-    return Prepared(lambda: Binding(problem, numbers, memory), expected)
+    return check_reference(pattern.make_reference(host_view(problem, numbers)), binding.declared, binding.initial)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy.typing as npt
@@ -13,16 +14,17 @@ from harness.patterns.pattern import Pattern
 from harness.runner.worker.bound_problem import Binding
 from harness.runner.worker.comparison import difference, poison_for
 from harness.runner.worker.row_stream import RowStream
-from harness.runner.worker.variant_run import Candidate, accepted
+from harness.runner.worker.variant_run import VariantRun, start
 from harness.runtime import DeviceInfo, missing
 from harness.session.session import Session
 from harness.vocabulary import Status
 
 
+@dataclass(frozen=True)
 class Checker:
     """Checks the variants of one family.
 
-    Args:
+    Attributes:
         pattern: with its tolerances.
         binding: the problem on the device.
         expected: what every variant must write.
@@ -32,76 +34,58 @@ class Checker:
         rows: takes the compile rows.
     """
 
-    def __init__(
-        self,
-        pattern: Pattern,
-        binding: Binding,
-        expected: Mapping[str, npt.NDArray[Any]],
-        axes: Mapping[str, Any],
-        session: Session,
-        device: DeviceInfo,
-        rows: RowStream,
-    ) -> None:
-        self._pattern = pattern
-        self._binding = binding
-        self._expected = expected
-        self._axes = axes
-        self._session = session
-        self._device = device
-        self._rows = rows
+    pattern: Pattern
+    binding: Binding
+    expected: Mapping[str, npt.NDArray[Any]]
+    axes: Mapping[str, Any]
+    session: Session
+    device: DeviceInfo
+    rows: RowStream
 
-    def first_call(self, candidate: Candidate) -> None:
+    def first_call(self, variant: VariantRun) -> None:
         """Compile and run a variant for the first time; it drops out when its results are wrong.
 
         Raises:
             Unsupported: the device lacks what it needs.
         """
-        reason = missing(self._device, candidate.variant.requires)
+        reason = missing(self.device, variant.variant.requires)
         if reason:
             raise Unsupported(reason)
         self._poison()
-        self._session.begin()
+        self.session.begin()
         begin = time.perf_counter_ns()
-        self._start(candidate)
-        self._session.wait()
+        self._start(variant)
+        self.session.wait()
         host_ns = time.perf_counter_ns() - begin
-        self._rows.add_compilations(candidate.name, self._session.take_compilations(), host_ns)
-        candidate.kernels = self._session.take_kernels()
-        self._compare(candidate)
+        self.rows.add_compilations(variant.name, self.session.take_compilations(), host_ns)
+        variant.kernels = self.session.take_kernels()
+        self._compare(variant)
 
-    def prepare(self, candidate: Candidate) -> None:
+    def prepare(self, variant: VariantRun) -> None:
         """Prepare a variant again, on arrays that were made anew, and run it once."""
-        self._binding.reset()
-        self._session.begin()
-        self._start(candidate)
-        self._session.wait()
+        self.binding.reset()
+        self.session.begin()
+        self._start(variant)
+        self.session.wait()
 
-    def verify(self, candidate: Candidate) -> None:
+    def verify(self, variant: VariantRun) -> None:
         """Run a variant again after the last sample; it drops out when its results are wrong by now."""
         self._poison()
-        self._session.measure(candidate.timed)
-        self._compare(candidate)
+        self.session.measure(variant.sample)
+        self._compare(variant)
 
-    def _start(self, candidate: Candidate) -> None:
-        function, bound = candidate.variant.function, self._binding.bound
-        options = accepted(function, self._axes)
-        prepared = function(self._session, bound, **options)
-        if callable(prepared):
-            candidate.timed = prepared
-            prepared()
-        else:
-            candidate.timed = lambda: function(self._session, bound, **options)
+    def _start(self, variant: VariantRun) -> None:
+        variant.sample = start(variant.variant.function, self.session, self.binding.bound, self.axes)
 
     def _poison(self) -> None:
-        self._binding.poison({name: poison_for(values) for name, values in self._expected.items()})
-        self._binding.reset()
+        self.binding.poison({name: poison_for(values) for name, values in self.expected.items()})
+        self.binding.reset()
 
-    def _compare(self, candidate: Candidate) -> None:
-        results, pattern = self._binding.results(), self._pattern
+    def _compare(self, variant: VariantRun) -> None:
+        results, pattern = self.binding.results(), self.pattern
         differences = [
             difference(name, results[name], expected, pattern.rtol, pattern.atol)
-            for name, expected in self._expected.items()
+            for name, expected in self.expected.items()
         ]
-        found = [text for text in differences if text]
-        if found:
-            candidate.drop(Status.WRONG, "; ".join(found))
+        if any(differences):
+            variant.drop(Status.WRONG, "; ".join(filter(None, differences)))

@@ -8,8 +8,9 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
-from harness.children.messages import Sender
+from harness.children.channel import Sender
 from harness.dpex.kernel_store import Compilation
+from harness.runner.messages import TableRows
 from harness.session.recorder import CommandTimes
 from harness.vocabulary import Flag, Metric, State
 
@@ -28,7 +29,7 @@ class Observer(Protocol):
 
 
 class RowStream:
-    """Rows of one family on their way to the manager, a stretch of samples at a time.
+    """Rows of one family on their way to the manager, a range of samples at a time.
 
     Args:
         sender: where to.
@@ -120,13 +121,13 @@ class RowStream:
             # events first: whoever reads a killed run's samples finds the events of each
             for table, rows in (("events", self._events), ("samples", self._samples), ("machine", machine)):
                 if rows:
-                    self._sender.send("rows", table=table, rows=rows)
+                    self._sender.send(TableRows(table, rows))
             self._samples, self._events = [], []
             self._flushed = self._clock()
 
     @contextmanager
     def watched(self, observer: Observer) -> Iterator[None]:
-        """While samples are taken: the observer is looked at once for each stretch, and a hang costs no row."""
+        """While samples are taken: the observer is asked once for each range of samples, and a hang costs no row."""
         self.flush()
         self._observer = observer
         over = threading.Event()

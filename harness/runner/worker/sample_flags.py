@@ -57,7 +57,7 @@ class Rules:
             total_ns: its metric, of all executions together.
             cold_limit_gbps: bandwidth that only a cache can exceed; None for a hot sample.
         """
-        found = list(
+        flags = list(
             timestamps.flags(
                 times,
                 host_ns=measured.host_ns,
@@ -70,13 +70,13 @@ class Rules:
             self._earlier_starts = {event.start_ns for event in times}
             self._earlier_end_ns = max(event.end_ns for event in times)
         least_ns = SHORT_PART * batching.least_ns(self.metric, self.resolution_ns)
-        if 0 < total_ns < least_ns and Flag.SHORT not in found:
-            found.append(Flag.SHORT)
+        if 0 < total_ns < least_ns and Flag.SHORT not in flags:
+            flags.append(Flag.SHORT)
         if cold_limit_gbps is not None and self._from_cache(times, cold_limit_gbps):
-            found.append(Flag.NOT_COLD)
+            flags.append(Flag.NOT_COLD)
         if self._late_again(variant, measured):
-            found.append(Flag.UNSYNCHRONISED)
-        return tuple(found)
+            flags.append(Flag.UNSYNCHRONISED)
+        return tuple(flags)
 
     def _late_again(self, variant: str, measured: Measured) -> bool:
         # once may be the system's doing, which can take the core away at any moment; forgotten work is always late

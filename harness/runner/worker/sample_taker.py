@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from itertools import chain
 from typing import Protocol
 
 from harness.analysis import metrics
 from harness.runner.worker.row_stream import RowStream
 from harness.runner.worker.sample_flags import Rules
-from harness.runner.worker.variant_run import Candidate
+from harness.runner.worker.variant_run import VariantRun
 from harness.session.session import Session
 from harness.vocabulary import is_valid, metric_named
 
@@ -32,10 +33,11 @@ class Flush(Protocol):
         """Return when nothing of a problem is left in a cache."""
 
 
+@dataclass(frozen=True)
 class SampleTaker:
     """Takes the samples of one family in one state.
 
-    Args:
+    Attributes:
         session: where variants run.
         binding: reset before each sample.
         rows: takes the samples' rows.
@@ -44,45 +46,36 @@ class SampleTaker:
         instance: number of the family's instance.
     """
 
-    def __init__(
-        self,
-        session: Session,
-        binding: Resettable,
-        rows: RowStream,
-        rules: Rules,
-        flusher: Flush | None = None,
-        instance: int = 0,
-    ) -> None:
-        self._session = session
-        self._binding = binding
-        self._rows = rows
-        self._rules = rules
-        self._flusher = flusher
-        self._instance = instance
+    session: Session
+    binding: Resettable
+    rows: RowStream
+    rules: Rules
+    flusher: Flush | None = None
+    instance: int = 0
 
-    def take(self, candidate: Candidate, *, state: str, block: int, order: int, batch: int) -> float:
+    def take(self, variant: VariantRun, *, state: str, block: int, order: int, batch: int) -> float:
         """One sample: its row is queued, its metric in ns for one execution is returned; NaN if it is not valid."""
-        self._binding.reset()
-        if self._flusher is not None:
-            self._flusher.flush()
-        measured = self._session.measure(candidate.timed, batch)
+        self.binding.reset()
+        if self.flusher is not None:
+            self.flusher.flush()
+        measured = self.session.measure(variant.sample, batch)
         executions = [[command.event_times() for command in execution] for execution in measured.executions]
         totals_ns = metrics.sample_times(executions, measured.host_ns)
-        metric = metric_named(self._rules.metric)
+        metric = metric_named(self.rules.metric)
         total_ns = totals_ns[metric]
-        limit_gbps = self._flusher.limit_gbps if self._flusher is not None else None
+        limit_gbps = self.flusher.limit_gbps if self.flusher is not None else None
         times = list(chain.from_iterable(executions))
-        flags = self._rules.broken(candidate.name, measured, times, total_ns, limit_gbps)
+        flags = self.rules.broken(variant.name, measured, times, total_ns, limit_gbps)
         valid = is_valid(flags, metric)
-        self._rows.add_sample(
-            candidate.name,
+        self.rows.add_sample(
+            variant.name,
             {
                 "block": block,
                 "order": order,
-                "instance": self._instance,
+                "instance": self.instance,
                 "state": state,
                 "batch": batch,
-                **{known.column: time_ns / batch for known, time_ns in totals_ns.items()},
+                **{kind.column: time_ns / batch for kind, time_ns in totals_ns.items()},
                 "queue_ns": sum(map(metrics.queue_ns, executions)) / batch,
                 "valid": valid,
                 "flags": ",".join(flags),

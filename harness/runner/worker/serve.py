@@ -1,87 +1,59 @@
-"""The worker process: serves families of cases to its manager until its input ends.
+"""The worker process: answers what it is asked until its input ends.
 
-Run as ``python -m harness.runner.worker.serve READ_FD WRITE_FD BEACON_FD DEVICE``.
+Run by `harness.runner.device_worker.start_worker`. What can be asked is another module's, which is imported when the
+SYCL runtime is loaded: its ``Request`` is the union of the messages, its ``prepare`` takes the device and the parent,
+and gives the function that answers one of them.
 """
 
 from __future__ import annotations
 
-import ctypes
 import faulthandler
-import os
+import importlib
 import signal
-import sys
 import traceback
-from contextlib import suppress
-from pathlib import Path
 
-from harness.children.activity import Beacon
-from harness.children.ask import leave
-from harness.children.messages import Receiver, Sender
+from harness import runtime
+from harness.children.lifetime import be_the_first_to_go, run_as_child
+from harness.children.parent import Parent
 from harness.errors import XebenchError, named
+from harness.runner.messages import Done, Failed, Ready
 from harness.runner.stop_signals import STOPPING
-
-PR_SET_PDEATHSIG = 1
-
-
-def die_with_parent() -> None:
-    """Ask the kernel to end this process when its manager dies, so that a killed run leaves nothing running."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() == 1:
-        sys.exit(1)
-
-
-def be_the_first_to_go() -> None:
-    """When the system runs out of memory it should end this process, not the manager, which keeps the rows."""
-    with suppress(OSError):
-        score = Path("/proc/self/oom_score_adj")
-        score.write_text(str(min(1000, int(score.read_text()) + 500)))
-
-
-def serve(receiver: Receiver, sender: Sender, beacon: Beacon, device: str) -> None:
-    """Answer requests until there are no more."""
-    from harness import runtime
-
-    runtime.load()
-    from harness.runner.worker.calibration import measure_roofs
-    from harness.runner.worker.family_run import Request, run_family
-    from harness.runtime.devices import describe
-    from harness.session.session import Session
-
-    session = Session.on(device)
-    info = describe(session.device)
-    sender.send("ready")
-    while (message := receiver.receive()) is not None:
-        content = {key: value for key, value in message.items() if key != "kind"}
-        if message["kind"] == "calibrate":
-            sender.send("roofs", row=measure_roofs(session))
-        else:
-            run_family(Request(**content), session, info, sender, beacon)
-        sender.send("done")
 
 
 def main(arguments: list[str]) -> int:
-    """Serve; an error that is not a pattern's own is sent as ``failed``."""
-    die_with_parent()
+    """Serve; an error that is not a pattern's own is sent as `Failed`."""
     be_the_first_to_go()
     # a crash in native code leaves the line of the pattern in the output
     faulthandler.enable()
-    # These reach the whole process group, and are the manager's to answer: it ends the worker when all is written.
+    # a batch system may send these to every process of a job: they are the parent's to answer
     for number in STOPPING:
         signal.signal(number, signal.SIG_IGN)
-    sender = Sender(int(arguments[1]))
+    parent = Parent(arguments)
     try:
-        serve(Receiver(int(arguments[0])), sender, Beacon(int(arguments[2])), arguments[3])
+        _serve(parent)
     except BrokenPipeError:
         return 1
     except XebenchError as error:
-        sender.send("failed", reason=str(error), exit_code=error.exit_code)
+        parent.answers.send(Failed(str(error), error.exit_code))
         return error.exit_code
     except BaseException as error:  # a pattern's file may call sys.exit()
         traceback.print_exc()
-        sender.send("failed", reason=named(error), exit_code=1)
+        parent.answers.send(Failed(named(error), 1))
         return 1
     return 0
 
 
+def _serve(parent: Parent) -> None:
+    module, device = parent.arguments
+    runtime.load()
+    handler = importlib.import_module(module)
+    answer = handler.prepare(device, parent)
+    requests = parent.requests(handler.Request)
+    parent.answers.send(Ready())
+    while (request := requests.receive()) is not None:
+        answer(request)
+        parent.answers.send(Done())
+
+
 if __name__ == "__main__":
-    leave(main(sys.argv[1:]))
+    run_as_child(main)

@@ -1,10 +1,11 @@
-"""A variant on its way through a worker, and why it dropped out."""
+"""A variant in a worker's hands: how it is started, what became of it, and why it dropped out."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from harness.errors import TooLarge, Unsupported, XebenchError, first_line, named
@@ -13,12 +14,16 @@ from harness.runner.worker.comparison import UnusableReference
 from harness.vocabulary import Status
 
 
+def nothing() -> None:
+    """The sample of a variant that is not prepared."""
+
+
 @dataclass
-class Candidate:
-    """A variant: its timed part once prepared, the kernels that it launched, its status and the reason for it."""
+class VariantRun:
+    """A variant: its sample once it was started, the kernels that it launched, its status and the reason for it."""
 
     variant: Variant
-    timed: Callable[[], Any] = field(default=lambda: None)
+    sample: Callable[[], Any] = nothing
     status: Status = Status.OK
     reason: str = ""
     kernels: list[dict[str, Any]] = field(default_factory=list)
@@ -32,6 +37,26 @@ class Candidate:
         """Take the variant out, for the first reason that there is."""
         if self.status == Status.OK:
             self.status, self.reason = status, reason
+
+
+def start(function: Callable[..., Any], session: Any, bound: Any, axes: Mapping[str, Any]) -> Callable[[], Any]:
+    """Run a variant for the first time; what every later sample of it calls.
+
+    If it returns a function that is the sample, and what it did before was its preparation; else all of it is.
+
+    Args:
+        function: the variant's.
+        session: where it runs.
+        bound: its problem on the device.
+        axes: the point on the axes; it receives those that it names.
+    """
+    whole = partial(function, session, bound, **accepted(function, axes))
+    prepared = whole()
+    if not callable(prepared):
+        return whole
+    prepared()
+    sample: Callable[[], Any] = prepared
+    return sample
 
 
 def outcome(stage: str, error: BaseException) -> tuple[Status, str]:

@@ -9,6 +9,10 @@ from typing import Any
 
 import pytest
 
+from harness.children.activity import ActivityPage
+from harness.runner.messages import CaseOver, MeasureFamily, TableRows
+from harness.sampling.limits import Sampling
+
 pytestmark = pytest.mark.device
 
 TESTS = Path(__file__).parents[2]
@@ -23,34 +27,41 @@ class Sender:
         self.rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
         self.cases: dict[str, dict[str, Any]] = {}
 
-    def send(self, kind: str, **content: Any) -> None:
-        if kind == "rows":
-            self.rows[content["table"]] += content["rows"]
-        elif kind == "case":
-            self.cases[content["variant"]] = content
+    def send(self, message: Any) -> None:
+        if isinstance(message, TableRows):
+            self.rows[message.table] += message.rows
+        elif isinstance(message, CaseOver):
+            self.cases[message.variant] = message.result.columns()
 
     def samples(self, **wanted: Any) -> list[dict[str, Any]]:
         return [row for row in self.rows["samples"] if all(row[name] == value for name, value in wanted.items())]
 
 
 def measure(path: Path, pattern: str, **sampling: Any) -> Sender:
-    from harness.children.activity import Beacon
-    from harness.runner.worker.family_run import Request, run_family
+    from harness.runner.worker.family_run import FamilyRun
     from harness.runner.worker.prepare import find_pattern
     from harness.runtime.devices import describe
     from harness.session.session import Session
 
     session = Session.on("cpu")
     variants = list(find_pattern(str(path), pattern).variants)
-    limits = {"budget_s": 0.5, "min_blocks": 6, "max_blocks": 12, **sampling}
-    request = Request(str(path), pattern, {"n": 64}, {}, variants, {name: name for name in variants}, limits, seed=1)
-    sender, beacon = Sender(), Beacon.create()
+    request = MeasureFamily(
+        source=str(path),
+        pattern=pattern,
+        sizes={"n": 64},
+        axes={},
+        variants=variants,
+        case_ids={name: name for name in variants},
+        sampling=Sampling(**{"budget_s": 0.5, "min_blocks": 6, "max_blocks": 12, **sampling}),
+        seed=1,
+    )
+    sender, activity = Sender(), ActivityPage.create()
     try:
         kept: Any = sender
-        run_family(request, session, describe(session.device), kept, beacon)
-        assert beacon.read() == (None, "idle")
+        FamilyRun(request, session, describe(session.device), kept, activity).run()
+        assert activity.read(variants) == (None, "idle")
     finally:
-        beacon.close()
+        activity.close()
     return sender
 
 
@@ -156,13 +167,23 @@ def test_a_pattern_that_exits_is_an_error_and_never_ok(
     assert bool(done.samples(state="hot", case_id="plain")) == (not of_all)
 
 
+@pytest.mark.parametrize("error", ["Mute()", "ValueError('x' * 3_000_000)", "ValueError('\\udcff')"])
+def test_an_error_that_says_too_little_or_too_much_costs_its_variant_only(error: str, tmp_path: Path) -> None:
+    path = tmp_path / "exits.py"
+    mute = "class Mute(Exception):\n    def __str__(self):\n        raise RuntimeError\n"
+    path.write_text(mute + EXITS.replace("AT", "('sample', 4)").replace("ERROR", error))
+    done = measure(path, "exits", max_blocks=40)
+    assert {name: case["status"] for name, case in done.cases.items()} == {"plain": "ok", "exits": "error"}
+    assert len(done.cases["exits"]["reason"]) < 600
+
+
 def test_a_pattern_that_exits_when_it_is_checked_again_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "exits.py"
     path.write_text(EXITS.replace("AT", "('reset', 1)").replace("ERROR", "SystemExit"))
     from harness.runner.worker.result_check import Checker
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Checker, "verify", lambda self, candidate: sys.exit(0))
+        patch.setattr(Checker, "verify", lambda self, variant: sys.exit(0))
         done = measure(path, "exits")
     assert {(case["status"], case["reason"]) for case in done.cases.values()} == {("error", "recheck: SystemExit: 0")}
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from harness.runner.messages import TableRows
+
 pytestmark = pytest.mark.device  # importing the row stream loads dpctl
 
 
@@ -15,9 +17,8 @@ class Sender:
     def __init__(self) -> None:
         self.sent: list[tuple[str, list[dict[str, Any]]]] = []
 
-    def send(self, kind: str, *, table: str, rows: list[dict[str, Any]]) -> None:
-        assert kind == "rows"
-        self.sent.append((table, rows))
+    def send(self, message: TableRows) -> None:
+        self.sent.append((message.table, list(message.rows)))
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         return [row for name, rows in self.sent for row in rows if name == table]
@@ -58,7 +59,7 @@ def test_samples_and_their_commands_are_numbered() -> None:
         "a", measured(), [CommandTimes("kernel", "k", 1, 0, 5, 9), CommandTimes("copy", "m", 0, None, 6, 7)]
     )
     rows.add_sample("b", measured(), [])
-    assert sender.sent == [], "nothing is sent within a stretch"
+    assert sender.sent == [], "nothing is sent within a range of samples"
     rows.flush()
     assert [(row["case_id"], row["sample"]) for row in sender.rows("samples")] == [("p/a", 10), ("p/b", 11)]
     assert [(row["sample"], row["sequence"], row["queue"], row["submit_ns"]) for row in sender.rows("events")] == [
@@ -83,7 +84,7 @@ def test_rows_do_not_wait_longer_than_a_crash_may_cost() -> None:
     assert [row["sample"] for row in sender.rows("samples")] == [10, 11, 12]
 
 
-def test_a_stretch_under_another_state_of_the_machine_is_marked() -> None:
+def test_a_range_of_samples_under_another_state_of_the_machine_is_marked() -> None:
     rows, sender, _ = make()
     with rows.watched(Watch((), ("contended", "cpu_mhz"))):
         rows.add_sample("a", measured(), [])

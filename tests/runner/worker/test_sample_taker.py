@@ -42,13 +42,13 @@ def take(log: Log, metric: str, *, cold: bool = False, batch: int = 1) -> float:
     from harness.patterns.pattern import Variant
     from harness.runner.worker.sample_flags import Rules
     from harness.runner.worker.sample_taker import SampleTaker
-    from harness.runner.worker.variant_run import Candidate
+    from harness.runner.worker.variant_run import VariantRun
 
     session: Any = log
     rules = Rules(metric, 1, bytes_moved=1_000_000)
     taker = SampleTaker(session, log, session, rules, log if cold else None)
-    candidate = Candidate(Variant("v", "naive", print, {}, (), ""))
-    return taker.take(candidate, state="cold" if cold else "hot", block=3, order=1, batch=batch)
+    variant = VariantRun(Variant("v", "naive", print, {}, (), ""))
+    return taker.take(variant, state="cold" if cold else "hot", block=3, order=1, batch=batch)
 
 
 def kernel(submit: int, start: int, end: int) -> Any:

@@ -1,20 +1,24 @@
-"""What a worker and its manager say to one another: one JSON object a line, over pipes of their own.
+"""Messages over a pipe: one JSON object a line, each a `msgspec.Struct` of a tagged union that both sides know.
 
-The worker's standard output and error stay free for whatever native code prints.
+A worker's standard output and error stay free for whatever native code prints.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import threading
 import time
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
+
+import msgspec
+
+from harness.children.lifetime import end_a_fork
 
 #: Characters of a line that is no message, for the error about it.
 _SHOWN: Final = 60
+
+T = TypeVar("T")
 
 
 class UnreadableMessage(Exception):
@@ -22,33 +26,42 @@ class UnreadableMessage(Exception):
 
 
 class Sender:
-    """Write messages to a file descriptor; several threads may."""
+    """Write messages to a file descriptor; several threads may, forks of the process may not."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
+        self._encoder = msgspec.json.Encoder(enc_hook=_plain)
+        self._pid = os.getpid()
         # a pipe that is full takes a message in pieces, and another thread's must not come between them
         self._lock = threading.Lock()
 
-    def send(self, kind: str, **content: Any) -> None:
+    def send(self, message: msgspec.Struct) -> None:
         """Write one message.
 
         Raises:
             BrokenPipeError: nobody reads any more.
         """
-        data = json.dumps({"kind": kind, **content}, separators=(",", ":")).encode() + b"\n"
+        end_a_fork(self._pid)
+        data = self._encoder.encode(message) + b"\n"
         with self._lock:
             while data:
                 data = data[os.write(self._descriptor, data) :]
 
 
-class Receiver:
-    """Read messages from a file descriptor, with a time limit."""
+class Receiver(Generic[T]):
+    """Read messages from a file descriptor, with a time limit.
 
-    def __init__(self, descriptor: int) -> None:
+    Args:
+        descriptor: of the pipe.
+        messages: the union of their types; every one is validated.
+    """
+
+    def __init__(self, descriptor: int, messages: Any) -> None:
         self._descriptor = descriptor
+        self._decoder: msgspec.json.Decoder[T] = msgspec.json.Decoder(messages)
         self._buffer = b""
 
-    def receive(self, timeout_s: float | None = None) -> Mapping[str, Any] | None:
+    def receive(self, timeout_s: float | None = None) -> T | None:
         """The next message, or None at the end of the stream.
 
         Raises:
@@ -66,14 +79,15 @@ class Receiver:
                 return None
             self._buffer += data
         line, _, self._buffer = self._buffer.partition(b"\n")
-        return _parsed(line)
+        try:
+            return self._decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            shown = line[:_SHOWN].decode(errors="replace")
+            raise UnreadableMessage(f"a message that cannot be read: {shown!r} ({error})") from None
 
 
-def _parsed(line: bytes) -> Mapping[str, Any]:
-    try:
-        message = json.loads(line)
-    except ValueError:  # no JSON, or no UTF-8
-        message = None
-    if not isinstance(message, dict) or not isinstance(message.get("kind"), str):
-        raise UnreadableMessage(f"a message that cannot be read: {line[:_SHOWN].decode(errors='replace')!r}")
-    return message
+def _plain(value: Any) -> Any:
+    """Numpy's scalars as Python's."""
+    if hasattr(value, "item"):
+        return value.item()
+    raise NotImplementedError(f"a message cannot hold a {type(value).__name__}")

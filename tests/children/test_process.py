@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from harness.children.pool import in_threads, run
+from harness.children.process import in_threads, run
 
 
 def test_results_are_in_the_items_order(tmp_path: Path) -> None:
     def said(text: str) -> str:
-        return run(["sh", "-c", f"echo {text}; echo also >&2"], tmp_path).stdout
+        return run(["sh", "-c", f"pwd; echo {text}; echo also >&2"], folder=tmp_path).stdout
 
-    assert in_threads(said, "abc", 2) == ["a\nalso\n", "b\nalso\n", "c\nalso\n"]
-    assert run(["sh", "-c", "echo no >&2; exit 3"], tmp_path, stderr=subprocess.PIPE).stderr == "no\n"
+    assert in_threads(said, "abc", 2) == [f"{tmp_path}\n{text}\nalso\n" for text in "abc"]
+    assert run(["sh", "-c", "echo no >&2; exit 3"], errors=subprocess.PIPE).stderr == "no\n"
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, ValueError])
@@ -27,7 +27,7 @@ def test_an_exception_takes_running_programs_along(error: type[BaseException], t
     def work(number: int) -> None:
         if number:
             # the program that its shell starts must end, too
-            run(["sh", "-c", f"sleep 600 & echo $! > {pid}; wait"], tmp_path)
+            run(["sh", "-c", f"sleep 600 & echo $! > {pid}; wait"])
         else:
             while not pid.is_file() or not pid.read_text().endswith("\n"):
                 time.sleep(0.01)
@@ -36,7 +36,7 @@ def test_an_exception_takes_running_programs_along(error: type[BaseException], t
     with pytest.raises(error):
         in_threads(work, [0, 1, 2, 3], 2)
     _wait_until_gone(int(pid.read_text()))
-    assert run(["true"], tmp_path).returncode == 0, "the next command is not stopped"
+    assert run(["true"]).returncode == 0, "the next command is not stopped"
 
 
 def _wait_until_gone(pid: int) -> None:
@@ -49,6 +49,11 @@ def _wait_until_gone(pid: int) -> None:
 
 def test_what_takes_too_long_is_killed(tmp_path: Path) -> None:
     with pytest.raises(subprocess.TimeoutExpired):
-        run(["sh", "-c", f"echo $$ > {tmp_path}/pid; sleep 600"], tmp_path, 0.2)
+        run(["sh", "-c", f"echo $$ > {tmp_path}/pid; sleep 600"], 0.5)
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+def test_what_a_program_leaves_running_ends_with_it() -> None:
+    left = run(["sh", "-c", "sleep 600 > /dev/null 2>&1 & echo $!"]).stdout
+    _wait_until_gone(int(left))

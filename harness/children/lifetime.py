@@ -1,0 +1,56 @@
+"""How a child process of ours begins and ends: it dies with its parent, and leaves without exit handlers."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, NoReturn
+
+_PR_SET_PDEATHSIG: Final = 1
+
+
+def run_as_child(main: Callable[[list[str]], int]) -> NoReturn:
+    """All that a module which is started by its name does as a program.
+
+    When the parent is killed so is this process, and what a pattern forks within it. It leaves without exit handlers:
+    drivers have crashed in theirs after right results, and those are not what is asked.
+
+    Args:
+        main: takes the arguments of the command line, gives the exit status.
+    """
+    _die_with_parent()
+    os.register_at_fork(after_in_child=_die_with_parent)
+    try:
+        status = main(sys.argv[1:])
+    except Exception:
+        traceback.print_exc()
+        status = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+def _die_with_parent() -> None:
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def be_the_first_to_go() -> None:
+    """When the system runs out of memory it should end this process, not the parent, which keeps the results."""
+    with suppress(OSError):
+        score = Path("/proc/self/oom_score_adj")
+        score.write_text(str(min(1000, int(score.read_text()) + 500)))
+
+
+def end_a_fork(pid: int) -> None:
+    """End this process when it is not ``pid`` but a fork of it that has come back into our code.
+
+    It would do everything that follows a second time, and say so to the same parent.
+    """
+    if os.getpid() != pid:
+        os._exit(1)

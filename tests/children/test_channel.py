@@ -1,0 +1,97 @@
+"""Messages between two processes."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from harness.children.channel import Receiver, Sender, UnreadableMessage
+
+
+class Text(msgspec.Struct, tag=True):
+    text: str
+    rows: list[dict[str, Any]] = []
+
+
+class Done(msgspec.Struct, tag=True):
+    """Nothing more."""
+
+
+Message = Text | Done
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[int, int]]:
+    reading, writing = os.pipe()
+    yield reading, writing
+    for descriptor in (reading, writing):
+        try:
+            os.close(descriptor)
+        except OSError:
+            continue
+
+
+def test_messages_arrive_whole_and_in_order(pipe: tuple[int, int]) -> None:
+    reading, writing = pipe
+    sender, receiver = Sender(writing), Receiver[Message](reading, Message)
+    sender.send(Text("a\nb", [{"host_ns": 1, "device_ns": 0.1, "valid": True, "stage": None}]))
+    sender.send(Done())
+    assert receiver.receive(1) == Text("a\nb", [{"host_ns": 1, "device_ns": 0.1, "valid": True, "stage": None}])
+    assert receiver.receive(1) == Done()
+    with pytest.raises(TimeoutError):
+        receiver.receive(0.01)
+    os.write(writing, b'{"type":"half')
+    os.close(writing)
+    assert receiver.receive(1) is None
+
+
+def test_numbers_of_numpy_are_numbers(pipe: tuple[int, int]) -> None:
+    reading, writing = pipe
+    Sender(writing).send(Text("", [{"a": np.float64(0.5), "b": np.int64(3), "c": np.bool_(True)}]))
+    message = Receiver[Message](reading, Message).receive(1)
+    assert message == Text("", [{"a": 0.5, "b": 3, "c": True}])
+    with pytest.raises(NotImplementedError, match="a message cannot hold a module"):
+        Sender(writing).send(Text("", [{"a": np}]))
+
+
+def test_messages_of_two_threads_do_not_mix(pipe: tuple[int, int]) -> None:
+    reading, writing = pipe
+    sender, receiver = Sender(writing), Receiver[Text](reading, Text)
+    # each is larger than a pipe, which so takes it in pieces
+    threads = [
+        threading.Thread(target=lambda letter=letter: [sender.send(Text(letter * 300_000)) for _ in range(20)])
+        for letter in "ab"
+    ]
+    for thread in threads:
+        thread.start()
+    texts = [message.text for _ in range(40) if (message := receiver.receive(60)) is not None]
+    for thread in threads:
+        thread.join()
+    assert sorted(texts) == ["a" * 300_000] * 20 + ["b" * 300_000] * 20
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"type":"Text","text":[1{"type"',
+        b"[]",
+        b'{"text":"a"}',
+        b"\xff",
+        b'{"type":1}',
+        b'{"type":"Another"}',
+        b'{"type":"Text"}',
+        b'{"type":"Text","text":1}',
+        b"",
+    ],
+)
+def test_what_is_no_message_is_said_to_be_none(line: bytes, pipe: tuple[int, int]) -> None:
+    reading, writing = pipe
+    os.write(writing, line + b"\n")
+    with pytest.raises(UnreadableMessage, match="a message that cannot be read: '"):
+        Receiver[Message](reading, Message).receive(1)
