@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -17,12 +16,16 @@ SYMBOL_TABLE = "Intel_Symbol_Table_Void_Program"
 _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
-@dataclass(frozen=True)
-class KernelInfo:
-    """A kernel as the binary describes it; a figure that the compiler's version does not write is None.
+_KEYS = {
+    **{"simd_width": "simd_size", "barriers": "barrier_count", "slm_bytes": "slm_size"},
+    **{"private_bytes": "private_size", "spill_bytes": "spill_size"},
+}
+
+
+class KernelInfo(msgspec.Struct, frozen=True, rename=_KEYS):
+    """A kernel as its ``execution_env`` has it; a figure that the compiler's version does not write is None.
 
     Attributes:
-        name: the kernel's name.
         simd_width: work-items in a hardware thread.
         grf_count: registers of a hardware thread.
         barriers: barriers that a work-group needs.
@@ -31,9 +34,9 @@ class KernelInfo:
         private_bytes: private memory of a hardware thread for arrays that did not fit into registers.
         spill_bytes: memory of a hardware thread for registers that ran out.
         buffer_bytes: private memory of a hardware thread that lies in ordinary memory.
+        name: the kernel's name.
     """
 
-    name: str
     simd_width: int
     grf_count: int
     barriers: int = 0
@@ -41,17 +44,7 @@ class KernelInfo:
     private_bytes: int | None = None
     spill_bytes: int | None = None
     buffer_bytes: int = 0
-
-
-class _Environment(msgspec.Struct):
-    """``execution_env`` of a kernel, the keys that are read."""
-
-    simd_size: int
-    grf_count: int
-    barrier_count: int = 0
-    slm_size: int = 0
-    private_size: int | None = None
-    spill_size: int | None = None
+    name: str = ""
 
 
 class _Buffer(msgspec.Struct):
@@ -62,7 +55,7 @@ class _Buffer(msgspec.Struct):
 
 class _Kernel(msgspec.Struct):
     name: str
-    execution_env: _Environment
+    execution_env: KernelInfo
     per_thread_memory_buffers: tuple[_Buffer, ...] = ()
 
 
@@ -88,19 +81,8 @@ def read_zeinfo(text: str) -> dict[str, KernelInfo]:
 
 
 def _info(kernel: _Kernel) -> KernelInfo:
-    env = kernel.execution_env
-    return KernelInfo(
-        name=kernel.name,
-        simd_width=env.simd_size,
-        grf_count=env.grf_count,
-        barriers=env.barrier_count,
-        slm_bytes=env.slm_size,
-        private_bytes=env.private_size,
-        spill_bytes=env.spill_size,
-        # the size of a buffer may be that of a work-item ("SIMT thread")
-        buffer_bytes=sum(
-            buffer.size * (env.simd_size if buffer.is_simt_thread else 1)
-            for buffer in kernel.per_thread_memory_buffers
-            if buffer.type == "global"
-        ),
-    )
+    info = kernel.execution_env
+    in_memory = [buffer for buffer in kernel.per_thread_memory_buffers if buffer.type == "global"]
+    # the size of a buffer may be that of a work-item ("SIMT thread")
+    sizes = (buffer.size * (info.simd_width if buffer.is_simt_thread else 1) for buffer in in_memory)
+    return msgspec.structs.replace(info, name=kernel.name, buffer_bytes=sum(sizes))

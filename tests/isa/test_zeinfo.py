@@ -38,27 +38,27 @@ def test_the_compilers_own_symbol_table_is_no_kernel() -> None:
 
 #: Every fixture, as the reader before this one (by hand, without a library) gave it.
 EXPECTED = {
-    "igc1/atomic.pvc": KernelInfo("add_to_one", 32, 128),
-    "igc1/blocks.pvc": KernelInfo("copy_blocks", 16, 128),
-    "igc1/blocks.tgllp": KernelInfo("copy_blocks", 16, 128),
-    "igc1/engine.pvc": KernelInfo("tile_product", 16, 128),
-    "igc1/mixture.dg2": KernelInfo("mixture", 32, 128, barriers=1),
-    "igc1/mixture.pvc": KernelInfo("mixture", 32, 128, barriers=1),
-    "igc1/mixture.tgllp": KernelInfo("mixture", 16, 128, barriers=1),
-    "igc1/private.dg2": KernelInfo("histogram", 16, 128, buffer_bytes=2048),
-    "igc1/private.tgllp": KernelInfo("histogram", 16, 128),
-    "igc1/spills.pvc": KernelInfo("eighty_doubles", 16, 128),
-    "igc2/atomic.pvc": KernelInfo("add_to_one", 32, 128),
-    "igc2/blocks.pvc": KernelInfo("copy_blocks", 16, 128),
-    "igc2/blocks.tgllp": KernelInfo("copy_blocks", 16, 128),
-    "igc2/engine.pvc": KernelInfo("tile_product", 16, 128),
-    "igc2/mixture.bmg": KernelInfo("mixture", 32, 128, barriers=1),
-    "igc2/mixture.dg2": KernelInfo("mixture", 32, 128, barriers=1),
-    "igc2/mixture.pvc": KernelInfo("mixture", 32, 128, barriers=1),
-    "igc2/mixture.tgllp": KernelInfo("mixture", 16, 128, barriers=1),
-    "igc2/private.dg2": KernelInfo("histogram", 16, 128, private_bytes=2048, buffer_bytes=2048),
-    "igc2/private.tgllp": KernelInfo("histogram", 16, 128, private_bytes=2048),
-    "igc2/spills.pvc": KernelInfo("eighty_doubles", 16, 128, spill_bytes=7296),
+    "igc1/atomic.pvc": KernelInfo(32, 128, name="add_to_one"),
+    "igc1/blocks.pvc": KernelInfo(16, 128, name="copy_blocks"),
+    "igc1/blocks.tgllp": KernelInfo(16, 128, name="copy_blocks"),
+    "igc1/engine.pvc": KernelInfo(16, 128, name="tile_product"),
+    "igc1/mixture.dg2": KernelInfo(32, 128, name="mixture", barriers=1),
+    "igc1/mixture.pvc": KernelInfo(32, 128, name="mixture", barriers=1),
+    "igc1/mixture.tgllp": KernelInfo(16, 128, name="mixture", barriers=1),
+    "igc1/private.dg2": KernelInfo(16, 128, name="histogram", buffer_bytes=2048),
+    "igc1/private.tgllp": KernelInfo(16, 128, name="histogram"),
+    "igc1/spills.pvc": KernelInfo(16, 128, name="eighty_doubles"),
+    "igc2/atomic.pvc": KernelInfo(32, 128, name="add_to_one"),
+    "igc2/blocks.pvc": KernelInfo(16, 128, name="copy_blocks"),
+    "igc2/blocks.tgllp": KernelInfo(16, 128, name="copy_blocks"),
+    "igc2/engine.pvc": KernelInfo(16, 128, name="tile_product"),
+    "igc2/mixture.bmg": KernelInfo(32, 128, name="mixture", barriers=1),
+    "igc2/mixture.dg2": KernelInfo(32, 128, name="mixture", barriers=1),
+    "igc2/mixture.pvc": KernelInfo(32, 128, name="mixture", barriers=1),
+    "igc2/mixture.tgllp": KernelInfo(16, 128, name="mixture", barriers=1),
+    "igc2/private.dg2": KernelInfo(16, 128, name="histogram", private_bytes=2048, buffer_bytes=2048),
+    "igc2/private.tgllp": KernelInfo(16, 128, name="histogram", private_bytes=2048),
+    "igc2/spills.pvc": KernelInfo(16, 128, name="eighty_doubles", spill_bytes=7296),
 }
 
 
@@ -79,7 +79,7 @@ kernels:
       spill_size: 64
 ...
 \0"""
-    assert read_zeinfo(text) == {"no": KernelInfo("no", 16, 256, spill_bytes=64)}
+    assert read_zeinfo(text) == {"no": KernelInfo(16, 256, name="no", spill_bytes=64)}
 
 
 @pytest.mark.parametrize("text", ["", "---\n...\n", "version: '1.0'\nkernels:\n"])
