@@ -137,26 +137,24 @@ class GpuParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return None
         return next((size for size in (0, *self.slm_sizes_bytes) if slm_bytes <= size), None)
 
-    @property
-    def peak_fp32_gflops(self) -> float | None:
-        """Multiply-adds of all EUs at the product's clock, two operations each; None if not known."""
-        return self._peak_gops(self.fp32_lanes_per_eu, 2)
+    def peak_gops(self, operation_kind: str) -> float | None:
+        """Operations of all EUs in a nanosecond, at the product's clock; None where clock or lanes are not known.
 
-    @property
-    def peak_fp64_gflops(self) -> float | None:
-        """As `peak_fp32_gflops`, in double precision."""
-        return self._peak_gops(self.fp64_lanes_per_eu, 2)
+        A multiply-add counts as two. 32-bit integers have no multiply-add of full rate: up to Xe-LP one operation a
+        lane and clock, which is the ceiling that the guide's GPU Roofline chapter prints; later GPUs add three numbers
+        at once.
 
-    @property
-    def peak_int32_gops(self) -> float | None:
-        """32-bit integer operations of all EUs, which have no multiply-add of full rate; None if not known."""
-        return self._peak_gops(self.fp32_lanes_per_eu, self.int32_operations_per_lane)
-
-    def _peak_gops(self, lanes_per_eu: int | None, operations_per_lane: int) -> float | None:
+        Args:
+            operation_kind: fp32, fp64 or int32.
+        """
+        per_clock = {
+            "fp32": (self.fp32_lanes_per_eu, 2),
+            "fp64": (self.fp64_lanes_per_eu, 2),
+            "int32": (self.fp32_lanes_per_eu, self.int32_operations_per_lane),
+        }
+        lanes, operations = per_clock.get(operation_kind, (None, 0))
         clock_mhz = self.product.clock_mhz
-        if lanes_per_eu is None or clock_mhz is None:
-            return None
-        return operations_per_lane * lanes_per_eu * self.eu_count * clock_mhz / 1000
+        return None if lanes is None or clock_mhz is None else operations * lanes * self.eu_count * clock_mhz / 1000
 
     @property
     def peak_memory_gbps(self) -> float | None:

@@ -120,15 +120,8 @@ class Occupancy:
 
     def to_json(self) -> dict[str, str | int | float | None]:
         """The figures that ``xebench occupancy --json`` prints."""
-        return {
-            "gpu": self.gpu.code,
-            "threads_per_work_group": self.threads_per_work_group,
-            "work_groups_per_xe_core": self.work_groups_per_xe_core,
-            "xe_core_occupancy": self.xe_core_occupancy,
-            "device_occupancy": self.device_occupancy,
-            "waves": self.waves,
-            "limited_by": self.limited_by,
-        }
+        names = ("threads_per_work_group", "work_groups_per_xe_core", "xe_core_occupancy", "device_occupancy")
+        return {"gpu": self.gpu.code, **{name: getattr(self, name) for name in (*names, "waves", "limited_by")}}
 
 
 def occupancy_of(launch: LaunchShape, gpu: GpuParameters) -> Occupancy:

@@ -12,6 +12,7 @@ cache already, and kernels that run side by side, can make it faster.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -69,21 +70,11 @@ def bound(
         operation_kind: fp32, fp64 or int32.
         share: part of the vector engines that the launch can use (`engines_share`).
     """
-    bandwidth, rate = gpu.peak_memory_gbps, peak_gops(gpu, operation_kind)
+    bandwidth, rate = gpu.peak_memory_gbps, gpu.peak_gops(operation_kind)
     return RoofBound(
         None if bandwidth is None or bytes_moved is None else bytes_moved / bandwidth,
         None if rate is None or operations is None else operations / (rate * share),
     )
-
-
-def peak_gops(gpu: GpuParameters, operation_kind: str) -> float | None:
-    """Operations of all vector engines in a nanosecond; None where clock or lanes are not known.
-
-    A multiply-add counts as two. 32-bit integers have no multiply-add of full rate: up to Xe-LP one operation a lane
-    and clock, which is the ceiling that the guide's GPU Roofline chapter prints; later GPUs add three numbers at once.
-    """
-    peaks = {"fp32": gpu.peak_fp32_gflops, "int32": gpu.peak_int32_gops, "fp64": gpu.peak_fp64_gflops}
-    return peaks.get(operation_kind)
 
 
 def engines_share(launches: Sequence[Occupancy]) -> float:
@@ -126,7 +117,7 @@ class GuideFigure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def roof_rate(self) -> float | None:
         """The model's roof, in the same unit."""
         gpu = find_gpu(self.gpu)
-        return gpu.peak_memory_gbps if self.roof == MEMORY else peak_gops(gpu, self.roof)
+        return gpu.peak_memory_gbps if self.roof == MEMORY else gpu.peak_gops(self.roof)
 
     @property
     def fraction(self) -> float | None:
@@ -134,12 +125,8 @@ class GuideFigure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return None if self.roof_rate is None else self.rate / self.roof_rate
 
 
-class _GuideRates(msgspec.Struct):
-    figures: tuple[GuideFigure, ...]
-
-
 @cache
 def guide_figures() -> tuple[GuideFigure, ...]:
     """The figures of the guide that the model is held against (``data/guide_rates.json``)."""
-    text = resources.files(__package__).joinpath("data/guide_rates.json").read_bytes()
-    return msgspec.json.decode(text, type=_GuideRates).figures
+    rates = json.loads(resources.files(__package__).joinpath("data/guide_rates.json").read_bytes())
+    return msgspec.convert(rates["figures"], tuple[GuideFigure, ...])

@@ -9,12 +9,13 @@ from typing import Literal
 
 from rich.table import Table
 
+from harness.analysis import points
 from harness.gpu_model.occupancy_search import nearest_better
 from harness.isa.collect import VariantWithoutKernel
 from harness.isa.kernel_occupancy import KernelOccupancy
 from harness.report.console import draw, plain_table, terminal_width
 from harness.report.occupancy_text import step_text
-from harness.report.units import axes_text, binary_size, figure, percent
+from harness.report.units import binary_size, figure, percent
 
 
 def as_json(kernels: Sequence[KernelOccupancy], missing: Sequence[VariantWithoutKernel], preset: str) -> str:
@@ -38,7 +39,7 @@ def _parts(
 ) -> Iterator[str | Table]:
     for (pattern, axes), group in groupby(kernels, key=lambda kernel: (kernel.launch.pattern, kernel.launch.axes)):
         launches = list(group)
-        yield ", ".join(filter(None, (pattern, preset, axes_text(axes))))
+        yield ", ".join(filter(None, (pattern, preset, points.words(axes))))
         yield _table(launches, width)
         yield from _remarks(launches)
         yield ""

@@ -10,11 +10,12 @@ from typing import Final
 from rich.table import Table
 from rich.text import Text
 
+from harness.analysis import points
 from harness.gpu_model.gpu_parameters import GpuParameters
 from harness.isa.roof_projection import Projection
 from harness.report import units
 from harness.report.console import draw, plain_table, terminal_width
-from harness.vocabulary import Roof
+from harness.vocabulary import RATE_ROOFS, Roof
 
 LABEL: Final = (
     "A model, nothing was measured: least times when data come from memory and launches run one after another."
@@ -30,9 +31,9 @@ def as_json(projections: Sequence[Projection], gpu: GpuParameters) -> str:
             "gpu": gpu.code,
             "product": gpu.product.name,
             "peak_memory_gbps": gpu.peak_memory_gbps,
-            "peak_fp32_gflops": gpu.peak_fp32_gflops,
-            "peak_fp64_gflops": gpu.peak_fp64_gflops,
-            "peak_int32_gops": gpu.peak_int32_gops,
+            "peak_fp32_gflops": gpu.peak_gops("fp32"),
+            "peak_fp64_gflops": gpu.peak_gops("fp64"),
+            "peak_int32_gops": gpu.peak_gops("int32"),
             "cases": [projection.to_json() for projection in projections],
         },
         indent=2,
@@ -56,7 +57,7 @@ def _parts(projections: Sequence[Projection], gpu: GpuParameters, width: int) ->
     for heading, needed in figures:
         table.add_column(heading, justify="right", no_wrap=True, min_width=needed)
     for family, group in groupby(projections, key=lambda projection: projection.family):
-        point = units.axes_text(family.axes_json())
+        point = points.words(family.axes_json())
         table.add_row(Text(family.pattern.name + (f" ({point})" if point else ""), style="bold"))
         for projection in group:
             table.add_row(f"  {projection.variant.name}", *_cells(projection))
@@ -85,10 +86,5 @@ def _remarks(projections: Sequence[Projection]) -> list[str]:
 
 
 def _roofs(gpu: GpuParameters) -> str:
-    peaks = {
-        Roof.BANDWIDTH: gpu.peak_memory_gbps,
-        Roof.FP32: gpu.peak_fp32_gflops,
-        Roof.FP64: gpu.peak_fp64_gflops,
-        Roof.INT32: gpu.peak_int32_gops,
-    }
+    peaks = {Roof.BANDWIDTH: gpu.peak_memory_gbps, **{roof: gpu.peak_gops(kind) for kind, roof in RATE_ROOFS.items()}}
     return units.roofs(peaks, digits=4) or "no roof is known"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 
@@ -72,8 +71,3 @@ def roofs(values: Mapping[Roof, float | None], digits: int = 3) -> str:
         for roof, value in values.items()
         if value
     )
-
-
-def axes_text(text: str) -> str:
-    """Axes from JSON to ``stride=16, work_group_size=32``."""
-    return ", ".join(f"{name}={value}" for name, value in sorted(json.loads(text).items()))

@@ -116,13 +116,13 @@ def test_fp64_of_the_guide_is_as_fast_as_fp32_on_max_only():
 
 
 def test_peaks_of_products():
-    assert find_gpu("max1550").peak_fp32_gflops == pytest.approx(52428.8)
+    assert find_gpu("max1550").peak_gops("fp32") == pytest.approx(52428.8)
     # guide, oneMKL: 26 TF are 98 % of the theoretical peak, so of one stack; the clock gives 99 %
-    assert 26000 / find_gpu("pvc-stack").peak_fp32_gflops == pytest.approx(0.98, abs=0.02)
+    assert 26000 / find_gpu("pvc-stack").peak_gops("fp32") == pytest.approx(0.98, abs=0.02)
     # guide, Implicit Scaling: no STREAM result is above the memory's peak
     assert find_gpu("pvc-stack").peak_memory_gbps > 1063
     assert find_gpu("max1550").peak_memory_gbps > 2127
-    assert find_gpu("b580").peak_fp32_gflops == pytest.approx(13670, rel=0.001)
+    assert find_gpu("b580").peak_gops("fp32") == pytest.approx(13670, rel=0.001)
 
 
 def test_tiger_lake_memory_roof_is_the_gti_ceiling_of_the_guide():
@@ -133,8 +133,8 @@ def test_tiger_lake_memory_roof_is_the_gti_ceiling_of_the_guide():
 
 
 def test_unknown_figures_are_none():
-    assert find_gpu("lnl").peak_fp32_gflops is None
-    assert find_gpu("tgl").peak_fp64_gflops is None
+    assert find_gpu("lnl").peak_gops("fp32") is None
+    assert find_gpu("tgl").peak_gops("fp64") is None
     assert find_gpu("lnl").peak_memory_gbps is None
 
 
@@ -144,7 +144,7 @@ def test_a_product_is_another_size_of_its_family_and_brings_its_figures():
     assert stack.code == "pvc"
     unnamed = find_gpu("pvc", eu_count=896)
     assert unnamed.xe_cores == 112
-    assert unnamed.peak_fp32_gflops is None
+    assert unnamed.peak_gops("fp32") is None
 
 
 @pytest.mark.parametrize("eu_count", [0, -16, 100, 1040])
@@ -252,7 +252,7 @@ def test_own_gpu_from_toml_with_a_product(tmp_path):
     product = ["[[products]]", 'name = "Mine"', "eu_count = 512", "clock_mhz = 1000", "memory_gbps = 500.0"]
     path.write_text("\n".join(["fp32_lanes_per_eu = 16", *lines, *product]))
     gpu = load_gpu_file(path)
-    assert gpu.peak_fp32_gflops == 2 * 16 * 512
+    assert gpu.peak_gops("fp32") == 2 * 16 * 512
     assert gpu.peak_memory_gbps == 500
     assert find_gpu(str(path), eu_count=512) == gpu
 

@@ -10,7 +10,7 @@ from occupancy_kit import occupancy
 
 from harness.gpu_model.gpus import find_gpu, gpus
 from harness.gpu_model.occupancy import UnsupportedLaunch
-from harness.gpu_model.roof_model import RoofBound, bound, engines_share, guide_figures, peak_gops
+from harness.gpu_model.roof_model import RoofBound, bound, engines_share, guide_figures
 
 STACK = find_gpu("max1550-stack")
 NAMES = [gpu.code for gpu in gpus()]
@@ -26,13 +26,13 @@ def test_the_longer_of_two_roofs_is_the_bound() -> None:
 
 
 def test_integers_are_added_three_at_a_time_after_xe_lp_and_doubles_have_a_rate_of_their_own() -> None:
-    assert peak_gops(STACK, "int32") == pytest.approx(26214.4)
-    assert peak_gops(STACK, "fp64") == peak_gops(STACK, "fp32")
+    assert STACK.peak_gops("int32") == pytest.approx(26214.4)
+    assert STACK.peak_gops("fp64") == STACK.peak_gops("fp32")
     # the guide prints Advisor's ceiling of a Tiger Lake GPU for 32-bit integers: 973.06
     tgllp = find_gpu("tgllp")
-    assert peak_gops(tgllp, "int32") == pytest.approx(tgllp.product.ceilings_gops["int32"], rel=0.03)
-    assert peak_gops(tgllp, "fp64") is None
-    assert peak_gops(tgllp, "bf16") is None
+    assert tgllp.peak_gops("int32") == pytest.approx(tgllp.product.ceilings_gops["int32"], rel=0.03)
+    assert tgllp.peak_gops("fp64") is None
+    assert tgllp.peak_gops("bf16") is None
 
 
 def test_what_is_not_known_has_no_bound() -> None:
@@ -106,4 +106,4 @@ def test_streams_of_the_guide_reach_two_thirds_of_the_bound_or_more() -> None:
 
 def test_a_gpu_of_another_clock_has_another_roof() -> None:
     slow = replace(STACK, products=(replace(STACK.product, clock_mhz=800.0),))
-    assert peak_gops(slow, "fp32") == pytest.approx(13107.2)
+    assert slow.peak_gops("fp32") == pytest.approx(13107.2)
