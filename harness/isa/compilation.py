@@ -75,6 +75,9 @@ class Target:
         return tuple(dict.fromkeys((*self.build_options, *GRF_FLAGS[self.grf_mode])))
 
 
+Job = tuple[Source, Target]
+
+
 @dataclass(frozen=True)
 class Compiled:
     """What became of a compilation.

@@ -11,7 +11,7 @@ from typing import Final
 from harness.children.process import in_threads
 from harness.gpu_model.gpus import gpu_of_platform
 from harness.isa.assembly import Assembly, read_assembly
-from harness.isa.compilation import Compiled, Compiler, Source, Target
+from harness.isa.compilation import Compiled, Compiler, Job, Source, Target
 from harness.isa.compile_cache import CompileCache
 from harness.isa.ocloc import compile_source
 from harness.isa.zeinfo import KernelInfo, read_zeinfo
@@ -79,13 +79,9 @@ def read_code(compiled: Compiled, kernel: str | None = None) -> KernelCode:
 
 
 def compile_all(
-    compiler: Compiler,
-    jobs: Sequence[tuple[Source, Target]],
-    cache: CompileCache | None = None,
-    *,
-    processes: int = 2,
+    compiler: Compiler, jobs: Sequence[Job], cache: CompileCache | None = None
 ) -> dict[tuple[str, Target], Compiled]:
-    """Compile many sources, each once per target, several at a time.
+    """Compile many sources, each once per target, two at a time.
 
     Returns:
         What became of each, by the source's SHA-256 and the target.
@@ -101,4 +97,4 @@ def compile_all(
                 cache.store(compiler, source, target, compiled)
         return compiled
 
-    return dict(zip(unique, in_threads(compile_job, unique.items(), processes), strict=True))
+    return dict(zip(unique, in_threads(compile_job, unique.items(), 2), strict=True))

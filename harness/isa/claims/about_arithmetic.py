@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from harness.gpu_model.gpus import find_gpu
-from harness.isa.claims.claim import (
-    CONFIRMED,
-    GPUS,
-    NOT_REPRODUCIBLE,
-    REFUTED,
-    Build,
-    Built,
-    Claim,
-    Judgement,
-    fewer,
-    opencl,
-)
+from harness.isa.claims.claim import CONFIRMED, GPUS, NOT_REPRODUCIBLE, REFUTED, Built, Claim, Judgement, fewer, opencl
+from harness.isa.compilation import Job, Target
 
 TRIPS = 10
 # What a lane of the matrix engine holds of a row of A, by its sub-group size.
@@ -58,19 +49,17 @@ def _atomics_are_native(built: Mapping[str, Built], gpu: str) -> Judgement:
     return Judgement(CONFIRMED if seen == expected else REFUTED, because)
 
 
-def _atomic_sides(gpu: str) -> dict[str, Build]:
+def _atomic_sides(gpu: str) -> dict[str, Job]:
     from harness.isa.claims.claim_kernels import atomic_sum
 
     dtypes = ("int32", "float32", "float64") if find_gpu(gpu).fp64 else ("int32", "float32")
-    return {dtype: Build(atomic_sum(dtype)) for dtype in dtypes}
+    return {dtype: (atomic_sum(dtype), Target(gpu)) for dtype in dtypes}
 
 
 def _engine_is_used(built: Mapping[str, Built], gpu: str) -> Judgement:
     plain, engine = (_figures(built[name]) for name in ("plain", "matrix_engine"))
     because = f"dpas: {engine['dpas']} instead of {plain['float'] - engine['float']} float instructions"
-    if engine["dpas"] and not plain["dpas"]:
-        return Judgement(CONFIRMED, because)
-    return Judgement(REFUTED, because)
+    return Judgement(CONFIRMED if engine["dpas"] and not plain["dpas"] else REFUTED, because)
 
 
 def engine_options(gpu: str) -> tuple[str, ...]:
@@ -80,10 +69,10 @@ def engine_options(gpu: str) -> tuple[str, ...]:
     return (f"-DSG={lanes}", f"-DSHARE={_SHARES[lanes]}", "-DMATRIX_ENGINE")
 
 
-def _engine_sides(gpu: str) -> dict[str, Build]:
+def _engine_sides(gpu: str) -> dict[str, Job]:
     options = engine_options(gpu)
     sides = {"plain": options[:-1], "matrix_engine": options}
-    return {name: Build(opencl("tile_product"), build_options=flags) for name, flags in sides.items()}
+    return {name: (opencl("tile_product"), Target(gpu, flags)) for name, flags in sides.items()}
 
 
 def _constants_unroll(built: Mapping[str, Built], gpu: str) -> Judgement:
@@ -94,11 +83,11 @@ def _constants_unroll(built: Mapping[str, Built], gpu: str) -> Judgement:
     return Judgement(CONFIRMED if constant == TRIPS * runtime else REFUTED, because)
 
 
-def _triad_sides(gpu: str) -> dict[str, Build]:
+def _triad_sides(gpu: str) -> dict[str, Job]:
     from harness.isa.claims.claim_kernels import triad
 
     dtype = "float64" if gpu == "pvc" else "float32"
-    return {"trip count at run time": Build(triad(dtype)), "constant 10": Build(triad(dtype, TRIPS))}
+    return {"trip count at run time": (triad(dtype), Target(gpu)), "constant 10": (triad(dtype, TRIPS), Target(gpu))}
 
 
 def _native_is_shorter(built: Mapping[str, Built], gpu: str) -> Judgement:
@@ -109,52 +98,43 @@ def _native_is_shorter(built: Mapping[str, Built], gpu: str) -> Judgement:
     return Judgement(shorter.verdict if relaxed <= native else REFUTED, because)
 
 
-def _logarithm_sides(gpu: str) -> dict[str, Build]:
+def _logarithm_sides(gpu: str) -> dict[str, Job]:
     from harness.isa.claims.claim_kernels import logarithms
 
-    sides = logarithms()
-    return {
-        "log": Build(sides["log"]),
-        "native_log": Build(sides["native_log"]),
-        "log, relaxed math": Build(sides["log"], build_options=("-cl-fast-relaxed-math",)),
-    }
+    sides = {name: (source, Target(gpu)) for name, source in logarithms().items()}
+    return {**sides, "log, relaxed math": (sides["log"][0], Target(gpu, ("-cl-fast-relaxed-math",)))}
 
 
+_claim = partial(Claim, figures=_figures)
 CLAIMS = (
-    Claim(
+    _claim(
         "E39",
         "Synchronization among Threads in a Kernel / Data Types in Atomic Operations",
         "Integer atomics are native; float and double atomics are loops of compare and swap on Gen9 and Xe-LP.",
-        ("gen9", *GPUS),
         _atomic_sides,
         _atomics_are_native,
-        _figures,
+        gpus=("gen9", *GPUS),
     ),
-    Claim(
+    _claim(
         "E56",
         "Programming Intel XMX Using SYCL Joint Matrix Extension",
         "A product of bfloat16 tiles becomes dpas, the matrix engine's instruction.",
-        tuple(gpu for gpu in GPUS if find_gpu(gpu).matrix_lanes),
         _engine_sides,
         _engine_is_used,
-        _figures,
+        gpus=tuple(gpu for gpu in GPUS if find_gpu(gpu).matrix_lanes),
     ),
-    Claim(
+    _claim(
         "E75",
         "Just-In-Time Compilation / Specialization Constants, Modified STREAM Triad",
         "With a trip count of 10 known when it is compiled, the loop is unrolled: ten times the arithmetic.",
-        GPUS,
         _triad_sides,
         _constants_unroll,
-        _figures,
     ),
-    Claim(
+    _claim(
         "E76",
         "Just-In-Time Compilation / Accuracy Versus Performance Tradeoffs",
         "native_log is shorter than the precise log, and relaxed math makes log as short.",
-        GPUS,
         _logarithm_sides,
         _native_is_shorter,
-        _figures,
     ),
 )

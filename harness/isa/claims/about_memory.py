@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-from harness.isa.claims.claim import (
-    CONFIRMED,
-    GPUS,
-    NOT_REPRODUCIBLE,
-    REFUTED,
-    Build,
-    Built,
-    Claim,
-    Judgement,
-    fewer,
-    opencl,
-)
+from harness.isa.claims.claim import CONFIRMED, NOT_REPRODUCIBLE, REFUTED, Built, Claim, Judgement, fewer, opencl
+from harness.isa.compilation import Job, Target
+from harness.isa.sends import Message
 
 #: Without it ocloc takes buffers to be below 4 GB on dg2 and tgllp, and addresses of 32 bits from their start.
 WIDE_ADDRESSES = ("-cl-intel-greater-than-4GB-buffer-required",)
@@ -24,17 +16,22 @@ ADDRESS_BYTES = 16 * 8  # lanes, bytes of an address
 
 
 def _sides(*names: str, build_options: tuple[str, ...] = ()) -> Any:
-    def builds(gpu: str) -> dict[str, Build]:
+    def builds(gpu: str) -> dict[str, Job]:
         from harness.isa.claims.claim_kernels import accesses
 
-        return {name: Build(accesses()[name], build_options=build_options) for name in names}
+        return {name: (accesses()[name], Target(gpu, build_options)) for name in names}
 
     return builds
 
 
+def _moved(built: Built) -> list[Message]:
+    """Loads from global memory, and stores to it."""
+    messages = built.code.assembly.messages
+    return [message for message in messages if message.space == "global" and message.kind in {"load", "store"}]
+
+
 def _figures(built: Built) -> dict[str, int]:
-    messages = [message for message in built.code.assembly.messages if message.space == "global"]
-    moved = [message for message in messages if message.kind in {"load", "store"}]
+    moved = _moved(built)
     return {
         "loads": built.code.assembly.count("load", "global"),
         "stores": built.code.assembly.count("store", "global"),
@@ -61,8 +58,7 @@ def _vectors_are_wider(built: Mapping[str, Built], gpu: str) -> Judgement:
 
 
 def _blocks_are_messages(built: Mapping[str, Built], gpu: str) -> Judgement:
-    code = built["copy_blocks"].code
-    moved = [m for m in code.assembly.messages if m.space == "global" and m.kind in {"load", "store"}]
+    moved = _moved(built["copy_blocks"])
     blocks = [message for message in moved if message.width.endswith("t")]
     because = f"{len(blocks)} of {len(moved)} messages are blocks, the widest of {max(m.bytes for m in moved)} bytes"
     return Judgement(CONFIRMED if moved and len(blocks) == len(moved) else NOT_REPRODUCIBLE, because)
@@ -79,9 +75,7 @@ def _blocks_need_one_address(built: Mapping[str, Built], gpu: str) -> Judgement:
 
 def _order(built: Built) -> str:
     """Loads and stores in the order of the text: ``LLSLLS``."""
-    letters = {"load": "L", "store": "S"}
-    messages = (m for m in built.code.assembly.messages if m.space == "global")
-    return "".join(letters[m.kind] for m in messages if m.kind in letters)
+    return "".join({"load": "L", "store": "S"}[message.kind] for message in _moved(built))
 
 
 def _restrict_hoists(built: Mapping[str, Built], gpu: str) -> Judgement:
@@ -92,59 +86,50 @@ def _restrict_hoists(built: Mapping[str, Built], gpu: str) -> Judgement:
     return Judgement(CONFIRMED if hinted == manual else NOT_REPRODUCIBLE, because)
 
 
-def _hoisting_sides(gpu: str) -> dict[str, Build]:
+def _hoisting_sides(gpu: str) -> dict[str, Job]:
     options = {"plain": (), "loads_first": ("-DLOADS_FIRST",), "restricted": ("-DRESTRICT",)}
-    return {side: Build(opencl("pairwise_add"), build_options=flags) for side, flags in options.items()}
+    return {side: (opencl("pairwise_add"), Target(gpu, flags)) for side, flags in options.items()}
 
 
 _ACCESS = "Sub-Groups and SIMD Vectorization"
+_claim = partial(Claim, figures=_figures)
 CLAIMS = (
-    Claim(
+    _claim(
         "E12",
         f"{_ACCESS} / Vectorization and Memory Access",
         "A work-item that stores 16 neighbours in a loop makes 16 scattered stores; interleaved by lanes they are "
         "contiguous.",
-        GPUS,
         _sides("fill_contiguous", "fill_interleaved"),
         _fill_is_scattered,
-        _figures,
         known_not_to_reproduce=True,
     ),
-    Claim(
+    _claim(
         "E14",
         f"{_ACCESS} / Maximizing Memory Bandwidth Utilization",
         "Four elements a lane in one access quadruple the payload of a memory operation, from 64 to 256 bytes.",
-        GPUS,
         _sides("copy_ones", "copy_fours"),
         _vectors_are_wider,
-        _figures,
     ),
-    Claim(
+    _claim(
         "E15",
         f"{_ACCESS} / Memory Block Load and Store",
         "Sub-group block access becomes the hardware's block messages.",
-        GPUS,
         _sides("copy_fours", "copy_blocks"),
         _blocks_are_messages,
-        _figures,
     ),
-    Claim(
+    _claim(
         "E28",
         "Registerization and Avoiding Register Spills / Using Sub-group Block Load/Store",
         "64-bit addresses of 16 lanes take 128 bytes of registers, the address of a block at most one register.",
-        GPUS,
         _sides("copy_by_lane", "copy_by_block", build_options=WIDE_ADDRESSES),
         _blocks_need_one_address,
-        _figures,
     ),
-    Claim(
+    _claim(
         "E37",
         "Pointer Aliasing and the Restrict Directive",
         "With restrict the compiler itself moves the loads of the second element before the store of the first.",
-        GPUS,
         _hoisting_sides,
         _restrict_hoists,
-        _figures,
         known_not_to_reproduce=True,
     ),
 )

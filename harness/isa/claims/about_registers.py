@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from harness.gpu_model.gpus import find_gpu
-from harness.isa.claims.claim import (
-    CONFIRMED,
-    GPUS,
-    NOT_REPRODUCIBLE,
-    REFUTED,
-    Build,
-    Built,
-    Claim,
-    Judgement,
-    fewer,
-    opencl,
-)
+from harness.isa.claims.claim import CONFIRMED, GPUS, NOT_REPRODUCIBLE, REFUTED, Built, Claim, Judgement, fewer, opencl
+from harness.isa.compilation import Job, Target
 
 PRIVATE_BYTES = 256 * 4 * 16  # counters, bytes of one, lanes
 # What the guide prints for its kernel of 80 doubles, in the order of its table.
@@ -68,9 +59,8 @@ def _same_code(naive: str, optimized: str) -> Any:
         worse, better = (_figures(built[name]) for name in (naive, optimized))
         memory = ("private bytes", "scratch messages")
         because = "; ".join(f"{name}: {worse[name]} against {better[name]}" for name in (*memory, "instructions"))
-        if better["private bytes"] < worse["private bytes"]:
-            return Judgement(CONFIRMED, because)
-        return Judgement(NOT_REPRODUCIBLE, because)
+        less = better["private bytes"] < worse["private bytes"]
+        return Judgement(CONFIRMED if less else NOT_REPRODUCIBLE, because)
 
     return judge
 
@@ -88,104 +78,94 @@ def _spills_by_mode(built: Mapping[str, Built], gpu: str) -> Judgement:
     return Judgement(CONFIRMED if ordered else REFUTED, f"spilled registers {text}; the guide's {printed}")
 
 
-def _histograms(gpu: str) -> dict[str, Build]:
+def _histograms(gpu: str) -> dict[str, Job]:
     from harness.isa.claims.claim_kernels import histograms
 
-    return {name: Build(source) for name, source in histograms().items()}
+    return {name: (source, Target(gpu)) for name, source in histograms().items()}
 
 
-def _contractions(gpu: str) -> dict[str, Build]:
+def _contractions(gpu: str) -> dict[str, Job]:
     from harness.isa.claims.claim_kernels import contraction
 
     return {
-        "rolled": Build(contraction(False)),
-        "unrolled": Build(contraction(True)),
-        "unrolled, large GRF": Build(contraction(True), "large"),
+        "rolled": (contraction(False), Target(gpu)),
+        "unrolled": (contraction(True), Target(gpu)),
+        "unrolled, large GRF": (contraction(True), Target(gpu, grf_mode="large")),
     }
 
 
-def _spill_sides(gpu: str) -> dict[str, Build]:
+def _spill_sides(gpu: str) -> dict[str, Job]:
     return {
-        name: Build(opencl("eighty_doubles"), "large" if "large" in name else "default", int(name[4:6]))
+        name: (opencl("eighty_doubles"), Target(gpu, (), "large" if "large" in name else "default", int(name[4:6])))
         for name in GUIDE_SPILLS
     }
 
 
 def _bins(**sides: tuple[str, ...]) -> Any:
     names = {name.replace("_", " "): options for name, options in sides.items()}
-    return lambda gpu: {name: Build(opencl("histogram"), build_options=options) for name, options in names.items()}
+    return lambda gpu: {name: (opencl("histogram"), Target(gpu, flags)) for name, flags in names.items()}
 
 
 _CHAPTER = "Registerization and Avoiding Register Spills"
 _FP64_GPUS = tuple(gpu for gpu in GPUS if find_gpu(gpu).fp64)
+_claim = partial(Claim, figures=_figures)
 CLAIMS = (
-    Claim(
+    _claim(
         "E20",
         f"{_CHAPTER} / Judgement Kernels with Register Spills",
         "A private array outside registers shows as private memory (16384 bytes a thread for 256 counters of 32 "
         "bits), and the compiler warns of spills with their number.",
-        _FP64_GPUS,
         lambda gpu: {
             "bins_of_item": _histograms(gpu)["bins_of_item"],
-            "eighty_doubles": Build(opencl("eighty_doubles"), forced_simd=32),
+            "eighty_doubles": (opencl("eighty_doubles"), Target(gpu, forced_simd=32)),
         },
         _reports_tell,
-        _figures,
+        gpus=_FP64_GPUS,
     ),
-    Claim(
+    _claim(
         "E22",
         f"{_CHAPTER} / Performance Tuning Using GRF Mode Selection",
         "Without unrolling the small GRF mode is enough; the unrolled kernel needs the large one.",
-        ("pvc",),
         _contractions,
         _unrolling_wants_registers,
-        _figures,
+        gpus=("pvc",),
     ),
-    Claim(
+    _claim(
         "E24",
         f"{_CHAPTER} / Choosing Smaller Data Types",
         "32 private counters of 32 bits fit into registers where those of 64 bits do not.",
-        GPUS,
         _bins(ulong_bins=("-DBIN=ulong",), uint_bins=("-DBIN=uint",)),
         _small_type_fits,
-        _figures,
         known_not_to_reproduce=True,
     ),
-    Claim(
+    _claim(
         "E25",
         f"{_CHAPTER} / Do Not Declare Private Variables as Volatile",
         "Volatile keeps the private counters out of registers.",
-        GPUS,
         _bins(volatile_bins=("-DVOLATILE",), uint_bins=()),
         _same_code("volatile bins", "uint bins"),
-        _figures,
     ),
-    Claim(
+    _claim(
         "E26a",
         f"{_CHAPTER} / Do Not Take Address of a Private Variable",
         "A private variable whose address is taken stays out of registers.",
-        GPUS,
         _bins(by_address=("-DBY_ADDRESS",), by_value=()),
         _same_code("by address", "by value"),
-        _figures,
         known_not_to_reproduce=True,
     ),
-    Claim(
+    _claim(
         "E27",
         f"{_CHAPTER} / Sharing Registers in a Sub-group",
         "256 counters shared by the 16 lanes of a sub-group are in registers; 256 of each work-item are in memory.",
-        GPUS,
         _histograms,
         _private_memory_goes,
-        _figures,
     ),
-    Claim(
+    _claim(
         "E29",
         "Porting Code with High Register Pressure to Intel Max GPUs",
         "A kernel of 80 doubles spills less with large GRF than at SIMD32, less at SIMD16, and not at all with both.",
-        ("pvc",),
         _spill_sides,
         _spills_by_mode,
-        _figures,
+        gpus=("pvc",),
     ),
 )

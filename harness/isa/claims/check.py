@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from harness import runtime
 from harness.isa.claims import about_arithmetic, about_memory, about_registers
-from harness.isa.claims.claim import UNAVAILABLE, Build, Built, Claim, Result
-from harness.isa.compilation import Compiled, Compiler, Target
+from harness.isa.claims.claim import UNAVAILABLE, Built, Claim, Result
+from harness.isa.compilation import Compiled, Compiler
 from harness.isa.compile_cache import CompileCache
 from harness.isa.kernel_code import compile_all, read_code
 
@@ -21,17 +21,12 @@ def all_claims() -> tuple[Claim, ...]:
 def check(claims: Sequence[Claim], compiler: Compiler, cache: CompileCache | None = None) -> list[Result]:
     """Every claim for every GPU that it is about."""
     runtime.load()
-    plan = [(claim, gpu, dict(claim.builds(gpu))) for claim in claims for gpu in claim.gpus]
-    jobs = [(build.source, _target(gpu, build)) for _, gpu, builds in plan for build in builds.values()]
-    compiled = compile_all(compiler, jobs, cache)
+    plan = [(claim, gpu, claim.builds(gpu)) for claim in claims for gpu in claim.gpus]
+    compiled = compile_all(compiler, [job for *_, builds in plan for job in builds.values()], cache)
     return [
-        _result(claim, gpu, {name: compiled[b.source.sha256, _target(gpu, b)] for name, b in builds.items()})
+        _result(claim, gpu, {name: compiled[source.sha256, target] for name, (source, target) in builds.items()})
         for claim, gpu, builds in plan
     ]
-
-
-def _target(gpu: str, build: Build) -> Target:
-    return Target(gpu, build.build_options, build.grf_mode, build.forced_simd)
 
 
 def _result(claim: Claim, gpu: str, compiled: dict[str, Compiled]) -> Result:

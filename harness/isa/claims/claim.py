@@ -8,7 +8,7 @@ from functools import cache
 from importlib import resources
 from typing import Final
 
-from harness.isa.compilation import Source
+from harness.isa.compilation import Job, Source
 from harness.isa.kernel_code import KernelCode
 
 CONFIRMED = "confirmed"
@@ -25,16 +25,6 @@ VERDICTS: Final = {
 
 #: What most claims are checked for.
 GPUS: Final = ("pvc", "dg2", "tgllp", "bmg")
-
-
-@dataclass(frozen=True)
-class Build:
-    """One side of a claim: a kernel of ours and how it is compiled."""
-
-    source: Source
-    grf_mode: str = "default"
-    forced_simd: int | None = None
-    build_options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,20 +51,20 @@ class Claim:
         id: entry of the catalogue.
         guide: place in the guide.
         says: the claim, in our words.
-        gpus: the GPUs that it is about.
-        builds: the sides to compile for a GPU, by label.
+        builds: the sides to compile for a GPU, by label: kernels of ours, and how they are compiled.
         judge: the judgement, from the compiled sides and the GPU.
         figures: what is shown of each side.
+        gpus: the GPUs that it is about.
         known_not_to_reproduce: whether it was known before that IGC 1.0.12504 (Debian 12) does not show it.
     """
 
     id: str
     guide: str
     says: str
-    gpus: tuple[str, ...]
-    builds: Callable[[str], Mapping[str, Build]]
+    builds: Callable[[str], Mapping[str, Job]]
     judge: Callable[[Mapping[str, Built], str], Judgement]
     figures: Callable[[Built], Mapping[str, int]]
+    gpus: tuple[str, ...] = GPUS
     known_not_to_reproduce: bool = False
 
 

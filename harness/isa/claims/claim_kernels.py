@@ -208,23 +208,18 @@ def triad(dtype: str, trips: int | None = None) -> Source:
     return spirv(triad_of, dtype, dtype, dtype, scale, 10)
 
 
-@kernel
-def log(item: kapi.NdItem, x: Any) -> None:
-    value = x[item.get_global_id(0)]
-    for _ in range(LOGARITHMS):
-        value += math.log(value)
-    x[item.get_global_id(0)] = value
-
-
-@kernel
-def native_log(item: kapi.NdItem, x: Any) -> None:
-    value = x[item.get_global_id(0)]
-    for _ in range(LOGARITHMS):
-        value += native.log(value)
-    x[item.get_global_id(0)] = value
-
-
 @cache
 def logarithms() -> Mapping[str, Source]:
     """A chain of logarithms of float32, precise and native, by name."""
-    return _by_name((log, native_log), "float32")
+
+    def chain_of(log: Any) -> Source:
+        @kernel
+        def chain(item: kapi.NdItem, x: Any) -> None:
+            value = x[item.get_global_id(0)]
+            for _ in range(LOGARITHMS):
+                value += log(value)
+            x[item.get_global_id(0)] = value
+
+        return spirv(chain, "float32")
+
+    return {"log": chain_of(math.log), "native_log": chain_of(native.log)}
