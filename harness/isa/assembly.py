@@ -10,14 +10,25 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Final
 
 from harness.gpu_model.gpus import gpu_of_platform
 from harness.isa.sends import Message, is_message, read_message
 
-CLASSES = (
-    *("float", "int", "int64", "int64_emulation", "move", "math", "dpas"),
-    *("send", "sync", "control", "other"),
-)
+#: Every class of instructions, and what it holds.
+CLASSES: Final = {
+    "float": "floating-point arithmetic",
+    "int": "integer arithmetic and logic of up to 32 bits",
+    "int64": "native 64-bit integer arithmetic",
+    "int64_emulation": "carries and high halves with which 64-bit integers go through 32-bit hardware",
+    "move": "moves between registers",
+    "math": "the extended math unit (inverse, square root, logarithm, ...)",
+    "dpas": "matrix engine (XMX)",
+    "send": "messages",
+    "sync": "waits for the scoreboard and for barriers",
+    "control": "branches",
+    "other": "no-operations",
+}
 
 _INSTRUCTION = re.compile(r"^(?:\([^)]*\)\s*)?(?P<opcode>[a-z]\S*)(?:\s+\((?P<lanes>\d+)\|M\d+\))?(?P<operands>.*)$")
 _LABEL = re.compile(r"^(?://\s*)?(?P<name>[A-Za-z_]\w*):\s*$")
@@ -105,9 +116,9 @@ class Assembly:
             for message in self.messages
         )
 
-    def opcodes(self, *names: str, type: str | None = None) -> int:
-        """How many instructions have one of these opcodes, of a destination type if one is given."""
-        return sum(i.opcode in names and type in (None, i.type) for i in self.instructions)
+    def opcodes(self, *names: str) -> int:
+        """How many instructions have one of these opcodes."""
+        return sum(instruction.opcode in names for instruction in self.instructions)
 
 
 def read_assembly(text: str) -> Assembly:

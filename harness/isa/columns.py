@@ -7,20 +7,6 @@ from typing import Final
 from harness.isa.assembly import CLASSES
 from harness.records.tables import Column
 
-_CLASS_MEANINGS = {
-    "float": "floating-point arithmetic",
-    "int": "integer arithmetic and logic of up to 32 bits",
-    "int64": "native 64-bit integer arithmetic",
-    "int64_emulation": "carries and high halves with which 64-bit integers go through 32-bit hardware",
-    "move": "moves between registers",
-    "math": "the extended math unit (inverse, square root, logarithm, ...)",
-    "dpas": "matrix engine (XMX)",
-    "send": "messages",
-    "sync": "waits for the scoreboard and for barriers",
-    "control": "branches",
-    "other": "no-operations",
-}
-
 
 def _text(name: str, meaning: str, *, required: bool = False) -> Column:
     return Column(name, "string", meaning, required=required)
@@ -55,7 +41,7 @@ ISA: Final = (
     _text("global_size", "Index space of the first launch, dimension 0 (the fastest) first, commas between."),
     _text("local_size", "Work-group of the first launch; null when the driver chose."),
     _count("instructions", "Instructions in the program text, arguments' prolog included."),
-    *(_count(f"instructions_{name}", f"Of these: {_CLASS_MEANINGS[name]}.") for name in CLASSES),
+    *(_count(f"instructions_{name}", f"Of these: {meaning}.") for name, meaning in CLASSES.items()),
     _count(
         "loads_global",
         "Messages that load from global memory; on dg2 and tgllp also from private arrays, by the same ones.",

@@ -8,11 +8,23 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import groupby, zip_longest
 
+from harness.isa.assembly import CLASSES
 from harness.isa.kernel_code import KernelCode
 from harness.isa.table import KernelOnGpu
 from harness.vocabulary import find_baseline
 
 _CLASS_NAMES = {"float": "floating-point", "int64": "64-bit integer", "int64_emulation": "64-bit emulation"}
+# by column of the table ``isa``
+_NAMES = {
+    "simd_width": "SIMD width",
+    "grf_count": "registers",
+    "spill_bytes": "spilled bytes",
+    "private_bytes": "private bytes",
+    "slm_bytes": "SLM bytes",
+    "barriers": "barriers",
+    "instructions": "instructions",
+    **{f"instructions_{name}": f"{_CLASS_NAMES.get(name, name)} instructions" for name in CLASSES},
+}
 
 
 @dataclass(frozen=True)
@@ -55,22 +67,11 @@ class ListingLine:
 
 def _figures(kernel: KernelOnGpu) -> dict[str, int]:
     """The figures that a reader compares, by name; none where there is no code."""
-    code = kernel.code
-    if code is None:
+    if kernel.code is None:
         return {}
-    assembly = code.assembly
-    classes = {f"{_CLASS_NAMES.get(name, name)} instructions": n for name, n in assembly.by_class.items()}
-    return {
-        "SIMD width": code.simd_width,
-        "registers": code.info.grf_count,
-        "spilled bytes": code.spill_bytes,
-        "private bytes": code.private_bytes,
-        "SLM bytes": code.info.slm_bytes + kernel.launch.local_bytes,
-        "barriers": code.info.barriers,
-        "instructions": len(assembly.instructions),
-        **classes,
-        **{f"messages {label}": count for label, count in code.messages.items()},
-    }
+    figures = kernel.figures
+    named = {name: figures[column] for column, name in _NAMES.items()}
+    return named | {f"messages {label}": count for label, count in kernel.code.messages.items()}
 
 
 def compare(before: KernelOnGpu, after: KernelOnGpu) -> list[Change]:

@@ -25,7 +25,7 @@ def sections(data: bytes) -> dict[str, bytes]:
     except struct.error as error:
         raise ValueError("the ELF file is cut short") from error
     names = _content(data, headers[names_at])
-    return {_text_at(names, header[0]): _content(data, header) for header in headers[1:]}
+    return {names[at : names.index(b"\0", at)].decode(): _content(data, (at, *rest)) for at, *rest in headers[1:]}
 
 
 def _content(data: bytes, header: tuple[int, ...]) -> bytes:
@@ -33,7 +33,3 @@ def _content(data: bytes, header: tuple[int, ...]) -> bytes:
     if offset + size > len(data):
         raise ValueError("the ELF file is cut short")
     return data[offset : offset + size]
-
-
-def _text_at(names: bytes, offset: int) -> str:
-    return names[offset : names.index(b"\0", offset)].decode()

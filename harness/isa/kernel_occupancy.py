@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Final
@@ -13,7 +13,6 @@ from harness.gpu_model.occupancy import LaunchShape, Occupancy, UnsupportedLaunc
 from harness.isa.collect import KernelLaunch
 from harness.isa.compilation import Compiler
 from harness.isa.compile_cache import CompileCache
-from harness.isa.kernel_code import KernelCode
 from harness.isa.table import KernelOnGpu, compile_launches, targets
 
 #: Work-group that is assumed where the launch leaves it to the driver; less where it does not divide the launch.
@@ -81,25 +80,17 @@ def occupancies(
 def _of(launch: KernelLaunch, kernel: KernelOnGpu, gpu: GpuParameters) -> KernelOccupancy:
     if kernel.code is None:
         return KernelOccupancy(launch, None, f"{kernel.status}: {kernel.reason}")
+    info = kernel.code.info
     work_group, of_work_group = _work_group(launch, gpu)
-    assumed = _assumed(launch, of_work_group)
+    of_size = "the launch is sized by the compute units of the device here" if launch.sized_here else ""
+    assumed = "; ".join(filter(None, (of_work_group, of_size)))
+    large_grf = info.grf_count > gpu.registers_per_thread
+    slm_bytes, size = info.slm_bytes + launch.local_bytes, prod(launch.global_size)
+    shape = LaunchShape(work_group, kernel.code.simd_width, slm_bytes, info.barriers, size, large_grf)
     try:
-        occupancy = occupancy_of(_shape(launch, kernel.code, work_group, gpu), gpu)
-        return KernelOccupancy(launch, occupancy, assumed=assumed)
+        return KernelOccupancy(launch, occupancy_of(shape, gpu), assumed=assumed)
     except UnsupportedLaunch as error:
         return KernelOccupancy(launch, None, str(error), assumed)
-
-
-def _shape(launch: KernelLaunch, code: KernelCode, work_group_size: int, gpu: GpuParameters) -> LaunchShape:
-    """What the compiled kernel asks of the GPU in this launch."""
-    return LaunchShape(
-        work_group_size,
-        code.simd_width,
-        code.info.slm_bytes + launch.local_bytes,
-        code.info.barriers,
-        prod(launch.global_size),
-        large_grf=code.info.grf_count > gpu.registers_per_thread,
-    )
 
 
 def _work_group(launch: KernelLaunch, gpu: GpuParameters) -> tuple[int, str]:
@@ -110,14 +101,3 @@ def _work_group(launch: KernelLaunch, gpu: GpuParameters) -> tuple[int, str]:
     while prod(launch.global_size) % size:
         size -= 1
     return size, f"the launch leaves the work-group to the driver: up to {DRIVERS_WORK_GROUP} work-items are assumed"
-
-
-def _assumed(launch: KernelLaunch, of_work_group: str) -> str:
-    of_size = "the launch is sized by the compute units of the device here" if launch.sized_here else ""
-    return "; ".join(filter(None, (of_work_group, of_size)))
-
-
-def launched(kernels: Iterable[KernelOccupancy], pattern: str, variant: str, axes: str) -> list[KernelOccupancy]:
-    """Those of one case."""
-    case = pattern, variant, axes
-    return [kernel for kernel in kernels if (kernel.launch.pattern, kernel.launch.variant, kernel.launch.axes) == case]

@@ -66,7 +66,7 @@ def _version(command: Sequence[str], folder: Path) -> str:
     text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else run.stdout
     version = re.search(r"\d+\.\d+[\d.]*", text)
     if version is None:
-        said = _last_line(run.stdout)
+        said = (run.stdout.strip().splitlines() or ["it says nothing"])[-1][:120]
         raise NoCompiler(f"{command[0]} does not tell its version ({said}): give another with --ocloc")
     return version[0]
 
@@ -136,11 +136,6 @@ def _reason(run: subprocess.CompletedProcess[str]) -> str:
     if run.returncode < 0:
         return how_it_ended(run.returncode)
     return lines[-1][:200] if lines else f"exit status {run.returncode}"
-
-
-def _last_line(text: str) -> str:
-    lines = text.strip().splitlines()
-    return lines[-1][:120] if lines else "it says nothing"
 
 
 def _read_results(binary: Path, dump: Path, said: str) -> Compiled:

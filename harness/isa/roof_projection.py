@@ -11,7 +11,7 @@ from harness.gpu_model.gpu_parameters import GpuParameters
 from harness.gpu_model.occupancy import Occupancy
 from harness.gpu_model.roof_model import RoofBound, bound, engines_share
 from harness.isa.collect import LeastWork
-from harness.isa.kernel_occupancy import KernelOccupancy, launched
+from harness.isa.kernel_occupancy import KernelOccupancy
 from harness.patterns.declaration import VariantInfo
 from harness.patterns.plan import Family
 
@@ -75,10 +75,13 @@ def project(
         gpu: whose roofs.
     """
     stated = {(least.pattern, least.axes): least for least in work}
+    by_case: dict[tuple[str, str, str], list[KernelOccupancy]] = {}
+    for kernel in kernels:
+        by_case.setdefault((kernel.launch.pattern, kernel.launch.variant, kernel.launch.axes), []).append(kernel)
     for family in plan:
         least = stated.get((family.pattern.name, family.axes_json()))
         for variant in family.pattern.variants:
-            launches = launched(kernels, family.pattern.name, variant.name, family.axes_json())
+            launches = by_case.get((family.pattern.name, variant.name, family.axes_json()), [])
             occupied = [launch.occupancy for launch in launches if launch.occupancy is not None]
             share = engines_share(occupied)
             fullest = max(occupied, key=lambda occupancy: occupancy.device_occupancy, default=None)

@@ -115,18 +115,12 @@ def _data_port(unit: str, lanes: int, operands: str, comment: str, purpose: str,
         return Message("fence", "slm" if "slm" in comment else "global")
     if unit in _NO_MEMORY:
         return Message(_NO_MEMORY[unit], "")
-    kind = _data_port_kind(comment)
+    words = (("atomic", "atomic"), ("read", "load"), ("write", "store"), ("writing", "store"))
+    kind = next((kind for word, kind in words if word in comment), "other")
     width, size = _data_port_width(comment, lanes)
     sent = _SENT.search(comment)
     space = "argument" if in_prolog else _data_port_space(unit, operands, comment)
     return Message(kind, space, width, size, int(sent["registers"]) if sent else 0, purpose)
-
-
-def _data_port_kind(comment: str) -> str:
-    for word, kind in (("atomic", "atomic"), ("read", "load"), ("write", "store"), ("writing", "store")):
-        if word in comment:
-            return kind
-    return "other"
 
 
 def _data_port_space(unit: str, operands: str, comment: str) -> str:

@@ -32,6 +32,34 @@ class KernelOnGpu:
     code: KernelCode | None = None
     asm: str | None = None
 
+    @property
+    def figures(self) -> dict[str, Any]:
+        """What the code says, by column of the table; nothing where there is none."""
+        if self.code is None:
+            return {}
+        info, assembly = self.code.info, self.code.assembly
+        spaces = {
+            f"{kind}s_{space}": assembly.count(kind, space)
+            for kind in ("load", "store", "atomic")
+            for space in ("global", "slm", "scratch")
+            if (kind, space) != ("atomic", "scratch")
+        }
+        return {
+            "simd_width": self.code.simd_width,
+            "grf_count": info.grf_count,
+            "spill_bytes": self.code.spill_bytes,
+            "private_bytes": self.code.private_bytes,
+            "slm_bytes": info.slm_bytes + self.launch.local_bytes,
+            "barriers": info.barriers,
+            "instructions": len(assembly.instructions),
+            **{f"instructions_{name}": count for name, count in assembly.by_class.items()},
+            **spaces,
+            "spills": assembly.count("store", purpose="spill"),
+            "fills": assembly.count("load", purpose="fill"),
+            "fences": assembly.count("fence"),
+            "messages": json.dumps(self.code.messages),
+        }
+
 
 def targets(
     gpus: Sequence[str],
@@ -111,43 +139,14 @@ def row(kernel: KernelOnGpu) -> dict[str, Any]:
     own = ("pattern", "chapter", "variant", "role", "axes", "kernel", "spirv_sha256")
     return empty | {
         **{name: getattr(launch, name) for name in own},
-        "gpu": target.gpu,
+        **{name: getattr(target, name) for name in ("gpu", "grf_mode", "forced_simd")},
+        **{name: getattr(kernel, name) for name in ("status", "reason", "asm")},
         "ocloc_version": kernel.compiler.version,
         "igc": kernel.compiler.igc,
         "build_options": " ".join(target.options),
-        "grf_mode": target.grf_mode,
-        "forced_simd": target.forced_simd,
-        "status": kernel.status,
-        "reason": kernel.reason,
         "global_size": ",".join(map(str, launch.global_size)),
         "local_size": None if launch.local_size is None else ",".join(map(str, launch.local_size)),
-        "asm": kernel.asm,
-        **({} if kernel.code is None else _figures(kernel.code, launch.local_bytes)),
-    }
-
-
-def _figures(code: KernelCode, local_bytes: int) -> dict[str, Any]:
-    assembly = code.assembly
-    spaces = {
-        f"{kind}s_{space}": assembly.count(kind, space)
-        for kind in ("load", "store", "atomic")
-        for space in ("global", "slm", "scratch")
-        if (kind, space) != ("atomic", "scratch")
-    }
-    return {
-        "simd_width": code.simd_width,
-        "grf_count": code.info.grf_count,
-        "spill_bytes": code.spill_bytes,
-        "private_bytes": code.private_bytes,
-        "slm_bytes": code.info.slm_bytes + local_bytes,
-        "barriers": code.info.barriers,
-        "instructions": len(assembly.instructions),
-        **{f"instructions_{name}": count for name, count in assembly.by_class.items()},
-        **spaces,
-        "spills": assembly.count("store", purpose="spill"),
-        "fills": assembly.count("load", purpose="fill"),
-        "fences": assembly.count("fence"),
-        "messages": json.dumps(code.messages),
+        **kernel.figures,
     }
 
 

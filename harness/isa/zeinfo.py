@@ -17,8 +17,11 @@ _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 _KEYS = {
-    **{"simd_width": "simd_size", "barriers": "barrier_count", "slm_bytes": "slm_size"},
-    **{"private_bytes": "private_size", "spill_bytes": "spill_size"},
+    "simd_width": "simd_size",
+    "barriers": "barrier_count",
+    "slm_bytes": "slm_size",
+    "private_bytes": "private_size",
+    "spill_bytes": "spill_size",
 }
 
 
