@@ -8,36 +8,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import resources
 from itertools import groupby
 from typing import Any, Final
 
 from harness.report.markdown_table import table
+from harness.report.templates import fill
 
 Row = Mapping[str, Any]
 
 #: GPUs whose figures are shown; the others are counted.
 SHOWN: Final = ("pvc", "dg2")
-
-HEAD: Final = """\
-# What the suite's kernels become on Intel GPUs
-
-Every kernel of every variant, compiled by Intel's offline compiler (`xebench isa`), with no GPU in sight. This page is
-generated: `python -m harness.pages.generated_code_data --save harness/pages/data/isa_suite.json` compiles with the
-compiler that is installed, `make isa-current` with the current one, `make docs` writes the page. `xebench isa PATTERN`
-shows more of one pattern, `--html` its assembly side by side.
-
-Figures are those of the program text, not of an execution: *SIMD* is the width of a hardware thread, *mem.* what it
-keeps in memory for want of registers (spilled + private bytes), *instr.* instructions, *global* and *SLM* messages
-(loads/stores/atomics). A loop's body counts once. Where both compilers give the same figures there is one line.
-
-Where a kernel of 32 lanes has twice the messages on dg2 and tgllp, a message holds 16 lanes there at most. Their counts
-of integer instructions depend on how addresses are passed: ocloc assumes buffers below 4 GB there and addresses them
-relative to their start; with `--build-options -cl-intel-greater-than-4GB-buffer-required`, as a driver may choose, they
-are 64-bit addresses. Private arrays that are not in registers are reached by scratch messages on pvc, and on dg2 and
-tgllp by messages that look like those to global memory, and are counted with them.
-"""
 
 
 def read() -> list[Mapping[str, Any]]:
@@ -49,17 +31,15 @@ def read() -> list[Mapping[str, Any]]:
 
 def markdown(compilers: Sequence[Mapping[str, Any]]) -> str:
     """The page."""
-    lines = [HEAD, "## Compilers", "", *_compilers(compilers), ""]
     rows = [{**row, "compiler": name(compiler)} for compiler in compilers for row in compiler["rows"]]
-    order = list(dict.fromkeys((row["chapter"], row["pattern"]) for row in rows))
-    chapter = None
-    for here, pattern in order:
-        if here != chapter:
-            lines += [f"## {here}", ""]
-            chapter = here
+    patterns = dict.fromkeys((row["chapter"], row["pattern"]) for row in rows)
+
+    def kernels(pattern: str) -> list[str]:
         own = [row for row in rows if row["pattern"] == pattern]
-        lines += [f"### {pattern}", "", *table(HEADINGS, _kernels(own), right=range(3, len(HEADINGS))), ""]
-    return "\n".join(lines).rstrip("\n") + "\n"
+        return table(HEADINGS, _kernels(own), right=range(3, len(HEADINGS)))
+
+    lines = {"compilers": _compilers(compilers), "kernels": kernels}
+    return fill("harness.pages", "generated_code.md.j2", patterns=patterns, **lines)
 
 
 def name(compiler: Mapping[str, Any]) -> str:
@@ -79,13 +59,8 @@ def _compilers(compilers: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             f"- **{name(compiler)}**: ocloc {compiler['version']} ({compiler['igc']}). Kernels compiled: {counts}; "
             f"{compiler['seconds']} s with nothing cached."
         )
-        yield from _failures(rows)
-
-
-def _failures(rows: Iterable[Row]) -> Iterator[str]:
-    reasons = Counter((row["gpu"], row["status"], row["reason"]) for row in rows if row["status"] != "ok")
-    for (gpu, status, reason), count in reasons.items():
-        yield f"    - {gpu}: {count} {status}: {reason}"
+        reasons = Counter((row["gpu"], row["status"], row["reason"]) for row in rows if row["status"] != "ok")
+        yield from (f"    - {gpu}: {count} {status}: {reason}" for (gpu, status, reason), count in reasons.items())
 
 
 def _kernels(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:

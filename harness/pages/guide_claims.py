@@ -14,20 +14,7 @@ from typing import Any
 
 from harness.isa.claims.claim import VERDICTS
 from harness.report.markdown_table import table
-
-_MEANINGS = ";\n".join(f"- **{verdict}**: {meaning}" for verdict, meaning in VERDICTS.items())
-HEAD = f"""\
-# The guide's claims in assembly
-
-What Intel's offline GPU compiler makes of kernels of ours that hold what the guide's examples hold, and whether the
-code shows what the guide says of it. No GPU is involved; times are another matter. This page is generated:
-`python -m harness.pages.guide_claims_data --save harness/pages/data/isa_claims.json` checks with the compiler that is
-installed, `make isa-current` with the current one.
-
-{_MEANINGS}.
-
-Numbers are static: instructions and messages in the program text of a hardware thread, bytes of memory of a thread.
-"""
+from harness.report.templates import fill
 
 
 def read() -> dict[str, Any]:
@@ -39,11 +26,10 @@ def read() -> dict[str, Any]:
 
 def markdown(data: Mapping[str, Any]) -> str:
     """The page: a summary with a column a compiler, then the findings and numbers of each claim."""
-    compilers = data["compilers"]
-    lines = [HEAD, "## Summary", "", *_summary(data["claims"], compilers), ""]
-    for claim in data["claims"]:
-        lines += _claim(claim, compilers)
-    return "\n".join(lines).rstrip("\n") + "\n"
+    functions = {"of": _of, "name": _name, "numbers": _numbers}
+    summary = _summary(data["claims"], data["compilers"])
+    page = fill("harness.pages", "guide_claims.md.j2", **data, **functions, verdicts=VERDICTS, summary=summary)
+    return page.rstrip("\n") + "\n"
 
 
 def _summary(claims: Sequence[Mapping[str, Any]], compilers: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -60,23 +46,8 @@ def _summary(claims: Sequence[Mapping[str, Any]], compilers: Sequence[Mapping[st
 
 def _verdicts(results: Sequence[Mapping[str, Any]]) -> str:
     """``confirmed (pvc, dg2); unavailable (bmg)``."""
-    parts = []
-    for verdict in VERDICTS:
-        gpus = [result["gpu"] for result in results if result["verdict"] == verdict]
-        if gpus:
-            parts.append(f"{verdict} ({', '.join(gpus)})")
-    return "; ".join(parts)
-
-
-def _claim(claim: Mapping[str, Any], compilers: Sequence[Mapping[str, Any]]) -> list[str]:
-    remark = " Known before not to show with IGC 1.0.12504 (Debian 12)." if claim["known_not_to_reproduce"] else ""
-    lines = [f"## {claim['id']}", "", f"Guide, {claim['guide']}. {claim['says']}{remark}", ""]
-    for compiler in compilers:
-        lines += [f"**{_name(compiler)}**", ""]
-        for result in _of(compiler, claim):
-            lines.append(f"- {result['gpu']}: {result['verdict']}: {result['because']}")
-        lines += ["", *_numbers(_of(compiler, claim)), ""]
-    return lines
+    gpus = {verdict: [result["gpu"] for result in results if result["verdict"] == verdict] for verdict in VERDICTS}
+    return "; ".join(f"{verdict} ({', '.join(names)})" for verdict, names in gpus.items() if names)
 
 
 def _numbers(results: Sequence[Mapping[str, Any]]) -> list[str]:

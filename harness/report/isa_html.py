@@ -28,9 +28,11 @@ def as_html(
             "rows": [{"kernel": k, "target": target_name(k), "cells": cells(k)} for k in members if k.status == "ok"],
             "pairs": [_pair(pair) for pair in pairs if pair.either.launch.pattern == name],
         }
-        for name, members in _by_pattern(kernels)
+        for name, group in groupby(kernels, key=lambda kernel: kernel.launch.pattern)
+        for members in [list(group)]
     ]
     return fill(
+        "harness.report",
         "isa.html.j2",
         compilers=sorted({kernel.compiler.label for kernel in kernels}),
         headings=[heading for heading, _ in COLUMNS],
@@ -39,11 +41,6 @@ def as_html(
         failures=failures(kernels),
         missing=missing,
     )
-
-
-def _by_pattern(kernels: Sequence[KernelOnGpu]) -> list[tuple[str, list[KernelOnGpu]]]:
-    groups = groupby(kernels, key=lambda kernel: kernel.launch.pattern)
-    return [(name, list(members)) for name, members in groups]
 
 
 def _pair(pair: KernelPair) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""HTML pages from the templates beside this file."""
+"""Pages from the templates beside the modules that fill them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Any
 import jinja2
 
 
-def fill(template: str, **values: Any) -> str:
-    """A page; every value is escaped.
+def fill(package: str, template: str, **values: Any) -> str:
+    """A page, without a newline at the end; in HTML every value is escaped.
 
     Args:
-        template: name of the file.
+        package: in whose folder the template is.
+        template: name of the file, such as ``run.html.j2``.
         values: what the template names.
     """
-    text = resources.files(__package__).joinpath(template).read_text(encoding="utf-8")
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    text = resources.files(package).joinpath(template).read_text(encoding="utf-8")
+    environment = jinja2.Environment(autoescape=".html." in template, trim_blocks=True, lstrip_blocks=True)
     return environment.from_string(text).render(**values)

@@ -26,6 +26,7 @@ def render(run: Run) -> str:
     ]
     chapters = [(name, list(items)) for name, items in groupby(rows, key=lambda item: item["row"].chapter)]
     return fill(
+        "harness.report",
         "run.html.j2",
         run=run,
         device=device_line(run),
@@ -42,16 +43,11 @@ def render(run: Run) -> str:
 
 def interval_mark(pair: Mapping[Any, Any]) -> dict[str, float] | None:
     """Where the speed-up and its interval lie in the plot, in pixels; None when there is none."""
-    values = {key: number(pair[key]) for key in ("speedup", "speedup_low", "speedup_high")}
-    if values["speedup"] is None:
+    speedup, low, high = (number(pair[key]) for key in ("speedup", "speedup_low", "speedup_high"))
+    if speedup is None:
         return None
-    middle = position(values["speedup"])
-    low, high = values["speedup_low"], values["speedup_high"]
-    return {
-        "middle": middle,
-        "low": middle if low is None else position(low),
-        "high": middle if high is None else position(high),
-    }
+    ends = {"middle": speedup, "low": low, "high": high}
+    return {name: position(speedup if end is None else end) for name, end in ends.items()}
 
 
 def position(speedup: float) -> float:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib import resources
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-import jinja2
 import pandas as pd
 
 from harness.report.markdown_table import table
+from harness.report.templates import fill
 from harness.studies.noise.goals import goals, percent
 from harness.studies.noise.known_pairs import CONDITIONS, EXCESSES
 from harness.studies.noise.rules import PRECISIONS, PYPERF, TOOLS
@@ -28,11 +27,11 @@ def as_markdown(rows: pd.DataFrame, facts: Mapping[str, Any]) -> str:
         rows: The study's table.
         facts: What the study wrote of itself (`harness.studies.noise.study_folder`).
     """
-    text = resources.files(__package__).joinpath("summary.md.j2").read_text(encoding="utf-8")
-    environment = jinja2.Environment(autoescape=False, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(text).render(
+    return fill(
+        "harness.studies.noise",
+        "summary.md.j2",
         facts=facts,
-        goals=_table(
+        goals=table(
             ("goal", "reached", "found"),
             ((goal.text, "yes" if goal.reached else "**no**", goal.result) for goal in goals(rows)),
         ),
@@ -42,21 +41,15 @@ def as_markdown(rows: pd.DataFrame, facts: Mapping[str, Any]) -> str:
     )
 
 
-def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    return "\n".join(table(headings, rows))
-
-
 def _condition(rows: pd.DataFrame, condition: str) -> Mapping[str, Any]:
     return {
         "name": condition,
-        "scores": _table(
-            ("tool and rule", "false alarms", *HEADINGS, "wrong", "seconds"), _score_rows(rows, condition)
-        ),
-        "hindsight": _table(
+        "scores": table(("tool and rule", "false alarms", *HEADINGS, "wrong", "seconds"), _score_rows(rows, condition)),
+        "hindsight": table(
             ("tool and statistic", "threshold", "false alarms", *HEADINGS, "wrong"),
             map(_hindsight_row, hindsight(rows, condition)),
         ),
-        "coverage": _table(("interval", "A/A", *HEADINGS, "all"), _coverage_rows(rows, condition)),
+        "coverage": table(("interval", "A/A", *HEADINGS, "all"), _coverage_rows(rows, condition)),
         "arms": [
             (arm, _counts(own["outcome"]), _counts(own["stopped_by"]))
             for arm in PRECISIONS
@@ -72,10 +65,9 @@ def _score_rows(rows: pd.DataFrame, condition: str) -> Iterator[tuple[str, ...]]
 
 
 def _hindsight_row(best: Hindsight) -> tuple[str, ...]:
-    name = f"{best.knob.tool}, {best.knob.name}"
     if best.score is None:
-        return name, "none", *["-"] * (2 + len(DIFFERENCES))
-    return name, f"{best.percent:.2f} %", *_columns(best.score)
+        return best.knob.label, "none", *["-"] * (2 + len(DIFFERENCES))
+    return best.knob.label, f"{best.percent:.2f} %", *_columns(best.score)
 
 
 def _coverage_rows(rows: pd.DataFrame, condition: str) -> Iterator[tuple[str, ...]]:

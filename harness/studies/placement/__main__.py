@@ -15,6 +15,7 @@ from harness.cli.options import DEVICE
 from harness.cli.output import run_program
 from harness.errors import XebenchError
 from harness.report.markdown_table import table
+from harness.report.templates import fill
 
 EQUAL: Final = Path(__file__).with_name("equal.py")
 NAMES: Final = ("equal_short", "equal_middle", "equal_long", "equal_span", "equal_wall")
@@ -38,18 +39,22 @@ HEADINGS: Final = (
 @click.option("--budget", default=2.0, show_default=True, help="Seconds for each pair.")
 def main(output: Path, device: str, budget: float) -> None:
     """Compare equal kernels by 'xebench run', with one instance of each pair and with several; about five minutes."""
+    import pandas as pd
+
+    from harness.report.result_rows import device_line
+
     rows: list[dict[str, Any]] = []
     title = ""
     for instances in INSTANCES:
         with tempfile.TemporaryDirectory() as folder:
             run = _measure(Path(folder) / "run", device, budget, instances)
             rows += _tally(run, instances)
-            title = _title(run)
+            title = f"{device_line(run)}, {run.manifest['created']}"
     output.mkdir(parents=True, exist_ok=True)
-    import pandas as pd
-
     pd.DataFrame(rows).to_csv(output / "pairs.csv", index=False)
-    text = "\n".join(_page(pd.DataFrame(rows), title, budget))
+    lines = table(HEADINGS, _rows(pd.DataFrame(rows)), right={0, *range(2, len(HEADINGS))})
+    values = {"title": title, "budget": f"{budget:g}", "table": lines}
+    text = fill("harness.studies.placement", "page.md.j2", **values)
     (output / "README.md").write_text(text + "\n", encoding="utf-8")
     click.echo(text)
 
@@ -69,26 +74,6 @@ def _tally(run: Any, instances: int) -> Iterator[dict[str, Any]]:
     kept = ("pattern", "axes", "speedup", "speedup_low", "speedup_high", "blocks", "outcome")
     for row in run.pairs.to_dict("records"):
         yield {"wanted_instances": instances, "instances": row["instances"], **{name: row[name] for name in kept}}
-
-
-def _title(run: Any) -> str:
-    from harness.report.result_rows import device_line
-
-    return f"{device_line(run)}, {run.manifest['created']}"
-
-
-def _page(rows: Any, title: str, budget: float) -> Iterator[str]:
-    yield "# Equal kernels in one instance and in several"
-    yield ""
-    yield f"{title}. {budget:g} s for each pair."
-    yield ""
-    yield "Two equal kernels, compiled and built apart, as a family of two. *False alarms*: called faster or slower."
-    yield "*Excludes 1*: their 95 % interval does not hold 1, whatever `same` means. *Spread*: standard deviation of"
-    yield "the speed-ups."
-    yield ""
-    yield from table(HEADINGS, _rows(rows), right={0, *range(2, len(HEADINGS))})
-    yield ""
-    yield "Made by `make study-placement`; every pair is in `pairs.csv`. What instances are: docs/measurement.md."
 
 
 def _rows(rows: Any) -> Iterator[tuple[object, ...]]:
