@@ -8,7 +8,7 @@ from itertools import groupby
 import pytest
 
 from harness.analysis.intervals import Interval
-from harness.studies.noise.known_pairs import CONDITIONS, PAIRS_OF, PAIRS_PER_REPETITION, KnownPair, repetition_pairs
+from harness.studies.noise.known_pairs import CONDITIONS, PAIRS_OF, KnownPair, repetition_pairs
 from harness.studies.noise.truth import Calibration, LengthLine, fit_line
 
 
@@ -50,7 +50,7 @@ def test_a_calibration_is_usable_when_the_line_is_straight_and_the_kernels_alike
 
 def test_a_repetition_has_every_pair_in_both_conditions() -> None:
     pairs = list(repetition_pairs(3, seed=1))
-    assert len(pairs) == len(CONDITIONS) * PAIRS_PER_REPETITION
+    assert len(pairs) == len(CONDITIONS) * sum(PAIRS_OF.values())
     for condition in CONDITIONS:
         assert Counter(one.excess for one in pairs if one.condition == condition) == PAIRS_OF
     # the load is started once

@@ -21,6 +21,7 @@ from harness.sampling.limits import Sampling
 from harness.studies.intervals import bootstrap
 
 Sides = tuple[Floats, Floats]
+Side = Callable[[np.random.Generator, int], Floats]
 Noise = Callable[[np.random.Generator, int], Sides]
 Estimator = Callable[[Floats, Floats, np.random.Generator], tuple[float, float]]
 
@@ -67,42 +68,33 @@ ESTIMATORS: Final[Mapping[str, Estimator]] = {
 }
 
 
-def _normal(generator: np.random.Generator, blocks: int) -> Sides:
-    return generator.normal(0, 0.01, blocks), generator.normal(0, 0.01, blocks)
+def _twice(side: Side) -> Noise:
+    """Both sides of one kind, each drawn for itself."""
+    return lambda generator, blocks: (side(generator, blocks), side(generator, blocks))
 
 
-def _delays(generator: np.random.Generator, blocks: int) -> Sides:
-    def side() -> Floats:
-        hit = generator.random(blocks) < 0.15
-        return generator.normal(0, 0.005, blocks) + hit * generator.exponential(0.3, blocks)
+def _under(load: Side) -> Noise:
+    """Both sides under one load."""
 
-    return side(), side()
+    def sides(generator: np.random.Generator, blocks: int) -> Sides:
+        shared = load(generator, blocks)
+        return shared + generator.normal(0, 0.005, blocks), shared + generator.normal(0, 0.005, blocks)
+
+    return sides
+
+
+def _delayed(generator: np.random.Generator, blocks: int) -> Floats:
+    hit = generator.random(blocks) < 0.15
+    return generator.normal(0, 0.005, blocks) + hit * generator.exponential(0.3, blocks)
+
+
+def _slower_at_times(generator: np.random.Generator, blocks: int) -> Floats:
+    return generator.normal(0, 0.003, blocks) + 0.1 * (generator.random(blocks) < 0.25)
 
 
 def _one_sided(generator: np.random.Generator, blocks: int) -> Sides:
     delayed = generator.exponential(0.05, blocks) - 0.05 * math.log(2)
     return delayed, generator.normal(0, 0.002, blocks)
-
-
-def _modes(generator: np.random.Generator, blocks: int) -> Sides:
-    def side() -> Floats:
-        return generator.normal(0, 0.003, blocks) + 0.1 * (generator.random(blocks) < 0.25)
-
-    return side(), side()
-
-
-def _wandering(generator: np.random.Generator, blocks: int) -> Sides:
-    load = 0.1 * _autoregression(generator, blocks, 0.8)
-    return load + generator.normal(0, 0.005, blocks), load + generator.normal(0, 0.005, blocks)
-
-
-def _drifting(generator: np.random.Generator, blocks: int) -> Sides:
-    load = np.linspace(0, 0.2, blocks)
-    return load + generator.normal(0, 0.005, blocks), load + generator.normal(0, 0.005, blocks)
-
-
-def _correlated(generator: np.random.Generator, blocks: int) -> Sides:
-    return 0.01 * _autoregression(generator, blocks, 0.3), 0.01 * _autoregression(generator, blocks, 0.3)
 
 
 def _autoregression(generator: np.random.Generator, blocks: int, memory: float) -> Floats:
@@ -113,13 +105,13 @@ def _autoregression(generator: np.random.Generator, blocks: int, memory: float) 
 
 
 NOISES: Final[Mapping[str, Noise]] = {
-    "lognormal 1 %": _normal,
-    "15 % of samples delayed": _delays,
+    "lognormal 1 %": _twice(lambda generator, n: generator.normal(0, 0.01, n)),
+    "15 % of samples delayed": _twice(_delayed),
     "one side delayed": _one_sided,
-    "two modes, 10 % apart": _modes,
-    "load that wanders": _wandering,
-    "drift of 20 %": _drifting,
-    "ratio correlated, 0.3": _correlated,
+    "two modes, 10 % apart": _twice(_slower_at_times),
+    "load that wanders": _under(lambda generator, n: 0.1 * _autoregression(generator, n, 0.8)),
+    "drift of 20 %": _under(lambda generator, n: np.linspace(0, 0.2, n)),
+    "ratio correlated, 0.3": _twice(lambda generator, n: 0.01 * _autoregression(generator, n, 0.3)),
 }
 
 

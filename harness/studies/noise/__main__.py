@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli.options import DEVICE
-from harness.cli.output import run_program
+from harness.cli.output import run_program, say
 
 if TYPE_CHECKING:
     from harness.runtime import DeviceInfo
@@ -64,7 +64,7 @@ def _measure(output: Path, device: str, plan: Plan) -> None:
     runtime.load()
     selection = runtime.select_device(device)
     chosen = selection.device
-    _say(f"device: {chosen.name} ({chosen.device})")
+    say(f"device: {chosen.name} ({chosen.device})")
 
     from harness.session.session import Session
     from harness.studies.noise.known_pairs import pair_of
@@ -75,7 +75,7 @@ def _measure(output: Path, device: str, plan: Plan) -> None:
     subject = Subject(Session.on(chosen.device))
     study = Study(subject, chosen.device_class, plan)
     machine = asdict(runtime.describe_machine())
-    rows = list(study.rows(_say))
+    rows = list(study.rows(say))
     calibration = subject.calibration()
     rows = [{**row, "truth": calibration.line.true_speedup(pair_of(row))} for row in rows]
     minutes = (time.monotonic() - begin) / 60
@@ -100,10 +100,6 @@ def _facts(
         "calibration": {**asdict(calibration), "usable": calibration.usable, "twenty": calibration.line.ratio(0.2)},
         "tools": {name: metadata.version(name) for name in TOOLS},
     }
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -11,18 +11,7 @@ import pandas as pd
 
 from harness.errors import BrokenEnvironment
 from harness.studies.noise.known_pairs import CONDITIONS, EXCESSES
-from harness.studies.noise.rules import (
-    BEST_OF,
-    KNOBS,
-    OURS,
-    OURS_FINE,
-    PYPERF,
-    PYTEST,
-    XEBENCH,
-    XEBENCH_FINE,
-    Knob,
-    Rule,
-)
+from harness.studies.noise.rules import BEST_OF, KNOBS, OURS, OURS_FINE, PYPERF, PYTEST, XEBENCH, XEBENCH_FINE, Rule
 from harness.studies.noise.tallies import MOST_ALARMS, Score, Share, curve, scores
 
 if TYPE_CHECKING:
@@ -97,13 +86,11 @@ def _frame(panel: Axes, title: str) -> None:
     panel.axvline(MOST_ALARMS, color="#bbb", linestyle="--", linewidth=1)
 
 
-def _draw_line(panel: Axes, knob: Knob, points: Sequence[Score], excess: float) -> None:
+def _draw_line(panel: Axes, knob: Rule, points: Sequence[Score], excess: float) -> None:
     """What a tool's thresholds give."""
     shares = dict.fromkeys((score.alarms.value, score.detected[excess].value) for score in points)
-    label = f"{knob.tool}, {knob.name}"
-    panel.plot(
-        *zip(*shares, strict=True), color=COLORS[knob.tool], linewidth=1.5, alpha=0.8, label=label, clip_on=False
-    )
+    color = COLORS[knob.tool]
+    panel.plot(*zip(*shares, strict=True), color=color, linewidth=1.5, alpha=0.8, label=knob.label, clip_on=False)
 
 
 def _draw_point(panel: Axes, rule: Rule, alarms: Share, detected: Share) -> None:

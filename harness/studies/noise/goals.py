@@ -44,17 +44,10 @@ def goals(rows: pd.DataFrame) -> list[Goal]:
         reached = scores(rows, condition)
         own, fine, target = reached[OURS], reached[OURS_FINE], TARGETS[condition]
         result += [
-            _at_most(f"{condition}: false alarms of {XEBENCH} at most {MOST_ALARMS:.0%}", own.alarms, MOST_ALARMS),
-            _at_most(
-                f"{condition}: false alarms of {XEBENCH_FINE} at most {MOST_ALARMS:.0%}", fine.alarms, MOST_ALARMS
-            ),
+            *(_few_alarms(condition, arm, score.alarms) for arm, score in ((XEBENCH, own), (XEBENCH_FINE, fine))),
             _better_than_peers(condition, reached),
             *(_coverage(condition, arm, coverage(rows, arm, condition)) for arm in PRECISIONS),
-            _at_least(
-                f"{condition}: {target:.0%} found in at least {LEAST_DETECTED:.0%} of pairs",
-                own.detected[target],
-                LEAST_DETECTED,
-            ),
+            _found(condition, target, own.detected[target]),
         ]
     return result
 
@@ -92,12 +85,14 @@ def _better_than_peers(condition: str, reached: Mapping[Rule, Score]) -> Goal:
     )
 
 
-def _at_most(text: str, share: Share, limit: float) -> Goal:
-    return Goal(text, share.value <= limit, percent(share))
+def _few_alarms(condition: str, arm: str, alarms: Share) -> Goal:
+    text = f"{condition}: false alarms of {arm} at most {MOST_ALARMS:.0%}"
+    return Goal(text, alarms.value <= MOST_ALARMS, percent(alarms))
 
 
-def _at_least(text: str, share: Share, limit: float) -> Goal:
-    return Goal(text, share.value >= limit, percent(share))
+def _found(condition: str, target: float, detected: Share) -> Goal:
+    text = f"{condition}: {target:.0%} found in at least {LEAST_DETECTED:.0%} of pairs"
+    return Goal(text, detected.value >= LEAST_DETECTED, percent(detected))
 
 
 def _coverage(condition: str, arm: str, shares: Mapping[float | None, Share]) -> Goal:

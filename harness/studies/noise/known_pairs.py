@@ -19,8 +19,6 @@ EXCESSES: Final = (0.0, 0.01, 0.02, 0.05, 0.2)
 #: Pairs of each excess in a repetition. False alarms are rare, so they need the most pairs.
 PAIRS_OF: Final = {0.0: 3, 0.01: 1, 0.02: 1, 0.05: 1, 0.2: 1}
 
-PAIRS_PER_REPETITION: Final = sum(PAIRS_OF.values())
-
 
 @dataclass(frozen=True)
 class Plan:

@@ -37,32 +37,17 @@ class Rule:
     Attributes:
         tool: Whose observations it reads.
         name: As its user would write it.
-        calls: Decides on rows of that tool.
+        calls: Decides on rows of that tool; one of `KNOBS` with a threshold in percent, which it leaves to its user.
     """
 
     tool: str
     name: str
-    calls: Callable[[pd.DataFrame], Calls]
+    calls: Callable[..., Calls]
 
     @property
     def label(self) -> str:
         """Tool and name."""
         return f"{self.tool}, {self.name}"
-
-
-@dataclass(frozen=True)
-class Knob:
-    """A way to decide that leaves a threshold to its user.
-
-    Attributes:
-        tool: Whose observations it reads.
-        name: What is held against the threshold.
-        calls: Decides on rows of that tool with a threshold in percent.
-    """
-
-    tool: str
-    name: str
-    calls: Callable[[pd.DataFrame, float], Calls]
 
 
 def stated(rows: pd.DataFrame) -> Calls:
@@ -135,10 +120,11 @@ OURS_FINE: Final = RULES[1]
 #: The precision of each arm of xebench.
 PRECISIONS: Final = {XEBENCH: Sampling.precision, XEBENCH_FINE: 0.002}
 
+#: Ways to decide that leave a threshold to their user; they are named by what is held against it.
 KNOBS: Final = (
-    *(Knob(PYTEST, statistic, partial(differs_by, statistic=statistic)) for statistic in ("min", "median", "mean")),
-    Knob(PYPERF, "compare_to --min-speed", significant),
-    Knob(BEST_OF, "min", partial(differs_by, statistic="min")),
+    *(Rule(PYTEST, statistic, partial(differs_by, statistic=statistic)) for statistic in ("min", "median", "mean")),
+    Rule(PYPERF, "compare_to --min-speed", significant),
+    Rule(BEST_OF, "min", partial(differs_by, statistic="min")),
 )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from harness.studies.noise.known_pairs import CONDITIONS, EXCESSES
-from harness.studies.noise.rules import CONFIDENCE, KNOBS, NEITHER, PRECISIONS, PYPERF, RULES, TOOLS, Calls, Knob, Rule
+from harness.studies.noise.rules import CONFIDENCE, KNOBS, NEITHER, PRECISIONS, PYPERF, RULES, TOOLS, Calls, Rule
 from harness.studies.noise.rules import t_interval as interval_of_t_test
 
 #: Most false alarms that are put up with.
@@ -80,7 +80,7 @@ class Hindsight:
         score: With that threshold.
     """
 
-    knob: Knob
+    knob: Rule
     percent: float | None
     score: Score | None
 
@@ -100,7 +100,7 @@ def scores(rows: pd.DataFrame, condition: str) -> dict[Rule, Score]:
     return {rule: score(parts[rule.tool], rule.calls(parts[rule.tool])) for rule in RULES}
 
 
-def curve(rows: pd.DataFrame, knob: Knob, condition: str) -> list[tuple[float, Score]]:
+def curve(rows: pd.DataFrame, knob: Rule, condition: str) -> list[tuple[float, Score]]:
     """Threshold in percent and score, for every threshold that is tried."""
     own = part(rows, knob.tool, condition)
     return [(float(percent), score(own, knob.calls(own, float(percent)))) for percent in THRESHOLDS]
@@ -111,7 +111,7 @@ def hindsight(rows: pd.DataFrame, condition: str) -> list[Hindsight]:
     return [best_of_curve(knob, curve(rows, knob, condition)) for knob in KNOBS]
 
 
-def best_of_curve(knob: Knob, points: list[tuple[float, Score]]) -> Hindsight:
+def best_of_curve(knob: Rule, points: list[tuple[float, Score]]) -> Hindsight:
     """The smallest threshold with few enough false alarms."""
     for percent, reached in points:
         if reached.alarms.value <= MOST_ALARMS:

@@ -13,7 +13,6 @@ import io
 import itertools
 import statistics
 import time
-from collections.abc import Sequence
 from typing import Any, Final
 
 from harness.errors import BrokenEnvironment
@@ -63,11 +62,8 @@ def loops_within(program_ns: float, budget_s: float) -> int:
 
 def read(first: Any, second: Any) -> Observation:
     """The statistics of two ``pyperf.Benchmark``; each value is the mean of its loops."""
-    return Observation(_side(first.get_values()), _side(second.get_values()))
-
-
-def _side(values_s: Sequence[float]) -> ProgramTimes:
-    return ProgramTimes.of([1e9 * value for value in values_s])
+    before, after = (ProgramTimes.of([1e9 * value for value in side.get_values()]) for side in (first, second))
+    return Observation(before, after)
 
 
 def _package() -> Any:

@@ -77,8 +77,7 @@ def read(result: Mapping[str, Any]) -> Observation:
 
 
 def _side(stats: Mapping[str, Any]) -> ProgramTimes:
-    seconds = {name: stats[name] * 1e9 for name in ("min", "mean", "median", "stddev")}
-    return ProgramTimes(stats["rounds"], seconds["min"], seconds["mean"], seconds["median"], seconds["stddev"])
+    return ProgramTimes(stats["rounds"], *(stats[name] * 1e9 for name in ("min", "mean", "median", "stddev")))
 
 
 def _options(folder: str, budget_s: float) -> list[str]:
