@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli.collecting import collected
-from harness.cli.options import JSON, NAMES, OCLOC, PATHS, output_file, output_folder, preset_option
+from harness.cli.options import JSON, NAMES, OCLOC, PATHS, output_file, output_folder, path_option, preset_option
 from harness.cli.output import say, show_view, write
 from harness.errors import XebenchError
 
@@ -86,21 +86,9 @@ def _table_file(context: click.Context, parameter: click.Parameter, value: Path 
     "--simd", "widths", callback=_widths, help="SIMD widths to force: 8, 16, 32.  [default: compiler's choice]"
 )
 @preset_option("smoke")
-@click.option(
-    "--keep", type=click.Path(path_type=Path), callback=output_folder, help="Folder for SPIR-V, assembly and metadata."
-)
-@click.option(
-    "--html",
-    type=click.Path(path_type=Path),
-    callback=output_file,
-    help="File for a page with the assembly side by side.",
-)
-@click.option(
-    "--table",
-    type=click.Path(path_type=Path),
-    callback=_table_file,
-    help="File for the table isa, all its columns: .csv or .parquet.",
-)
+@path_option("--keep", "Folder for SPIR-V, assembly and metadata.", output_folder)
+@path_option("--html", "File for a page with the assembly side by side.")
+@path_option("--table", "File for the table isa, all its columns: .csv or .parquet.", _table_file)
 @click.option("--no-cache", is_flag=True, help="Compile everything again, and keep that.")
 @PATHS
 @JSON

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli.collecting import collected
-from harness.cli.options import EUS, JSON, OCLOC, PATHS, given_options, preset_option
+from harness.cli.options import EUS, JSON, OCLOC, PATHS, preset_option, refuse
 from harness.cli.output import say, show_view
 from harness.errors import XebenchError
 
@@ -41,11 +41,11 @@ def occupancy(gpu: str | None, eus: int | None, names: tuple[str, ...], as_json:
     The launch is given by numbers (--work-group and --sub-group at least) or by --pattern.
     """
     if given["as_map"]:
-        _refuse(("work_group", "slm", "global_size"), "--map shows all sizes of work-groups and SLM")
+        refuse(("work_group", "slm", "global_size"), "--map shows all sizes of work-groups and SLM")
         if given["sub_group"] is None:
             raise XebenchError("--map is of one sub-group size: give --sub-group")
     if names:
-        _refuse(_NUMBERS, "--pattern brings its own launch")
+        refuse(_NUMBERS, "--pattern brings its own launch")
         _of_patterns(_gpu(gpu, eus), names, as_json, given)
     elif given["as_map"]:
         _map(_gpu(gpu, eus), as_json, given)
@@ -102,9 +102,3 @@ def _of_patterns(gpu: GpuParameters, names: tuple[str, ...], as_json: bool, give
     if not any(launch.occupancy for launch in launches):
         reason = next((launch.reason for launch in launches), "no selected pattern launches a kernel of its own")
         raise XebenchError(f"not one launch has an occupancy on {gpu.code} ({reason}): choose another GPU or pattern")
-
-
-def _refuse(options: tuple[str, ...], why: str) -> None:
-    for name, written in given_options().items():
-        if name in options:
-            raise XebenchError(f"{why}: leave out {written}")

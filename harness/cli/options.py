@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Any, Final
 
 import click
+
+from harness.errors import XebenchError
 
 NAMES: Final = click.argument("names", nargs=-1)
 PATHS: Final = click.option(
@@ -70,6 +72,11 @@ def output_folder(context: click.Context, parameter: click.Parameter, value: Pat
     return value
 
 
+def path_option(name: str, help: str, check: Callable[..., Path | None] = output_file) -> Callable[[Any], Any]:
+    """An option for what a command writes: a file, unless ``check`` says otherwise."""
+    return click.option(name, type=click.Path(path_type=Path), callback=check, help=help)
+
+
 def _check_writable(folder: Path, advice: str) -> None:
     if not folder.is_dir():
         raise click.BadParameter(f"there is no folder {folder}: {advice}")
@@ -77,12 +84,16 @@ def _check_writable(folder: Path, advice: str) -> None:
         raise click.BadParameter(f"the folder {folder} cannot be written: {advice}")
 
 
-def given_options() -> dict[str, str]:
-    """What the user gave to the running command: name of each parameter, and how it is written."""
+def refuse(names: Container[str], why: str) -> None:
+    """End where the user gave the running command one of these parameters.
+
+    Raises:
+        XebenchError: so it is.
+    """
     context = click.get_current_context()
     on_command_line = click.core.ParameterSource.COMMANDLINE
-    return {
-        str(parameter.name): parameter.opts[0] if isinstance(parameter, click.Option) else parameter.human_readable_name
-        for parameter in context.command.params
-        if context.get_parameter_source(str(parameter.name)) is on_command_line
-    }
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        if name in names and context.get_parameter_source(name) is on_command_line:
+            written = parameter.opts[0] if isinstance(parameter, click.Option) else parameter.human_readable_name
+            raise XebenchError(f"{why}: leave out {written}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from harness.cli.options import output_file
+from harness.cli.options import path_option
 from harness.cli.output import show, write
 from harness.report import formats
 
@@ -14,12 +14,7 @@ from harness.report import formats
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--format", "form", type=click.Choice(formats.names()), default="text", show_default=True)
-@click.option(
-    "--output",
-    type=click.Path(path_type=Path),
-    callback=output_file,
-    help="File to write; standard output otherwise.",
-)
+@path_option("--output", "File to write; standard output otherwise.")
 def report(folder: Path, form: str, output: Path | None) -> None:
     """Show the run in FOLDER again."""
     from harness.records import load_run

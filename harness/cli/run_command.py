@@ -9,9 +9,8 @@ from typing import Any
 
 import click
 
-from harness.cli.options import DEVICE, JSON, NAMES, PATHS, Positive, given_options, preset_option
+from harness.cli.options import DEVICE, JSON, NAMES, PATHS, Positive, preset_option, refuse
 from harness.cli.output import show
-from harness.errors import XebenchError
 from harness.vocabulary import STATES_ASKED
 
 #: What numpy's generators and the tables take (`harness.runner.recipe`, likewise).
@@ -115,7 +114,8 @@ def run(as_json: bool, resume: Path | None, output: Path | None, **given: Any) -
         # a run can be resumed from another folder
         recipe = Recipe(**{**asked, "paths": tuple(str(path.absolute()) for path in asked["paths"])})
     else:
-        _refuse_beside_resume({*asked, "output", "overwrite"})
+        # options that say what is measured belong to the run that is resumed, and must not contradict it
+        refuse({*asked, "output", "overwrite"}, "--resume takes from the run what is measured")
         recipe = Recipe.of_run(resume)
     plan = recipe.plan()
 
@@ -137,10 +137,3 @@ def run(as_json: bool, resume: Path | None, output: Path | None, **given: Any) -
         done = run_plan(plan, options, progress)
     show(formats.render(done, "json" if as_json else "text"))
     sys.exit(exit_status(done))
-
-
-def _refuse_beside_resume(contradicting: set[str]) -> None:
-    """Options that say what is measured belong to the run that is resumed, and must not contradict it."""
-    for name, written in given_options().items():
-        if name in contradicting:
-            raise XebenchError(f"--resume takes from the run what is measured: leave out {written}")

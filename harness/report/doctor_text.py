@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,14 +21,11 @@ def as_json(report: Report) -> str:
 def as_text(report: Report) -> str:
     """One line a finding under its topic, with the next step where there is one."""
     lines: list[str] = []
-    topic = ""
-    for finding in report.findings:
-        if finding.topic != topic:
-            topic = finding.topic
-            lines.append(topic)
-        lines.append(f"  {MARKS[finding.status]} {finding.title}: {finding.detail}")
-        if finding.next_step:
-            lines.append(f"          -> {finding.next_step}")
+    for topic, findings in groupby(report.findings, key=lambda finding: finding.topic):
+        lines.append(topic)
+        for finding in findings:
+            lines.append(f"  {MARKS[finding.status]} {finding.title}: {finding.detail}")
+            lines += [f"          -> {finding.next_step}"] if finding.next_step else []
     usable = [result.device for result in report.selftests if result.ok]
     lines.append("")
     lines.append(f"usable: {', '.join(usable)}" if usable else "no usable device: mend what is marked ERROR first")

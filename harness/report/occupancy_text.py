@@ -16,10 +16,6 @@ def as_json(occupancy: Occupancy) -> str:
 
 def as_text(occupancy: Occupancy) -> str:
     """Occupancies, what limits them, the nearest better launch and the best one near, a line each."""
-    return "\n".join(_lines(occupancy))
-
-
-def _lines(occupancy: Occupancy) -> list[str]:
     gpu, launch = occupancy.gpu, occupancy.launch
     lines = [
         f"{gpu.product.name} ({gpu.code}): {gpu.xe_cores} Xe-cores of {gpu.threads_per_xe_core} contexts",
@@ -31,11 +27,12 @@ def _lines(occupancy: Occupancy) -> list[str]:
     ]
     nearest, best = nearest_better(occupancy), nearest_better(occupancy, best=True)
     if nearest is None:
-        return [*lines, "no single change of work-group size, sub-group size or SLM makes it fuller"]
-    lines.append(f"nearest better: {step_text(occupancy, nearest)}")
+        lines.append("no single change of work-group size, sub-group size or SLM makes it fuller")
+    else:
+        lines.append(f"nearest better: {step_text(occupancy, nearest)}")
     if best is not None and best != nearest:
         lines.append(f"fullest near it: {step_text(occupancy, best)}")
-    return lines
+    return "\n".join(lines)
 
 
 def _waves(occupancy: Occupancy) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import textwrap
 from collections.abc import Sequence
+from itertools import groupby
 
 import msgspec
 
@@ -20,17 +21,15 @@ def as_text(infos: Sequence[PatternInfo], width: int | None = None) -> str:
     """Patterns under the heading of their chapter, each with its lesson and its variants."""
     width = width or _terminal_width()
     lines = []
-    chapter = ""
-    for info in sorted(infos, key=lambda info: (info.chapter, info.name)):
-        if info.chapter != chapter:
-            chapter = info.chapter
-            lines.append(f"\n{chapter}")
-        lines.append(f"  {info.name}  [{', '.join(info.catalogue)}]  {info.metric}")
-        lines += textwrap.wrap(info.lesson, width - 6, initial_indent=" " * 6, subsequent_indent=" " * 6)
-        variants = ", ".join(f"{v.name} ({v.role})" for v in info.variants)
-        lines += textwrap.wrap(variants, width - 6, initial_indent=" " * 6, subsequent_indent=" " * 8)
-        for axis, values in info.axes.items():
-            lines.append(f"      --set {axis}={','.join(map(str, values))}")
+    in_order = sorted(infos, key=lambda info: (info.chapter, info.name))
+    for chapter, members in groupby(in_order, key=lambda info: info.chapter):
+        lines.append(f"\n{chapter}")
+        for info in members:
+            lines.append(f"  {info.name}  [{', '.join(info.catalogue)}]  {info.metric}")
+            lines += textwrap.wrap(info.lesson, width - 6, initial_indent=" " * 6, subsequent_indent=" " * 6)
+            variants = ", ".join(f"{v.name} ({v.role})" for v in info.variants)
+            lines += textwrap.wrap(variants, width - 6, initial_indent=" " * 6, subsequent_indent=" " * 8)
+            lines += [f"      --set {axis}={','.join(map(str, values))}" for axis, values in info.axes.items()]
     count = f"{len(infos)} pattern{'s' if len(infos) != 1 else ''}"
     return "\n".join(lines).lstrip("\n") + f"\n\n{count}. Measure one with: xebench run NAME"
 

@@ -14,7 +14,7 @@ from harness.analysis.noise_floor import noise_floor
 from harness.analysis.times import counted
 from harness.records import Run
 from harness.report import units
-from harness.vocabulary import Outcome, Roof, State, Status, Verdict
+from harness.vocabulary import Outcome, Role, Roof, State, Status, Verdict
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,11 @@ class ResultRow:
     verdict: str = ""
     brief: str = ""
     reason: str = ""
+
+    @property
+    def label(self) -> str:
+        """The variant, with its role where that is not the usual one."""
+        return self.variant if self.role == Role.OPTIMIZED else f"{self.variant} ({self.role})"
 
 
 def result_rows(run: Run) -> list[ResultRow]:

@@ -8,7 +8,6 @@ from itertools import groupby
 from harness.records import Run
 from harness.report.markdown_table import escape, table
 from harness.report.result_rows import ResultRow, device_line, failures, notes, result_rows
-from harness.vocabulary import Role
 
 HEADINGS = ("pattern", "variant", "time", "speed-up", "95 % interval", "of roof", "verdict")
 
@@ -31,8 +30,7 @@ def results(rows: Iterable[ResultRow], *, with_axes: bool = True) -> list[str]:
 
 
 def _cells(row: ResultRow, axes: str) -> tuple[str, ...]:
-    role = "" if row.role == Role.OPTIMIZED else f" ({row.role})"
     # a pattern is named in the row of its baseline, which has no verdict
     name = "" if row.verdict else f"`{row.pattern}` {axes}"
     verdict = f"{row.verdict}: {row.brief}" if row.brief else row.verdict
-    return name, row.variant + role, row.time, row.speedup, row.interval, row.roof, verdict
+    return name, row.label, row.time, row.speedup, row.interval, row.roof, verdict

@@ -20,7 +20,7 @@ from harness.report.result_rows import (
     result_rows,
     verdict_counts,
 )
-from harness.vocabulary import Role, Verdict
+from harness.vocabulary import Verdict
 
 COLOURS: dict[str, str] = {
     Verdict.CONFIRMED: "green",
@@ -46,7 +46,7 @@ def _parts(run: Run, width: int) -> Iterator[str | Text | Table]:
     yield from filter(None, (device_line(run), noise_line(run)))
     rows = result_rows(run)
     # time to roof take 43 columns with their gaps, a verdict at least 14
-    label_width = min(max((len(_label(row)) for row in rows), default=0) + 2, width - 57)
+    label_width = min(max((len(row.label) for row in rows), default=0) + 2, width - 57)
     heading = True
     for (chapter, pattern, axes), group in groupby(rows, key=lambda row: (row.chapter, row.pattern, row.axes)):
         yield Text(f"{chapter} / {pattern} {axes}".rstrip(), style="bold")
@@ -61,10 +61,6 @@ def _parts(run: Run, width: int) -> Iterator[str | Text | Table]:
     yield f"{counts or 'nothing was compared'}; run folder: {run.path} ({run.manifest['state']})"
 
 
-def _label(row: ResultRow) -> str:
-    return row.variant if row.role == Role.OPTIMIZED else f"{row.variant} ({row.role})"
-
-
 def _table(rows: list[ResultRow], label_width: int, *, heading: bool) -> Table:
     """One pattern's rows; the widths are the same for all patterns, so that columns stand under one another."""
     table = Table(pad_edge=False, box=None, show_header=heading, header_style="dim")
@@ -76,5 +72,5 @@ def _table(rows: list[ResultRow], label_width: int, *, heading: bool) -> Table:
         verdict = Text(row.verdict, style=COLOURS.get(row.verdict, ""))
         if row.brief:
             verdict.append(f": {row.brief}", style="")
-        table.add_row(Text(f"  {_label(row)}"), row.time, row.speedup, row.interval, row.roof, verdict)
+        table.add_row(Text(f"  {row.label}"), row.time, row.speedup, row.interval, row.roof, verdict)
     return table
