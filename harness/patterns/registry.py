@@ -16,7 +16,7 @@ BENCHMARKS: Final = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
 def builtin_files() -> list[Path]:
-    """Pattern files of the project, one folder a family, in a stable order.
+    """Pattern files of the project, one folder a chapter, in a stable order.
 
     Raises:
         PatternError: there are none.

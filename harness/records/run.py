@@ -28,7 +28,7 @@ class Run:
         manifest: Provenance and state, as in manifest.json.
         devices, cases, samples, events: What was measured.
         summaries, pairs: What analysis makes of it.
-        machine: The machine's state over stretches of samples.
+        machine: The machine's state over ranges of samples.
         checks: Which samples a check of the results speaks for; what it says is in ``samples.checked`` too.
     """
 

@@ -48,10 +48,10 @@ def _number(name: str, meaning: str, unit: str = "") -> Column:
 
 ROWS: Final = {
     "devices": "a device that was used",
-    "cases": "a case: pattern x variant x preset x axis values x device",
+    "cases": "a case: pattern x variant x preset, sizes and axis values x device",
     "samples": "one execution of a case (or several, timed together), or one stage of its compilation, in order",
     "events": "one command that a sample submitted to a device",
-    "machine": "a stretch of samples and the state of the machine over it",
+    "machine": "a range of samples and the state of the machine over it",
     "checks": "a check of a case's results, and the samples that it speaks for",
     "summaries": "a case in one state (hot or cold)",
     "pairs": "a variant against the naive variant of its family, in one state",
@@ -198,8 +198,8 @@ EVENTS: Final = (
 )
 
 MACHINE: Final = (
-    _count("first_sample", "First sample of the stretch.", required=True),
-    _count("last_sample", "Last sample of the stretch.", required=True),
+    _count("first_sample", "First sample of the range.", required=True),
+    _count("last_sample", "Last sample of the range.", required=True),
     _number("load_average", "Load average of the last minute."),
     _number("contended", "Part of the time in which some task waited for a core."),
     _number("stolen", "Part of the cores' time that the hypervisor gave to others."),

@@ -1,1 +1,1 @@
-"""The measuring side: worker processes, sessions, sampling. Import the submodules; this package is empty on purpose."""
+"""One run: a manager that writes rows, worker processes that measure. Empty on purpose: import the submodules."""

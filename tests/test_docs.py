@@ -1,0 +1,69 @@
+"""Pages that are written by hand: their lines can be read, their links lead somewhere, their commands are accepted."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+
+from harness.cli.main import commands
+
+ROOT = Path(__file__).parents[1]
+GENERATED = {"coverage.md", "generated-code.md", "guide-claims-in-assembly.md", "projection.md"}
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CHANGELOG.md",
+    *sorted(page for page in (ROOT / "docs").glob("*.md") if page.name not in GENERATED),
+]
+LONGEST_LINE = 120
+
+COMMANDS = {
+    command.strip()
+    for page in PAGES
+    for command in re.findall(
+        r"^    (?:\.venv/bin/)?xebench (\w[^#\n]*)", page.read_text(encoding="utf-8"), re.MULTILINE
+    )
+}
+
+
+def prose(page: Path) -> str:
+    """A page without code, tables and what is generated."""
+    text = re.sub(r"^```.*?^```$|<!-- .*?<!-- end of .*?-->", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    return re.sub(r"^\|.*$", "", text, flags=re.M)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_lines_of_prose_fit_a_screen(page: Path) -> None:
+    assert not [line for line in prose(page).splitlines() if len(line) > LONGEST_LINE]
+
+
+def headings(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
+        if "://" not in link:
+            path, _, anchor = link.partition("#")
+            target = page.parent / path if path else page
+            assert target.exists(), link
+            assert not anchor or anchor in headings(target), link
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_a_command_that_is_shown_is_accepted(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "D").mkdir()  # the run folder of the README
+    name, *arguments = shlex.split(command)
+    found = commands.commands.get(name)
+    assert found is not None, f"there is no command {name}"
+    try:
+        found.make_context(name, arguments)
+    except click.UsageError as error:
+        pytest.fail(f"xebench {command}: {error.format_message()}")
