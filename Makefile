@@ -33,7 +33,7 @@ roofline-check: install  ## the measured roofs beside clpeak and BabelStream's t
 	$(BIN)/python tools/roofline_vs_clpeak.py --rounds 6
 
 test: install  ## the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
 
 docs: install  ## pages that are generated from the code
 	$(BIN)/python -m harness.pages.coverage > docs/coverage.md
