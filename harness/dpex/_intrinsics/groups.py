@@ -48,7 +48,7 @@ def sub_group_barrier() -> Any:
 
 
 def shuffle(instruction: str, operand: str) -> Typer:
-    """An exchange of values between the lanes of a sub-group; *operand* names the second parameter."""
+    """A lane's value in others of its sub-group; *operand* names the second parameter."""
 
     def typer(value: Any, lane: Any) -> Any:
         value_type = checks.one_of("value", value, checks.NUMBERS)
@@ -62,19 +62,6 @@ def shuffle(instruction: str, operand: str) -> Typer:
         return signature(value_type, value_type, lane_type), generate
 
     return typer
-
-
-def sub_group_broadcast(value: Any, lane: Any) -> Any:
-    """``OpGroupBroadcast`` from a lane."""
-    value_type = checks.one_of("value", value, checks.NUMBERS)
-    lane_type = checks.integer("lane", lane)
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        source = spirv.resize(builder, args[1], lane_type, 32), "j"
-        operands = [spirv.constant(Scope.SUB_GROUP), spirv.typed(args[0], value_type), source]
-        return spirv.call(builder, "GroupBroadcast", args[0].type, operands)
-
-    return signature(value_type, value_type, lane_type), generate
 
 
 def work_group_broadcast(value: Any, local_id: Any) -> Any:
@@ -113,20 +100,8 @@ class GroupFunctions:
     scope: Scope
     numbers: tuple[Any, ...]
 
-    def reduce(self, operator: str) -> Typer:
-        """A reduction with the operator Add, Min or Max."""
-        return self._arithmetic(operator, GroupOperation.REDUCE)
-
-    def inclusive_scan(self, operator: str) -> Typer:
-        """A scan that includes the work-item's own number."""
-        return self._arithmetic(operator, GroupOperation.INCLUSIVE_SCAN)
-
-    def exclusive_scan(self, operator: str) -> Typer:
-        """A scan of what comes before the work-item."""
-        return self._arithmetic(operator, GroupOperation.EXCLUSIVE_SCAN)
-
-    def _arithmetic(self, operator: str, kind: GroupOperation) -> Typer:
-        """``OpGroup{I,F,S,U}<operator>``."""
+    def arithmetic(self, operator: str, kind: GroupOperation) -> Typer:
+        """``OpGroup{I,F,S,U}<operator>``: a reduction or scan with the operator Add, Min or Max."""
 
         def typer(value: Any) -> Any:
             value_type = checks.one_of("value", value, self.numbers)
