@@ -22,8 +22,9 @@ from typing import Any, Concatenate
 
 import numpy as np
 
+from harness.dpex._intrinsics import checks
 from harness.dpex._intrinsics.device_function import DeviceFunction, P, R, device_function
-from harness.dpex._intrinsics.mathematics import accurate, approximate
+from harness.dpex._intrinsics.mathematics import extended
 
 __all__ = [
     "cos",
@@ -77,7 +78,7 @@ def _both(
 
     def of_family(family: str, function: str) -> DeviceFunction[P, R]:
         instruction = f"{family}_{name}"
-        typer = approximate(instruction, *list(inspect.signature(template).parameters)[1:])
+        typer = extended(instruction, list(inspect.signature(template).parameters)[1:], checks.SINGLES)
         return DeviceFunction.variant(template, compute, typer, function, meaning=meaning, instruction=instruction)
 
     return of_family("native", name), of_family("half", f"half_{name}")
@@ -99,7 +100,7 @@ divide, half_divide = _both(_of_two, "divide", "*x* / *y*", np.divide)
 powr, half_powr = _both(_of_two, "powr", "*x* to the power *y*, for *x* that is not negative", np.power)
 
 
-@device_function(accurate("fma", "a", "b", "c"))
+@device_function(extended("fma", "abc", checks.FLOATS))
 def fma(a: Any, b: Any, c: Any) -> Any:
     """``a * b + c``, rounded once (``fma``). All of one type."""
     if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
@@ -107,13 +108,13 @@ def fma(a: Any, b: Any, c: Any) -> Any:
     return type(a)(float(Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))))
 
 
-@device_function(accurate("mad", "a", "b", "c"))
+@device_function(extended("mad", "abc", checks.FLOATS))
 def mad(a: Any, b: Any, c: Any) -> Any:
     """``a * b + c``, fused or not, whichever is faster (``mad``). All of one type."""
     return a * b + c
 
 
-@device_function(accurate("rsqrt"))
+@device_function(extended("rsqrt", "x", checks.FLOATS))
 def inverse_sqrt(x: Any) -> Any:
     """1 / sqrt(*x*) to 2 units in the last place (``rsqrt``)."""
     return np.reciprocal(np.sqrt(x))

@@ -34,6 +34,7 @@ from harness.dpex._intrinsics import vectors
 from harness.dpex._intrinsics.device_function import DeviceFunction, P, R, Typer
 from harness.dpex._intrinsics.vectors import alignment
 from harness.dpex.dpex_errors import ArgumentError
+from harness.dpex.signature import as_usm_array
 
 __all__ = [
     "WIDTHS",
@@ -92,12 +93,8 @@ def check_alignment(array: Any, width: int) -> None:
 
 def _address(array: Any) -> int:
     """The address of an array's first element."""
-    if hasattr(array, "get_array"):  # dpnp wraps a usm_ndarray
-        array = array.get_array()
-    if hasattr(array, "__sycl_usm_array_interface__"):
-        interface = array.__sycl_usm_array_interface__
-        return int(interface["data"][0]) + int(interface.get("offset", 0)) * int(array.itemsize)
-    return int(array.__array_interface__["data"][0])
+    usm_array = as_usm_array(array)
+    return int(array.ctypes.data if usm_array is None else usm_array._pointer)
 
 
 def _load(width_and_multiple: tuple[int, int], array: Any, index: int) -> tuple[Any, ...]:
