@@ -51,7 +51,8 @@ def examine() -> Report:
     devices, failure = _list()
     results = tuple(selftest(device) for device in devices)
     if failure is not None:
-        findings.append(Finding("devices", "error", "devices", f"listing them: {failure}", _no_device_step()))
+        step = "look at the drivers above; DPCTL_VERBOSITY=error prints reasons"
+        findings.append(Finding("devices", "error", "devices", f"listing them: {failure}", step))
     findings += _device_findings(devices, results)
     return Report(tuple(findings), devices, results)
 
@@ -103,7 +104,3 @@ def _device_findings(devices: tuple[DeviceInfo, ...], results: tuple[SelfTest, .
         detail = "there is a device node, but no driver offers the GPU"
         wanted = ", ".join((gpu_nodes.OPENCL_PACKAGE, gpu_nodes.LOADER_PACKAGE, gpu_nodes.LEVEL_ZERO_PACKAGE))
         yield Finding("devices", "warning", "GPU", detail, f"for an Intel GPU, install {wanted}")
-
-
-def _no_device_step() -> str:
-    return "look at the drivers above; DPCTL_VERBOSITY=error prints reasons"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.dpex._intrinsics.device_function import DeviceFunction
+from harness.dpex._intrinsics.device_function import DeviceFunction, P, R, Typer
 from harness.dpex.dpex_errors import ArgumentError, DpexError
 
 
@@ -19,6 +19,18 @@ class NotSimulated(DpexError, NotImplementedError):
             f"{function.label} needs the other work-items of its group, and kernel_api.call_kernel runs them one "
             "by one: launch the kernel on a SYCL device (a CPU device will do)"
         )
+
+
+class GroupFunction(DeviceFunction[P, R]):
+    """A function of several work-items at once: it has a device's code only, and its Python body never runs."""
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        raise NotSimulated(self)
+
+
+def group_function(typer: Typer) -> Callable[[Callable[P, R]], GroupFunction[P, R]]:
+    """Like ``device_function``, for a function that needs the other work-items of its group."""
+    return lambda function: GroupFunction(function, typer)
 
 
 def load(array: Any, index: Any, width: int, multiple: int = 1) -> tuple[Any, ...]:

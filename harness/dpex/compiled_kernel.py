@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from harness.dpex.kernel_options import KernelOptions
 from harness.dpex.signature import Signature
@@ -15,7 +17,6 @@ class CompiledKernel:
     Attributes:
         name: the kernel's name in the SPIR-V.
         spirv: the module.
-        sha256: of ``spirv``, hexadecimal; the same source gives the same bytes.
         options: what the kernel asked for.
         signature: index space and argument types that it was compiled for.
         stages: time of each stage in ns: "typing" (numba's typing and lowering) and "translate" (LLVM to SPIR-V);
@@ -26,9 +27,13 @@ class CompiledKernel:
 
     name: str
     spirv: bytes = field(repr=False)
-    sha256: str
     options: KernelOptions
     signature: Signature
     stages: dict[str, int]
     cached: bool
     llvm_ir: str | None = field(default=None, repr=False)
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of ``spirv``, hexadecimal; the same source gives the same bytes."""
+        return hashlib.sha256(self.spirv).hexdigest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -58,20 +57,13 @@ def compile_for(kernel: Any, signature: Signature, cache: SpirvCache | None) -> 
     if stored:
         name, spirv = stored
         stages = {"typing": time.perf_counter_ns() - started}
-        compiled = _record(name, spirv, kernel, signature, stages, cached=True)
+        compiled = CompiledKernel(name, spirv, options_of(kernel), signature, stages, cached=True)
     else:
         compiled = _compile(kernel, signature)
         if cache and key:
             cache.store(key, compiled.name, compiled.spirv)
     earlier[signature] = compiled
     return compiled
-
-
-def _record(
-    name: str, spirv: bytes, kernel: Any, signature: Signature, stages: dict[str, int], cached: bool
-) -> CompiledKernel:
-    digest = hashlib.sha256(spirv).hexdigest()
-    return CompiledKernel(name, spirv, digest, options_of(kernel), signature, stages, cached)
 
 
 def _compile(kernel: Any, signature: Signature) -> CompiledKernel:
@@ -89,5 +81,5 @@ def _compile(kernel: Any, signature: Signature) -> CompiledKernel:
     module = result.kernel_device_ir_module
     total = time.perf_counter_ns() - started
     stages = {"typing": total - module.translate_ns, "translate": module.translate_ns}
-    compiled = _record(module.kernel_name, module.kernel_bitcode, kernel, signature, stages, cached=False)
-    return replace(compiled, llvm_ir=module.llvm_ir)
+    name, spirv, options = module.kernel_name, module.kernel_bitcode, module.options
+    return CompiledKernel(name, spirv, options, signature, stages, cached=False, llvm_ir=module.llvm_ir)

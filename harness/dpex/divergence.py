@@ -14,10 +14,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-# Functions whose value differs between the lanes of a sub-group, and those that differ within a work-group only.
-_LANE = frozenset({"sub_group.local_id"})
-_PLACE = frozenset({"get_local_id", "get_local_linear_id"})
-_SUB_GROUP_NUMBER = frozenset({"sub_group.group_id"})
+# Functions that tell a work-item's place: they differ between the lanes of a sub-group, or within a work-group only.
+_PLACES = {
+    "sub_group.local_id": "lane",
+    "sub_group.group_id": "sub_group_number",
+    "get_local_id": "place",
+    "get_local_linear_id": "place",
+}
 
 # What may be read without meeting other lanes.
 _NOT_COLLECTIVE = frozenset({"local_id", "group_id", "size", "max_size", "num_groups"})
@@ -100,13 +103,8 @@ def _place(value: ast.expr, places: dict[str, str]) -> str:
         return places.get(value.id, "")
     if not isinstance(value, ast.Call):
         return ""
-    name = ast.unparse(value.func)
-    short = ".".join(name.split(".")[-2:])
-    if short in _LANE:
-        return "lane"
-    if short in _SUB_GROUP_NUMBER:
-        return "sub_group_number"
-    return "place" if name.rpartition(".")[2] in _PLACE else ""
+    names = ast.unparse(value.func).split(".")
+    return _PLACES.get(".".join(names[-2:])) or _PLACES.get(names[-1], "")
 
 
 def _diverges(test: ast.expr, scope: str, places: dict[str, str]) -> bool:

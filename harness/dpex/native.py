@@ -14,14 +14,17 @@ is compiled. Nothing here is collective. In simulation (plain Python) numpy comp
 
 from __future__ import annotations
 
+import inspect
 import math
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, Concatenate
 
 import numpy as np
 
-from harness.dpex._intrinsics.device_function import device_function
-from harness.dpex._intrinsics.mathematics import accurate, approximate
+from harness.dpex._intrinsics import checks
+from harness.dpex._intrinsics.device_function import DeviceFunction, P, R, device_function
+from harness.dpex._intrinsics.mathematics import extended
 
 __all__ = [
     "cos",
@@ -58,175 +61,46 @@ __all__ = [
 ]
 
 
-@device_function(approximate("native_cos"))
-def cos(x: Any) -> Any:
-    """The cosine of *x* (``native_cos``)."""
-    return np.cos(x)
+def _of_one(compute: Callable[[Any], Any], x: Any) -> Any:
+    """{meaning} (``{instruction}``)."""
+    return compute(x)
 
 
-@device_function(approximate("native_exp"))
-def exp(x: Any) -> Any:
-    """The exponential of *x* (``native_exp``)."""
-    return np.exp(x)
+def _of_two(compute: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
+    """{meaning} (``{instruction}``)."""
+    return compute(x, y)
 
 
-@device_function(approximate("native_exp10"))
-def exp10(x: Any) -> Any:
-    """10 to the power *x* (``native_exp10``)."""
-    return np.power(type(x)(10), x)
+def _both(
+    template: Callable[Concatenate[Any, P], R], name: str, meaning: str, compute: Callable[..., Any]
+) -> tuple[DeviceFunction[P, R], DeviceFunction[P, R]]:
+    """A function of the family ``native_*`` and its like in ``half_*``: in simulation they are the same."""
+
+    def of_family(family: str, function: str) -> DeviceFunction[P, R]:
+        instruction = f"{family}_{name}"
+        typer = extended(instruction, list(inspect.signature(template).parameters)[1:], checks.SINGLES)
+        return DeviceFunction.variant(template, compute, typer, function, meaning=meaning, instruction=instruction)
+
+    return of_family("native", name), of_family("half", f"half_{name}")
 
 
-@device_function(approximate("native_exp2"))
-def exp2(x: Any) -> Any:
-    """2 to the power *x* (``native_exp2``)."""
-    return np.exp2(x)
+cos, half_cos = _both(_of_one, "cos", "The cosine of *x*", np.cos)
+exp, half_exp = _both(_of_one, "exp", "The exponential of *x*", np.exp)
+exp10, half_exp10 = _both(_of_one, "exp10", "10 to the power *x*", lambda x: np.power(type(x)(10), x))
+exp2, half_exp2 = _both(_of_one, "exp2", "2 to the power *x*", np.exp2)
+log, half_log = _both(_of_one, "log", "The natural logarithm of *x*", np.log)
+log10, half_log10 = _both(_of_one, "log10", "The logarithm of *x* to base 10", np.log10)
+log2, half_log2 = _both(_of_one, "log2", "The logarithm of *x* to base 2", np.log2)
+recip, half_recip = _both(_of_one, "recip", "1 / *x*", np.reciprocal)
+rsqrt, half_rsqrt = _both(_of_one, "rsqrt", "1 / sqrt(*x*)", lambda x: np.reciprocal(np.sqrt(x)))
+sin, half_sin = _both(_of_one, "sin", "The sine of *x*", np.sin)
+sqrt, half_sqrt = _both(_of_one, "sqrt", "The square root of *x*", np.sqrt)
+tan, half_tan = _both(_of_one, "tan", "The tangent of *x*", np.tan)
+divide, half_divide = _both(_of_two, "divide", "*x* / *y*", np.divide)
+powr, half_powr = _both(_of_two, "powr", "*x* to the power *y*, for *x* that is not negative", np.power)
 
 
-@device_function(approximate("native_log"))
-def log(x: Any) -> Any:
-    """The natural logarithm of *x* (``native_log``)."""
-    return np.log(x)
-
-
-@device_function(approximate("native_log10"))
-def log10(x: Any) -> Any:
-    """The logarithm of *x* to base 10 (``native_log10``)."""
-    return np.log10(x)
-
-
-@device_function(approximate("native_log2"))
-def log2(x: Any) -> Any:
-    """The logarithm of *x* to base 2 (``native_log2``)."""
-    return np.log2(x)
-
-
-@device_function(approximate("native_recip"))
-def recip(x: Any) -> Any:
-    """1 / *x* (``native_recip``)."""
-    return np.reciprocal(x)
-
-
-@device_function(approximate("native_rsqrt"))
-def rsqrt(x: Any) -> Any:
-    """1 / sqrt(*x*) (``native_rsqrt``)."""
-    return np.reciprocal(np.sqrt(x))
-
-
-@device_function(approximate("native_sin"))
-def sin(x: Any) -> Any:
-    """The sine of *x* (``native_sin``)."""
-    return np.sin(x)
-
-
-@device_function(approximate("native_sqrt"))
-def sqrt(x: Any) -> Any:
-    """The square root of *x* (``native_sqrt``)."""
-    return np.sqrt(x)
-
-
-@device_function(approximate("native_tan"))
-def tan(x: Any) -> Any:
-    """The tangent of *x* (``native_tan``)."""
-    return np.tan(x)
-
-
-@device_function(approximate("native_divide", "x", "y"))
-def divide(x: Any, y: Any) -> Any:
-    """*x* / *y* (``native_divide``)."""
-    return np.divide(x, y)
-
-
-@device_function(approximate("native_powr", "x", "y"))
-def powr(x: Any, y: Any) -> Any:
-    """*x* to the power *y*, for *x* that is not negative (``native_powr``)."""
-    return np.power(x, y)
-
-
-@device_function(approximate("half_cos"))
-def half_cos(x: Any) -> Any:
-    """The cosine of *x* (``half_cos``)."""
-    return np.cos(x)
-
-
-@device_function(approximate("half_exp"))
-def half_exp(x: Any) -> Any:
-    """The exponential of *x* (``half_exp``)."""
-    return np.exp(x)
-
-
-@device_function(approximate("half_exp10"))
-def half_exp10(x: Any) -> Any:
-    """10 to the power *x* (``half_exp10``)."""
-    return np.power(type(x)(10), x)
-
-
-@device_function(approximate("half_exp2"))
-def half_exp2(x: Any) -> Any:
-    """2 to the power *x* (``half_exp2``)."""
-    return np.exp2(x)
-
-
-@device_function(approximate("half_log"))
-def half_log(x: Any) -> Any:
-    """The natural logarithm of *x* (``half_log``)."""
-    return np.log(x)
-
-
-@device_function(approximate("half_log10"))
-def half_log10(x: Any) -> Any:
-    """The logarithm of *x* to base 10 (``half_log10``)."""
-    return np.log10(x)
-
-
-@device_function(approximate("half_log2"))
-def half_log2(x: Any) -> Any:
-    """The logarithm of *x* to base 2 (``half_log2``)."""
-    return np.log2(x)
-
-
-@device_function(approximate("half_recip"))
-def half_recip(x: Any) -> Any:
-    """1 / *x* (``half_recip``)."""
-    return np.reciprocal(x)
-
-
-@device_function(approximate("half_rsqrt"))
-def half_rsqrt(x: Any) -> Any:
-    """1 / sqrt(*x*) (``half_rsqrt``)."""
-    return np.reciprocal(np.sqrt(x))
-
-
-@device_function(approximate("half_sin"))
-def half_sin(x: Any) -> Any:
-    """The sine of *x* (``half_sin``)."""
-    return np.sin(x)
-
-
-@device_function(approximate("half_sqrt"))
-def half_sqrt(x: Any) -> Any:
-    """The square root of *x* (``half_sqrt``)."""
-    return np.sqrt(x)
-
-
-@device_function(approximate("half_tan"))
-def half_tan(x: Any) -> Any:
-    """The tangent of *x* (``half_tan``)."""
-    return np.tan(x)
-
-
-@device_function(approximate("half_divide", "x", "y"))
-def half_divide(x: Any, y: Any) -> Any:
-    """*x* / *y* (``half_divide``)."""
-    return np.divide(x, y)
-
-
-@device_function(approximate("half_powr", "x", "y"))
-def half_powr(x: Any, y: Any) -> Any:
-    """*x* to the power *y*, for *x* that is not negative (``half_powr``)."""
-    return np.power(x, y)
-
-
-@device_function(accurate("fma", "a", "b", "c"))
+@device_function(extended("fma", "abc", checks.FLOATS))
 def fma(a: Any, b: Any, c: Any) -> Any:
     """``a * b + c``, rounded once (``fma``). All of one type."""
     if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
@@ -234,13 +108,13 @@ def fma(a: Any, b: Any, c: Any) -> Any:
     return type(a)(float(Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))))
 
 
-@device_function(accurate("mad", "a", "b", "c"))
+@device_function(extended("mad", "abc", checks.FLOATS))
 def mad(a: Any, b: Any, c: Any) -> Any:
     """``a * b + c``, fused or not, whichever is faster (``mad``). All of one type."""
     return a * b + c
 
 
-@device_function(accurate("rsqrt"))
+@device_function(extended("rsqrt", "x", checks.FLOATS))
 def inverse_sqrt(x: Any) -> Any:
     """1 / sqrt(*x*) to 2 units in the last place (``rsqrt``)."""
     return np.reciprocal(np.sqrt(x))

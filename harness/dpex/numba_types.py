@@ -1,8 +1,4 @@
-"""A signature in numba's types, with arrays of no queue in particular.
-
-numba-dpex compiles a kernel again for every queue and kind of USM, because both are part of its types. The code
-does not depend on them (but for 64-bit atomics, which are checked), so one compilation serves all queues.
-"""
+"""A signature in numba's types, with arrays of no queue in particular: see :mod:`harness.dpex.signature` for why."""
 
 from __future__ import annotations
 

@@ -27,14 +27,16 @@ with 32 lanes. Everything else is core SPIR-V: the capabilities Groups, GroupNon
 GroupNonUniformShuffleRelative and GroupNonUniformBallot.
 """
 
+# the functions' bodies are the device's:
+# mypy: disable-error-code="empty-body"
 from __future__ import annotations
 
 from typing import Any, TypeVar
 
 from harness.dpex._intrinsics import block_access, checks, groups
-from harness.dpex._intrinsics.device_function import device_function
+from harness.dpex._intrinsics.groups import GroupOperation
 from harness.dpex._intrinsics.spirv import Scope
-from harness.dpex._simulation import NotSimulated
+from harness.dpex._simulation import GroupFunction, group_function
 
 __all__ = [
     "all",
@@ -71,46 +73,40 @@ T = TypeVar("T")
 _group = groups.GroupFunctions(Scope.SUB_GROUP, checks.NUMBERS)
 
 
-@device_function(groups.sub_group_variable("SubgroupLocalInvocationId"))
+@group_function(groups.sub_group_variable("SubgroupLocalInvocationId"))
 def local_id() -> int:
     """The lane of this work-item, from 0 to ``size() - 1`` (int32, ``SubgroupLocalInvocationId``). Not collective."""
-    raise NotSimulated(local_id)
 
 
-@device_function(groups.sub_group_variable("SubgroupId"))
+@group_function(groups.sub_group_variable("SubgroupId"))
 def group_id() -> int:
     """The number of this sub-group in its work-group (int32, ``SubgroupId``). Not collective."""
-    raise NotSimulated(group_id)
 
 
-@device_function(groups.sub_group_variable("SubgroupSize"))
+@group_function(groups.sub_group_variable("SubgroupSize"))
 def size() -> int:
     """How many lanes this sub-group has, fewer in a work-group's last (int32, ``SubgroupSize``). Not collective."""
-    raise NotSimulated(size)
 
 
-@device_function(groups.sub_group_variable("SubgroupMaxSize"))
+@group_function(groups.sub_group_variable("SubgroupMaxSize"))
 def max_size() -> int:
     """How many lanes a full sub-group of this kernel has (int32, ``SubgroupMaxSize``). Not collective."""
-    raise NotSimulated(max_size)
 
 
-@device_function(groups.sub_group_variable("NumSubgroups"))
+@group_function(groups.sub_group_variable("NumSubgroups"))
 def num_groups() -> int:
     """How many sub-groups this work-group has (int32, ``NumSubgroups``). Not collective."""
-    raise NotSimulated(num_groups)
 
 
-@device_function(groups.sub_group_barrier)
+@group_function(groups.sub_group_barrier)
 def barrier() -> None:
     """Wait for all lanes; what they wrote before, to local and global memory, is visible to them after. Collective.
 
     ``OpControlBarrier`` of sub-group scope, sequentially consistent.
     """
-    raise NotSimulated(barrier)
 
 
-@device_function(groups.shuffle("GroupNonUniformShuffle", "lane"))
+@group_function(groups.shuffle("GroupNonUniformShuffle", "lane"))
 def shuffle(value: T, lane: int) -> T:
     """The *value* of another lane, of each lane's own choice (``OpGroupNonUniformShuffle``). Collective.
 
@@ -118,10 +114,9 @@ def shuffle(value: T, lane: int) -> T:
         value: a number.
         lane: an integer; the result is undefined if no lane has that number.
     """
-    raise NotSimulated(shuffle)
 
 
-@device_function(groups.shuffle("GroupNonUniformShuffleXor", "mask"))
+@group_function(groups.shuffle("GroupNonUniformShuffleXor", "mask"))
 def shuffle_xor(value: T, mask: int) -> T:
     """The *value* of lane ``local_id() ^ mask``: a butterfly (``OpGroupNonUniformShuffleXor``). Collective.
 
@@ -129,10 +124,9 @@ def shuffle_xor(value: T, mask: int) -> T:
         value: a number.
         mask: an integer, the same in all lanes; the result is undefined in lanes without a partner.
     """
-    raise NotSimulated(shuffle_xor)
 
 
-@device_function(groups.shuffle("GroupNonUniformShuffleUp", "delta"))
+@group_function(groups.shuffle("GroupNonUniformShuffleUp", "delta"))
 def shuffle_up(value: T, delta: int) -> T:
     """The *value* of lane ``local_id() - delta``: values move up (``OpGroupNonUniformShuffleUp``). Collective.
 
@@ -140,10 +134,9 @@ def shuffle_up(value: T, delta: int) -> T:
         value: a number.
         delta: an integer, the same in all lanes, not negative; the result is undefined in the lowest *delta* lanes.
     """
-    raise NotSimulated(shuffle_up)
 
 
-@device_function(groups.shuffle("GroupNonUniformShuffleDown", "delta"))
+@group_function(groups.shuffle("GroupNonUniformShuffleDown", "delta"))
 def shuffle_down(value: T, delta: int) -> T:
     """The *value* of lane ``local_id() + delta``: values move down (``OpGroupNonUniformShuffleDown``). Collective.
 
@@ -151,10 +144,9 @@ def shuffle_down(value: T, delta: int) -> T:
         value: a number.
         delta: an integer, the same in all lanes, not negative; the result is undefined in the highest *delta* lanes.
     """
-    raise NotSimulated(shuffle_down)
 
 
-@device_function(groups.sub_group_broadcast)
+@group_function(groups.shuffle("GroupBroadcast", "lane"))
 def broadcast(value: T, lane: int) -> T:
     """The *value* of one lane, in all lanes (``OpGroupBroadcast``). Collective.
 
@@ -162,71 +154,62 @@ def broadcast(value: T, lane: int) -> T:
         value: a number.
         lane: an integer below ``size()``, the same in all lanes.
     """
-    raise NotSimulated(broadcast)
 
 
-@device_function(_group.reduce("Add"))
+@group_function(_group.arithmetic("Add", GroupOperation.REDUCE))
 def reduce_add(value: T) -> T:
     """The sum of the lanes' values, in all lanes (``OpGroupIAdd``, ``OpGroupFAdd``: Reduce). Collective.
 
     Takes a number. Integers wrap around; the order in which floats are added is the device's.
     """
-    raise NotSimulated(reduce_add)
 
 
-@device_function(_group.reduce("Min"))
+@group_function(_group.arithmetic("Min", GroupOperation.REDUCE))
 def reduce_min(value: T) -> T:
     """The least of the lanes' numbers (``OpGroupSMin``, ``OpGroupUMin``, ``OpGroupFMin``: Reduce). Collective."""
-    raise NotSimulated(reduce_min)
 
 
-@device_function(_group.reduce("Max"))
+@group_function(_group.arithmetic("Max", GroupOperation.REDUCE))
 def reduce_max(value: T) -> T:
     """The greatest of the lanes' numbers (``OpGroupSMax``, ``OpGroupUMax``, ``OpGroupFMax``: Reduce). Collective."""
-    raise NotSimulated(reduce_max)
 
 
-@device_function(_group.inclusive_scan("Add"))
+@group_function(_group.arithmetic("Add", GroupOperation.INCLUSIVE_SCAN))
 def inclusive_scan_add(value: T) -> T:
     """The sum of the numbers of this and all lower lanes. Collective.
 
     ``OpGroupIAdd``, ``OpGroupFAdd``: InclusiveScan.
     """
-    raise NotSimulated(inclusive_scan_add)
 
 
-@device_function(_group.exclusive_scan("Add"))
+@group_function(_group.arithmetic("Add", GroupOperation.EXCLUSIVE_SCAN))
 def exclusive_scan_add(value: T) -> T:
     """The sum of the numbers of all lower lanes; 0 in lane 0. Collective.
 
     ``OpGroupIAdd``, ``OpGroupFAdd``: ExclusiveScan.
     """
-    raise NotSimulated(exclusive_scan_add)
 
 
-@device_function(_group.vote("GroupAny"))
+@group_function(_group.vote("GroupAny"))
 def any(predicate: bool) -> bool:
     """Whether a boolean or integer is true in some lane (``OpGroupAny``). Collective."""
-    raise NotSimulated(any)
 
 
-@device_function(_group.vote("GroupAll"))
+@group_function(_group.vote("GroupAll"))
 def all(predicate: bool) -> bool:
     """Whether a boolean or integer is true in every lane (``OpGroupAll``). Collective."""
-    raise NotSimulated(all)
 
 
-@device_function(groups.sub_group_ballot)
+@group_function(groups.sub_group_ballot)
 def ballot(predicate: bool) -> int:
     """A uint64 whose bit *i* says whether a boolean or integer is true in lane *i* (``OpGroupNonUniformBallot``).
 
     Lanes that do not reach the call have a zero, so it is not collective; 64 lanes are the most that devices have. Mind
     that numba makes float64 of uint64 and int64: shift by ``np.uint64(lane)``.
     """
-    raise NotSimulated(ballot)
 
 
-@device_function(block_access.block_read(1))
+@group_function(block_access.block_read(1))
 def block_read(array: Any, index: Any) -> Any:
     """The lane's element of a block, ``array[index + local_id()]`` (``OpSubgroupBlockReadINTEL``). Collective.
 
@@ -237,37 +220,22 @@ def block_read(array: Any, index: Any) -> Any:
         index: of the block's first element, the same in all lanes, not negative: an integer, or for an array of more
             dimensions a tuple, whose last part runs along the row. Every lane of a full sub-group must be there.
     """
-    raise NotSimulated(block_read)
 
 
-@device_function(block_access.block_read(2))
-def block_read2(array: Any, index: Any) -> tuple[Any, ...]:
-    """A tuple of two: element *k* is ``array[index + k * max_size() + local_id()]``. Collective.
-
-    Like :func:`block_read`, in as few messages as hold it.
-    """
-    raise NotSimulated(block_read2)
-
-
-@device_function(block_access.block_read(4))
-def block_read4(array: Any, index: Any) -> tuple[Any, ...]:
-    """A tuple of four: element *k* is ``array[index + k * max_size() + local_id()]``. Collective.
-
-    Like :func:`block_read`, in as few messages as hold it.
-    """
-    raise NotSimulated(block_read4)
-
-
-@device_function(block_access.block_read(8))
-def block_read8(array: Any, index: Any) -> tuple[Any, ...]:
-    """A tuple of eight: element *k* is ``array[index + k * max_size() + local_id()]``. Collective.
+def _block_read(width: int, array: Any, index: Any) -> tuple[Any, ...]:
+    """A tuple of {width}: element *k* is ``array[index + k * max_size() + local_id()]``. Collective.
 
     Like :func:`block_read`, in as few messages as hold it: up to 256 bytes each on Xe-HPC, 128 on Xe-HPG.
     """
-    raise NotSimulated(block_read8)
 
 
-@device_function(block_access.block_write(1))
+block_read2, block_read4, block_read8 = (
+    GroupFunction.variant(_block_read, width, block_access.block_read(width), f"block_read{width}", width=width)
+    for width in (2, 4, 8)
+)
+
+
+@group_function(block_access.block_write(1))
 def block_write(array: Any, index: Any, value: Any) -> None:
     """Write the lane's element of a block, ``array[index + local_id()]`` (``OpSubgroupBlockWriteINTEL``). Collective.
 
@@ -276,31 +244,16 @@ def block_write(array: Any, index: Any, value: Any) -> None:
         index: as in :func:`block_read`.
         value: converted to the array's dtype as ``array[index] = value`` does.
     """
-    raise NotSimulated(block_write)
 
 
-@device_function(block_access.block_write(2))
-def block_write2(array: Any, index: Any, *values: Any) -> None:
-    """Write two values, or a tuple: *k* goes to ``array[index + k * max_size() + local_id()]``. Collective.
+def _block_write(width: int, array: Any, index: Any, *values: Any) -> None:
+    """Write {width} values, or a tuple: *k* goes to ``array[index + k * max_size() + local_id()]``. Collective.
 
     Like :func:`block_write`, in as few messages as hold it.
     """
-    raise NotSimulated(block_write2)
 
 
-@device_function(block_access.block_write(4))
-def block_write4(array: Any, index: Any, *values: Any) -> None:
-    """Write four values, or a tuple: *k* goes to ``array[index + k * max_size() + local_id()]``. Collective.
-
-    Like :func:`block_write`, in as few messages as hold it.
-    """
-    raise NotSimulated(block_write4)
-
-
-@device_function(block_access.block_write(8))
-def block_write8(array: Any, index: Any, *values: Any) -> None:
-    """Write eight values, or a tuple: *k* goes to ``array[index + k * max_size() + local_id()]``. Collective.
-
-    Like :func:`block_write`, in as few messages as hold it.
-    """
-    raise NotSimulated(block_write8)
+block_write2, block_write4, block_write8 = (
+    GroupFunction.variant(_block_write, width, block_access.block_write(width), f"block_write{width}", width=width)
+    for width in (2, 4, 8)
+)

@@ -26,13 +26,15 @@ Misuse (another type or layout, a wrong number of values) is one line at compile
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Concatenate
 
 from harness.dpex import _simulation
 from harness.dpex._intrinsics import vectors
-from harness.dpex._intrinsics.device_function import device_function
+from harness.dpex._intrinsics.device_function import DeviceFunction, P, R, Typer
 from harness.dpex._intrinsics.vectors import alignment
 from harness.dpex.dpex_errors import ArgumentError
+from harness.dpex.signature import as_usm_array
 
 __all__ = [
     "WIDTHS",
@@ -91,105 +93,35 @@ def check_alignment(array: Any, width: int) -> None:
 
 def _address(array: Any) -> int:
     """The address of an array's first element."""
-    if hasattr(array, "get_array"):  # dpnp wraps a usm_ndarray
-        array = array.get_array()
-    if hasattr(array, "__sycl_usm_array_interface__"):
-        interface = array.__sycl_usm_array_interface__
-        return int(interface["data"][0]) + int(interface.get("offset", 0)) * int(array.itemsize)
-    return int(array.__array_interface__["data"][0])
+    usm_array = as_usm_array(array)
+    return int(array.ctypes.data if usm_array is None else usm_array._pointer)
 
 
-@device_function(vectors.load(2))
-def load2(array: Any, index: int) -> tuple[Any, ...]:
-    """A tuple of ``array[index]`` and ``array[index + 1]``; *index* is a multiple of 2 (``OpLoad``)."""
-    return _simulation.load(array, index, 2, multiple=2)
+def _load(width_and_multiple: tuple[int, int], array: Any, index: int) -> tuple[Any, ...]:
+    """A tuple of the {width} elements from ``array[index]`` on; *index* {rule} (``OpLoad``)."""
+    return _simulation.load(array, index, *width_and_multiple)
 
 
-@device_function(vectors.load(4))
-def load4(array: Any, index: int) -> tuple[Any, ...]:
-    """A tuple of the four elements from ``array[index]`` on; *index* is a multiple of 4 (``OpLoad``)."""
-    return _simulation.load(array, index, 4, multiple=4)
+def _store(width_and_multiple: tuple[int, int], array: Any, index: int, *values: Any) -> None:
+    """Store {width} values or one tuple from ``array[index]`` on; *index* {rule} (``OpStore``)."""
+    _simulation.store(array, index, values, *width_and_multiple)
 
 
-@device_function(vectors.load(8))
-def load8(array: Any, index: int) -> tuple[Any, ...]:
-    """A tuple of the eight elements from ``array[index]`` on; *index* is a multiple of 8 (``OpLoad``)."""
-    return _simulation.load(array, index, 8, multiple=8)
+def _of_width(
+    template: Callable[Concatenate[Any, P], R], typer: Callable[..., Typer], width: int, *, aligned: bool
+) -> DeviceFunction[P, R]:
+    multiple, rule, suffix = (width, f"is a multiple of {width}", "") if aligned else (1, "may be any", "_unaligned")
+    name = f"{template.__name__[1:]}{width}{suffix}"
+    return DeviceFunction.variant(
+        template, (width, multiple), typer(width, aligned=aligned), name, width=width, rule=rule
+    )
 
 
-@device_function(vectors.load(16))
-def load16(array: Any, index: int) -> tuple[Any, ...]:
-    """A tuple of the sixteen elements from ``array[index]`` on; *index* is a multiple of 16 (``OpLoad``)."""
-    return _simulation.load(array, index, 16, multiple=16)
-
-
-@device_function(vectors.load(2, aligned=False))
-def load2_unaligned(array: Any, index: int) -> tuple[Any, ...]:
-    """A tuple of the two elements from ``array[index]`` on, at any index (``OpLoad``)."""
-    return _simulation.load(array, index, 2)
-
-
-@device_function(vectors.load(4, aligned=False))
-def load4_unaligned(array: Any, index: int) -> tuple[Any, ...]:
-    """A tuple of the four elements from ``array[index]`` on, at any index (``OpLoad``)."""
-    return _simulation.load(array, index, 4)
-
-
-@device_function(vectors.load(8, aligned=False))
-def load8_unaligned(array: Any, index: int) -> tuple[Any, ...]:
-    """A tuple of the eight elements from ``array[index]`` on, at any index (``OpLoad``)."""
-    return _simulation.load(array, index, 8)
-
-
-@device_function(vectors.load(16, aligned=False))
-def load16_unaligned(array: Any, index: int) -> tuple[Any, ...]:
-    """A tuple of the sixteen elements from ``array[index]`` on, at any index (``OpLoad``)."""
-    return _simulation.load(array, index, 16)
-
-
-@device_function(vectors.store(2))
-def store2(array: Any, index: int, *values: Any) -> None:
-    """Store two values or one tuple from ``array[index]`` on; *index* is a multiple of 2 (``OpStore``)."""
-    _simulation.store(array, index, values, 2, multiple=2)
-
-
-@device_function(vectors.store(4))
-def store4(array: Any, index: int, *values: Any) -> None:
-    """Store four values or one tuple from ``array[index]`` on; *index* is a multiple of 4 (``OpStore``)."""
-    _simulation.store(array, index, values, 4, multiple=4)
-
-
-@device_function(vectors.store(8))
-def store8(array: Any, index: int, *values: Any) -> None:
-    """Store eight values or one tuple from ``array[index]`` on; *index* is a multiple of 8 (``OpStore``)."""
-    _simulation.store(array, index, values, 8, multiple=8)
-
-
-@device_function(vectors.store(16))
-def store16(array: Any, index: int, *values: Any) -> None:
-    """Store sixteen values or one tuple from ``array[index]`` on; *index* is a multiple of 16 (``OpStore``)."""
-    _simulation.store(array, index, values, 16, multiple=16)
-
-
-@device_function(vectors.store(2, aligned=False))
-def store2_unaligned(array: Any, index: int, *values: Any) -> None:
-    """Store two values or one tuple from ``array[index]`` on, at any index (``OpStore``)."""
-    _simulation.store(array, index, values, 2)
-
-
-@device_function(vectors.store(4, aligned=False))
-def store4_unaligned(array: Any, index: int, *values: Any) -> None:
-    """Store four values or one tuple from ``array[index]`` on, at any index (``OpStore``)."""
-    _simulation.store(array, index, values, 4)
-
-
-@device_function(vectors.store(8, aligned=False))
-def store8_unaligned(array: Any, index: int, *values: Any) -> None:
-    """Store eight values or one tuple from ``array[index]`` on, at any index (``OpStore``)."""
-    _simulation.store(array, index, values, 8)
-
-
-@device_function(vectors.store(16, aligned=False))
-def store16_unaligned(array: Any, index: int, *values: Any) -> None:
-    """Store sixteen values or one tuple from ``array[index]`` on, at any index (``OpStore``)."""
-    _simulation.store(array, index, values, 16)
+load2, load4, load8, load16 = (_of_width(_load, vectors.load, width, aligned=True) for width in WIDTHS)
+store2, store4, store8, store16 = (_of_width(_store, vectors.store, width, aligned=True) for width in WIDTHS)
+load2_unaligned, load4_unaligned, load8_unaligned, load16_unaligned = (
+    _of_width(_load, vectors.load, width, aligned=False) for width in WIDTHS
+)
+store2_unaligned, store4_unaligned, store8_unaligned, store16_unaligned = (
+    _of_width(_store, vectors.store, width, aligned=False) for width in WIDTHS
+)

@@ -6,23 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from harness.runtime.devices import DeviceInfo
 
-# Requirement to the SYCL aspect that grants it, as dpctl names it (``has_aspect_...``).
+# Requirement to the SYCL aspect that grants it, as dpctl names it (``has_aspect_...``), and what it is.
 _ASPECTS = {
-    "fp64": "fp64",
-    "fp16": "fp16",
-    "atomic64": "atomic64",
-    "usm_device": "usm_device_allocations",
-    "usm_shared": "usm_shared_allocations",
-    "usm_host": "usm_host_allocations",
-}
-
-_LACKS = {
-    "fp64": "no double precision (fp64)",
-    "fp16": "no half precision (fp16)",
-    "atomic64": "no 64-bit atomics (atomic64)",
-    "usm_device": "no USM device allocations (usm_device)",
-    "usm_shared": "no USM shared allocations (usm_shared)",
-    "usm_host": "no USM host allocations (usm_host)",
+    "fp64": ("fp64", "double precision"),
+    "fp16": ("fp16", "half precision"),
+    "atomic64": ("atomic64", "64-bit atomics"),
+    "usm_device": ("usm_device_allocations", "USM device allocations"),
+    "usm_shared": ("usm_shared_allocations", "USM shared allocations"),
+    "usm_host": ("usm_host_allocations", "USM host allocations"),
 }
 
 
@@ -54,7 +45,8 @@ def known_requirements() -> tuple[str, ...]:
 
 def _lacks_name(device: DeviceInfo, name: str) -> str | None:
     if name in _ASPECTS:
-        fits, reason = _ASPECTS[name] in device.aspects, f"the device has {_LACKS[name]}"
+        aspect, what = _ASPECTS[name]
+        fits, reason = aspect in device.aspects, f"the device has no {what} ({name})"
     elif name == "sub_groups":
         fits, reason = bool(device.sub_group_sizes), "the device offers no sub-groups"
     elif name in ("gpu", "cpu"):

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from harness.runtime.files import text_of
 from harness.runtime.findings import Finding
 
 ROOT = Path("/")
@@ -35,7 +36,7 @@ def intel_gpus_on_bus(root: Path = ROOT) -> list[str]:
     return [
         device.name
         for device in sorted((root / "sys/bus/pci/devices").glob("*"))
-        if _text(device / "vendor") == INTEL and _text(device / "class").startswith("0x03")
+        if text_of(device / "vendor") == INTEL and text_of(device / "class").startswith("0x03")
     ]
 
 
@@ -118,10 +119,3 @@ def _group_of(node: Path) -> str:
         return grp.getgrgid(number).gr_name
     except KeyError:  # common in containers: the host's group has no name here
         return str(number)
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""

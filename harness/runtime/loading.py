@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import functools
 import os
-from pathlib import Path
 
 from harness.errors import BrokenEnvironment
-from harness.runtime import gpu_nodes, libraries, opencl_drivers, packages, pins
+from harness.runtime import files, gpu_nodes, libraries, opencl_drivers, packages, pins
 from harness.runtime.findings import Finding
 
 
@@ -23,7 +22,7 @@ def load() -> None:
     """
     check_environment()
     cpu_driver = libraries.find_library(libraries.CPU_DRIVER_LIBRARY)
-    os.environ.update(opencl_drivers.driver_settings(os.environ, cpu_driver, read_cpuinfo()))
+    os.environ.update(opencl_drivers.driver_settings(os.environ, cpu_driver, files.text_of(files.CPUINFO)))
     failure = libraries.load_libraries() or _import_failure()
     if failure is not None:
         package, reason = failure
@@ -78,14 +77,6 @@ def cpu_driver_finding() -> Finding:
         detail = f"series {series} computes wrong results on newer processors ({driver})"
         return Finding("opencl", "warning", "CPU driver", detail, step)
     return Finding("opencl", "ok", "CPU driver", str(driver.resolve()))
-
-
-def read_cpuinfo() -> str:
-    """Text of ``/proc/cpuinfo``, empty if it cannot be read."""
-    try:
-        return Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
 
 
 def _packages_line(wrong: list[Finding]) -> str:

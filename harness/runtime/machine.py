@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.runtime.loading import read_cpuinfo
+from harness.runtime.files import CPUINFO, text_of
 
 ROOT = Path("/")
 
@@ -55,7 +55,7 @@ def describe_machine(root: Path = ROOT) -> Machine:
     import psutil
 
     memory = psutil.virtual_memory()
-    cpuinfo = read_cpuinfo()
+    cpuinfo = text_of(CPUINFO)
     return Machine(
         cpu_model=cpu_model(cpuinfo) or platform.machine(),
         physical_cores=psutil.cpu_count(logical=False),
@@ -83,7 +83,7 @@ def cpu_model(cpuinfo: str) -> str | None:
 
 def operating_system(root: Path = ROOT) -> str:
     """The distribution's own name for itself, else the kernel's."""
-    match = re.search(r'^PRETTY_NAME="?([^"\n]+)', _text(root / "etc/os-release") or "", re.MULTILINE)
+    match = re.search(r'^PRETTY_NAME="?([^"\n]+)', text_of(root / "etc/os-release"), re.MULTILINE)
     return match[1] if match else platform.system()
 
 
@@ -95,7 +95,7 @@ def container_hint(root: Path, environment: Mapping[str, str]) -> str | None:
         return "docker"
     if (root / "run/.containerenv").exists():
         return "podman"
-    if "microsoft" in (_text(root / "proc/sys/kernel/osrelease") or "").lower():
+    if "microsoft" in text_of(root / "proc/sys/kernel/osrelease").lower():
         return "wsl"
     return environment.get("container") or None
 
@@ -103,7 +103,7 @@ def container_hint(root: Path, environment: Mapping[str, str]) -> str | None:
 def cpu_governors(root: Path = ROOT) -> tuple[str, ...]:
     """Frequency governors of the cores, each once."""
     files = (root / "sys/devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_governor")
-    return tuple(sorted({text for file in files if (text := _text(file))}))
+    return tuple(sorted({text for file in files if (text := text_of(file))}))
 
 
 def cpu_frequencies(root: Path = ROOT) -> dict[str, int]:
@@ -132,12 +132,5 @@ def gpu_frequencies(root: Path = ROOT) -> dict[str, dict[str, int]]:
 
 
 def _number(file: Path) -> int | None:
-    text = _text(file) or ""
+    text = text_of(file)
     return int(text) if text.isdigit() else None
-
-
-def _text(file: Path) -> str | None:
-    try:
-        return file.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return None

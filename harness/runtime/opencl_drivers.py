@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from harness.runtime import pins
+from harness.runtime.files import text_of
 from harness.runtime.libraries import CPU_DRIVER_LIBRARY
 from harness.runtime.packages import CPU_DRIVER, FIRST_GOOD_DRIVER
 
@@ -24,8 +25,8 @@ def vendor_folders(environment: Mapping[str, str]) -> list[Path]:
 
 def registered_drivers(folders: Iterable[Path]) -> list[str]:
     """The driver libraries named by the ``*.icd`` files, as they are written there."""
-    lines = (line.strip() for folder in folders for line in _icd_lines(folder))
-    return [line for line in lines if line]
+    files = (file for folder in folders for file in sorted(folder.glob("*.icd")))
+    return [line.strip() for file in files for line in text_of(file).splitlines() if line.strip()]
 
 
 def driver_exists(driver: str) -> bool:
@@ -63,16 +64,6 @@ def cpu_driver_series(cpu_driver: Path) -> int | None:
     match = re.search(r"\.so\.(\d{4})\.", cpu_driver.resolve().name)
     version = match[1] if match else (pins.installed_version(CPU_DRIVER) or "").partition(".")[0]
     return int(version) if version.isdigit() else None
-
-
-def _icd_lines(folder: Path) -> list[str]:
-    lines: list[str] = []
-    for file in sorted(folder.glob("*.icd")):
-        try:
-            lines += file.read_text(encoding="utf-8", errors="replace").splitlines()
-        except OSError:
-            continue
-    return lines
 
 
 def _target_architecture(cpuinfo: str) -> str | None:

@@ -9,6 +9,7 @@ import dpctl.memory
 import numpy as np
 import numpy.typing as npt
 
+from harness.dpex.signature import as_usm_array
 from harness.errors import TooLarge, Unsupported
 from harness.runtime import tensor
 
@@ -56,13 +57,13 @@ def _bytes_of(array: Any) -> tuple[Any, int]:
         if not array.flags.c_contiguous:
             raise ValueError("copy: the host array is not contiguous")
         return array.reshape(-1).view(np.uint8), array.nbytes
-    array = array.get_array() if hasattr(array, "get_array") else array
-    if isinstance(array, tensor.usm_ndarray):
-        if not array.flags.c_contiguous:
-            raise ValueError("copy: the device array is not contiguous")
-        # as_usm_memory honours a slice's offset; usm_data is the whole allocation.
-        return dpctl.memory.as_usm_memory(array), array.nbytes
-    return array, array.nbytes
+    usm_array = as_usm_array(array)
+    if usm_array is None:
+        return array, array.nbytes
+    if not usm_array.flags.c_contiguous:
+        raise ValueError("copy: the device array is not contiguous")
+    # as_usm_memory honours a slice's offset; usm_data is the whole allocation.
+    return dpctl.memory.as_usm_memory(usm_array), usm_array.nbytes
 
 
 class DeviceMemory:

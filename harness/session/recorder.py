@@ -72,15 +72,13 @@ class Recorder:
     """Remembers what was submitted since :meth:`begin`."""
 
     def __init__(self) -> None:
-        self._pending: list[_Pending] = []
-        self._finished = 0
-        self._ends: list[int] = []
+        self.begin()
 
     def begin(self) -> None:
         """Forget everything."""
-        self._pending = []
+        self._pending: list[_Pending] = []
         self._finished = 0
-        self._ends = []
+        self._ends: list[int] = []
 
     def add(self, kind: str, name: str, queue: int, event: TimedEvent) -> None:
         """Remember one command."""

@@ -27,8 +27,17 @@ def test_every_function_has_a_code_generator_a_docstring_and_a_signature():
         assert isinstance(function._numba_type_, DeviceFunctionType)
         assert function._numba_type_ is function._numba_type_
         assert function.__doc__
+        assert "{" not in function.__doc__
         assert inspect.isroutine(function)
         assert inspect.signature(function).return_annotation is not inspect.Signature.empty
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_every_function_knows_the_name_under_which_it_is_found(module):
+    functions = {name: vars(module)[name] for name in module.__all__}
+    names = {name: f.label for name, f in functions.items() if isinstance(f, DeviceFunction)}
+    assert names
+    assert names == {name: f"{module.__name__.removeprefix('harness.dpex.')}.{name}" for name in names}
 
 
 @pytest.mark.parametrize("function", [f for f in FUNCTIONS if "group" in f.label], ids=lambda f: f.label)

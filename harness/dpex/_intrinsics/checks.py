@@ -14,7 +14,8 @@ SHORTS = (types.int16, types.uint16)
 WORDS = (types.int32, types.uint32)
 LONGS = (types.int64, types.uint64)
 INTEGERS = BYTES + SHORTS + WORDS + LONGS
-FLOATS = (types.float32, types.float64)
+SINGLES = (types.float32,)
+FLOATS = (*SINGLES, types.float64)
 NUMBERS = (*INTEGERS, types.float16, *FLOATS)
 WIDE_NUMBERS = WORDS + LONGS + FLOATS
 

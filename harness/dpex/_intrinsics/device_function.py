@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from numba.core import errors, types
 from numba.core.datamodel import models
@@ -45,6 +45,24 @@ class DeviceFunction(Generic[P, R]):
         self._function = function
         self._typer = typer
         self.label = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+
+    @classmethod
+    def variant(
+        cls, template: Callable[Concatenate[Any, P], R], chosen: Any, typer: Typer, name: str, **words: object
+    ) -> DeviceFunction[P, R]:
+        """One of several functions that differ in one thing, such as ``load2`` of ``load2`` to ``load16``.
+
+        Args:
+            template: the simulation of all of them, in the module and with the docstring of the function to be made.
+            chosen: the template's first argument, in which the functions differ.
+            typer: what a call of it in a kernel becomes.
+            name: the function's name.
+            words: what stands in braces in the template's docstring.
+        """
+        function = functools.partial(template, chosen)
+        doc = (template.__doc__ or "").format(**words)
+        vars(function).update(__module__=template.__module__, __name__=name, __qualname__=name, __doc__=doc)
+        return cls(function, typer)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return self._function(*args, **kwargs)

@@ -10,7 +10,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.typing import signature
 
-from harness.dpex._intrinsics import checks, spirv
+from harness.dpex._intrinsics import addresses, checks, spirv
 from harness.dpex._intrinsics.device_function import Typer
 from harness.dpex._intrinsics.spirv import Scope, Semantics
 
@@ -48,7 +48,7 @@ def sub_group_barrier() -> Any:
 
 
 def shuffle(instruction: str, operand: str) -> Typer:
-    """An exchange of values between the lanes of a sub-group; *operand* names the second parameter."""
+    """A lane's value in others of its sub-group; *operand* names the second parameter."""
 
     def typer(value: Any, lane: Any) -> Any:
         value_type = checks.one_of("value", value, checks.NUMBERS)
@@ -64,19 +64,6 @@ def shuffle(instruction: str, operand: str) -> Typer:
     return typer
 
 
-def sub_group_broadcast(value: Any, lane: Any) -> Any:
-    """``OpGroupBroadcast`` from a lane."""
-    value_type = checks.one_of("value", value, checks.NUMBERS)
-    lane_type = checks.integer("lane", lane)
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        source = spirv.resize(builder, args[1], lane_type, 32), "j"
-        operands = [spirv.constant(Scope.SUB_GROUP), spirv.typed(args[0], value_type), source]
-        return spirv.call(builder, "GroupBroadcast", args[0].type, operands)
-
-    return signature(value_type, value_type, lane_type), generate
-
-
 def work_group_broadcast(value: Any, local_id: Any) -> Any:
     """``OpGroupBroadcast`` from a work-item, whose local id is an integer or a tuple of two or three."""
     value_type = checks.one_of("value", value, checks.WIDE_NUMBERS)
@@ -89,12 +76,7 @@ def work_group_broadcast(value: Any, local_id: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         ids = cgutils.unpack_tuple(builder, args[1]) if is_tuple else [args[1]]
         ids = [spirv.resize(builder, part, ty, 64) for part, ty in zip(ids, id_types, strict=True)]
-        source = (ids[0], "m")
-        if len(ids) > 1:
-            packed = ir.Constant(ir.VectorType(spirv.INT64, len(ids)), ir.Undefined)
-            for position, part in enumerate(ids):
-                packed = builder.insert_element(packed, part, spirv.INT32(position))
-            source = spirv.vector(packed, "m")
+        source = (ids[0], "m") if len(ids) == 1 else spirv.vector(addresses.vector_of(builder, ids), "m")
         operands = [spirv.constant(Scope.WORK_GROUP), spirv.typed(args[0], value_type), source]
         return spirv.call(builder, "GroupBroadcast", args[0].type, operands)
 
@@ -113,20 +95,8 @@ class GroupFunctions:
     scope: Scope
     numbers: tuple[Any, ...]
 
-    def reduce(self, operator: str) -> Typer:
-        """A reduction with the operator Add, Min or Max."""
-        return self._arithmetic(operator, GroupOperation.REDUCE)
-
-    def inclusive_scan(self, operator: str) -> Typer:
-        """A scan that includes the work-item's own number."""
-        return self._arithmetic(operator, GroupOperation.INCLUSIVE_SCAN)
-
-    def exclusive_scan(self, operator: str) -> Typer:
-        """A scan of what comes before the work-item."""
-        return self._arithmetic(operator, GroupOperation.EXCLUSIVE_SCAN)
-
-    def _arithmetic(self, operator: str, kind: GroupOperation) -> Typer:
-        """``OpGroup{I,F,S,U}<operator>``."""
+    def arithmetic(self, operator: str, kind: GroupOperation) -> Typer:
+        """``OpGroup{I,F,S,U}<operator>``: a reduction or scan with the operator Add, Min or Max."""
 
         def typer(value: Any) -> Any:
             value_type = checks.one_of("value", value, self.numbers)
@@ -169,13 +139,9 @@ def sub_group_ballot(predicate: Any) -> Any:
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         condition = spirv.as_condition(builder, args[0]), "b"
-        words = spirv.call(
-            builder,
-            "GroupNonUniformBallot",
-            ir.VectorType(spirv.INT32, 4),
-            [spirv.constant(Scope.SUB_GROUP), condition],
-        )
-        low, high = (builder.zext(builder.extract_element(words, spirv.INT32(word)), spirv.INT64) for word in (0, 1))
+        operands = [spirv.constant(Scope.SUB_GROUP), condition]
+        words = spirv.call(builder, "GroupNonUniformBallot", ir.VectorType(spirv.INT32, 4), operands)
+        low, high = (builder.zext(word, spirv.INT64) for word in addresses.elements_of(builder, words)[:2])
         return builder.or_(low, builder.shl(high, spirv.INT64(32)))
 
     return signature(types.uint64, predicate_type), generate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from numba.core import types
@@ -12,18 +12,8 @@ from harness.dpex._intrinsics import checks, spirv
 from harness.dpex._intrinsics.device_function import Typer
 
 
-def approximate(instruction: str, *operands: str) -> Typer:
-    """An instruction with the device's own accuracy, which is float32 only."""
-    return _extended(instruction, operands or ("x",), (types.float32,))
-
-
-def accurate(instruction: str, *operands: str) -> Typer:
-    """An instruction whose accuracy OpenCL tells."""
-    return _extended(instruction, operands or ("x",), checks.FLOATS)
-
-
-def _extended(instruction: str, names: tuple[str, ...], allowed: Iterable[Any]) -> Typer:
-    """An instruction whose operands, called *names*, and result have one floating-point type."""
+def extended(instruction: str, names: Sequence[str], allowed: Sequence[Any]) -> Typer:
+    """An instruction whose operands, called *names*, and result have one of the *allowed* floating-point types."""
 
     def typer(*operands: Any) -> Any:
         first, *others = zip(names, operands, strict=True)
@@ -34,13 +24,8 @@ def _extended(instruction: str, names: tuple[str, ...], allowed: Iterable[Any]) 
                 raise checks.Misuse(f"{name} is {plain}, but must be {operand_type} like {names[0]}")
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            return spirv.call(
-                builder,
-                f"ocl_{instruction}",
-                args[0].type,
-                [spirv.typed(value, operand_type) for value in args],
-                convergent=False,
-            )
+            typed = [spirv.typed(value, operand_type) for value in args]
+            return spirv.call(builder, f"ocl_{instruction}", args[0].type, typed, convergent=False)
 
         return signature(operand_type, *(operand_type for _ in operands)), generate
 
