@@ -19,7 +19,7 @@ from harness.patterns.pattern import Variant
 from harness.runner.worker.row_stream import RowStream
 from harness.runner.worker.sample_flags import Rules
 from harness.runner.worker.sample_taker import SampleTaker
-from harness.runner.worker.variant_run import VariantRun
+from harness.runner.worker.variant_run import VariantRun, nothing
 from harness.sampling.blocks import sample_family
 from harness.sampling.limits import Sampling
 from harness.sampling.stopping import decide
@@ -70,7 +70,8 @@ def _harness_ns(session: Session, launch: Callable[[], Any]) -> float:
     variants = {name: VariantRun(Variant(name, Role.BASELINE, launch, {}, (), ""), launch) for name in names}
     device_ns: list[float] = []
     with _nowhere() as sender:
-        taker = SampleTaker(session, _NothingToReset(), RowStream(sender, {"a": "a", "b": "b"}, 0), Rules("device", 1))
+        rows = RowStream(sender, {name: name for name in names}, 0)
+        taker = SampleTaker(session, nothing, rows, Rules("device", 1))
 
         def measure(variant: str, **place: Any) -> float:
             device_ns.append(taker.take(variants[variant], **place))
@@ -109,11 +110,6 @@ class _BareLoop:
             device_ns.append(event.profiling_info_end - event.profiling_info_start)
         elapsed_ns = time.perf_counter_ns() - begin
         return elapsed_ns / SAMPLES - median(device_ns)
-
-
-class _NothingToReset:
-    def reset(self) -> None:
-        """A problem without in-out arrays."""
 
 
 @contextmanager

@@ -6,11 +6,12 @@ import threading
 import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Protocol
+from typing import Any
 
 from harness.children.channel import Sender
 from harness.dpex.kernel_store import Compilation
 from harness.runner.messages import TableRows
+from harness.runner.worker.machine_monitor import MachineMonitor
 from harness.session.recorder import CommandTimes
 from harness.vocabulary import Flag, Metric, State
 
@@ -19,13 +20,6 @@ FLUSH_AFTER_S = 0.05
 
 # How often somebody looks for rows that are stuck behind a sample which hangs; seldom, since it may disturb a sample.
 STUCK_AFTER_S = 0.25
-
-
-class Observer(Protocol):
-    """Tells the machine's state: a :class:`harness.runner.worker.machine_monitor.MachineMonitor`."""
-
-    def observe(self) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """The reading since the last call, and the names of what has changed since the beginning."""
 
 
 class RowStream:
@@ -56,7 +50,7 @@ class RowStream:
         self._events: list[dict[str, Any]] = []
         self._clock = clock
         self._flushed = clock()
-        self._observer: Observer | None = None
+        self._monitor: MachineMonitor | None = None
         # of the rows that are queued: the thread that measures and the helper of `watched` both send them
         self._lock = threading.Lock()
 
@@ -117,7 +111,7 @@ class RowStream:
     def flush(self) -> None:
         """Send everything that is queued, and what the machine was like meanwhile."""
         with self._lock:
-            machine = self._observe(self._observer) if self._observer is not None and self._samples else []
+            machine = self._observe(self._monitor) if self._monitor is not None and self._samples else []
             # events first: whoever reads a killed run's samples finds the events of each
             for table, rows in (("events", self._events), ("samples", self._samples), ("machine", machine)):
                 if rows:
@@ -126,10 +120,10 @@ class RowStream:
             self._flushed = self._clock()
 
     @contextmanager
-    def watched(self, observer: Observer) -> Iterator[None]:
-        """While samples are taken: the observer is asked once for each range of samples, and a hang costs no row."""
+    def watched(self, monitor: MachineMonitor) -> Iterator[None]:
+        """While samples are taken: the monitor is asked once for each range of samples, and a hang costs no row."""
         self.flush()
-        self._observer = observer
+        self._monitor = monitor
         over = threading.Event()
         # it may send rows while the thread that measures sends a message of its own: `Sender` keeps the two apart
         helper = threading.Thread(target=self._send_stuck, args=(over,), daemon=True)
@@ -140,7 +134,7 @@ class RowStream:
             over.set()
             helper.join()
             self.flush()
-            self._observer = None
+            self._monitor = None
 
     def _flush_old(self) -> None:
         if self._samples and self._clock() - self._flushed > FLUSH_AFTER_S:
@@ -151,9 +145,9 @@ class RowStream:
             while not over.wait(STUCK_AFTER_S):
                 self._flush_old()
 
-    def _observe(self, observer: Observer) -> list[dict[str, Any]]:
+    def _observe(self, monitor: MachineMonitor) -> list[dict[str, Any]]:
         """The machine's state over the queued samples; when it is another than before, they are marked."""
-        reading, changed = observer.observe()
+        reading, changed = monitor.observe()
         if changed:
             for row in self._samples:
                 row["flags"] = f"{row['flags']},{Flag.THROTTLED}".lstrip(",")
