@@ -10,30 +10,12 @@ import numpy as np
 import pandas as pd
 
 from harness.analysis import intervals, times, verdict
-from harness.analysis.rows import Row, rows
+from harness.analysis.rows import FAMILY_KEY, Row, rows
 from harness.analysis.statistics import Floats
 from harness.vocabulary import Flag, Status, find_baseline, metric_named
 
-#: What the two sides of a pair have in common: a CPU row is never compared with a GPU row.
-_FAMILY_KEY: Final = ("pattern", "preset", "axes", "sizes", "device_class", "device")
-
 #: Columns of the variant's case that a pair repeats.
-_KEPT: Final = (
-    "pattern",
-    "chapter",
-    "guide",
-    "catalogue",
-    "preset",
-    "axes",
-    "sizes",
-    "overrides",
-    "device",
-    "device_class",
-    "metric",
-    "variant",
-    "role",
-    "claim",
-)
+_KEPT: Final = (*FAMILY_KEY, "chapter", "guide", "catalogue", "overrides", "metric", "variant", "role", "claim")
 
 
 def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, summaries: Iterable[Row]) -> list[Row]:
@@ -53,7 +35,7 @@ def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, sum
     result: list[Row] = []
     families: dict[tuple[str | None, ...], list[Row]] = {}
     for case in rows(cases):
-        families.setdefault(tuple(case[name] for name in _FAMILY_KEY), []).append(case)
+        families.setdefault(tuple(case[name] for name in FAMILY_KEY), []).append(case)
     for members in families.values():
         baseline = find_baseline(members, role=lambda case: str(case["role"]))
         for case in members:

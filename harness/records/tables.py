@@ -46,18 +46,6 @@ def _number(name: str, meaning: str, unit: str = "") -> Column:
     return Column(name, "Float64", meaning, unit)
 
 
-ROWS: Final = {
-    "devices": "a device that was used",
-    "cases": "a case: pattern x variant x preset x axis values x device",
-    "samples": "one execution of a case (or several, timed together), or one stage of its compilation, in order",
-    "events": "one command that a sample submitted to a device",
-    "machine": "a stretch of samples and the state of the machine over it",
-    "checks": "a check of a case's results, and the samples that it speaks for",
-    "summaries": "a case in one state (hot or cold)",
-    "pairs": "a variant against the naive variant of its family, in one state",
-    "comparisons": "a case in one state that two runs may share",
-}
-
 _PATTERN = _text("pattern", "Name of the pattern.", required=True)
 _CHAPTER = _text("chapter", "Chapter of the guide: the folder of the benchmark.")
 _GUIDE = _text("guide", "Place of the lesson in the guide.")
