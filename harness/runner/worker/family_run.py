@@ -192,18 +192,15 @@ class FamilyRun:
 
     def _choose_batch(self, state: State, part: Sampling, times_ns: Mapping[str, float], block_s: float) -> int:
         """Chosen in the first instance, and the same in all."""
-        if state not in self._batches:
-            self._batches[state] = self._batch(state, part, times_ns, block_s)
-        return self._batches[state]
-
-    def _batch(self, state: State, part: Sampling, times_ns: Mapping[str, float], block_s: float) -> int:
         # in-out arrays are reset and caches are flushed before each sample, not before each execution
         if state == State.COLD or self.binding.initial:
             return 1
-        least = batching.least_ns(self.pattern.metric, self.device.timer_resolution_ns)
-        # enough blocks for a decision within half of the budget
-        limit_s = part.budget_s / (2 * part.min_blocks)
-        return batching.batch_size(times_ns, least, block_s=block_s, limit_s=limit_s)
+        if state not in self._batches:
+            least = batching.least_ns(self.pattern.metric, self.device.timer_resolution_ns)
+            # enough blocks for a decision within half of the budget
+            limit_s = part.budget_s / (2 * part.min_blocks)
+            self._batches[state] = batching.batch_size(times_ns, least, block_s=block_s, limit_s=limit_s)
+        return self._batches[state]
 
     # ---- outcomes -----------------------------------------------------------------------------------------------
 

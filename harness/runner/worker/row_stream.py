@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any
 
 from harness.children.channel import Sender
@@ -22,10 +23,11 @@ FLUSH_AFTER_S = 0.05
 STUCK_AFTER_S = 0.25
 
 
+@dataclass
 class RowStream:
     """Rows of one family on their way to the manager, a range of samples at a time.
 
-    Args:
+    Attributes:
         sender: where to.
         case_ids: key of the case by variant.
         first_sample: number of the first sample.
@@ -33,23 +35,17 @@ class RowStream:
         compiled: variants that have their rows of compilation already, and send no more of them.
     """
 
-    def __init__(
-        self,
-        sender: Sender,
-        case_ids: Mapping[str, str],
-        first_sample: int,
-        clock: Callable[[], float] = time.monotonic,
-        *,
-        compiled: Container[str] = (),
-    ) -> None:
-        self._compiled = compiled
-        self._sender = sender
-        self._case_ids = case_ids
-        self._next_sample = first_sample
+    sender: Sender
+    case_ids: Mapping[str, str]
+    first_sample: int
+    clock: Callable[[], float] = time.monotonic
+    compiled: Container[str] = ()
+
+    def __post_init__(self) -> None:
+        self._next_sample = self.first_sample
         self._samples: list[dict[str, Any]] = []
         self._events: list[dict[str, Any]] = []
-        self._clock = clock
-        self._flushed = clock()
+        self._flushed = self.clock()
         self._monitor: MachineMonitor | None = None
         # of the rows that are queued: the thread that measures and the helper of `watched` both send them
         self._lock = threading.Lock()
@@ -60,19 +56,10 @@ class RowStream:
         self._flush_old()
 
     def _queue(self, variant: str, measured: Mapping[str, Any], commands: Sequence[CommandTimes]) -> None:
-        key = {"case_id": self._case_ids[variant], "sample": self._next_sample}
+        key = {"case_id": self.case_ids[variant], "sample": self._next_sample}
         self._next_sample += 1
         events = [
-            {
-                **key,
-                "sequence": sequence,
-                "kind": command.kind,
-                "name": command.name,
-                "queue": f"q{command.queue}",
-                "submit_ns": command.submit_ns,
-                "start_ns": command.start_ns,
-                "end_ns": command.end_ns,
-            }
+            {**key, "sequence": sequence, **command._asdict(), "queue": f"q{command.queue}"}
             for sequence, command in enumerate(commands)
         ]
         with self._lock:
@@ -84,7 +71,7 @@ class RowStream:
 
         All at once, since a worker that goes on with what is left of the family sends no more of them.
         """
-        if variant in self._compiled:
+        if variant in self.compiled:
             return
         rest = max(0, host_ns - sum(stage.host_ns for stage in stages))
         for stage in [*stages, Compilation("", "launch", rest, cached=False)]:
@@ -115,9 +102,9 @@ class RowStream:
             # events first: whoever reads a killed run's samples finds the events of each
             for table, rows in (("events", self._events), ("samples", self._samples), ("machine", machine)):
                 if rows:
-                    self._sender.send(TableRows(table, rows))
+                    self.sender.send(TableRows(table, rows))
             self._samples, self._events = [], []
-            self._flushed = self._clock()
+            self._flushed = self.clock()
 
     @contextmanager
     def watched(self, monitor: MachineMonitor) -> Iterator[None]:
@@ -137,7 +124,7 @@ class RowStream:
             self._monitor = None
 
     def _flush_old(self) -> None:
-        if self._samples and self._clock() - self._flushed > FLUSH_AFTER_S:
+        if self._samples and self.clock() - self._flushed > FLUSH_AFTER_S:
             self.flush()
 
     def _send_stuck(self, over: threading.Event) -> None:
