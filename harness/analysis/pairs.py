@@ -108,15 +108,22 @@ def _row(baseline: Row, case: Row, shared: _Shared, resolution_ns: float | None)
     # what the interval is of: an instance that was cut off does not count
     counted = intervals.counted_groups(intervals.by_instance(shared.baseline_ns, shared.instances))
     failed = _failed(baseline, case, len(counted))
-    quantum = (
-        0.0 if failed or not metric_named(case["metric"]).on_device_clock else _quantum(shared, resolution_ns or 0)
-    )
-    speedup = intervals.UNKNOWN if failed else _speedup(shared, quantum)
+    quantum, speedup = 0.0, intervals.UNKNOWN
+    if not failed:
+        if metric_named(case["metric"]).on_device_clock:
+            quantum = _quantum(shared, resolution_ns or 0)
+        exact = intervals.speedup(shared.baseline_ns, shared.variant_ns, shared.instances)
+        speedup = intervals.blurred(exact, quantum)
     judged = failed or verdict.judge(
         speedup,
         case["claim"],
         case["device_class"],
-        _circumstances(case, shared, quantum),
+        verdict.Circumstances(
+            case["stopped_by"],
+            intervals.drift(shared.baseline_ns / shared.variant_ns, shared.instances),
+            shared.throttled,
+            quantum,
+        ),
         verdict.SAME_WITHIN if case["same_within"] is None else case["same_within"],
     )
     return {
@@ -148,11 +155,6 @@ def _failed(baseline: Row, case: Row, instances: int) -> verdict.Judgement | Non
     return None
 
 
-def _speedup(shared: _Shared, quantum: float) -> intervals.Interval:
-    speedup = intervals.speedup(shared.baseline_ns, shared.variant_ns, shared.instances)
-    return intervals.blurred(speedup, quantum)
-
-
 def _quantum(shared: _Shared, resolution_ns: float) -> float:
     """Error that the timer's quantum makes in the speed-up, as a relative size: the sum of both sides'.
 
@@ -165,13 +167,4 @@ def _quantum(shared: _Shared, resolution_ns: float) -> float:
         if np.ptp(measured_ns) < resolution_ns / 2
         else resolution_ns / 2 / float(np.median(measured_ns))
         for time_ns, measured_ns in zip((shared.baseline_ns, shared.variant_ns), shared.measured_ns, strict=True)
-    )
-
-
-def _circumstances(case: Row, shared: _Shared, quantum: float) -> verdict.Circumstances:
-    return verdict.Circumstances(
-        stopped_by=case["stopped_by"],
-        drift=intervals.drift(shared.baseline_ns / shared.variant_ns, shared.instances),
-        throttled=shared.throttled,
-        quantum=quantum,
     )
