@@ -104,10 +104,6 @@ class Bench:
         confirmed = busy_ns > 0 and measured.host_ns <= (1 + LATE_PART) * busy_ns + LATE_NS
         return busy_ns if confirmed and is_valid(flags, "device") else math.inf
 
-    def host_ns(self, submit: Callable[[], Any]) -> float:
-        """Run once; host time from the first call until everything is over."""
-        return self.session.measure(submit).host_ns
-
     def form(
         self,
         parameters: Mapping[str, int | str],
