@@ -129,7 +129,17 @@ class Evidence(StrEnum):
     STATE = "the state that the sample is meant to be of"
 
 
-class Metric(StrEnum):
+class _Word(StrEnum):
+    """A word that has attributes: a declaration gives the word first, and ``__init__`` takes all of it."""
+
+    def __new__(cls, name: str, *attributes: object) -> Self:
+        """The word alone is the value."""
+        word = str.__new__(cls, name)
+        word._value_ = name
+        return word
+
+
+class Metric(_Word):
     """Which time of a sample counts: the words of a pattern's declaration.
 
     Attributes:
@@ -138,18 +148,10 @@ class Metric(StrEnum):
         rests_on: the evidence that it is read from.
     """
 
-    column: str
-    meaning: str
-    rests_on: frozenset[Evidence]
-
-    def __new__(cls, name: str, column: str, meaning: str, *rests_on: Evidence) -> Self:
-        """A word with its attributes."""
-        metric = str.__new__(cls, name)
-        metric._value_ = name
-        metric.column = column
-        metric.meaning = meaning
-        metric.rests_on = frozenset({*rests_on, Evidence.STATE})
-        return metric
+    def __init__(self, name: str, column: str, meaning: str, *rests_on: Evidence) -> None:
+        self.column = column
+        self.meaning = meaning
+        self.rests_on = frozenset({*rests_on, Evidence.STATE})
 
     DEVICE = (
         "device",
@@ -173,15 +175,11 @@ class Metric(StrEnum):
 
 
 def metric_named(name: str) -> Metric:
-    """The metric of a word.
-
-    Raises:
-        KeyError: there is none.
-    """
+    """The metric of a word; a `KeyError` when there is none."""
     return {str(metric): metric for metric in Metric}[name]
 
 
-class Flag(StrEnum):
+class Flag(_Word):
     """What was noticed about a sample, as the column ``flags`` of table ``samples`` has it.
 
     Attributes:
@@ -189,16 +187,9 @@ class Flag(StrEnum):
         spoils: evidence that such a sample does not give. It is kept, and metrics that rest on it are not used.
     """
 
-    meaning: str
-    spoils: frozenset[Evidence]
-
-    def __new__(cls, name: str, meaning: str, *spoils: Evidence) -> Self:
-        """A word with its attributes."""
-        flag = str.__new__(cls, name)
-        flag._value_ = name
-        flag.meaning = meaning
-        flag.spoils = frozenset(spoils)
-        return flag
+    def __init__(self, name: str, meaning: str, *spoils: Evidence) -> None:
+        self.meaning = meaning
+        self.spoils = frozenset(spoils)
 
     ORDER = (
         "order",
@@ -255,7 +246,7 @@ def is_valid(flags: Iterable[Flag], metric: str) -> bool:
     return not any(flag.invalidates(metric) for flag in flags)
 
 
-class Roof(StrEnum):
+class Roof(_Word):
     """A limit of the device that cases are placed under; the value is its name in reports.
 
     Attributes:
@@ -264,33 +255,28 @@ class Roof(StrEnum):
         meaning: for the documentation of tables.
         bound_by: what a case under it is bound by.
         work: column of table ``cases`` with the amount that passes through it; amount per ns has the roof's unit.
-        operation_kind: of the operations that it limits; None for a bandwidth.
-        probes: of `harness.roofline.catalogue`; the highest counts, since nothing may pass above a roof. A run asks
-            the first alone, and quickly; `xebench roofline` all of them.
+        operation_kind: of the operations that it limits, the roof's name; None for a bandwidth.
+        probes: of `harness.roofline.catalogue`, the one of the roof's name unless others are given; the highest counts,
+            since nothing may pass above a roof. A run asks the first alone, and quickly; `xebench roofline` asks all.
     """
 
-    column: str
-    unit: str
-    meaning: str
-    bound_by: str
-    work: str
-    operation_kind: str | None
-    probes: tuple[str, ...]
-
-    def __new__(
-        cls, name: str, column: str, unit: str, meaning: str, bound_by: str, work: str, kind: str | None, *probes: str
-    ) -> Self:
-        """A word with its attributes."""
-        roof = str.__new__(cls, name)
-        roof._value_ = name
-        roof.column = column
-        roof.unit = unit
-        roof.meaning = meaning
-        roof.bound_by = bound_by
-        roof.work = work
-        roof.operation_kind = kind
-        roof.probes = probes
-        return roof
+    def __init__(
+        self,
+        name: str,
+        column: str,
+        unit: str,
+        meaning: str,
+        bound_by: str = "compute",
+        work: str = "operations",
+        probes: tuple[str, ...] = (),
+    ) -> None:
+        self.column = column
+        self.unit = unit
+        self.meaning = meaning
+        self.bound_by = bound_by
+        self.work = work
+        self.operation_kind = name if work == "operations" else None
+        self.probes = probes or (name,)
 
     BANDWIDTH = (
         "bandwidth",
@@ -299,44 +285,11 @@ class Roof(StrEnum):
         "Memory bandwidth: the highest measured, in this run or by 'xebench roofline'.",
         "memory",
         "bytes_moved",
-        None,
-        "read",
-        "write",
-        "stream_copy",
-        "stream_scale",
-        "stream_add",
-        "stream_triad",
+        ("read", "write", "stream_copy", "stream_scale", "stream_add", "stream_triad"),
     )
-    FP32 = (
-        "fp32",
-        "fp32_roof_gflops",
-        "GFLOP/s",
-        "Single-precision rate, likewise.",
-        "compute",
-        "operations",
-        "fp32",
-        "fp32",
-    )
-    FP64 = (
-        "fp64",
-        "fp64_roof_gflops",
-        "GFLOP/s",
-        "Double-precision rate, likewise; null where the device has none.",
-        "compute",
-        "operations",
-        "fp64",
-        "fp64",
-    )
-    INT32 = (
-        "int32",
-        "int32_roof_gops",
-        "Gop/s",
-        "32-bit integer rate, likewise.",
-        "compute",
-        "operations",
-        "int32",
-        "int32",
-    )
+    FP32 = ("fp32", "fp32_roof_gflops", "GFLOP/s", "Single-precision rate, likewise.")
+    FP64 = ("fp64", "fp64_roof_gflops", "GFLOP/s", "Double-precision rate, likewise; null where the device has none.")
+    INT32 = ("int32", "int32_roof_gops", "Gop/s", "32-bit integer rate, likewise.")
     SLM = (
         "SLM",
         "slm_roof_gbps",
@@ -344,8 +297,7 @@ class Roof(StrEnum):
         "Bandwidth of shared local memory, likewise.",
         "slm",
         "slm_bytes",
-        None,
-        "slm_read",
+        ("slm_read",),
     )
 
 

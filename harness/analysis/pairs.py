@@ -10,30 +10,12 @@ import numpy as np
 import pandas as pd
 
 from harness.analysis import intervals, times, verdict
-from harness.analysis.rows import Row, rows
+from harness.analysis.rows import FAMILY_KEY, Row, rows
 from harness.analysis.statistics import Floats
 from harness.vocabulary import Flag, Status, find_baseline, metric_named
 
-#: What the two sides of a pair have in common: a CPU row is never compared with a GPU row.
-_FAMILY_KEY: Final = ("pattern", "preset", "axes", "sizes", "device_class", "device")
-
 #: Columns of the variant's case that a pair repeats.
-_KEPT: Final = (
-    "pattern",
-    "chapter",
-    "guide",
-    "catalogue",
-    "preset",
-    "axes",
-    "sizes",
-    "overrides",
-    "device",
-    "device_class",
-    "metric",
-    "variant",
-    "role",
-    "claim",
-)
+_KEPT: Final = (*FAMILY_KEY, "chapter", "guide", "catalogue", "overrides", "metric", "variant", "role", "claim")
 
 
 def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, summaries: Iterable[Row]) -> list[Row]:
@@ -53,7 +35,7 @@ def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, sum
     result: list[Row] = []
     families: dict[tuple[str | None, ...], list[Row]] = {}
     for case in rows(cases):
-        families.setdefault(tuple(case[name] for name in _FAMILY_KEY), []).append(case)
+        families.setdefault(tuple(case[name] for name in FAMILY_KEY), []).append(case)
     for members in families.values():
         baseline = find_baseline(members, role=lambda case: str(case["role"]))
         for case in members:
@@ -126,15 +108,22 @@ def _row(baseline: Row, case: Row, shared: _Shared, resolution_ns: float | None)
     # what the interval is of: an instance that was cut off does not count
     counted = intervals.counted_groups(intervals.by_instance(shared.baseline_ns, shared.instances))
     failed = _failed(baseline, case, len(counted))
-    quantum = (
-        0.0 if failed or not metric_named(case["metric"]).on_device_clock else _quantum(shared, resolution_ns or 0)
-    )
-    speedup = intervals.UNKNOWN if failed else _speedup(shared, quantum)
+    quantum, speedup = 0.0, intervals.UNKNOWN
+    if not failed:
+        if metric_named(case["metric"]).on_device_clock:
+            quantum = _quantum(shared, resolution_ns or 0)
+        exact = intervals.speedup(shared.baseline_ns, shared.variant_ns, shared.instances)
+        speedup = intervals.blurred(exact, quantum)
     judged = failed or verdict.judge(
         speedup,
         case["claim"],
         case["device_class"],
-        _circumstances(case, shared, quantum),
+        verdict.Circumstances(
+            case["stopped_by"],
+            intervals.drift(shared.baseline_ns / shared.variant_ns, shared.instances),
+            shared.throttled,
+            quantum,
+        ),
         verdict.SAME_WITHIN if case["same_within"] is None else case["same_within"],
     )
     return {
@@ -166,11 +155,6 @@ def _failed(baseline: Row, case: Row, instances: int) -> verdict.Judgement | Non
     return None
 
 
-def _speedup(shared: _Shared, quantum: float) -> intervals.Interval:
-    speedup = intervals.speedup(shared.baseline_ns, shared.variant_ns, shared.instances)
-    return intervals.blurred(speedup, quantum)
-
-
 def _quantum(shared: _Shared, resolution_ns: float) -> float:
     """Error that the timer's quantum makes in the speed-up, as a relative size: the sum of both sides'.
 
@@ -183,13 +167,4 @@ def _quantum(shared: _Shared, resolution_ns: float) -> float:
         if np.ptp(measured_ns) < resolution_ns / 2
         else resolution_ns / 2 / float(np.median(measured_ns))
         for time_ns, measured_ns in zip((shared.baseline_ns, shared.variant_ns), shared.measured_ns, strict=True)
-    )
-
-
-def _circumstances(case: Row, shared: _Shared, quantum: float) -> verdict.Circumstances:
-    return verdict.Circumstances(
-        stopped_by=case["stopped_by"],
-        drift=intervals.drift(shared.baseline_ns / shared.variant_ns, shared.instances),
-        throttled=shared.throttled,
-        quantum=quantum,
     )

@@ -6,11 +6,14 @@ tables are stored.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 
 Row = dict[str, Any]
+
+#: Columns of `cases` that the variants of a family have in common: a CPU row is never compared with a GPU row.
+FAMILY_KEY: Final = ("pattern", "preset", "axes", "sizes", "device_class", "device")
 
 
 def rows(data: pd.DataFrame) -> list[Row]:

@@ -98,8 +98,3 @@ def variance_inflation(values: ArrayLike) -> float:
     """
     correlation = max(autocorrelation(values), 0.0)
     return (1 + correlation) / (1 - correlation)
-
-
-def effective_sample_size(values: ArrayLike) -> float:
-    """The number of independent samples that say as much about the location as ``values`` do."""
-    return series(values).size / variance_inflation(values)

@@ -9,24 +9,11 @@ import numpy as np
 import pandas as pd
 
 from harness.analysis import intervals, statistics, times
-from harness.analysis.rows import Row, rows
+from harness.analysis.rows import FAMILY_KEY, Row, rows
 from harness.vocabulary import Roof, State
 
 #: Columns of `cases` that a summary repeats.
-_KEPT: Final = (
-    "case_id",
-    "pattern",
-    "variant",
-    "role",
-    "preset",
-    "axes",
-    "sizes",
-    "device",
-    "device_class",
-    "metric",
-    "status",
-    "reason",
-)
+_KEPT: Final = ("case_id", *FAMILY_KEY, "variant", "role", "metric", "status", "reason")
 
 
 def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame) -> list[Row]:

@@ -127,8 +127,8 @@ def _conclude(interval: Interval, circumstances: Circumstances, band: float) -> 
             f"too few blocks: {interval.n} of the {MIN_SAMPLES} that an interval needs{ended}; raise --budget"
         )
     outcome = outcome_of(interval, band)
-    found = describe(interval, "blocks") + (f", same within {100 * band:.3g} %" if outcome == Outcome.SAME else "")
-    return outcome, f"{_obstacle(interval, circumstances)} ({found})" if outcome == Outcome.INCONCLUSIVE else found
+    words = describe(interval, "blocks") + (f", same within {100 * band:.3g} %" if outcome == Outcome.SAME else "")
+    return outcome, f"{_obstacle(interval, circumstances)} ({words})" if outcome == Outcome.INCONCLUSIVE else words
 
 
 def describe(interval: Interval, unit: str) -> str:

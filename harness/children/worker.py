@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
@@ -17,7 +19,6 @@ from harness.children import process
 from harness.children.activity import ActivityPage
 from harness.children.channel import Receiver, Sender, UnreadableMessage
 from harness.children.process_exit import how_it_ended
-from harness.children.process_memory import resident_bytes, system_memory_kills
 
 # Seconds between two looks at a worker that says nothing: often enough that 80 % of the memory do not become all
 # of it in between, seldom enough not to be seen in what is measured.
@@ -172,3 +173,21 @@ class WorkerProcess(Generic[T]):
 
 def _gib(size_bytes: int) -> str:
     return f"{size_bytes / (1 << 30):.1f} GiB"
+
+
+def resident_bytes(pid: int) -> int:
+    """Memory that a process occupies now; 0 when it is gone."""
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    except (OSError, IndexError):  # an empty file: it is ending
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def system_memory_kills(root: Path = Path("/")) -> int:
+    """How many processes the system's out-of-memory killer has ended since it started."""
+    try:
+        match = re.search(r"^oom_kill (\d+)$", (root / "proc/vmstat").read_text(), re.MULTILINE)
+    except OSError:
+        return 0
+    return int(match[1]) if match else 0

@@ -18,14 +18,7 @@ from harness.vocabulary import CheckResult, State
 
 
 class Check(NamedTuple):
-    """A row of the table `checks`.
-
-    Attributes:
-        case_id: of the case.
-        first_sample: number of the first sample that it speaks for.
-        end_sample: number after the last one.
-        result: what is known.
-    """
+    """A row of the table `checks`; the columns are explained where they are declared, in `harness.records.tables`."""
 
     case_id: str
     first_sample: int

@@ -118,16 +118,14 @@ def _replace(path: Path, write: Callable[[Path], object]) -> None:
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        _remove(temporary)
-        cause = error.strerror or error
-        raise RunFolderError(
-            f"cannot write {path} ({cause}): free space or name another folder with --output"
-        ) from error
-    except BaseException:
-        _remove(temporary)
-        raise
+        raise cannot_write(path, error) from error
+    finally:
+        with suppress(OSError):  # it is there only when something went wrong
+            temporary.unlink()
 
 
-def _remove(path: Path) -> None:
-    with suppress(OSError):
-        path.unlink()
+def cannot_write(path: Path, error: OSError) -> RunFolderError:
+    """What to tell of a file or a folder that a full or unwritable disk has refused."""
+    return RunFolderError(
+        f"cannot write {path} ({error.strerror or error}): free space or name another folder with --output"
+    )

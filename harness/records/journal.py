@@ -12,13 +12,13 @@ import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self
 
 import pandas as pd
 
 from harness.errors import RunFolderError
 from harness.records import schema, upgrade
+from harness.records.files import cannot_write
 
 FOLDER: Final = "journal"
 
@@ -41,7 +41,7 @@ class Journal:
                 _cut_torn_tail(self._files[table])
         except OSError as error:
             self.close()
-            raise RunFolderError(_cannot_write(folder, error)) from error
+            raise cannot_write(folder, error) from error
 
     def append(self, table: str, rows: Iterable[schema.Row]) -> None:
         """Write ``rows`` of ``table`` to the disk; all of them or, when that fails, none.
@@ -69,9 +69,7 @@ class Journal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def _write(self, table: str, data: bytes) -> None:
@@ -84,7 +82,7 @@ class Journal:
         except OSError as error:
             with suppress(OSError):  # a device file cannot be cut; the reader ignores the torn tail
                 os.ftruncate(file, length)
-            raise RunFolderError(_cannot_write(_file(self.folder, table), error)) from error
+            raise cannot_write(_file(self.folder, table), error) from error
 
 
 def read(folder: Path, table: str, version: int = schema.SCHEMA_VERSION) -> pd.DataFrame:
@@ -143,7 +141,3 @@ def _cut_torn_tail(file: int) -> None:
         whole = start
     if whole < length:
         os.ftruncate(file, whole)
-
-
-def _cannot_write(path: Path, error: OSError) -> str:
-    return f"cannot write {path} ({error.strerror}): free space or name another folder with --output"

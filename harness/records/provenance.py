@@ -11,6 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
+from harness.children.process import run
 from harness.records.schema import SCHEMA_VERSION
 
 #: Packages whose version may change a result: the compilers, the runtimes, the drivers, the statistics.
@@ -86,16 +87,10 @@ def now() -> str:
 
 def _git(folder: Path, *arguments: str) -> str | None:
     try:
-        done = subprocess.run(
-            ["git", "-C", str(folder), *arguments],
-            capture_output=True,
-            text=True,
-            timeout=_GIT_SECONDS,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
+        done = run(["git", "-C", str(folder), *arguments], _GIT_SECONDS, errors=subprocess.DEVNULL)
+    except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.strip()
+    return None if done.returncode else done.stdout.strip()
 
 
 def _version(package: str) -> str | None:

@@ -46,35 +46,26 @@ def _number(name: str, meaning: str, unit: str = "") -> Column:
     return Column(name, "Float64", meaning, unit)
 
 
-ROWS: Final = {
-    "devices": "a device that was used",
-    "cases": "a case: pattern x variant x preset, sizes and axis values x device",
-    "samples": "one execution of a case (or several, timed together), or one stage of its compilation, in order",
-    "events": "one command that a sample submitted to a device",
-    "machine": "a range of samples and the state of the machine over it",
-    "checks": "a check of a case's results, and the samples that it speaks for",
-    "summaries": "a case in one state (hot or cold)",
-    "pairs": "a variant against the naive variant of its family, in one state",
-    "comparisons": "a case in one state that two runs may share",
-}
-
 _PATTERN = _text("pattern", "Name of the pattern.", required=True)
-_CHAPTER = _text("chapter", "Chapter of the guide: the folder of the benchmark.")
-_GUIDE = _text("guide", "Place of the lesson in the guide.")
-_CATALOGUE = _text("catalogue", "Catalogue entries of the lesson, with commas between them.")
-_VARIANT = _text("variant", "Name of the variant.", required=True)
-_ROLE = _text("role", f"{', '.join(Role)}.", required=True)
-_PRESET = _text("preset", "Named problem size: smoke, default or guide.", required=True)
-_AXES = _text("axes", "Axis values as a JSON object.", required=True)
-_SIZES = _text("sizes", "Sizes of the problem as a JSON object; null in runs of schema versions 1 and 2.")
+_LESSON = (
+    _text("chapter", "Chapter of the guide: the folder of the benchmark."),
+    _text("guide", "Place of the lesson in the guide."),
+    _text("catalogue", "Catalogue entries of the lesson, with commas between them."),
+)
+_PROGRAM = (
+    _text("variant", "Name of the variant.", required=True),
+    _text("role", f"{', '.join(Role)}.", required=True),
+)
+_PROBLEM = (
+    _text("preset", "Named problem size: smoke, default or guide.", required=True),
+    _text("axes", "Axis values as a JSON object.", required=True),
+    _text("sizes", "Sizes of the problem as a JSON object; null in runs of schema versions 1 and 2."),
+)
 _OVERRIDES = _text("overrides", "Those of the sizes that are not the preset's own, as a JSON object; null likewise.")
 _DEVICE = _text("device", "Filter string of the device, such as level_zero:gpu:0.", required=True)
 _DEVICE_CLASS = _text("device_class", f"{' or '.join(DeviceClass)}.", required=True)
-_METRIC = _text(
-    "metric",
-    f"Which time of a sample counts: {', '.join(Metric)}.",
-    required=True,
-)
+_PLACE = (_DEVICE, _DEVICE_CLASS)
+_METRIC = _text("metric", f"Which time of a sample counts: {', '.join(Metric)}.", required=True)
 _CLAIM = _text("claim", "What the guide claims on this device class: faster, slower or same; null if nothing.")
 _STATUS = _text("status", f"{', '.join(Status)}.", required=True)
 _REASON = _text("reason", "Why the status is not ok, in one line.")
@@ -129,17 +120,11 @@ DEVICES: Final = (
 CASES: Final = (
     _CASE_ID,
     _PATTERN,
-    _CHAPTER,
-    _GUIDE,
-    _CATALOGUE,
-    _VARIANT,
-    _ROLE,
-    _PRESET,
-    _AXES,
-    _SIZES,
+    *_LESSON,
+    *_PROGRAM,
+    *_PROBLEM,
     _OVERRIDES,
-    _DEVICE,
-    _DEVICE_CLASS,
+    *_PLACE,
     _METRIC,
     _CLAIM,
     _STATUS,
@@ -221,13 +206,9 @@ CHECKS: Final = (
 SUMMARIES: Final = (
     _CASE_ID,
     _PATTERN,
-    _VARIANT,
-    _ROLE,
-    _PRESET,
-    _AXES,
-    _SIZES,
-    _DEVICE,
-    _DEVICE_CLASS,
+    *_PROGRAM,
+    *_PROBLEM,
+    *_PLACE,
     _METRIC,
     _STATE,
     _count("n", "Samples that count, valid and checked, in this state.", required=True),
@@ -256,15 +237,10 @@ SUMMARIES: Final = (
 
 PAIRS: Final = (
     _PATTERN,
-    _CHAPTER,
-    _GUIDE,
-    _CATALOGUE,
-    _PRESET,
-    _AXES,
-    _SIZES,
+    *_LESSON,
+    *_PROBLEM,
     _OVERRIDES,
-    _DEVICE,
-    _DEVICE_CLASS,
+    *_PLACE,
     _METRIC,
     _STATE,
     _text(
@@ -272,8 +248,7 @@ PAIRS: Final = (
         "Name of the variant that the others are compared with: the naive one, else baseline or antipattern.",
         required=True,
     ),
-    _VARIANT,
-    _ROLE,
+    *_PROGRAM,
     _number("baseline_ns", "Median over the shared blocks of the baseline's median in the block.", "ns"),
     _number("variant_ns", "Median over the shared blocks of the variant's median in the block.", "ns"),
     _number(
@@ -294,11 +269,8 @@ PAIRS: Final = (
 
 COMPARISONS: Final = (
     _PATTERN,
-    _VARIANT,
-    _ROLE,
-    _PRESET,
-    _AXES,
-    _SIZES,
+    *_PROGRAM,
+    *_PROBLEM,
     _DEVICE_CLASS,
     _STATE,
     _METRIC,

@@ -1,12 +1,11 @@
 """Runs of earlier schema versions, read as if today's xebench had written them.
 
-What a version brought is a row of `VERSIONS`. Columns that came later are null in earlier runs and need no entry.
+Columns that came later are null in earlier runs and need no entry.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgspec
@@ -16,33 +15,14 @@ from harness.errors import RunFolderError
 from harness.records import schema
 from harness.vocabulary import State
 
+#: The version that brought a table; the others were there from the first on.
+_TABLE_SINCE: Final = {"machine": 2, "checks": 3}
 
-@dataclass(frozen=True)
-class Version:
-    """What a schema version brought.
-
-    Attributes:
-        number: of the version.
-        tables: that earlier ones do not have.
-        renamed: for a table, columns of earlier versions and what they are called now.
-    """
-
-    number: int
-    tables: tuple[str, ...] = ()
-    renamed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-
-
-VERSIONS: Final = (
-    Version(2, tables=("machine",)),
-    Version(
-        3,
-        tables=("checks",),
-        renamed={"cases": {"family": "chapter"}, "pairs": {"family": "chapter"}},
-    ),
-)
+#: Columns that a version renamed: the version, the table, what they were called before and what since.
+_RENAMED: Final = ((3, "cases", "family", "chapter"), (3, "pairs", "family", "chapter"))
 
 #: The first version in which the table `checks` says what counts.
-CHECKS_SINCE: Final = 3
+CHECKS_SINCE: Final = _TABLE_SINCE["checks"]
 
 #: What earlier ones put among the flags of a sample that does not count.
 _SUPERSEDED: Final = "superseded"
@@ -58,7 +38,7 @@ class _Unchecked(msgspec.Struct):
 
 def lacks(version: int, table: str) -> bool:
     """Whether runs of a version do not have a table."""
-    return any(later.number > version and table in later.tables for later in VERSIONS)
+    return version < _TABLE_SINCE.get(table, 1)
 
 
 def row(table: str, old: Mapping[str, Any], version: int) -> dict[str, Any]:
@@ -107,9 +87,7 @@ def _unchecked(manifest: Mapping[str, Any]) -> Sequence[_Unchecked]:
 
 
 def _new_names(table: str, version: int) -> dict[str, str]:
-    return {
-        old: new for later in VERSIONS if later.number > version for old, new in later.renamed.get(table, {}).items()
-    }
+    return {old: new for since, changed, old, new in _RENAMED if version < since and changed == table}
 
 
 def _later_columns(table: str, present: Any, names: Mapping[str, str], *, measured: bool = False) -> list[str]:

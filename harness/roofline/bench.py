@@ -13,9 +13,9 @@ from numba_dpex import kernel_api as kapi
 
 from harness.analysis import metrics, timestamps
 from harness.dpex import DpexError
-from harness.errors import TooLarge, Unsupported
+from harness.errors import Unsupported
 from harness.roofline import sizes
-from harness.roofline.search import FULL, Effort, Form, Measurement, WrongResult, search
+from harness.roofline.search import FULL, Effort, Form, Measurement, WrongResult, grown, search
 from harness.session.cache_flush import cache_bytes
 from harness.session.device_memory import Array, DeviceMemory
 from harness.session.session import Session
@@ -26,8 +26,7 @@ Numbers = TypeVar("Numbers", bound=tuple[int, ...])
 #: The host's clock must confirm a time: it may see a kernel end so much later, in parts of its time and in ns.
 LATE_PART = 0.2
 LATE_NS = 500_000
-#: What a form raises that a device lacks something for, and what one raises that it should run.
-REFUSALS = (Unsupported, TooLarge)
+#: What a form raises that the device should run.
 FAILURES = (WrongResult, DpexError)
 #: Elements that are written or compared at once: the host's part of that stays in its caches.
 PIECE = 1 << 18
@@ -105,10 +104,6 @@ class Bench:
         confirmed = busy_ns > 0 and measured.host_ns <= (1 + LATE_PART) * busy_ns + LATE_NS
         return busy_ns if confirmed and is_valid(flags, "device") else math.inf
 
-    def host_ns(self, submit: Callable[[], Any]) -> float:
-        """Run once; host time from the first call until everything is over."""
-        return self.session.measure(submit).host_ns
-
     def form(
         self,
         parameters: Mapping[str, int | str],
@@ -136,9 +131,23 @@ class Bench:
 
         return Form(parameters, amount, partial(self.device_ns, submit), verify)
 
+    def grown(
+        self, forms: Sequence[Numbers], fewest: int, most: int, make: Callable[[int, Numbers], Form]
+    ) -> Iterator[Form]:
+        """The likely forms, of a problem that is long enough for the first of them.
+
+        Args:
+            forms: see `likely`.
+            fewest, most: limits of the problem's size.
+            make: gives a form for a size.
+        """
+        likely = self.likely(forms)
+        size = grown(fewest, most, lambda size: make(size, likely[0]).run())
+        return (make(size, form) for form in likely)
+
     def search(self, forms: Iterable[Form]) -> Measurement:
         """The best of the forms; see :func:`harness.roofline.search.search`."""
-        return search(forms, self.effort, refusals=REFUSALS, failures=FAILURES)
+        return search(forms, self.effort, failures=FAILURES)
 
     # ---- writing and comparing --------------------------------------------------------------------------------------
 
@@ -154,6 +163,17 @@ class Bench:
             WrongResult: they differ.
         """
         require_equal((self.memory.read(part), wanted) for part, wanted in _pieces(array, expected))
+
+
+class ProbeGroup:
+    """What the class ``Group`` of each module of probes is: made for a bench, and asked for its probes by name."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+
+    def measure(self, name: str) -> Measurement:
+        """Measure one probe."""
+        raise NotImplementedError
 
 
 def nd_range(items: int, group: int) -> kapi.NdRange:

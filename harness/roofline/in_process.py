@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from harness.errors import TooLarge, Unsupported, first_line, named
 from harness.roofline.catalogue import Probe, find_probe, grouped
@@ -13,14 +13,7 @@ from harness.roofline.results import ProbeResult
 from harness.roofline.search import QUICK, Measurement, NoForm, WrongResult
 
 if TYPE_CHECKING:
-    from harness.roofline.bench import Bench
-
-
-class ProbeGroup(Protocol):
-    """What the module of a group has: its class ``Group``, made for a bench."""
-
-    def measure(self, name: str) -> Measurement:
-        """Measure one probe."""
+    from harness.roofline.bench import Bench, ProbeGroup
 
 
 @cache

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from harness.errors import Unsupported
+from harness.errors import TooLarge, Unsupported
 
 #: Problems are enlarged until a run takes so long that the cost of a launch does not count.
 SHORTEST_NS: Final = 1_000_000
@@ -17,6 +17,8 @@ SHORTEST_NS: Final = 1_000_000
 _SECOND_CHANCES: Final = 8
 #: How often a problem is run to see whether it is long enough.
 _LENGTH_RUNS: Final = 3
+#: What a form raises that the device lacks something for.
+_REFUSALS: Final[tuple[type[Exception], ...]] = (Unsupported, TooLarge)
 
 
 class WrongResult(Exception):
@@ -113,7 +115,6 @@ def search(
     forms: Iterable[Form],
     effort: Effort,
     *,
-    refusals: tuple[type[Exception], ...] = (Unsupported,),
     failures: tuple[type[Exception], ...] = (WrongResult,),
     clock: Callable[[], float] = time.monotonic,
 ) -> Measurement:
@@ -122,7 +123,6 @@ def search(
     Args:
         forms: made one after another, each only when it is tried.
         effort: how long to look.
-        refusals: what a form raises that this device lacks something for.
         failures: what a form raises that this device should run, and does not.
         clock: in seconds.
 
@@ -131,7 +131,7 @@ def search(
         Unsupported: the device lacks something for each of them.
         WrongResult: the best one was right at first, and is not any more.
     """
-    times, rejected = _screen(forms, effort, refusals, failures)
+    times, rejected = _screen(forms, effort, failures)
     if not times:
         reason = "; ".join(dict.fromkeys(form.reason for form in rejected)) or "no form fits this device"
         raise NoForm(reason) if any(form.failed for form in rejected) else Unsupported(reason)
@@ -154,10 +154,7 @@ class _Rejected:
 
 
 def _screen(
-    forms: Iterable[Form],
-    effort: Effort,
-    refusals: tuple[type[Exception], ...],
-    failures: tuple[type[Exception], ...],
+    forms: Iterable[Form], effort: Effort, failures: tuple[type[Exception], ...]
 ) -> tuple[dict[Form, list[float]], list[_Rejected]]:
     """A few samples of each form that is right, taken in turn; and why the others are not."""
     times: dict[Form, list[float]] = {}
@@ -166,8 +163,8 @@ def _screen(
         try:
             form.verify()
             times[form] = []
-        except (*refusals, *failures) as error:
-            rejected.append(_Rejected(form.label, str(error), failed=not isinstance(error, refusals)))
+        except (*_REFUSALS, *failures) as error:
+            rejected.append(_Rejected(form.label, str(error), failed=not isinstance(error, _REFUSALS)))
     for _ in range(effort.screening * _SECOND_CHANCES):
         for form, taken in times.items():
             if sum(map(math.isfinite, taken)) < effort.screening:

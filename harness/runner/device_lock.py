@@ -8,15 +8,17 @@ that are not xebench are not seen.
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import re
 import time
 import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+
+import msgspec
 
 from harness.errors import XebenchError
 from harness.records.provenance import now
@@ -25,9 +27,8 @@ from harness.records.provenance import now
 LOOK_S: Final = 1.0
 
 
-@dataclass(frozen=True)
-class Neighbour:
-    """Another run on the same device.
+class OtherRun(msgspec.Struct, frozen=True):
+    """A run as the others on its device see it.
 
     Attributes:
         pid: its process.
@@ -64,7 +65,7 @@ def locks_folder() -> Path:
         return Path(platformdirs.user_runtime_dir("xebench")) / "devices"
 
 
-class Presence:
+class DeviceLock:
     """Shows that this run uses a device, until `release` or the end of the process.
 
     Args:
@@ -76,20 +77,20 @@ class Presence:
         OSError: the folder cannot be written.
     """
 
-    def __init__(self, key: str, mine: Neighbour, folder: Path) -> None:
+    def __init__(self, key: str, mine: OtherRun, folder: Path) -> None:
         self._folder = folder / key
         self._folder.mkdir(parents=True, exist_ok=True)
         self._path = self._folder / f"{mine.pid}-{time.monotonic_ns()}.json"
         hidden = self._path.with_suffix(".new")
         self._file = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
         fcntl.flock(self._file, fcntl.LOCK_EX)
-        os.write(self._file, json.dumps(asdict(mine)).encode())
+        os.write(self._file, msgspec.json.encode(mine))
         hidden.rename(self._path)  # only now: a file that can be seen is locked while its run lives
 
-    def others(self) -> list[Neighbour]:
+    def others(self) -> list[OtherRun]:
         """The other runs on the device, now."""
         paths = [path for path in sorted(self._folder.glob("*.json")) if path != self._path]
-        return [neighbour for path in paths if (neighbour := _living(path)) is not None]
+        return [run for path in paths if (run := _living(path)) is not None]
 
     def release(self) -> None:
         """No longer use the device; twice is fine."""
@@ -99,7 +100,7 @@ class Presence:
             self._file = -1
 
 
-def _living(path: Path) -> Neighbour | None:
+def _living(path: Path) -> OtherRun | None:
     """Whose file this is; None, and the file is removed, when its process is gone."""
     try:
         file = os.open(path, os.O_RDONLY)
@@ -108,8 +109,7 @@ def _living(path: Path) -> Neighbour | None:
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        told = json.loads(os.read(file, 1 << 16))
-        return Neighbour(told["pid"], told["output"], told["since"], told["exclusive"])
+        return msgspec.json.decode(os.read(file, 1 << 16), type=OtherRun)
     else:
         path.unlink(missing_ok=True)
         return None
@@ -117,70 +117,68 @@ def _living(path: Path) -> Neighbour | None:
         os.close(file)
 
 
-class NeighbourWatch:
+@dataclass
+class SharingWatch:
     """Looks for other runs while this one goes on, and tells of each one once.
 
-    Args:
-        presence: of this run; None sees nobody.
-        tell: called with every new neighbour.
+    Attributes:
+        lock: of this run; None sees nobody.
+        tell: called with every new one.
         clock: seconds, for tests.
     """
 
-    def __init__(
-        self,
-        presence: Presence | None,
-        tell: Callable[[Neighbour], None],
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._presence = presence
-        self._tell = tell
-        self._clock = clock
-        self._looked_s = float("-inf")
-        self._known: set[Neighbour] = set()
-        self._present = False
+    lock: DeviceLock | None
+    tell: Callable[[OtherRun], None]
+    clock: Callable[[], float] = time.monotonic
+    _looked_s: float = float("-inf")
+    _others: set[OtherRun] = field(default_factory=set)
+    _told: set[OtherRun] = field(default_factory=set)
 
-    def disturbed(self) -> bool:
+    def shared(self) -> bool:
         """Whether another run is on the device, as of the last second."""
-        if self._clock() - self._looked_s >= LOOK_S:
-            self._looked_s = self._clock()
-            others = self._presence.others() if self._presence is not None else []
-            self._present = bool(others)
-            for neighbour in others:
-                if neighbour not in self._known:
-                    self._known.add(neighbour)
-                    self._tell(neighbour)
-        return self._present
+        if self.lock is not None and self.clock() - self._looked_s >= LOOK_S:
+            self._looked_s = self.clock()
+            self._others = set(self.lock.others())
+            for run in self._others - self._told:
+                self._told.add(run)
+                self.tell(run)
+        return bool(self._others)
 
 
-def enter(
+@contextmanager
+def device_lock(
     device: Mapping[str, Any],
     output: Path,
     *,
     exclusive: bool,
     folder: Path | None = None,
     unseen: Callable[[str], object] = lambda why: None,
-) -> Presence | None:
-    """Show that a run on ``device`` begins; None where the runtime folder cannot be written: ``unseen`` hears why.
+) -> Iterator[DeviceLock | None]:
+    """Within this block others see a run on ``device``.
+
+    Gives None where the runtime folder cannot be written: ``unseen`` hears why.
 
     Raises:
         XebenchError: another run is there, and one of the two asked to be alone.
     """
-    mine = Neighbour(os.getpid(), str(output.resolve()), now(), exclusive)
+    mine = OtherRun(os.getpid(), str(output.resolve()), now(), exclusive)
     place = folder or locks_folder()
     try:
-        presence = Presence(device_key(device), mine, place)
+        lock = DeviceLock(device_key(device), mine, place)
     except OSError as error:
         if exclusive:
             raise XebenchError(f"--exclusive: other runs cannot be seen ({error}): leave it out") from None
         unseen(f"{place} cannot be written ({error.strerror})")
-        return None
-    others = presence.others()
-    if exclusive and others:
-        presence.release()
-        raise XebenchError(
-            f"{device['name']} is in use by another run ({others[0]}): wait for it, or leave out --exclusive"
-        )
-    if alone := [other for other in others if other.exclusive]:
-        presence.release()
-        raise XebenchError(f"another run has {device['name']} for itself ({alone[0]}, --exclusive): wait for it")
-    return presence
+        yield None
+        return
+    try:
+        others = lock.others()
+        if exclusive and others:
+            raise XebenchError(
+                f"{device['name']} is in use by another run ({others[0]}): wait for it, or leave out --exclusive"
+            )
+        if alone := [other for other in others if other.exclusive]:
+            raise XebenchError(f"another run has {device['name']} for itself ({alone[0]}, --exclusive): wait for it")
+        yield lock
+    finally:
+        lock.release()

@@ -18,6 +18,9 @@ START_TIMEOUT_S: Final = 300.0
 # What a worker has sent is in the pipe when it is gone.
 REST_TIMEOUT_S: Final = 1.0
 
+#: Of the cases that a worker was lost with, where it has not crashed.
+_STATUSES: Final = {WorkerHung: Status.TIMEOUT, WorkerKilled: Status.INTERRUPTED}
+
 T = TypeVar("T")
 
 
@@ -96,7 +99,7 @@ class DeviceWorker(Generic[T]):
             variant, stage = process.activity.read(variants)
             self.close()
             silent_s = limit_s if isinstance(end, WorkerHung) else None
-            raise Lost(str(end), _status(end), variant, stage, silent_s) from None
+            raise Lost(str(end), _STATUSES.get(type(end), Status.CRASHED), variant, stage, silent_s) from None
         if isinstance(answer, Failed):
             self.close()
             raise Lost(answer.reason, Status.ERROR)
@@ -137,9 +140,3 @@ def start_worker(
     return WorkerProcess(
         "harness.runner.worker.serve", arguments, answers, memory_limit_bytes=memory_limit_bytes, poll=poll
     )
-
-
-def _status(end: WorkerEnded) -> Status:
-    if isinstance(end, WorkerHung):
-        return Status.TIMEOUT
-    return Status.INTERRUPTED if isinstance(end, WorkerKilled) else Status.CRASHED

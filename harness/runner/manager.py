@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 from harness.analysis import timestamps
 from harness.children.worker import WorkerProcess
 from harness.errors import BrokenEnvironment
 from harness.patterns.plan import Family
+from harness.records import RunWriter
 from harness.records.checks import Check
 from harness.runner import messages
 from harness.runner.case_rows import ENDED_BEFORE, NOT_MEASURED, CaseResult, fixed_columns
@@ -31,16 +33,6 @@ GRACE_S = 10.0
 _CHECK_RESULTS = {Status.OK: CheckResult.PASSED, Status.WRONG: CheckResult.WRONG}
 
 
-class Sink(Protocol):
-    """Where rows go: a :class:`harness.records.RunWriter`."""
-
-    def append(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Write rows of a table."""
-
-    def append_checks(self, checks: Sequence[Check]) -> None:
-        """Write which samples count."""
-
-
 class _BudgetSpent(Exception):
     """The run's budget ended before a family was measured; the message is the reason of its cases."""
 
@@ -48,10 +40,11 @@ class _BudgetSpent(Exception):
         super().__init__(f"not measured: the budget for the run is spent{detail}")
 
 
+@dataclass
 class Manager:
     """Runs families one after another on one device.
 
-    Args:
+    Attributes:
         device: the row of the device, for the static columns of the cases.
         sink: where rows go.
         sampling: how long to sample.
@@ -64,31 +57,22 @@ class Manager:
         clock: seconds, for tests.
     """
 
-    def __init__(
-        self,
-        device: Mapping[str, Any],
-        sink: Sink,
-        *,
-        sampling: Sampling,
-        timeout_s: float,
-        seed: int,
-        first: tuple[int, int] = (0, 0),
-        notice: Callable[[str], None] = lambda text: None,
-        sample_flags: Callable[[], Sequence[Flag]] = tuple,
-        make_worker: Callable[[str], WorkerProcess[Answer]] = start_worker,
-        clock: Clock = time.monotonic,
-    ) -> None:
-        self._device = device
-        self._sink = sink
-        self._sampling = sampling
-        self._timeout_s = timeout_s
-        self._seed = seed
-        self._next_sample, self._first_block = first
+    device: Mapping[str, Any]
+    sink: RunWriter
+    _: KW_ONLY
+    sampling: Sampling
+    timeout_s: float
+    seed: int
+    first: tuple[int, int] = (0, 0)
+    notice: Callable[[str], None] = lambda text: None
+    sample_flags: Callable[[], Sequence[Flag]] = tuple
+    make_worker: Callable[[str], WorkerProcess[Answer]] = start_worker
+    clock: Clock = time.monotonic
+
+    def __post_init__(self) -> None:
+        self._next_sample, self._first_block = self.first
         self._families: dict[str, FamilyProgress] = {}
-        self._notice = notice
-        self._sample_flags = sample_flags
-        self._clock = clock
-        self._worker = DeviceWorker(lambda: make_worker(str(device["device"])))
+        self._worker = DeviceWorker(lambda: self.make_worker(str(self.device["device"])))
 
     def measure_roofs(self) -> Mapping[str, Any]:
         """The device's measured roofs: columns of the table ``devices``.
@@ -109,7 +93,7 @@ class Manager:
         """Write the cases of families that are not measured yet, or that will not be, with the reason."""
         result = CaseResult(reason=reason).columns()
         cases = [fixed for family in families for fixed in self._fixed_columns(family).values()]
-        self._sink.append("cases", [{**fixed, **result} for fixed in cases])
+        self.sink.append("cases", [{**fixed, **result} for fixed in cases])
 
     def restore(self, progress: FamilyProgress) -> None:
         """Take over what an earlier session has of a family."""
@@ -127,13 +111,13 @@ class Manager:
         Raises:
             Stopped: a signal came; everything that the worker had sent is written.
         """
-        end_s = self._clock() + budget_s
+        end_s = self.clock() + budget_s
         progress = self._begin_pass(family, number)
         try:
             self._measure(progress, end_s)
         except _BudgetSpent as end:
             if number == 0:  # else what is on disk counts
-                self._sink.append("cases", progress.give_up(progress.waiting, NOT_MEASURED, str(end)))
+                self.sink.append("cases", progress.give_up(progress.waiting, NOT_MEASURED, str(end)))
         return progress.statuses()
 
     def close(self) -> None:
@@ -147,15 +131,15 @@ class Manager:
             self._families[key].begin_later_pass(number)
         else:
             fixed = self._fixed_columns(family)
-            self._families[key] = FamilyProgress(family, fixed, self._sampling, self._first_block)
-            self._sink.append("cases", self._families[key].rows())
+            self._families[key] = FamilyProgress(family, fixed, self.sampling, self._first_block)
+            self.sink.append("cases", self._families[key].rows())
         return self._families[key]
 
     def _key(self, family: Family) -> str:
-        return family.case_id("", str(self._device["device_class"]))
+        return family.case_id("", str(self.device["device_class"]))
 
     def _fixed_columns(self, family: Family) -> Mapping[str, dict[str, Any]]:
-        return fixed_columns(family, self._device, self._seed, self._sampling.precision)
+        return fixed_columns(family, self.device, self.seed, self.sampling.precision)
 
     def _measure(self, progress: FamilyProgress, end_s: float) -> None:
         """Let workers measure what waits, without the variants that each of them is lost with.
@@ -169,14 +153,14 @@ class Manager:
                 break
             # a worker that falls after it has told of a case takes nothing from that case
             lost_with_it = [name for name in progress.waiting if lost.variant in (None, name)]
-            self._sink.append("cases", progress.give_up(lost_with_it, lost.status, str(lost)))
-            if progress.waiting and self._clock() >= end_s:
+            self.sink.append("cases", progress.give_up(lost_with_it, lost.status, str(lost)))
+            if progress.waiting and self.clock() >= end_s:
                 raise _BudgetSpent
 
     def _silence_s(self, end_s: float) -> float:
         """How long a worker may say nothing: a hang must not outlast the run's budget by the whole timeout."""
-        left_s = max(0.0, end_s - self._clock()) + GRACE_S
-        return min(self._timeout_s, round(left_s, 1)) if left_s < self._timeout_s else self._timeout_s
+        left_s = max(0.0, end_s - self.clock()) + GRACE_S
+        return min(self.timeout_s, round(left_s, 1)) if left_s < self.timeout_s else self.timeout_s
 
     # ---- one worker's share of a pass ---------------------------------------------------------------------------
 
@@ -188,7 +172,7 @@ class Manager:
         """
         self._worker.ready()  # what that takes is no part of the budget for sampling
         family, variants = progress.family, list(progress.waiting)
-        limits = progress.limits(end_s - self._clock())
+        limits = progress.limits(end_s - self.clock())
         request = MeasureFamily(
             source=family.pattern.source,
             pattern=family.pattern.name,
@@ -197,7 +181,7 @@ class Manager:
             variants=variants,
             case_ids={name: progress.fixed[name]["case_id"] for name in variants},
             sampling=limits,
-            seed=self._seed,
+            seed=self.seed,
             first_sample=self._next_sample,
             first_block=progress.next_block,
             first_instance=progress.next_instance,
@@ -220,7 +204,7 @@ class Manager:
                 self._take(answer, progress, share)
             return None
         except Lost as lost:
-            if lost.silent_s is not None and lost.silent_s < self._timeout_s:
+            if lost.silent_s is not None and lost.silent_s < self.timeout_s:
                 # it was not given the time after which it counts as hung, so that nobody knows whether it is
                 at_work = f"{lost.variant or 'the worker'} in {lost.stage}: {lost.how}"
                 raise _BudgetSpent(f" ({at_work})") from None
@@ -234,22 +218,22 @@ class Manager:
         if isinstance(answer, messages.TableRows):
             if answer.table == "samples":
                 self._count(answer.rows, progress, share)
-            self._sink.append(answer.table, answer.rows)
+            self.sink.append(answer.table, answer.rows)
         elif isinstance(answer, messages.CaseOver):
             self._finish(answer.variant, answer.result, progress, share)
         elif isinstance(answer, messages.StateSampled):
             share.speedups[answer.state] = list(answer.instances)
             share.told_s += answer.seconds
         elif isinstance(answer, messages.VariantChecked):
-            self._notice(answer.variant)
+            self.notice(answer.variant)
 
     def _count(self, samples: Sequence[dict[str, Any]], progress: FamilyProgress, share: PassShare) -> None:
         """Note which numbers are taken, and mark what was measured beside another run."""
-        flags = self._sample_flags()
+        flags = self.sample_flags()
         for sample in samples:
             self._next_sample = max(self._next_sample, sample["sample"] + 1)
             progress.add_sample(sample)
-            share.add_sample(sample, self._clock())
+            share.add_sample(sample, self.clock())
             sample["flags"] = timestamps.with_flags(sample["flags"], *flags)
 
     def _finish(self, variant: str, result: CaseResult, progress: FamilyProgress, share: PassShare) -> None:
@@ -261,5 +245,5 @@ class Manager:
         row = progress.finish(variant, result)
         verdict = _CHECK_RESULTS.get(result.status)
         if verdict is not None and self._next_sample > share.first_sample:
-            self._sink.append_checks([Check(row["case_id"], share.first_sample, self._next_sample, verdict)])
-        self._sink.append("cases", [row])
+            self.sink.append_checks([Check(row["case_id"], share.first_sample, self._next_sample, verdict)])
+        self.sink.append("cases", [row])

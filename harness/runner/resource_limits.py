@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -64,21 +66,21 @@ def _control_group_limits(root: Path) -> list[int]:
     return limits
 
 
+@dataclass
 class RunBudget:
     """Seconds that a whole run may take, from now on.
 
-    Args:
+    Attributes:
         seconds: None for no limit.
         clock: seconds, for tests.
     """
 
-    def __init__(self, seconds: float | None, clock: Callable[[], float] = time.monotonic) -> None:
-        self.seconds = seconds
-        self._clock = clock
-        self._begin = clock()
+    seconds: float | None
+    clock: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
+        self._begin = self.clock()
 
     def left_s(self) -> float:
         """What is left; infinite without a limit."""
-        if self.seconds is None:
-            return float("inf")
-        return self.seconds - (self._clock() - self._begin)
+        return (math.inf if self.seconds is None else self.seconds) - (self.clock() - self._begin)

@@ -23,11 +23,9 @@ from harness.vocabulary import SAMPLED_STATES, StopReason, find_baseline
 IDENTITY: Final = ("device", "name", "driver_version")
 
 
-def recorded_device(run: Run) -> dict[str, Any] | None:
-    """The row of the device that the run used; None when it ended before there was one."""
-    if run.devices.empty:
-        return None
-    return rows(run.devices)[-1]
+def recorded_device(run: Run | None) -> dict[str, Any] | None:
+    """The row of the device that an earlier run used; None without a run, or when it ended before there was one."""
+    return None if run is None or run.devices.empty else rows(run.devices)[-1]
 
 
 def check_same_device(recorded: Mapping[str, Any], here: Mapping[str, Any]) -> None:

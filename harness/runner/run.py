@@ -8,9 +8,11 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, Final
 
+import msgspec
+
 from harness import runtime
 from harness.doctor.self_test import selftest
-from harness.errors import NoDevice, RunFolderError, XebenchError
+from harness.errors import NoDevice, RunFolderError, XebenchError, named
 from harness.patterns.plan import Family
 from harness.records import Run, RunWriter, load_run, schema
 from harness.records.checks import superseding
@@ -18,8 +20,9 @@ from harness.records.provenance import manifest
 from harness.roofline.results import with_kept_roofs
 from harness.runner import resume
 from harness.runner.case_rows import NOT_MEASURED
-from harness.runner.device_lock import Neighbour, NeighbourWatch, Presence, enter
+from harness.runner.device_lock import DeviceLock, OtherRun, SharingWatch, device_lock
 from harness.runner.device_worker import start_worker
+from harness.runner.family_progress import FamilyProgress
 from harness.runner.manager import Manager
 from harness.runner.resource_limits import RunBudget, host_memory_bytes, parse_memory
 from harness.runner.run_options import Options, Progress
@@ -57,32 +60,18 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
                 progress.say(f"{options.output} holds a complete run: there is nothing to resume")
                 return earlier
             device = _choose_device(options, earlier, progress)
-            presence = enter(
+            lock = device_lock(
                 device.to_row(),
                 options.output,
                 exclusive=options.exclusive,
                 unseen=lambda why: progress.say(f"another run on this device would not be noticed: {why}"),
             )
-            try:
+            with lock as held:
                 _require_right_results(device)
                 with _open(options, earlier, progress, environment) as writer:
-                    part = _PartOfRun(
-                        plan,
-                        options,
-                        sampling,
-                        progress,
-                        signals,
-                        budget,
-                        memory_bytes,
-                        device,
-                        earlier,
-                        presence,
-                        writer,
-                    )
-                    return part.run()
-            finally:
-                if presence is not None:
-                    presence.release()
+                    return _PartOfRun(
+                        plan, options, sampling, progress, signals, budget, memory_bytes, device, earlier, held, writer
+                    ).run()
         except Stopped as stop:
             raise StoppedEarly(stop.name) from None
 
@@ -90,7 +79,7 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
 def _choose_device(options: Options, earlier: Run | None, progress: Progress) -> runtime.DeviceInfo:
     """The device that was asked for; a run goes on on the one that it was begun on."""
     runtime.load()
-    recorded = resume.recorded_device(earlier) if earlier is not None else None
+    recorded = resume.recorded_device(earlier)
     request = options.recipe.device if recorded is None else str(recorded["device"])
     selection = runtime.select_device(request, require_gpu=options.recipe.require_gpu)
     if selection.notice:
@@ -135,7 +124,7 @@ class _PartOfRun:
     memory_bytes: int
     device: runtime.DeviceInfo
     earlier: Run | None
-    presence: Presence | None
+    lock: DeviceLock | None
     writer: RunWriter
 
     def run(self) -> Run:
@@ -150,7 +139,7 @@ class _PartOfRun:
             self.signals.ignore()
             self._say_what_is_kept("the run failed")
             with suppress(XebenchError):  # the first error says more
-                self._finish(_cause(error))
+                self._finish(named(error))
             raise
         return self._finish(ended_by)
 
@@ -161,7 +150,7 @@ class _PartOfRun:
         except RunFolderError as error:
             # a disk that is too full for the tables may have room for the manifest
             with suppress(RunFolderError):
-                self.writer.note(ended_by=ended_by or _cause(error), state="interrupted")
+                self.writer.note(ended_by=ended_by or named(error), state="interrupted")
             raise
 
     def _say_what_is_kept(self, cause: str) -> None:
@@ -171,42 +160,47 @@ class _PartOfRun:
     def _measure(self) -> str | None:
         """Why it ended before the plan did; None when it did not."""
         missing, first = list(self.plan), (0, 0)
-        unfinished: list[Family] = []
+        unfinished: list[FamilyProgress] = []
         if self.earlier is not None:
             cases, device_class = self.earlier.cases, self.device.device_class
             missing = resume.missing_families(self.plan, cases, device_class)
-            unfinished = resume.unfinished_families(self.plan, cases, device_class)
             first = self.writer.next_numbers()
+            unfinished = [
+                resume.family_progress(family, self.earlier, device_class, self.sampling, next_block=first[1])
+                for family in resume.unfinished_families(self.plan, cases, device_class)
+            ]
             more = f", {len(unfinished)} {'lacks' if len(unfinished) == 1 else 'lack'} a pass" if unfinished else ""
             self.progress.say(f"{len(missing)} of {len(self.plan)} families are missing{more}")
             if not missing and not unfinished:
                 return None
             with self.signals.held():
                 self.writer.append_checks(superseding(resume.case_ids(missing, device_class), end_sample=first[0]))
-        manager = self._manager(row := self._device_row(), first)
+        # its roofs are measured once in a run
+        row = resume.recorded_device(self.earlier) or {
+            **dict.fromkeys(schema.columns("devices")),
+            **self.device.to_row(),
+            "selftest": "ok",
+        }
+        manager = self._manager(row, first)
         try:
             if all(row[roof.column] is None for roof in Roof):
                 row.update(with_kept_roofs(manager.measure_roofs(), self.options.kept_roofs(self.device)))
                 self.writer.append("devices", [row])
             manager.announce(missing)
-            self._restore(manager, unfinished, next_block=first[1])
+            for progress in unfinished:
+                manager.restore(progress)
             last = self.sampling.passes - 1
             passes = [(number, family) for number in range(self.sampling.passes) for family in missing]
-            return self._measure_passes(manager, [*passes, *((last, family) for family in unfinished)])
+            return self._measure_passes(manager, [*passes, *((last, progress.family) for progress in unfinished)])
         finally:
             manager.close()
 
-    def _device_row(self) -> dict[str, Any]:
-        """The row of the device; its roofs are measured once in a run."""
-        recorded = resume.recorded_device(self.earlier) if self.earlier is not None else None
-        return recorded or {**dict.fromkeys(schema.columns("devices")), **self.device.to_row(), "selftest": "ok"}
-
     def _manager(self, row: Mapping[str, Any], first: tuple[int, int]) -> Manager:
-        watch = NeighbourWatch(self.presence, self._tell_of_neighbour)
+        watch = SharingWatch(self.lock, self._tell_of_other_run)
 
         def poll() -> None:
             self.signals.check()
-            watch.disturbed()
+            watch.shared()
 
         return Manager(
             row,
@@ -216,16 +210,9 @@ class _PartOfRun:
             seed=self.options.recipe.seed,
             first=first,
             notice=self.progress.variant,
-            sample_flags=lambda: (Flag.SHARED,) if watch.disturbed() else (),
+            sample_flags=lambda: (Flag.SHARED,) if watch.shared() else (),
             make_worker=partial(start_worker, memory_limit_bytes=self.memory_bytes, poll=poll),
         )
-
-    def _restore(self, manager: Manager, families: Sequence[Family], next_block: int) -> None:
-        """Families that an earlier session came to before get the pass that is left."""
-        for family in families:
-            assert self.earlier is not None
-            device_class = self.device.device_class
-            manager.restore(resume.family_progress(family, self.earlier, device_class, self.sampling, next_block))
 
     def _measure_passes(self, manager: Manager, passes: Sequence[tuple[int, Family]]) -> str | None:
         """Come to every family, as often as there are passes: the machine of a minute later is another."""
@@ -262,17 +249,13 @@ class _PartOfRun:
         self._say_what_is_kept(f"{spent}, and {lacking}")
         return RUN_BUDGET
 
-    def _tell_of_neighbour(self, neighbour: Neighbour) -> None:
+    def _tell_of_other_run(self, run: OtherRun) -> None:
         self.progress.say(
-            f"another run uses this device ({neighbour}): each disturbs the other; samples taken "
+            f"another run uses this device ({run}): each disturbs the other; samples taken "
             f"meanwhile have the flag '{Flag.SHARED}'"
         )
         others = self.writer.manifest.get("concurrent_runs", [])
-        self.writer.note(concurrent_runs=[*others, asdict(neighbour)])
-
-
-def _cause(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
+        self.writer.note(concurrent_runs=[*others, msgspec.structs.asdict(run)])
 
 
 def exit_status(run: Run) -> int:

@@ -20,8 +20,10 @@ def test_mad_of_a_worked_example() -> None:
 @given(times, st.floats(0.5, 2.0))
 def test_mad_scales_with_its_unit_and_ignores_a_shift(values: list[float], factor: float) -> None:
     array = np.array(values)
-    assert statistics.mad(array * factor) == pytest.approx(factor * statistics.mad(array), rel=1e-9)
-    assert statistics.mad(array + 8.0) == pytest.approx(statistics.mad(array), abs=1e-6)
+    # products, shifts, medians of two and differences are each rounded, by half a step of the largest number here
+    rounding = 8 * np.spacing(2 * array.max() + 8)
+    assert statistics.mad(array * factor) == pytest.approx(factor * statistics.mad(array), rel=0, abs=rounding)
+    assert statistics.mad(array + 8.0) == pytest.approx(statistics.mad(array), rel=0, abs=rounding)
 
 
 def test_statistics_of_nothing() -> None:
@@ -67,11 +69,10 @@ def test_one_spike_does_not_hide_the_correlation_of_the_others() -> None:
 @given(times)
 def test_correlation_never_adds_information(values: list[float]) -> None:
     assert statistics.variance_inflation(values) >= 1
-    assert 0 < statistics.effective_sample_size(values) <= len(values)
 
 
 def test_a_series_that_climbs_counts_as_few_samples() -> None:
-    assert statistics.effective_sample_size(np.arange(100.0)) < 10
+    assert statistics.variance_inflation(np.arange(100.0)) > 10
 
 
 @pytest.mark.parametrize("bad", [[[1.0, 2.0]], [1.0, math.nan], [math.inf]])

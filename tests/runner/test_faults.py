@@ -30,8 +30,22 @@ GATE = ("quick", "gated", "--path", str(FAULTY / "gate.py"))
 pytestmark = pytest.mark.device
 
 
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "harness", "run", *arguments]
+# the command with a clock that is beyond every limit when a file says so, however fast the machine came to that point
+LEAPING = """
+import os, time
+from pathlib import Path
+
+steady, leap = time.monotonic, Path(os.environ["XEBENCH_TEST_GATE"]).with_suffix(".leap")
+time.monotonic = lambda: steady() + 1e6 * leap.exists()
+
+from harness.cli.main import main
+
+main()
+"""
+
+
+def command(*arguments: str, program: Sequence[str] = ("-m", "harness")) -> list[str]:
+    return [sys.executable, *program, "run", *arguments]
 
 
 def smoke(output: Path, *arguments: str) -> tuple[str, ...]:
@@ -99,13 +113,18 @@ class Going:
 
 @contextmanager
 def going(
-    output: Path, *arguments: str, resume: bool = False, names: Sequence[str] = GATE, instance: int = 0
+    output: Path,
+    *arguments: str,
+    resume: bool = False,
+    names: Sequence[str] = GATE,
+    instance: int = 0,
+    program: Sequence[str] = ("-m", "harness"),
 ) -> Iterator[Going]:
     asked = ("--resume", str(output)) if resume else smoke(output, *names)
     gate = output.with_suffix(".gate")
     gate.touch()
     process = subprocess.Popen(
-        [*HEEDING_SIGNALS, *command(*asked, *arguments)],
+        [*HEEDING_SIGNALS, *command(*asked, *arguments, program=program)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -348,10 +367,11 @@ def test_a_disk_with_room_for_the_manifest_alone_says_that_the_run_was_interrupt
 
 
 def test_a_hang_does_not_outlast_the_budget_of_the_run_by_its_whole_timeout(tmp_path: Path) -> None:
-    budget = ("--run-budget", "20", "--timeout", "100000")
-    with going(tmp_path / "run", *budget, names=("gated", *GATE[2:])) as run:
+    budget = ("--run-budget", "50000", "--timeout", "100000")
+    with going(tmp_path / "run", *budget, names=("gated", *GATE[2:]), program=("-c", LEAPING)) as run:
+        run.output.with_suffix(".leap").touch()
         said = run.ends(0)
-    assert "the budget of 20 s for the run is spent, and 1 family is not measured" in said
+    assert "the budget of 50000 s for the run is spent, and 1 family is not measured" in said
     cut = harness.load_run(run.output)
     assert cut.manifest["ended_by"] == "run budget"
     assert set(cut.cases["status"]) == {"interrupted"}

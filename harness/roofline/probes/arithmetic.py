@@ -8,7 +8,6 @@ integers the closed form of the recurrence modulo 2**32 is compared.
 # mypy: disable-error-code="untyped-decorator"
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -17,10 +16,10 @@ from numba_dpex import kernel_api as kapi
 
 from harness.dpex import device_func, kernel, native, specialize
 from harness.errors import Unsupported
-from harness.roofline.bench import Bench, nd_range
+from harness.roofline.bench import ProbeGroup, nd_range
 from harness.roofline.expected import INTEGER_FACTOR, chain_operations, chain_starts, chain_sums
 from harness.roofline.forms import CHAIN_FORMS
-from harness.roofline.search import Form, Measurement, grown
+from harness.roofline.search import Form, Measurement
 from harness.roofline.sizes import MOST_STEPS
 
 DTYPES = {"fp32": np.float32, "fp64": np.float64, "int32": np.int32}
@@ -63,43 +62,28 @@ def make_chains(dtype: str, chains: int, unroll: int) -> Any:
     return multiply_add
 
 
-class Group:
+class Group(ProbeGroup):
     """One launch a form, long enough to be timed."""
-
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
 
     def measure(self, name: str) -> Measurement:
         """Measure one probe."""
-        if name == "fp64" and not self._bench.device.has_aspect_fp64:
+        bench, dtype = self._bench, np.dtype(DTYPES[name])
+        if name == "fp64" and not bench.device.has_aspect_fp64:
             raise Unsupported("the device has no fp64")
-        return self._bench.search(_Chains(self._bench, np.dtype(DTYPES[name])).forms())
+        starts = chain_starts(ITEMS_PER_UNIT * bench.compute_units, dtype)
+        arrays = bench.memory.upload(starts), bench.session.alloc(starts.size, dtype)
+        return bench.search(bench.grown(CHAIN_FORMS, _FEWEST_STEPS, MOST_STEPS, partial(self._form, starts, arrays)))
 
-
-class _Chains:
-    """The forms for one type."""
-
-    def __init__(self, bench: Bench, dtype: Any) -> None:
-        self._bench = bench
-        self._dtype = dtype
-        self._starts = chain_starts(ITEMS_PER_UNIT * bench.compute_units, dtype)
-        self._x = bench.memory.upload(self._starts)
-        self._sums = bench.session.alloc(self._x.size, dtype)
-
-    def forms(self) -> Iterator[Form]:
-        numbers = self._bench.likely(CHAIN_FORMS)
-        steps = grown(_FEWEST_STEPS, MOST_STEPS, lambda steps: self._form(steps, *numbers[0]).run())
-        return (self._form(steps, *form) for form in numbers)
-
-    def _form(self, steps: int, group: int, chains: int, unroll: int) -> Form:
-        bench = self._bench
-        factor = self._dtype.type(INTEGER_FACTOR if self._dtype.kind == "i" else 1)
-        kernel = specialize(make_chains, dtype=self._dtype.name, chains=chains, unroll=unroll)
-        space = nd_range(self._x.size, group)
-        return bench.form(
+    def _form(self, starts: Any, arrays: tuple[Any, Any], steps: int, form: tuple[int, int, int]) -> Form:
+        group, chains, unroll = form
+        dtype, (_, sums) = starts.dtype, arrays
+        factor = dtype.type(INTEGER_FACTOR if dtype.kind == "i" else 1)
+        kernel = specialize(make_chains, dtype=dtype.name, chains=chains, unroll=unroll)
+        space = nd_range(starts.size, group)
+        return self._bench.form(
             {"work-group": group, "chains": chains, "unroll": unroll or "auto"},
-            chain_operations(self._x.size, chains, steps),
-            partial(bench.session.launch, kernel, space, self._x, self._sums, factor, np.int32(steps)),
-            self._sums,
-            partial(chain_sums, self._starts, chains, steps),
+            chain_operations(starts.size, chains, steps),
+            partial(self._bench.session.launch, kernel, space, *arrays, factor, np.int32(steps)),
+            sums,
+            partial(chain_sums, starts, chains, steps),
         )

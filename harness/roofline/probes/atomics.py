@@ -7,7 +7,6 @@ additions as the program asks for them, as it does for the patterns.
 # mypy: disable-error-code="untyped-decorator"
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -15,10 +14,10 @@ import numpy as np
 from numba_dpex import kernel_api as kapi
 
 from harness.dpex import atomics, kernel, specialize
-from harness.roofline.bench import Bench, nd_range
+from harness.roofline.bench import ProbeGroup, nd_range
 from harness.roofline.expected import global_counts, local_counts
 from harness.roofline.forms import ATOMIC_FORMS
-from harness.roofline.search import Form, Measurement, grown
+from harness.roofline.search import Form, Measurement
 
 ITEMS_PER_UNIT = 1 << 10
 #: Counters for "an address each"; work-items beyond this many share them.
@@ -56,24 +55,21 @@ def make_local(contended: bool) -> Any:
     return add_local
 
 
-class Group:
+class Group(ProbeGroup):
     """The four probes."""
-
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
-        self._items = ITEMS_PER_UNIT * bench.compute_units
 
     def measure(self, name: str) -> Measurement:
         """Measure one probe."""
         _, space, places = name.split("_")
-        return self._bench.search(self._forms(self._local if space == "local" else self._global, places == "one"))
+        make = partial(self._local if space == "local" else self._global, places == "one")
+        return self._bench.search(self._bench.grown(ATOMIC_FORMS, _FEWEST_ADDITIONS, _MOST_ADDITIONS, make))
 
-    def _forms(self, form: Callable[[bool, int, int], Form], contended: bool) -> Iterator[Form]:
-        groups = [group for (group,) in self._bench.likely(ATOMIC_FORMS)]
-        additions = grown(_FEWEST_ADDITIONS, _MOST_ADDITIONS, lambda count: form(contended, count, groups[0]).run())
-        return (form(contended, additions, group) for group in groups)
+    @property
+    def _items(self) -> int:
+        return ITEMS_PER_UNIT * self._bench.compute_units
 
-    def _global(self, contended: bool, additions: int, group: int) -> Form:
+    def _global(self, contended: bool, additions: int, form: tuple[int]) -> Form:
+        (group,) = form
         launch, size = self._bench.session.launch, 1 if contended else min(COUNTERS, self._items)
         counters = self._bench.session.alloc(size, np.int32)
         add, space = specialize(make_global, contended=contended), nd_range(self._items, group)
@@ -86,7 +82,8 @@ class Group:
             poison=0,
         )
 
-    def _local(self, contended: bool, additions: int, group: int) -> Form:
+    def _local(self, contended: bool, additions: int, form: tuple[int]) -> Form:
+        (group,) = form
         launch, counts = self._bench.session.launch, self._bench.session.alloc(self._items, np.int32)
         add, space = specialize(make_local, contended=contended), nd_range(self._items, group)
         return self._bench.form(

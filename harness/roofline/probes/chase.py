@@ -10,7 +10,7 @@ import numpy as np
 from numba_dpex import kernel_api as kapi
 
 from harness.dpex import kernel
-from harness.roofline.bench import Bench, nd_range
+from harness.roofline.bench import ProbeGroup, nd_range
 from harness.roofline.catalogue import FOOTPRINTS, chase_name
 from harness.roofline.expected import LINE_BYTES, PER_LINE, ring_of, ring_order
 from harness.roofline.search import Form, Measurement
@@ -26,11 +26,8 @@ def _chase(item: kapi.NdItem, ring: Any, position: Any, steps: Any) -> None:
     position[0] = at
 
 
-class Group:
+class Group(ProbeGroup):
     """A ring for each footprint."""
-
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
 
     def measure(self, name: str) -> Measurement:
         """Measure one footprint."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from harness.dpex import specialize
 from harness.roofline import expected
-from harness.roofline.bench import Bench, nd_range
+from harness.roofline.bench import ProbeGroup, nd_range
 from harness.roofline.expected import SCALE, stream_bytes, stream_inputs, stream_result
 from harness.roofline.forms import RANDOM_FORMS, READ_FORMS, STREAM_FORMS
 from harness.roofline.probes import global_memory_kernels
@@ -27,11 +27,8 @@ _QUICK_GROWTH = 4
 _WRITTEN = np.float32(7)
 
 
-class Group:
+class Group(ProbeGroup):
     """Three arrays, larger than the caches, for all probes."""
-
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
 
     def measure(self, name: str) -> Measurement:
         """Measure one probe."""
@@ -110,11 +107,10 @@ class Group:
         bench = self._bench
         entries = power_of_two(bench.array_bytes() // 4)
         table = bench.memory.upload(np.arange(entries, dtype=np.uint32))
-        forms = bench.likely(RANDOM_FORMS)
-        count = grown(_FEWEST_READS, entries, lambda count: self._random_reader(table, count, *forms[0]).run())
-        return (self._random_reader(table, count, *form) for form in forms)
+        return bench.grown(RANDOM_FORMS, _FEWEST_READS, entries, partial(self._random_reader, table))
 
-    def _random_reader(self, table: Any, count: int, group: int, reads: int) -> Form:
+    def _random_reader(self, table: Any, count: int, form: tuple[int, int]) -> Form:
+        group, reads = form
         session, mask = self._bench.session, np.uint32(table.size - 1)
         sums = session.alloc(count // reads, np.uint32)
         kernel = specialize(global_memory_kernels.make_random_read, reads=reads)

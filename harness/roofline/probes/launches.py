@@ -16,7 +16,7 @@ from numba_dpex import kernel_api as kapi
 
 from harness.analysis.timestamps import CLOCK_TOLERANCE
 from harness.dpex import PreparedLaunch, build, compile_kernel, kernel
-from harness.roofline.bench import Bench, nd_range
+from harness.roofline.bench import ProbeGroup, nd_range
 from harness.roofline.search import Measurement, WrongResult
 
 LAUNCHES = 300
@@ -30,11 +30,8 @@ def _nothing(item: kapi.NdItem, x: Any) -> None:
     pass
 
 
-class Group:
+class Group(ProbeGroup):
     """The three probes, which share their launches."""
-
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
 
     def measure(self, name: str) -> Measurement:
         """Measure one probe."""

@@ -7,7 +7,6 @@ registers; float sums are not reordered, so that it cannot multiply one pass by 
 # mypy: disable-error-code="untyped-decorator"
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -15,10 +14,10 @@ import numpy as np
 from numba_dpex import kernel_api as kapi
 
 from harness.dpex import kernel, specialize, vector
-from harness.roofline.bench import Bench, nd_range
+from harness.roofline.bench import ProbeGroup, nd_range
 from harness.roofline.expected import local_sums
 from harness.roofline.forms import LOCAL_FORMS
-from harness.roofline.search import Form, Measurement, grown
+from harness.roofline.search import Form, Measurement
 
 GROUPS_PER_UNIT = 16
 #: Reads of one turn of the loop: a work-item's share of the tile is a multiple of this.
@@ -65,25 +64,18 @@ def make_reader(width: int) -> Any:
     return read_local if width == 1 else read_local4
 
 
-class Group:
+class Group(ProbeGroup):
     """The one probe of shared local memory."""
-
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
 
     def measure(self, name: str) -> Measurement:
         """Measure it."""
-        return self._bench.search(self._forms())
-
-    def _forms(self) -> Iterator[Form]:
         # half of the memory at most, so that a second group can be resident
         most_bytes = int(self._bench.device.local_mem_size) // 2
-        forms = self._bench.likely([form for form in LOCAL_FORMS if form[2] <= most_bytes])
-        passes = grown(_FEWEST_PASSES, _MOST_PASSES, lambda passes: self._form(passes, *forms[0]).run())
-        return (self._form(passes, *form) for form in forms)
+        forms = [form for form in LOCAL_FORMS if form[2] <= most_bytes]
+        return self._bench.search(self._bench.grown(forms, _FEWEST_PASSES, _MOST_PASSES, self._form))
 
-    def _form(self, passes: int, group: int, width: int, tile_bytes: int) -> Form:
-        bench = self._bench
+    def _form(self, passes: int, form: tuple[int, int, int]) -> Form:
+        bench, (group, width, tile_bytes) = self._bench, form
         items = group * GROUPS_PER_UNIT * bench.compute_units
         rounds = tile_bytes // (4 * width * group)
         sums = bench.session.alloc(items, np.float32)

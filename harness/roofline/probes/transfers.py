@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.roofline.bench import Bench, require_equal
+from harness.roofline.bench import ProbeGroup, require_equal
 from harness.roofline.search import Form, Measurement
 from harness.session.device_memory import Array, allocate
 
@@ -20,11 +20,8 @@ _MOST_BYTES = 256 << 20
 _ELEMENT = np.dtype(np.int64)
 
 
-class Group:
+class Group(ProbeGroup):
     """One device array, and for each kind of host memory an array as large."""
-
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
 
     def measure(self, name: str) -> Measurement:
         """Measure one probe."""
@@ -76,6 +73,6 @@ class Group:
     def _form(self, view: Array, submit: Callable[[], Any], verify: Callable[[], None]) -> Form:
         def run() -> float:
             view[:: 4096 // _ELEMENT.itemsize] = 0  # of each page an element
-            return self._bench.host_ns(submit)
+            return self._bench.session.measure(submit).host_ns
 
         return Form({"bytes": view.nbytes}, view.nbytes, run, verify)

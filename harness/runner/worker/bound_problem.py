@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import SimpleNamespace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,20 +12,10 @@ import numpy.typing as npt
 from harness.errors import TooLarge
 from harness.patterns.problem import InOut, Output, Problem
 
+if TYPE_CHECKING:
+    from harness.session.device_memory import DeviceMemory
+
 Array = npt.NDArray[Any]
-
-
-class Memory(Protocol):
-    """What binding needs of a device's memory: see :class:`harness.session.device_memory.DeviceMemory`."""
-
-    def upload(self, array: Array) -> Any:
-        """A device array with the contents of a host array."""
-
-    def write(self, destination: Any, source: Array) -> None:
-        """Overwrite a device array, and wait."""
-
-    def read(self, source: Any) -> Array:
-        """A host copy of a device array."""
 
 
 class Bound(SimpleNamespace):
@@ -39,13 +29,16 @@ class Binding:
         problem: the problem on the host.
         numbers: the preset's numbers and the axes' values; they become attributes too.
         memory: the device's memory.
+
+    Attributes:
+        bound: what variants see.
+        initial: initial contents of the in-out arrays.
     """
 
-    def __init__(self, problem: Problem, numbers: Mapping[str, Any], memory: Memory) -> None:
+    def __init__(self, problem: Problem, numbers: Mapping[str, Any], memory: DeviceMemory) -> None:
         self._memory = memory
         self._outputs = {n: f for n, f in problem.fields.items() if isinstance(f, Output)}
-        self._initial = {n: np.ascontiguousarray(f.initial) for n, f in problem.fields.items() if isinstance(f, InOut)}
-        self._reset: list[Callable[[], None]] = []
+        self.initial = {n: np.ascontiguousarray(f.initial) for n, f in problem.fields.items() if isinstance(f, InOut)}
         host = SimpleNamespace()
         values: dict[str, Any] = dict(numbers)
         for name, field in problem.fields.items():
@@ -55,8 +48,8 @@ class Binding:
                 if field.host:
                     setattr(host, name, blank)
             elif isinstance(field, InOut):
-                setattr(host, name, self._initial[name])
-                values[name] = memory.upload(self._initial[name])
+                setattr(host, name, self.initial[name])
+                values[name] = memory.upload(self.initial[name])
             elif isinstance(field, np.ndarray):
                 setattr(host, name, np.ascontiguousarray(field))
                 values[name] = memory.upload(getattr(host, name))
@@ -68,17 +61,12 @@ class Binding:
     def declared(self) -> dict[str, tuple[tuple[int, ...], Any]]:
         """Shape and dtype of everything that a variant must write."""
         outputs = {name: (field.shape, np.dtype(field.dtype)) for name, field in self._outputs.items()}
-        states = {name: (array.shape, array.dtype) for name, array in self._initial.items()}
+        states = {name: (array.shape, array.dtype) for name, array in self.initial.items()}
         return outputs | states
-
-    @property
-    def initial(self) -> Mapping[str, Array]:
-        """Initial contents of the in-out arrays."""
-        return self._initial
 
     def reset(self) -> None:
         """Put the initial contents of the in-out arrays back."""
-        for name, array in self._initial.items():
+        for name, array in self.initial.items():
             self._memory.write(getattr(self.bound, name), array)
 
     def poison(self, contents: Mapping[str, Array]) -> None:

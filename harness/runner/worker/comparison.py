@@ -30,8 +30,8 @@ def poison_for(expected: Array) -> Array:
         return np.logical_not(expected)
     info = np.iinfo(expected.dtype)
     present = set(np.unique(expected)[:256].tolist()) if expected.size else set()
-    candidates = (info.max - 6 - step for step in range(257))
-    value = next((c for c in candidates if c >= info.min and c not in present), None)
+    fitting = (info.max - 6 - step for step in range(257))
+    value = next((number for number in fitting if number >= info.min and number not in present), None)
     if value is None or bool((expected == value).any()):
         flipped: Array = expected ^ expected.dtype.type(0x55)
         return flipped

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
 from functools import partial
 
 from harness.children.activity import ActivityPage
@@ -14,10 +15,11 @@ from harness.children.parent import Parent
 from harness.runner import messages
 from harness.runner.case_rows import CaseResult, Work
 from harness.runner.messages import MeasureFamily, Request, Stage
-from harness.runner.worker.bound_problem import Binding, check_memory
+from harness.runner.worker.bound_problem import Binding, check_memory, host_view
 from harness.runner.worker.calibration import cold_limit_gbps, measure_roofs
+from harness.runner.worker.comparison import check_reference
 from harness.runner.worker.machine_monitor import MachineMonitor
-from harness.runner.worker.prepare import check_device, expected_results, find_pattern, make_problem
+from harness.runner.worker.prepare import check_device, find_pattern, make_problem
 from harness.runner.worker.result_check import Checker
 from harness.runner.worker.row_stream import RowStream
 from harness.runner.worker.sample_flags import Rules
@@ -39,10 +41,11 @@ from harness.vocabulary import State, Status, StopReason
 _ENDS = (StopReason.PASS, StopReason.BUDGET, StopReason.MAX_BLOCKS, StopReason.PRECISION)
 
 
+@dataclass
 class FamilyRun:
     """One family on one session.
 
-    Args:
+    Attributes:
         request: what is measured, and how thoroughly.
         session: of the device.
         device: what it offers.
@@ -50,16 +53,16 @@ class FamilyRun:
         activity: shows what is worked at.
     """
 
-    def __init__(
-        self, request: MeasureFamily, session: Session, device: DeviceInfo, sender: Sender, activity: ActivityPage
-    ) -> None:
-        self.request = request
-        self.session = session
-        self.device = device
-        self.sender = sender
-        self.activity = activity
+    request: MeasureFamily
+    session: Session
+    device: DeviceInfo
+    sender: Sender
+    activity: ActivityPage
+
+    def __post_init__(self) -> None:
+        request = self.request
         self.pattern = find_pattern(request.source, request.pattern)
-        self.rows = RowStream(sender, request.case_ids, request.first_sample, compiled=request.compiled)
+        self.rows = RowStream(self.sender, request.case_ids, request.first_sample, compiled=request.compiled)
         self.variants = [VariantRun(self.pattern.variants[name]) for name in request.variants]
         self.work: Work | None = None
         self.stopped_by = ""
@@ -99,7 +102,9 @@ class FamilyRun:
         self._bind = partial(Binding, problem, numbers, DeviceMemory(self.session.queue))
         self.binding = self._bind()
         self.activity.show(None, Stage.REFERENCE)
-        self.expected = expected_results(self.pattern, problem, numbers, self.binding)
+        assert self.pattern.make_reference is not None
+        reference = self.pattern.make_reference(host_view(problem, numbers))
+        self.expected = check_reference(reference, self.binding.declared, self.binding.initial)
 
     def _checker(self) -> Checker:
         axes = self.request.axes
@@ -123,7 +128,7 @@ class FamilyRun:
         """Sample the good variants together, state after state."""
         part, ends = self.request.sampling.for_each_state(), []
         for state in part.states if self._good() else ():
-            with self._watch():
+            with closing(MachineMonitor(self.device.device_class)) as monitor, self.rows.watched(monitor):
                 ends.append(self._sample_state(state, part))
         # what ended an earlier pass was its part of the budget or of the instances, and not the family's
         own = next((reason for reason in _ENDS if reason in ends), "")
@@ -167,15 +172,10 @@ class FamilyRun:
             self._guard(variant, Stage.PREPARE, partial(checker.prepare, variant))
         self.session.take_compilations()
 
-    @contextmanager
-    def _watch(self) -> Iterator[None]:
-        with closing(MachineMonitor(self.device.device_class)) as monitor, self.rows.watched(monitor):
-            yield
-
     def _taker(self, flusher: Flusher | None) -> SampleTaker:
         assert self.work is not None
         rules = Rules(self.pattern.metric, self.device.timer_resolution_ns, self.work.bytes_moved)
-        return SampleTaker(self.session, self.binding, self.rows, rules, flusher, self._instance)
+        return SampleTaker(self.session, self.binding.reset, self.rows, rules, flusher, self._instance)
 
     def _measure(
         self, taker: SampleTaker, queues: int, variant: str, *, state: str, block: int, order: int, batch: int
@@ -192,18 +192,15 @@ class FamilyRun:
 
     def _choose_batch(self, state: State, part: Sampling, times_ns: Mapping[str, float], block_s: float) -> int:
         """Chosen in the first instance, and the same in all."""
-        if state not in self._batches:
-            self._batches[state] = self._batch(state, part, times_ns, block_s)
-        return self._batches[state]
-
-    def _batch(self, state: State, part: Sampling, times_ns: Mapping[str, float], block_s: float) -> int:
         # in-out arrays are reset and caches are flushed before each sample, not before each execution
         if state == State.COLD or self.binding.initial:
             return 1
-        least = batching.least_ns(self.pattern.metric, self.device.timer_resolution_ns)
-        # enough blocks for a decision within half of the budget
-        limit_s = part.budget_s / (2 * part.min_blocks)
-        return batching.batch_size(times_ns, least, block_s=block_s, limit_s=limit_s)
+        if state not in self._batches:
+            least = batching.least_ns(self.pattern.metric, self.device.timer_resolution_ns)
+            # enough blocks for a decision within half of the budget
+            limit_s = part.budget_s / (2 * part.min_blocks)
+            self._batches[state] = batching.batch_size(times_ns, least, block_s=block_s, limit_s=limit_s)
+        return self._batches[state]
 
     # ---- outcomes -----------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import os
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,31 +25,6 @@ CLOCK_CHANGE: Final = 0.1
 
 #: Seconds between two looks at who else uses the GPU, which takes milliseconds.
 GPU_CLIENTS_S: Final = 2.0
-
-
-@dataclass(frozen=True)
-class MachineState:
-    """The machine over one range of samples; null where it does not tell.
-
-    Attributes:
-        load_average: of the last minute.
-        contended: part of the time in which some task waited for a core.
-        stolen: part of the cores' time that the hypervisor gave to others.
-        cpu_mhz: clock of the first core.
-        gpu_mhz: clock of the fastest GPU tile at this moment; a GPU that idles between samples shows a low one.
-        gpu_limit_mhz: lowest upper limit of the GPU tiles.
-        throttled: times that the first core and its package were throttled, and GPU tiles that are right now.
-        gpu_clients: other processes that have the GPU open.
-    """
-
-    load_average: float | None = None
-    contended: float | None = None
-    stolen: float | None = None
-    cpu_mhz: float | None = None
-    gpu_mhz: float | None = None
-    gpu_limit_mhz: float | None = None
-    throttled: int | None = None
-    gpu_clients: int | None = None
 
 
 class MachineMonitor:
@@ -78,16 +53,19 @@ class MachineMonitor:
         self._has_gpu = device_class == "gpu"
         self._clients: int | None = None
         self._clients_due = clock()
-        self._first: list[MachineState] = []
+        self._first: list[dict[str, Any]] = []
         self._before = self._counters()
 
     def observe(self) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """The state since the last call, as columns, and the names of what has changed since the beginning."""
+        """The state since the last call, and the names of what has changed since the beginning.
+
+        Columns of the table `machine`, null where the machine does not tell.
+        """
         state = self._read()
         changed = tuple(self._changed(state))
         if len(self._first) < REFERENCE_STATES:
             self._first.append(state)
-        return asdict(state), changed
+        return state, changed
 
     def close(self) -> None:
         """Close the files."""
@@ -95,20 +73,20 @@ class MachineMonitor:
             if isinstance(value, _Files):
                 value.close()
 
-    def _read(self) -> MachineState:
+    def _read(self) -> dict[str, Any]:
         now, before = self._counters(), self._before
         self._before = now
         throttles = [*self._cpu_throttle.numbers(), *self._gpu_throttle.numbers()]
-        return MachineState(
-            load_average=next(iter(self._load.numbers()), None),
-            contended=_part(before.contended_us, now.contended_us, 1e6 * (now.time_s - before.time_s)),
-            stolen=_part(before.stolen, now.stolen, now.cores - before.cores),
-            cpu_mhz=next((khz / 1000 for khz in self._cpu_clock.numbers()), None),
-            gpu_mhz=max(self._gpu_clock.numbers(), default=None),
-            gpu_limit_mhz=min(self._gpu_limit.numbers(), default=None),
-            throttled=int(sum(throttles)) if throttles else None,
-            gpu_clients=self._gpu_clients(),
-        )
+        return {
+            "load_average": next(iter(self._load.numbers()), None),
+            "contended": _part(before.contended_us, now.contended_us, 1e6 * (now.time_s - before.time_s)),
+            "stolen": _part(before.stolen, now.stolen, now.cores - before.cores),
+            "cpu_mhz": next((khz / 1000 for khz in self._cpu_clock.numbers()), None),
+            "gpu_mhz": max(self._gpu_clock.numbers(), default=None),
+            "gpu_limit_mhz": min(self._gpu_limit.numbers(), default=None),
+            "throttled": int(sum(throttles)) if throttles else None,
+            "gpu_clients": self._gpu_clients(),
+        }
 
     def _counters(self) -> _Counters:
         some = self._pressure.text().partition("total=")[2].partition("\n")[0]
@@ -121,12 +99,12 @@ class MachineMonitor:
             self._clients_due = self._clock() + GPU_CLIENTS_S
         return self._clients
 
-    def _changed(self, state: MachineState) -> Iterator[str]:
+    def _changed(self, state: dict[str, Any]) -> Iterator[str]:
         if len(self._first) < REFERENCE_STATES:
             return
         for name in self._decisive:
-            values = [getattr(first, name) for first in self._first]
-            now = getattr(state, name)
+            values = [first[name] for first in self._first]
+            now = state[name]
             if now is None or None in values:
                 continue
             usual = statistics.median(values)
@@ -134,7 +112,7 @@ class MachineMonitor:
             if abs(now - usual) > limit:
                 yield name
         for name in ("throttled", "gpu_clients"):
-            if getattr(state, name) != getattr(self._first[-1], name):
+            if state[name] != self._first[-1][name]:
                 yield name
 
 

@@ -19,7 +19,7 @@ from harness.patterns.pattern import Variant
 from harness.runner.worker.row_stream import RowStream
 from harness.runner.worker.sample_flags import Rules
 from harness.runner.worker.sample_taker import SampleTaker
-from harness.runner.worker.variant_run import VariantRun
+from harness.runner.worker.variant_run import VariantRun, nothing
 from harness.sampling.blocks import sample_family
 from harness.sampling.limits import Sampling
 from harness.sampling.stopping import decide
@@ -57,9 +57,9 @@ def sample_overheads(session: Session, kernel: Any, index_space: Any, array: Any
         rounds: of each side.
     """
     launch = partial(session.launch, kernel, index_space, array)
-    bare = _BareLoop(session, kernel, index_space, array)
-    bare.run(), session.measure(launch)
-    taken = [(_harness_ns(session, launch), bare.run()) for _ in range(rounds)]
+    bare = _bare_loop(session, kernel, index_space, array)
+    bare(), session.measure(launch)
+    taken = [(_harness_ns(session, launch), bare()) for _ in range(rounds)]
     sample_ns, bare_ns = (median(values) for values in zip(*taken, strict=True))
     return Overheads(sample_ns, bare_ns, median(_launch_ns(session, launch) for _ in range(SAMPLES)))
 
@@ -70,7 +70,8 @@ def _harness_ns(session: Session, launch: Callable[[], Any]) -> float:
     variants = {name: VariantRun(Variant(name, Role.BASELINE, launch, {}, (), ""), launch) for name in names}
     device_ns: list[float] = []
     with _nowhere() as sender:
-        taker = SampleTaker(session, _NothingToReset(), RowStream(sender, {"a": "a", "b": "b"}, 0), Rules("device", 1))
+        rows = RowStream(sender, {name: name for name in names}, 0)
+        taker = SampleTaker(session, nothing, rows, Rules("device", 1))
 
         def measure(variant: str, **place: Any) -> float:
             device_ns.append(taker.take(variants[variant], **place))
@@ -84,36 +85,27 @@ def _harness_ns(session: Session, launch: Callable[[], Any]) -> float:
     return elapsed_ns / len(device_ns) - median(device_ns)
 
 
-class _BareLoop:
-    """dpctl alone: submit, wait, read the three times."""
+def _bare_loop(session: Session, kernel: Any, index_space: Any, array: Any) -> Callable[[], float]:
+    """A round of dpctl alone: submit, wait, read the three times."""
+    extents, local = index_space_extents(index_space)
+    queue, ranges = session.queue, [list(extents), list(local or ())]
+    bare_kernel = build(compile_kernel(kernel, index_space, (array,)), queue).kernel
+    numbers = [ctypes.c_longlong(value) for value in (array.size, array.itemsize, *array.shape, *array.strides)]
+    # numba-dpex's order of an array: elements, their size, the pointer, extents, strides in bytes
+    numbers[-1].value *= array.itemsize
+    arguments = [*numbers[:2], array.usm_data, *numbers[2:]]
 
-    def __init__(self, session: Session, kernel: Any, index_space: Any, array: Any) -> None:
-        extents, local = index_space_extents(index_space)
-        self._queue = session.queue
-        self._kernel = build(compile_kernel(kernel, index_space, (array,)), session.queue).kernel
-        numbers = [ctypes.c_longlong(value) for value in (array.size, array.itemsize, *array.shape, *array.strides)]
-        # numba-dpex's order of an array: elements, their size, the pointer, extents, strides in bytes
-        numbers[-1].value *= array.itemsize
-        self._arguments = [*numbers[:2], array.usm_data, *numbers[2:]]
-        self._ranges = [list(extents), list(local or ())]
-
-    def run(self) -> float:
-        """One round."""
-        queue, kernel, arguments, ranges = self._queue, self._kernel, self._arguments, self._ranges
+    def one_round() -> float:
         device_ns: list[int] = []
         begin = time.perf_counter_ns()
         for _ in range(SAMPLES):
-            event = queue.submit_async(kernel, arguments, *ranges)
+            event = queue.submit_async(bare_kernel, arguments, *ranges)
             event.wait()
             event.profiling_info_submit  # noqa: B018
             device_ns.append(event.profiling_info_end - event.profiling_info_start)
-        elapsed_ns = time.perf_counter_ns() - begin
-        return elapsed_ns / SAMPLES - median(device_ns)
+        return (time.perf_counter_ns() - begin) / SAMPLES - median(device_ns)
 
-
-class _NothingToReset:
-    def reset(self) -> None:
-        """A problem without in-out arrays."""
+    return one_round
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What a family needs before it is bound to a device: its pattern, its problem, and what every variant must write."""
+"""What a family needs before it is bound to a device: its pattern, what that asks of the device, and its problem."""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from harness.errors import Unsupported
 from harness.patterns.pattern import Pattern
 from harness.patterns.pattern_file import load_file
 from harness.patterns.problem import Problem
-from harness.runner.worker.bound_problem import Binding, host_view
-from harness.runner.worker.comparison import check_reference
 from harness.runner.worker.variant_run import accepted
 from harness.runtime import DeviceInfo, missing
 
@@ -49,21 +46,3 @@ def make_problem(pattern: Pattern, numbers: Mapping[str, Any], seed: int) -> Pro
     assert pattern.make_problem is not None
     problem: Problem = pattern.make_problem(np.random.default_rng(seed), **accepted(pattern.make_problem, numbers))
     return problem
-
-
-def expected_results(
-    pattern: Pattern, problem: Problem, numbers: Mapping[str, Any], binding: Binding
-) -> dict[str, npt.NDArray[Any]]:
-    """What every variant must write, as arrays of the declared types.
-
-    Args:
-        pattern: gives the reference.
-        problem: see `make_problem`.
-        numbers: the preset's numbers and the axes' values.
-        binding: of the problem.
-
-    Raises:
-        UnusableReference: the reference cannot serve.
-    """
-    assert pattern.make_reference is not None
-    return check_reference(pattern.make_reference(host_view(problem, numbers)), binding.declared, binding.initial)

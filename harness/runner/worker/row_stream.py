@@ -6,11 +6,13 @@ import threading
 import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 from harness.children.channel import Sender
 from harness.dpex.kernel_store import Compilation
 from harness.runner.messages import TableRows
+from harness.runner.worker.machine_monitor import MachineMonitor
 from harness.session.recorder import CommandTimes
 from harness.vocabulary import Flag, Metric, State
 
@@ -21,17 +23,11 @@ FLUSH_AFTER_S = 0.05
 STUCK_AFTER_S = 0.25
 
 
-class Observer(Protocol):
-    """Tells the machine's state: a :class:`harness.runner.worker.machine_monitor.MachineMonitor`."""
-
-    def observe(self) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """The reading since the last call, and the names of what has changed since the beginning."""
-
-
+@dataclass
 class RowStream:
     """Rows of one family on their way to the manager, a range of samples at a time.
 
-    Args:
+    Attributes:
         sender: where to.
         case_ids: key of the case by variant.
         first_sample: number of the first sample.
@@ -39,24 +35,18 @@ class RowStream:
         compiled: variants that have their rows of compilation already, and send no more of them.
     """
 
-    def __init__(
-        self,
-        sender: Sender,
-        case_ids: Mapping[str, str],
-        first_sample: int,
-        clock: Callable[[], float] = time.monotonic,
-        *,
-        compiled: Container[str] = (),
-    ) -> None:
-        self._compiled = compiled
-        self._sender = sender
-        self._case_ids = case_ids
-        self._next_sample = first_sample
+    sender: Sender
+    case_ids: Mapping[str, str]
+    first_sample: int
+    clock: Callable[[], float] = time.monotonic
+    compiled: Container[str] = ()
+
+    def __post_init__(self) -> None:
+        self._next_sample = self.first_sample
         self._samples: list[dict[str, Any]] = []
         self._events: list[dict[str, Any]] = []
-        self._clock = clock
-        self._flushed = clock()
-        self._observer: Observer | None = None
+        self._flushed = self.clock()
+        self._monitor: MachineMonitor | None = None
         # of the rows that are queued: the thread that measures and the helper of `watched` both send them
         self._lock = threading.Lock()
 
@@ -66,19 +56,10 @@ class RowStream:
         self._flush_old()
 
     def _queue(self, variant: str, measured: Mapping[str, Any], commands: Sequence[CommandTimes]) -> None:
-        key = {"case_id": self._case_ids[variant], "sample": self._next_sample}
+        key = {"case_id": self.case_ids[variant], "sample": self._next_sample}
         self._next_sample += 1
         events = [
-            {
-                **key,
-                "sequence": sequence,
-                "kind": command.kind,
-                "name": command.name,
-                "queue": f"q{command.queue}",
-                "submit_ns": command.submit_ns,
-                "start_ns": command.start_ns,
-                "end_ns": command.end_ns,
-            }
+            {**key, "sequence": sequence, **command._asdict(), "queue": f"q{command.queue}"}
             for sequence, command in enumerate(commands)
         ]
         with self._lock:
@@ -90,7 +71,7 @@ class RowStream:
 
         All at once, since a worker that goes on with what is left of the family sends no more of them.
         """
-        if variant in self._compiled:
+        if variant in self.compiled:
             return
         rest = max(0, host_ns - sum(stage.host_ns for stage in stages))
         for stage in [*stages, Compilation("", "launch", rest, cached=False)]:
@@ -117,19 +98,19 @@ class RowStream:
     def flush(self) -> None:
         """Send everything that is queued, and what the machine was like meanwhile."""
         with self._lock:
-            machine = self._observe(self._observer) if self._observer is not None and self._samples else []
+            machine = self._observe(self._monitor) if self._monitor is not None and self._samples else []
             # events first: whoever reads a killed run's samples finds the events of each
             for table, rows in (("events", self._events), ("samples", self._samples), ("machine", machine)):
                 if rows:
-                    self._sender.send(TableRows(table, rows))
+                    self.sender.send(TableRows(table, rows))
             self._samples, self._events = [], []
-            self._flushed = self._clock()
+            self._flushed = self.clock()
 
     @contextmanager
-    def watched(self, observer: Observer) -> Iterator[None]:
-        """While samples are taken: the observer is asked once for each range of samples, and a hang costs no row."""
+    def watched(self, monitor: MachineMonitor) -> Iterator[None]:
+        """While samples are taken: the monitor is asked once for each range of samples, and a hang costs no row."""
         self.flush()
-        self._observer = observer
+        self._monitor = monitor
         over = threading.Event()
         # it may send rows while the thread that measures sends a message of its own: `Sender` keeps the two apart
         helper = threading.Thread(target=self._send_stuck, args=(over,), daemon=True)
@@ -140,10 +121,10 @@ class RowStream:
             over.set()
             helper.join()
             self.flush()
-            self._observer = None
+            self._monitor = None
 
     def _flush_old(self) -> None:
-        if self._samples and self._clock() - self._flushed > FLUSH_AFTER_S:
+        if self._samples and self.clock() - self._flushed > FLUSH_AFTER_S:
             self.flush()
 
     def _send_stuck(self, over: threading.Event) -> None:
@@ -151,9 +132,9 @@ class RowStream:
             while not over.wait(STUCK_AFTER_S):
                 self._flush_old()
 
-    def _observe(self, observer: Observer) -> list[dict[str, Any]]:
+    def _observe(self, monitor: MachineMonitor) -> list[dict[str, Any]]:
         """The machine's state over the queued samples; when it is another than before, they are marked."""
-        reading, changed = observer.observe()
+        reading, changed = monitor.observe()
         if changed:
             for row in self._samples:
                 row["flags"] = f"{row['flags']},{Flag.THROTTLED}".lstrip(",")

@@ -3,34 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
-from typing import Protocol
 
 from harness.analysis import metrics
 from harness.runner.worker.row_stream import RowStream
 from harness.runner.worker.sample_flags import Rules
 from harness.runner.worker.variant_run import VariantRun
+from harness.session.cache_flush import Flusher
 from harness.session.session import Session
 from harness.vocabulary import is_valid, metric_named
-
-
-class Resettable(Protocol):
-    """What is put back before each sample: a :class:`harness.runner.worker.bound_problem.Binding`."""
-
-    def reset(self) -> None:
-        """Put the initial contents of the in-out arrays back."""
-
-
-class Flush(Protocol):
-    """Empties the device's caches: a :class:`harness.session.cache_flush.Flusher`."""
-
-    @property
-    def limit_gbps(self) -> float:
-        """Bandwidth that only a cache can exceed."""
-
-    def flush(self) -> None:
-        """Return when nothing of a problem is left in a cache."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +22,7 @@ class SampleTaker:
 
     Attributes:
         session: where variants run.
-        binding: reset before each sample.
+        reset: puts the initial contents of in-out arrays back, before each sample.
         rows: takes the samples' rows.
         rules: what makes a sample suspect.
         flusher: for cold samples; None for hot ones.
@@ -47,15 +30,15 @@ class SampleTaker:
     """
 
     session: Session
-    binding: Resettable
+    reset: Callable[[], None]
     rows: RowStream
     rules: Rules
-    flusher: Flush | None = None
+    flusher: Flusher | None = None
     instance: int = 0
 
     def take(self, variant: VariantRun, *, state: str, block: int, order: int, batch: int) -> float:
         """One sample: its row is queued, its metric in ns for one execution is returned; NaN if it is not valid."""
-        self.binding.reset()
+        self.reset()
         if self.flusher is not None:
             self.flusher.flush()
         measured = self.session.measure(variant.sample, batch)

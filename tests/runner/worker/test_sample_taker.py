@@ -46,7 +46,7 @@ def take(log: Log, metric: str, *, cold: bool = False, batch: int = 1) -> float:
 
     session: Any = log
     rules = Rules(metric, 1, bytes_moved=1_000_000)
-    taker = SampleTaker(session, log, session, rules, log if cold else None)
+    taker = SampleTaker(session, log.reset, session, rules, log if cold else None)
     variant = VariantRun(Variant("v", "naive", print, {}, (), ""))
     return taker.take(variant, state="cold" if cold else "hot", block=3, order=1, batch=batch)
 
