@@ -29,6 +29,7 @@ def run_as_child(main: Callable[[list[str]], int]) -> NoReturn:
     try:
         status = main(sys.argv[1:])
     except Exception:
+        sys.stdout.flush()  # the error is the last that the process says
         traceback.print_exc()
         status = 1
     sys.stdout.flush()
