@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -12,6 +13,7 @@ import pandas as pd
 from harness.analysis import intervals, times, verdict
 from harness.analysis.rows import FAMILY_KEY, Row, rows
 from harness.analysis.statistics import Floats
+from harness.analysis.unrecorded import HostTimes
 from harness.vocabulary import Flag, Status, find_baseline, metric_named
 
 #: Columns of the variant's case that a pair repeats.
@@ -26,11 +28,11 @@ def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, sum
     Args:
         cases: The table `cases`.
         samples: The table `samples`.
-        devices: The table `devices`, for the timers.
+        devices: The table `devices`, for the timers and the cost of a launch.
         summaries: The rows of the table `summaries`, for the fractions of the roof.
     """
     blocks = _Blocks(cases, samples)
-    resolutions = {row["device"]: row["timer_resolution_ns"] for row in rows(devices)}
+    used = {row["device"]: row for row in rows(devices)}
     fractions = {(row["case_id"], row["state"]): row["roof_fraction"] for row in summaries}
     result: list[Row] = []
     families: dict[tuple[str | None, ...], list[Row]] = {}
@@ -42,7 +44,7 @@ def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, sum
             if baseline is None or case is baseline:
                 continue
             for state in blocks.states(baseline, case):
-                row = _row(baseline, case, blocks.shared(baseline, case, state), resolutions.get(case["device"]))
+                row = _row(baseline, case, blocks.shared(baseline, case, state), used.get(case["device"], {}))
                 result.append({**row, "state": state, "roof_fraction": fractions.get((case["case_id"], state))})
     return result
 
@@ -56,6 +58,8 @@ class _Shared:
         instances: instance of the family that each block is of.
         measured_ns: for each side what the timer saw in each block: a batch of executions.
         throttled: part of the blocks in which the machine was in another state.
+        host_ns: for each side the host's time of one execution in each block.
+        commands: of one execution, of the side that has more; NaN in runs that do not tell it.
     """
 
     baseline_ns: Floats
@@ -63,6 +67,8 @@ class _Shared:
     instances: Floats
     measured_ns: Floats
     throttled: float
+    host_ns: Floats
+    commands: float
 
 
 class _Blocks:
@@ -74,12 +80,12 @@ class _Blocks:
         described = trusted.assign(
             throttled=trusted["flags"].str.contains(Flag.THROTTLED, regex=False),
             measured_ns=trusted["time_ns"] * trusted["batch"].astype("float64").fillna(1),
+            **{name: trusted[name].astype("float64") for name in ("host_ns", "commands")},
         )
         grouped = described.groupby(["case_id", "state", "block"])
         blocks = pd.DataFrame(
             {
-                "time_ns": grouped["time_ns"].median(),
-                "measured_ns": grouped["measured_ns"].median(),
+                **{name: grouped[name].median() for name in ("time_ns", "measured_ns", "host_ns", "commands")},
                 "instance": grouped["instance"].first(),
                 "throttled": grouped["throttled"].any(),
             }
@@ -94,24 +100,32 @@ class _Blocks:
         base, own = (self._blocks.get((side["case_id"], state), self._none) for side in (baseline, case))
         _, in_base, in_own = np.intersect1d(base.index, own.index, assume_unique=True, return_indices=True)
         throttled = base["throttled"].to_numpy(bool)[in_base] | own["throttled"].to_numpy(bool)[in_own]
-        measured = [side["measured_ns"].to_numpy()[at] for side, at in ((base, in_base), (own, in_own))]
+        measured, host, commands = (
+            np.array([side[name].to_numpy()[at] for side, at in ((base, in_base), (own, in_own))])
+            for name in ("measured_ns", "host_ns", "commands")
+        )
         return _Shared(
             base["time_ns"].to_numpy()[in_base],
             own["time_ns"].to_numpy()[in_own],
             base["instance"].to_numpy()[in_base],
-            np.array(measured),
+            measured,
             float(throttled.mean()) if throttled.size else 0.0,
+            host,
+            float(np.max(commands, initial=0)),
         )
 
 
-def _row(baseline: Row, case: Row, shared: _Shared, resolution_ns: float | None) -> Row:
+def _row(baseline: Row, case: Row, shared: _Shared, device: Row) -> Row:
     # what the interval is of: an instance that was cut off does not count
     counted = intervals.counted_groups(intervals.by_instance(shared.baseline_ns, shared.instances))
     failed = _failed(baseline, case, len(counted))
-    quantum, speedup = 0.0, intervals.UNKNOWN
+    quantum, speedup, wall, host = 0.0, intervals.UNKNOWN, intervals.UNKNOWN, None
     if not failed:
         if metric_named(case["metric"]).on_device_clock:
-            quantum = _quantum(shared, resolution_ns or 0)
+            quantum = _quantum(shared, device.get("timer_resolution_ns") or 0)
+        if np.isfinite(shared.host_ns).all():
+            wall = intervals.speedup(shared.host_ns[0], shared.host_ns[1], shared.instances)
+            host = _host_times(shared, device.get("empty_kernel_host_ns"))
         exact = intervals.speedup(shared.baseline_ns, shared.variant_ns, shared.instances)
         speedup = intervals.blurred(exact, quantum)
     judged = failed or verdict.judge(
@@ -123,6 +137,7 @@ def _row(baseline: Row, case: Row, shared: _Shared, resolution_ns: float | None)
             intervals.drift(shared.baseline_ns / shared.variant_ns, shared.instances),
             shared.throttled,
             quantum,
+            host,
         ),
         verdict.SAME_WITHIN if case["same_within"] is None else case["same_within"],
     )
@@ -134,6 +149,9 @@ def _row(baseline: Row, case: Row, shared: _Shared, resolution_ns: float | None)
         "speedup": speedup.estimate,
         "speedup_low": speedup.low,
         "speedup_high": speedup.high,
+        "wall_speedup": wall.estimate,
+        "wall_speedup_low": wall.low,
+        "wall_speedup_high": wall.high,
         "blocks": sum(group.size for group in counted),
         "instances": len(counted),
         "outcome": judged.outcome,
@@ -153,6 +171,16 @@ def _failed(baseline: Row, case: Row, instances: int) -> verdict.Judgement | Non
         why = "the two sides share no block with a valid sample"
         return verdict.without_speedup(Status.OK, why, "", claim, device_class)
     return None
+
+
+def _host_times(shared: _Shared, empty_kernel_ns: float | None) -> HostTimes:
+    base_beside, own_beside = shared.host_ns - np.array([shared.baseline_ns, shared.variant_ns])
+    return HostTimes(
+        intervals.grouped_interval(intervals.by_instance(own_beside - base_beside, shared.instances)),
+        (math.nan if empty_kernel_ns is None else empty_kernel_ns) * shared.commands,
+        float(np.median(shared.baseline_ns)),
+        float(np.median(shared.variant_ns)),
+    )
 
 
 def _quantum(shared: _Shared, resolution_ns: float) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from harness.analysis.intervals import MIN_SAMPLES, UNKNOWN, Interval
+from harness.analysis.unrecorded import HostTimes
 from harness.vocabulary import NEVER_RUN, Outcome, Status, StopReason, Verdict
 
 #: Speed-ups from 1 / (1 + this) to 1 + this are the same in practice, in runs that do not tell their band.
@@ -14,6 +15,9 @@ SAME_WITHIN: Final = 0.02
 
 #: Part of the blocks under another state of the machine from which an inconclusive pair is called throttled.
 THROTTLED_SHARE: Final = 0.1
+
+#: Ratio from which a difference is told in times instead of percent.
+TWICE: Final = 2
 
 #: Relative change from the first half of the blocks to the second from which a drift is worth a reason.
 NOTABLE_DRIFT: Final = 0.02
@@ -28,8 +32,8 @@ class Judgement:
     Attributes:
         outcome: faster, slower, same, inconclusive, or none when there is no speed-up to judge.
         verdict: confirmed, refuted, inconclusive or not applicable.
-        reason: One line; of an inconclusive outcome it begins with a code: too few blocks, timer, throttled,
-            drift, budget or noise.
+        reason: One line; of an inconclusive outcome it begins with a code: too few blocks, unrecorded work?, timer,
+            throttled, drift, budget or noise.
     """
 
     outcome: Outcome
@@ -47,26 +51,33 @@ class Circumstances:
         throttled: Part of the blocks in which the machine was in another state.
         quantum: Error that the timer's quantum makes in the speed-up, as a relative size. The interval holds it
             (`intervals.blurred`).
+        host: What the host's clock says of the pair, where the metric is the device's.
     """
 
     stopped_by: str | None = None
     drift: Interval = UNKNOWN
     throttled: float = 0.0
     quantum: float = 0.0
+    host: HostTimes | None = None
 
 
 def outcome_of(interval: Interval, band: float = SAME_WITHIN) -> Outcome:
-    """Outcome of the interval of a speed-up: same when all of it is within the band around 1, else by its ends.
+    """Outcome of the interval of a speed-up: faster or slower when it excludes 1, however near to 1 it is.
 
-    An interval that is unknown, or that holds 1 and leaves the band, is inconclusive.
+    An interval that holds 1 is same when it lies within the band around 1, and inconclusive when it leaves the band or
+    is unknown.
     """
     if not interval.known:
         return Outcome.INCONCLUSIVE
-    if interval.low >= 1 / (1 + band) and interval.high <= 1 + band:
-        return Outcome.SAME
     if interval.low > 1:
         return Outcome.FASTER
-    return Outcome.SLOWER if interval.high < 1 else Outcome.INCONCLUSIVE
+    if interval.high < 1:
+        return Outcome.SLOWER
+    return Outcome.SAME if _within(interval, band) else Outcome.INCONCLUSIVE
+
+
+def _within(interval: Interval, band: float) -> bool:
+    return interval.low >= 1 / (1 + band) and interval.high <= 1 + band
 
 
 def same_within(precision: float) -> float:
@@ -98,7 +109,9 @@ def judge(
         return Judgement(outcome, Verdict.NOT_APPLICABLE, f"{_no_claim(device_class)}; {reason}")
     if outcome == Outcome.INCONCLUSIVE:
         return Judgement(outcome, Verdict.INCONCLUSIVE, reason)
-    return Judgement(outcome, Verdict.CONFIRMED if outcome == claim else Verdict.REFUTED, f"claimed {claim}; {reason}")
+    # a difference that is sure and too small to matter is what a claim of "same" says
+    holds = outcome == claim or (claim == Outcome.SAME and _within(interval, band))
+    return Judgement(outcome, Verdict.CONFIRMED if holds else Verdict.REFUTED, f"claimed {claim}; {reason}")
 
 
 def without_speedup(status: str, why: str | None, side: str, claim: str | None, device_class: str) -> Judgement:
@@ -127,8 +140,25 @@ def _conclude(interval: Interval, circumstances: Circumstances, band: float) -> 
             f"too few blocks: {interval.n} of the {MIN_SAMPLES} that an interval needs{ended}; raise --budget"
         )
     outcome = outcome_of(interval, band)
-    words = describe(interval, "blocks") + (f", same within {100 * band:.3g} %" if outcome == Outcome.SAME else "")
-    return outcome, f"{_obstacle(interval, circumstances)} ({words})" if outcome == Outcome.INCONCLUSIVE else words
+    measured = describe(interval, "blocks")
+    if circumstances.host is not None and (contradiction := circumstances.host.contradiction(outcome)):
+        return Outcome.INCONCLUSIVE, f"{contradiction} ({measured})"
+    if outcome == Outcome.INCONCLUSIVE:
+        return outcome, f"{_obstacle(interval, circumstances)} ({measured})"
+    if outcome == Outcome.SAME:
+        return outcome, f"{measured}, same within {100 * band:.3g} %"
+    return outcome, f"{size(interval.estimate)}: {measured}"
+
+
+def size(speedup: float) -> str:
+    """A difference in words: ``faster by 1.6 %``, ``slower by 25 %``, ``3.2 times as fast``, ``3.2 times as long``.
+
+    By how much the longer time exceeds the shorter one; from twice on how many times it is as long.
+    """
+    ratio = max(speedup, 1 / speedup)
+    if ratio < TWICE:
+        return f"{'faster' if speedup >= 1 else 'slower'} by {100 * (ratio - 1):.2g} %"
+    return f"{ratio:.3g} times as {'fast' if speedup >= 1 else 'long'}"
 
 
 def describe(interval: Interval, unit: str) -> str:

@@ -22,6 +22,7 @@ from harness.runner.messages import Stage
 from harness.runner.worker.bound_problem import Binding
 from harness.runner.worker.prepare import find_pattern, make_problem
 from harness.runner.worker.variant_run import start
+from harness.session import direct_calls
 from harness.session.device_memory import DeviceMemory
 from harness.session.session import Session
 
@@ -52,6 +53,7 @@ class _Collector:
         queue = dpctl.SyclQueue(device, property=["in_order", "enable_profiling"])
         self._session = Session(queue, KernelStore(observer=self._note))
         self._session.device = self._device = _AskedDevice(device)
+        direct_calls.install()
         self._of: dict[str, str] = {}
         self._noted: set[tuple[str, tuple[str, ...]]] = set()
 

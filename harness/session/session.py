@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import dpctl
@@ -12,9 +13,9 @@ import dpnp
 from harness.dpex import DeviceEvent, separate_context
 from harness.dpex.fill import fill
 from harness.dpex.kernel_store import Compilation, KernelStore
-from harness.errors import Unsupported, first_line
+from harness.errors import Unsupported, XebenchError, first_line
 from harness.runtime.tensor import usm_ndarray
-from harness.session import device_memory
+from harness.session import device_memory, direct_calls
 from harness.session.recorder import Measured, Recorder
 
 
@@ -29,6 +30,8 @@ class Session:
     Attributes:
         device: the ``dpctl.SyclDevice``: its properties are the device's limits.
         queue: the session's own queue: in order, with profiling.
+        records_direct_calls: whether ``call_kernel`` and library functions that a variant calls by itself are recorded
+            (:mod:`harness.session.direct_calls`). Host times hold them anyway, and are not to hold the recording.
     """
 
     def __init__(
@@ -36,7 +39,9 @@ class Session:
     ) -> None:
         self.queue = queue
         self.device = queue.sycl_device
+        self.records_direct_calls = True
         self._queues = [queue]
+        self._measuring = False
         self._recorder = Recorder()
         self._kernels = kernels
         self._clock = clock
@@ -104,15 +109,9 @@ class Session:
         Raises:
             Unsupported: the library has no code for this device (dpnp says so by a RuntimeError of the SYCL runtime).
         """
-        name = getattr(function, "__name__", "library")
-        first = DeviceEvent(self.queue.submit_barrier())
-        try:
-            result = function(*map(_for_dpnp, arguments), **{k: _for_dpnp(v) for k, v in options.items()})
-        except RuntimeError as error:
-            raise Unsupported(f"{name} does not run on this device: {first_line(error)}") from error
-        last = DeviceEvent(self.queue.submit_barrier())
-        self._recorder.add_bracket(name, 0, first, last)
-        return result
+        with direct_calls.recorded_by(None):
+            prepared = {name: _for_dpnp(value) for name, value in options.items()}
+            return self._between_barriers(function, self.queue, list(map(_for_dpnp, arguments)), prepared)
 
     def alloc(
         self,
@@ -127,7 +126,8 @@ class Session:
         Raises:
             Unsupported: the device lacks this kind of USM, or the memory.
         """
-        return device_memory.allocate(shape, dtype, queue or self.queue, usm)
+        with direct_calls.recorded_by(None):
+            return device_memory.allocate(shape, dtype, queue or self.queue, usm)
 
     def new_queue(self, *, in_order: bool = True, context: str = "shared") -> dpctl.SyclQueue:
         """A further queue with profiling.
@@ -139,7 +139,8 @@ class Session:
         """
         properties = ["enable_profiling", *(["in_order"] if in_order else [])]
         sycl_context = separate_context(self.device) if context == "separate" else self.queue.sycl_context
-        queue = dpctl.SyclQueue(sycl_context, self.device, property=properties)
+        with direct_calls.recorded_by(None):
+            queue = dpctl.SyclQueue(sycl_context, self.device, property=properties)
         self._queues.append(queue)
         return queue
 
@@ -155,7 +156,38 @@ class Session:
         """Return when every command of the sample is over."""
         self._recorder.wait()
 
+    # ---- what a variant calls by itself -------------------------------------------------------------------------
+
+    def launch_directly(self, kernel: Any, index_space: Any, arguments: Sequence[Any], depends: Sequence[Any]) -> Any:
+        """Launch what a variant gave ``call_kernel``, on the queue of its arrays, as numba-dpex does."""
+        queues = direct_calls.queues_of(*arguments)
+        queue = queues[0] if queues else self.queue
+        with direct_calls.recorded_by(None):
+            return self.launch(kernel, index_space, *arguments, depends=depends, queue=queue)
+
+    def call_directly(self, function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
+        """Call a library function that a variant called by itself, timed as :meth:`call` does.
+
+        Raises:
+            XebenchError: a sample's call works on a queue that the session does not have.
+        """
+        name = getattr(function, "__name__", "a library function")
+        queues = direct_calls.queues_of(*arguments, *options.values())
+        with direct_calls.recorded_by(None):
+            if queues and queues[0] in self._queues:
+                return self._between_barriers(function, queues[0], arguments, options)
+            result = function(*arguments, **options)
+        if self._measuring and any(queue not in self._queues for queue in queues or direct_calls.queues_of(result)):
+            raise XebenchError(
+                f"{name} works on a queue that nobody times: pass sycl_queue=session.queue, or use session.alloc"
+            )
+        return result
+
     # ---- what the harness calls ---------------------------------------------------------------------------------
+
+    def watching(self) -> AbstractContextManager[None]:
+        """Record what is called directly meanwhile, if this session does."""
+        return direct_calls.recorded_by(self) if self.records_direct_calls else nullcontext()
 
     def begin(self) -> None:
         """Start a new sample."""
@@ -168,11 +200,16 @@ class Session:
         """
         self.begin()
         clock, recorder = self._clock, self._recorder
-        begin = clock()
-        for _ in range(batch):
-            timed()
-            recorder.end_execution()
-        end = clock()
+        with self.watching():
+            self._measuring = True
+            try:
+                begin = clock()
+                for _ in range(batch):
+                    timed()
+                    recorder.end_execution()
+                end = clock()
+            finally:
+                self._measuring = False
         for queue in self._queues:
             queue.wait()
         late_ns = clock() - end
@@ -205,12 +242,29 @@ class Session:
         self.forget_queues(1)
         self._recorder.begin()
 
+    def _between_barriers(
+        self,
+        function: Callable[..., Any],
+        queue: dpctl.SyclQueue,
+        arguments: Sequence[Any],
+        options: Mapping[str, Any],
+    ) -> Any:
+        name = getattr(function, "__name__", "library")
+        first = DeviceEvent(queue.submit_barrier())
+        try:
+            result = function(*arguments, **options)
+        except RuntimeError as error:
+            raise Unsupported(f"{name} does not run on this device: {first_line(error)}") from error
+        last = DeviceEvent(queue.submit_barrier())
+        self._recorder.add_bracket(name, self._number(queue), first, last)
+        return result
+
     def _number(self, queue: dpctl.SyclQueue) -> int:
-        for number, numbered in enumerate(self._queues):
-            if numbered is queue:
-                return number
-        self._queues.append(queue)
-        return len(self._queues) - 1
+        if queue not in self._queues:
+            if not queue.has_enable_profiling:
+                raise XebenchError("what runs on a queue without profiling has no times: use session.new_queue()")
+            self._queues.append(queue)
+        return self._queues.index(queue)
 
 
 def _as_sycl(event: Any) -> Any:

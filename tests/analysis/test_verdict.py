@@ -23,7 +23,8 @@ def interval(low: float, high: float, n: int = 20) -> Interval:
         (1.01, 1.05, "faster"),
         (0.95, 0.99, "slower"),
         (0.99, 1.01, "same"),
-        (1.005, 1.015, "same"),  # surely above 1, but not by what matters
+        (1.0001, 1.0002, "faster"),  # sure is sure, however little it is
+        (0.985, 0.995, "slower"),
         (1 / 1.02, 1.02, "same"),
         (0.97, 1.01, "inconclusive"),
         (0.9, 1.2, "inconclusive"),

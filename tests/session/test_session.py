@@ -53,6 +53,7 @@ class Kernels:
 
 class Queue:
     sycl_device = "a device"
+    has_enable_profiling = True
 
     def __init__(self, clock: Clock | None = None) -> None:
         self.clock = clock or Clock()

@@ -32,10 +32,11 @@ from harness.sampling.blocks import Sampled, sample_family
 from harness.sampling.instances import Instances
 from harness.sampling.limits import Sampling
 from harness.sampling.stopping import NEXT_INSTANCE
+from harness.session import direct_calls
 from harness.session.cache_flush import Flusher
 from harness.session.device_memory import DeviceMemory
 from harness.session.session import Session
-from harness.vocabulary import State, Status, StopReason
+from harness.vocabulary import State, Status, StopReason, metric_named
 
 #: Reasons for the end of sampling, the least satisfying first: a case that was sampled in two states has one.
 _ENDS = (StopReason.PASS, StopReason.BUDGET, StopReason.MAX_BLOCKS, StopReason.PRECISION)
@@ -62,6 +63,7 @@ class FamilyRun:
     def __post_init__(self) -> None:
         request = self.request
         self.pattern = find_pattern(request.source, request.pattern)
+        self.session.records_direct_calls = metric_named(self.pattern.metric).on_device_clock
         self.rows = RowStream(self.sender, request.case_ids, request.first_sample, compiled=request.compiled)
         self.variants = [VariantRun(self.pattern.variants[name]) for name in request.variants]
         self.work: Work | None = None
@@ -221,6 +223,7 @@ class FamilyRun:
 def prepare(device: str, parent: Parent) -> Callable[[Request], None]:
     """A session on a device; gives the function that measures on it what the manager asks for."""
     session = Session.on(device)
+    direct_calls.install()
     info = describe(session.device)
 
     def answer(request: Request) -> None:

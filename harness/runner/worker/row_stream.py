@@ -85,6 +85,7 @@ class RowStream:
                     "stage": stage.stage,
                     "cached": stage.cached,
                     "batch": 1,
+                    "commands": None,
                     **dict.fromkeys((metric.column for metric in Metric), None),
                     "host_ns": stage.host_ns,
                     "queue_ns": None,

@@ -6,14 +6,20 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
+from typing import Final
 
 from harness.analysis import metrics
+from harness.errors import XebenchError
 from harness.runner.worker.row_stream import RowStream
 from harness.runner.worker.sample_flags import Rules
 from harness.runner.worker.variant_run import VariantRun
 from harness.session.cache_flush import Flusher
 from harness.session.session import Session
 from harness.vocabulary import is_valid, metric_named
+
+NO_COMMAND: Final = (
+    "the session saw no command of it: submit what it does by session.launch, session.copy or session.call"
+)
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,8 @@ class SampleTaker:
         executions = [[command.event_times() for command in execution] for execution in measured.executions]
         totals_ns = metrics.sample_times(executions, measured.host_ns)
         metric = metric_named(self.rules.metric)
+        if metric.on_device_clock and not measured.commands:
+            raise XebenchError(NO_COMMAND)
         total_ns = totals_ns[metric]
         limit_gbps = self.flusher.limit_gbps if self.flusher is not None else None
         times = list(chain.from_iterable(executions))
@@ -58,6 +66,7 @@ class SampleTaker:
                 "instance": self.instance,
                 "state": state,
                 "batch": batch,
+                "commands": len(measured.commands) // batch,
                 **{kind.column: time_ns / batch for kind, time_ns in totals_ns.items()},
                 "queue_ns": sum(map(metrics.queue_ns, executions)) / batch,
                 "valid": valid,

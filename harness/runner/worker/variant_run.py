@@ -51,10 +51,11 @@ def start(function: Callable[..., Any], session: Any, bound: Any, axes: Mapping[
         axes: the point on the axes; it receives those that it names.
     """
     whole = partial(function, session, bound, **accepted(function, axes))
-    prepared = whole()
-    if not callable(prepared):
-        return whole
-    prepared()
+    with session.watching():
+        prepared = whole()
+        if not callable(prepared):
+            return whole
+        prepared()
     sample: Callable[[], Any] = prepared
     return sample
 

@@ -1,0 +1,139 @@
+"""What a variant submits past its session, by ``numba_dpex.call_kernel`` or by dpnp, is recorded as if it had not.
+
+A worker process calls :func:`install` before it imports benchmark files. Functions of numba-dpex, dpnp and
+``dpctl.tensor`` then have stand-ins, which do what the original does until :func:`recorded_by` names the session that
+takes the calls. Commands that go yet another way, such as ``SyclQueue.memcpy``, are left to the comparison of host
+times (:mod:`harness.analysis.unrecorded`).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import dpctl
+import dpctl.tensor
+import dpnp
+import numba_dpex
+from dpctl.tensor import _copy_utils
+from numba_dpex.core import kernel_launcher
+
+from harness.errors import XebenchError
+
+#: Where functions of arrays are found by users of dpnp and of dpctl.
+_LIBRARIES = (dpnp, dpnp.fft, dpnp.linalg, dpnp.random, dpctl.tensor)
+
+#: How ``array[...] = value`` copies.
+_COPIES = ("_copy_from_usm_ndarray_to_usm_ndarray", "_copy_from_numpy_into")
+
+
+class Recording(Protocol):
+    """Takes direct calls: a :class:`harness.session.session.Session`."""
+
+    def launch_directly(self, kernel: Any, index_space: Any, arguments: Sequence[Any], depends: Sequence[Any]) -> Any:
+        """Launch a kernel; gives its event."""
+
+    def call_directly(self, function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
+        """Call a function of a library."""
+
+
+_session: Recording | None = None
+
+
+@contextmanager
+def recorded_by(session: Recording | None) -> Iterator[None]:
+    """Direct calls are this session's meanwhile; nobody's for None, as within a library."""
+    global _session  # noqa: PLW0603
+    outer, _session = _session, session
+    try:
+        yield
+    finally:
+        _session = outer
+
+
+class _StandIn:
+    """A function that a session may take over; like the original in all else, to numba as well."""
+
+    def __init__(self, name: str, original: Any) -> None:
+        self.original = original
+        functools.update_wrapper(self, original, updated=())
+        self.__name__ = name  # some of dpnp's have none
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        if _session is None:
+            return self.original(*arguments, **options)
+        return self._recorded(_session, arguments, options)
+
+    def _recorded(self, session: Recording, arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
+        return session.call_directly(self, arguments, options)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.original, name)
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.original == (other.original if isinstance(other, _StandIn) else other))
+
+    def __hash__(self) -> int:
+        return hash(self.original)
+
+
+class _CallKernel(_StandIn):
+    """``call_kernel``: returns when the kernel is over."""
+
+    def _recorded(self, session: Recording, arguments: Sequence[Any], options: Mapping[str, Any]) -> None:
+        kernel, index_space, *kernel_arguments = arguments
+        session.launch_directly(kernel, index_space, kernel_arguments, ()).wait()
+
+
+class _CallKernelAsync(_StandIn):
+    """``call_kernel_async``: gives the events of the release of the arguments and of the kernel."""
+
+    def _recorded(self, session: Recording, arguments: Sequence[Any], options: Mapping[str, Any]) -> tuple[Any, Any]:
+        kernel, index_space, depends, *kernel_arguments = arguments
+        event = session.launch_directly(kernel, index_space, kernel_arguments, depends).sycl_event
+        return event, event
+
+
+class _QueueType(type(dpctl.SyclQueue)):  # type: ignore[misc]
+    """Makes queues, but not for a variant: the session could not know of them."""
+
+    def __call__(cls, *arguments: Any, **options: Any) -> Any:
+        if _session is not None:
+            raise XebenchError("makes a SyclQueue of its own, whose commands nobody times: use session.new_queue()")
+        return cls.__base__(*arguments, **options)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, cls.__base__)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, cls.__base__)
+
+
+@functools.cache
+def install() -> None:
+    """Put the stand-ins in place, for the rest of the process."""
+    for module in (numba_dpex, kernel_launcher):
+        module.call_kernel = _CallKernel("call_kernel", module.call_kernel)
+        module.call_kernel_async = _CallKernelAsync("call_kernel_async", module.call_kernel_async)
+    for library in _LIBRARIES:
+        for name, function in list(vars(library).items()):
+            if _is_function(name, function):
+                setattr(library, name, _StandIn(name, function))
+    for name in _COPIES:
+        setattr(_copy_utils, name, _StandIn("copy", getattr(_copy_utils, name)))
+    dpctl.SyclQueue = _QueueType("SyclQueue", (dpctl.SyclQueue,), {"__module__": "dpctl"})
+
+
+def _is_function(name: str, value: Any) -> bool:
+    return callable(value) and not name.startswith("_") and not isinstance(value, type | _StandIn)
+
+
+def queues_of(*values: Any) -> list[Any]:
+    """The queues of the arrays among some arguments, and of those in lists and tuples among them; each once."""
+    queues: list[Any] = []
+    for value in values:
+        found = queues_of(*value) if isinstance(value, list | tuple) else [getattr(value, "sycl_queue", None)]
+        queues.extend(queue for queue in found if queue is not None and queue not in queues)
+    return queues

@@ -1,0 +1,128 @@
+"""Variants that do their work past the session, as host programs in the wild do."""
+
+import math
+
+import dpctl
+import dpnp
+import numba_dpex as dpex
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from harness import Pattern, Problem, output
+
+STEPS = 5000  # some ms, which no launch takes
+
+
+def declare(name):
+    sizes = {"n": 1 << 14}
+    pattern = Pattern(
+        name,
+        guide="none",
+        lesson="All work counts.",
+        presets={"smoke": sizes, "default": sizes},
+        metric="device",
+        rtol=1e-6,
+    )
+    pattern.problem(lambda rng, n: Problem(x=rng.random(n, dtype=np.float32), y=output(n, np.float32)))
+    pattern.reference(lambda p: {"y": np.sqrt(p.x)})
+    pattern.naive(sqrt_after_much_work)
+    return pattern
+
+
+@dpex.kernel(error_model="numpy")
+def much_work(item: kapi.Item, x, y):
+    i = item.get_id(0)
+    total = np.float32(0)
+    for _ in range(STEPS):
+        total = total * np.float32(0.5) + x[i]
+    y[i] = total
+
+
+@dpex.kernel(error_model="numpy")
+def sqrt(item: kapi.Item, x, y):
+    i = item.get_id(0)
+    y[i] = math.sqrt(x[i])
+
+
+@dpex.dpjit
+def much_work_from_compiled_code(n, x, y):
+    dpex.call_kernel(much_work, kapi.Range(n), x, y)
+
+
+@dpex.dpjit
+def sqrt_from_compiled_code(n, x, y):
+    dpex.call_kernel(sqrt, kapi.Range(n), x, y)
+
+
+def sqrt_after_much_work(session, p):
+    session.launch(much_work, kapi.Range(p.n), p.x, p.y)
+    session.launch(sqrt, kapi.Range(p.n), p.x, p.y)
+
+
+direct = declare("direct")
+
+
+@direct.optimized
+def call_kernel(session, p):
+    dpex.call_kernel(much_work, kapi.Range(p.n), p.x, p.y)
+    session.launch(sqrt, kapi.Range(p.n), p.x, p.y)
+
+
+@direct.optimized
+def call_kernel_async(session, p):
+    _, first = dpex.call_kernel_async(much_work, kapi.Range(p.n), (), p.x, p.y)
+    dpex.call_kernel_async(sqrt, kapi.Range(p.n), (first,), p.x, p.y)
+
+
+@direct.optimized
+def library(session, p):
+    dpnp.sqrt(p.x, out=p.y)
+
+
+@direct.optimized
+def library_operators(session, p):
+    copy = dpnp.asarray(p.x)
+    dpnp.asarray(p.y)[:] = (copy + copy) ** 0.5 * np.float32(0.5**0.5)
+
+
+unseen = declare("unseen")
+
+
+@unseen.optimized
+def compiled_host_program(session, p):
+    much_work_from_compiled_code(p.n, p.x, p.y)
+    session.launch(sqrt, kapi.Range(p.n), p.x, p.y)
+
+
+@unseen.optimized
+def nothing_recorded(session, p):
+    much_work_from_compiled_code(p.n, p.x, p.y)
+    sqrt_from_compiled_code(p.n, p.x, p.y)
+
+
+@unseen.optimized
+def own_queue(session, p):
+    queue = dpctl.SyclQueue(session.device)
+    queue.memcpy(p.y.usm_data, p.x.usm_data, p.x.nbytes)
+    session.launch(sqrt, kapi.Range(p.n), p.x, p.y)
+
+
+@unseen.optimized
+def other_queue(session, p):
+    dpnp.sqrt(dpnp.ones(p.n, dtype=np.float32))
+    session.launch(sqrt, kapi.Range(p.n), p.x, p.y)
+
+
+# the naive side is the one whose work was not recorded
+unseen_baseline = Pattern(
+    "unseen_baseline",
+    guide="none",
+    lesson="All work counts.",
+    presets={"smoke": {"n": 1 << 14}, "default": {"n": 1 << 14}},
+    metric="device",
+    rtol=1e-6,
+)
+unseen_baseline.problem(lambda rng, n: Problem(x=rng.random(n, dtype=np.float32), y=output(n, np.float32)))
+unseen_baseline.reference(lambda p: {"y": np.sqrt(p.x)})
+unseen_baseline.naive(compiled_host_program)
+unseen_baseline.optimized(sqrt_after_much_work)

@@ -1,0 +1,73 @@
+"""What variants do past their session is recorded, refused, or makes the verdict undecided; never free."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import harness
+from harness.records import Run
+
+FILE = Path(__file__).parents[1] / "faulty/unrecorded_work.py"
+pytestmark = pytest.mark.device
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    output = tmp_path_factory.mktemp("unrecorded") / "run"
+    names = ("direct", "unseen", "unseen_baseline", "--path", str(FILE))
+    limits = ("--preset", "smoke", "--device", "cpu", "--max-samples", "12", "--budget", "30")
+    command = [sys.executable, "-m", "harness", "run", *names, *limits, "--output", str(output)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 1, done.stdout + done.stderr
+    return harness.load_run(output)
+
+
+def commands(run: Run, variant: str) -> list[tuple[str, str]]:
+    """Kind and name of each command of a variant's first sample."""
+    events = run.events[run.events["case_id"].str.startswith(f"direct/{variant}/")]
+    first = events[events["sample"] == events["sample"].min()].sort_values("sequence")
+    return list(zip(first["kind"], first["name"], strict=True))
+
+
+@pytest.mark.parametrize("variant", ["sqrt_after_much_work", "call_kernel", "call_kernel_async"])
+def test_kernels_of_call_kernel_are_recorded(variant: str, run: Run) -> None:
+    assert commands(run, variant) == [("kernel", "much_work"), ("kernel", "sqrt")]
+    kernels = run.cases.set_index(["pattern", "variant"])["kernels"]["direct", variant]
+    assert "much_work" in kernels and "sqrt" in kernels
+
+
+def test_library_calls_are_recorded(run: Run) -> None:
+    assert commands(run, "library") == [("library", "sqrt")]
+    assert commands(run, "library_operators") == [
+        ("library", name) for name in ("asarray", "add", "power", "multiply", "asarray", "copy")
+    ]
+
+
+def test_what_cannot_be_recorded_is_an_error_that_says_what_to_do(run: Run) -> None:
+    failed = run.cases[run.cases["status"] == "error"].set_index("variant")["reason"]
+    assert dict(failed) == {
+        "nothing_recorded": "sample: the session saw no command of it: submit what it does by session.launch, "
+        "session.copy or session.call",
+        "own_queue": "check: makes a SyclQueue of its own, whose commands nobody times: use session.new_queue()",
+        "other_queue": "sample: ones works on a queue that nobody times: pass sycl_queue=session.queue, or use "
+        "session.alloc",
+    }
+
+
+@pytest.mark.parametrize(
+    ("pattern", "variant", "side"),
+    [
+        ("unseen", "compiled_host_program", "the variant"),
+        ("unseen_baseline", "sqrt_after_much_work", "the baseline"),
+    ],
+)
+def test_work_that_only_the_host_saw_leaves_the_pair_undecided(pattern: str, variant: str, side: str, run: Run) -> None:
+    pair = run.pairs.set_index(["pattern", "variant"]).loc[(pattern, variant)]
+    assert max(pair["speedup"], 1 / pair["speedup"]) > 2, "the recorded commands alone differ"
+    assert pair["outcome"] == "inconclusive"
+    assert f"unrecorded work? beside its commands {side} takes " in pair["reason"]
+    assert pair["wall_speedup_low"] <= pair["wall_speedup"] <= pair["wall_speedup_high"]
