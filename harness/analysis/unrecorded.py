@@ -58,6 +58,6 @@ class HostTimes:
 
 def _words(side: str, beside_ns: float) -> str:
     return (
-        f"unrecorded work? beside its commands {side} takes {beside_ns / 1e3:.0f} us more on the host than the other "
+        f"unrecorded work?: beside its commands {side} takes {beside_ns / 1e3:.0f} us more on the host than the other "
         "side: submit everything by session.launch, session.copy or session.call"
     )

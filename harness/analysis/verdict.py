@@ -106,7 +106,7 @@ def judge(
     """
     outcome, reason = _conclude(interval, circumstances, band)
     if claim is None:
-        return Judgement(outcome, Verdict.NOT_APPLICABLE, f"{_no_claim(device_class)}; {reason}")
+        return Judgement(outcome, Verdict.NOT_APPLICABLE, f"{reason}; {_no_claim(device_class)}")
     if outcome == Outcome.INCONCLUSIVE:
         return Judgement(outcome, Verdict.INCONCLUSIVE, reason)
     # a difference that is sure and too small to matter is what a claim of "same" says

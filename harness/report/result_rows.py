@@ -12,6 +12,7 @@ import pandas as pd
 from harness.analysis import points
 from harness.analysis.noise_floor import noise_floor
 from harness.analysis.times import counted
+from harness.analysis.verdict import size
 from harness.records import Run
 from harness.report import units
 from harness.vocabulary import Outcome, Role, Roof, State, Status, Verdict
@@ -114,13 +115,16 @@ def _equal(column: pd.Series[Any], value: Any) -> pd.Series[bool]:
 
 def brief_reason(pair: dict[Any, Any]) -> str:
     """Why the verdict is what it is, in a few words; the sentence is in the table ``pairs``."""
-    if pair["verdict"] == Verdict.CONFIRMED:
-        return ""
+    outcome = pair["outcome"]
+    if outcome == Outcome.NONE:
+        return str(pair["reason"]).partition(";")[0]
+    if outcome == Outcome.INCONCLUSIVE:
+        outcome = str(pair["reason"]).partition(":")[0].rpartition("; ")[2]
+    elif outcome != Outcome.SAME:
+        outcome = size(pair["speedup"])
     if pair["verdict"] == Verdict.REFUTED:
-        return f"{pair['outcome']}, claimed {pair['claim']}"
-    if pair["outcome"] != Outcome.NONE and pd.isna(pair["claim"]):
-        return f"{pair['outcome']}, no claim"
-    return str(pair["reason"]).partition(":" if pair["outcome"] == Outcome.INCONCLUSIVE else ";")[0]
+        return f"{outcome}, claimed {pair['claim']}"
+    return f"{outcome}, no claim" if pd.isna(pair["claim"]) else outcome
 
 
 def noise_line(run: Run) -> str:

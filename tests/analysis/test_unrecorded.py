@@ -63,7 +63,7 @@ def test_a_pair_has_the_speed_up_of_the_host_beside_that_of_the_device() -> None
 def test_hidden_work_leaves_the_pair_undecided() -> None:
     pair = pair_of(hidden_ns=9e5)
     assert (pair["outcome"], pair["verdict"]) == ("inconclusive", "inconclusive")
-    assert str(pair["reason"]).startswith("unrecorded work? beside its commands the variant takes 900 us more")
+    assert str(pair["reason"]).startswith("unrecorded work?: beside its commands the variant takes 900 us more")
 
 
 def test_a_run_that_does_not_tell_its_commands_is_judged_by_its_times_alone() -> None:

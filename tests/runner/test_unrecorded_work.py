@@ -69,5 +69,5 @@ def test_work_that_only_the_host_saw_leaves_the_pair_undecided(pattern: str, var
     pair = run.pairs.set_index(["pattern", "variant"]).loc[(pattern, variant)]
     assert max(pair["speedup"], 1 / pair["speedup"]) > 2, "the recorded commands alone differ"
     assert pair["outcome"] == "inconclusive"
-    assert f"unrecorded work? beside its commands {side} takes " in pair["reason"]
+    assert f"unrecorded work?: beside its commands {side} takes " in pair["reason"]
     assert pair["wall_speedup_low"] <= pair["wall_speedup"] <= pair["wall_speedup_high"]
