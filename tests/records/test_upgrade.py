@@ -171,3 +171,11 @@ def test_what_an_earlier_version_lacked_is_damage_in_a_present_run(tmp_path: Pat
     (tmp_path / "run" / "checks.parquet").unlink()
     with pytest.raises(RunFolderError, match=r"checks.parquet is missing"):
         load_run(tmp_path / "run")
+
+
+@pytest.mark.parametrize("folder", ["default", "guide", "sub-groups-of-32"])
+def test_the_published_runs_of_a_discrete_gpu_are_read(folder: str) -> None:
+    run = load_run(REFERENCE.parent / "nvidia-h200" / folder)
+    assert set(run.cases["device_class"]) == {"gpu"} and set(run.devices["sub_group_sizes"]) == {"32"}
+    assert run.pairs["speedup"].notna().sum() > 40
+    assert "NVIDIA H200" in formats.render(run, "text")
