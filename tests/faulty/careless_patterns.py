@@ -4,7 +4,7 @@ import numba_dpex as dpex
 import numpy as np
 from numba_dpex import kernel_api as kapi
 
-from harness import Pattern, Problem, output
+from harness import Pattern, Problem, inout, output
 
 BYTES = 3  # of an input that no kernel needs
 
@@ -220,6 +220,39 @@ def looks_at_the_first_element(session, p):
         right(session, p)
 
 
+writes_when_any_is_wrong = declare("writes_when_any_is_wrong")
+writes_when_any_is_wrong.problem(in_and_out)
+writes_when_any_is_wrong.reference(doubled)
+writes_when_any_is_wrong.naive(right)
+
+
+@writes_when_any_is_wrong.optimized
+def looks_at_all_elements(session, p):
+    found = np.empty(p.n, np.float32)
+    session.copy(found, p.y)
+    session.wait()
+    if not np.array_equal(found, 2 * p.host.x):
+        right(session, p)
+
+
+# nothing wrong: what is left to do depends on what it updates, not on what it writes
+until_done = declare("until_done")
+until_done.problem(
+    lambda rng, n: Problem(x=rng.random(n).astype(np.float32), left=inout(np.full(1, 3, np.int32)), y=output(n, "f4"))
+)
+until_done.reference(lambda p: {"left": [0], "y": 2 * p.x})
+
+
+@until_done.naive
+def steps(session, p):
+    left = np.empty(1, np.int32)
+    session.copy(left, p.left)
+    session.wait()
+    for _ in range(left[0]):
+        right(session, p)
+    session.fill(p.left, 0)
+
+
 @dpex.kernel(error_model="numpy")
 def double_even(item: kapi.Item, x, y):
     i = 2 * item.get_id(0)
@@ -281,8 +314,8 @@ misspelt.reference(lambda p: {"y": 2 * p.guess})
 
 
 @misspelt.naive
-def gess(session, p):
-    session.launch(double, kapi.Range(p.n), p.gess, p.y)
+def guesses(session, p):
+    session.launch(double, kapi.Range(p.n), p.guesses, p.y)
 
 
 @misspelt.optimized

@@ -98,8 +98,8 @@ def test_an_unknown_override_or_preset_is_named() -> None:
         build_plan([info()], "smoke", {"width": (1,)})
     with pytest.raises(PatternError, match="'huge'.*default, smoke"):
         build_plan([info()], "huge")
-    with pytest.raises(PatternError, match=r"'defualt': did you mean default\?"):
-        build_plan([info()], "defualt")
+    with pytest.raises(PatternError, match=r"'defaults': did you mean default\?"):
+        build_plan([info()], "defaults")
     with pytest.raises(PatternError, match=r"--set strid: .*: did you mean stride\?"):
         build_plan([info()], "smoke", {"strid": (1,)})
 

@@ -18,18 +18,22 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 
-class Bound(SimpleNamespace):
+class HostView(SimpleNamespace):
+    """A problem as its reference sees it: numpy arrays and numbers as attributes."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"the problem has no {name!r}: {suggestion(name, vars(self))}")
+
+
+class Bound(HostView):
     """A problem as variants see it: device arrays, host arrays under ``host``, numbers as attributes.
 
     All variants share it, so what is there cannot be given another value.
     """
 
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"the problem has no {name!r}: {suggestion(name, vars(self))}")
-
     def __setattr__(self, name: str, value: Any) -> None:
         if name in vars(self):
-            raise AttributeError(f"{name!r} of the problem cannot be set, since all variants share it: use a variable")
+            raise AttributeError(f"p.{name} cannot be set, since all variants share it: write its elements")
         super().__setattr__(name, value)
 
 
@@ -110,14 +114,14 @@ class Binding:
         }
 
 
-def host_view(problem: Problem, numbers: Mapping[str, Any]) -> Bound:
+def host_view(problem: Problem, numbers: Mapping[str, Any]) -> HostView:
     """The problem as its reference sees it: numpy arrays and numbers."""
     fields = {
         name: field.initial if isinstance(field, InOut) else field
         for name, field in problem.fields.items()
         if not isinstance(field, Output)
     }
-    return Bound(**{**numbers, **fields})
+    return HostView(**{**numbers, **fields})
 
 
 def check_memory(problem: Problem, global_memory_bytes: int, max_alloc_bytes: int) -> None:

@@ -58,7 +58,7 @@ def test_a_variant_that_fails_after_it_changed_an_input_fails_alone() -> None:
 def test_the_names_of_the_problem_stay_as_they_are() -> None:
     found = outcomes("swaps")
     assert found["right"] == OK
-    assert found["swaps_arrays"][0] == "error" and "'x' of the problem cannot be set" in found["swaps_arrays"][1]
+    assert found["swaps_arrays"][0] == "error" and "p.x cannot be set" in found["swaps_arrays"][1]
 
 
 def test_arrays_on_the_host_are_read_only() -> None:
@@ -94,6 +94,15 @@ def test_a_variant_that_leaves_outputs_as_they_are_is_wrong(pattern: str, varian
     assert "after outputs were overwritten: a variant must write every output each time: y: " in reason
 
 
+def test_a_variant_that_does_less_where_outputs_are_right_is_wrong() -> None:
+    found = outcomes("writes_when_any_is_wrong")
+    assert found["right"] == OK
+    status, reason = found["looks_at_all_elements"]
+    assert status == "wrong"
+    assert reason.startswith("fewer commands where outputs are right already, in block ")
+    assert outcomes("until_done") == {"steps": OK}
+
+
 def test_an_output_that_is_written_in_part_keeps_its_fill() -> None:
     found = outcomes("written_in_part")
     assert found.pop("writes_all")[0] == "wrong"
@@ -116,7 +125,7 @@ def test_an_output_that_is_written_in_part_can_be_batched() -> None:
         (
             "misspelt",
             [
-                "check: AttributeError: the problem has no 'gess': did you mean guess?",
+                "check: AttributeError: the problem has no 'guesses': did you mean guess?",
                 "check: AttributeError: the problem has no 'm': known are guess, host, n, y",
             ],
         ),
