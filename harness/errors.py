@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 #: Characters of an error's text that are shown: the compiler's own messages fit.
@@ -21,6 +22,23 @@ def first_line(error: BaseException) -> str:
 def named(error: BaseException) -> str:
     """An error that is not ours in one line: its type, and what it says if it says anything."""
     return ": ".join(filter(None, (type(error).__name__, first_line(error))))
+
+
+def suggestion(word: str, known: Iterable[str], otherwise: str = "") -> str:
+    """The next step after a name that nothing has: names that look like it, else where to find them.
+
+    Args:
+        word: what was written.
+        known: what could have been.
+        otherwise: said when none looks like it; by default all of them.
+    """
+    from difflib import get_close_matches  # costs a millisecond that only a mistake needs
+
+    names = sorted(set(known))
+    similar = get_close_matches(word.lower(), names)
+    if similar:
+        return f"did you mean {' or '.join(similar)}?"
+    return otherwise or f"known are {', '.join(names) or 'none'}"
 
 
 class XebenchError(Exception):

@@ -22,7 +22,7 @@ BLOCK = 16
 @dpex.kernel(error_model="numpy")
 def blocked(item: kapi.NdItem, a, x, y):
     first = item.get_global_id(0) * BLOCK
-    for k in range(first, first + BLOCK):
+    for k in range(first, min(first + BLOCK, x.shape[0])):
         y[k] = a * x[k]
 
 
@@ -48,13 +48,19 @@ def expected(p):
     return {"y": p.a * p.x}
 
 
+def work_items(p, work_group_size):
+    """One for every block, and as many more as make the last work-group whole."""
+    groups = -(-p.n // (BLOCK * work_group_size))
+    return kapi.NdRange((groups * work_group_size,), (work_group_size,))
+
+
 @pattern.naive
 def block_per_item(session, p, work_group_size):
     """Each work-item scales sixteen elements in a row."""
-    session.launch(blocked, kapi.NdRange((p.n // BLOCK,), (work_group_size,)), p.a, p.x, p.y)
+    session.launch(blocked, work_items(p, work_group_size), p.a, p.x, p.y)
 
 
 @pattern.optimized
 def neighbours_together(session, p, work_group_size):
     """In each step, neighbouring work-items scale neighbouring elements."""
-    session.launch(interleaved, kapi.NdRange((p.n // BLOCK,), (work_group_size,)), p.a, p.x, p.y)
+    session.launch(interleaved, work_items(p, work_group_size), p.a, p.x, p.y)

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from numba.core import types
 from numba.core.compiler_lock import global_compiler_lock
 from numba_dpex.core.exceptions import KernelHasReturnValueError
-from numba_dpex.kernel_api_impl.spirv.dispatcher import SPIRVKernelDispatcher
+from numba_dpex.kernel_api_impl.spirv.dispatcher import CompilationMode, SPIRVKernelDispatcher
 
 from harness.dpex.compiled_kernel import CompiledKernel
 from harness.dpex.compiler_messages import compile_error, divergence_error
@@ -47,7 +47,8 @@ def compile_kernel(
 def compile_for(kernel: Any, signature: Signature, cache: SpirvCache | None) -> CompiledKernel:
     """``compile_kernel`` for a signature that is known already."""
     started = time.perf_counter_ns()
-    if not isinstance(kernel, SPIRVKernelDispatcher):
+    # a device function is made by the same class
+    if not isinstance(kernel, SPIRVKernelDispatcher) or not _is_kernel(kernel):
         raise not_a_kernel(kernel)
     earlier = _compiled.setdefault(kernel, {})
     if signature in earlier:
@@ -64,6 +65,10 @@ def compile_for(kernel: Any, signature: Signature, cache: SpirvCache | None) -> 
             cache.store(key, compiled.name, compiled.spirv)
     earlier[signature] = compiled
     return compiled
+
+
+def _is_kernel(dispatcher: Any) -> bool:
+    return bool(dispatcher.targetoptions["_compilation_mode"] == CompilationMode.KERNEL)
 
 
 def _compile(kernel: Any, signature: Signature) -> CompiledKernel:

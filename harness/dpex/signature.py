@@ -144,7 +144,8 @@ def index_space_extents(index_space: Any) -> tuple[tuple[int, ...], tuple[int, .
 
 def not_a_kernel(value: Any) -> ArgumentError:
     """The error to raise for what is launched or compiled and is no kernel."""
-    return ArgumentError(f"{value!r} is no kernel: decorate the function with harness.dpex.kernel")
+    what = getattr(value, "__name__", None) or repr(value)
+    return ArgumentError(f"{what} is no kernel: give a function that is decorated with numba_dpex.kernel")
 
 
 def signature_of(kernel: Any, index_space: Any, args: Sequence[Any]) -> Signature:

@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from harness.errors import suggestion
 from harness.gpu_model.gpu_parameters import Bytes, GpuError, GpuParameters
 from harness.gpu_model.size_text import SizeError, parse_size
 
@@ -54,8 +55,11 @@ def _find_in_catalogue(name: str) -> GpuParameters:
         for product in gpu.products:
             if wanted in map(_plain, product.aliases):
                 return gpu.with_product(product)
-    codes = ", ".join(gpu.code for gpu in gpus())
-    raise GpuError(f"unknown GPU {name!r}: use one of {codes}, or the path of a parameter file (.json, .toml)")
+    codes = [gpu.code for gpu in gpus()]
+    names = {*codes, *(alias for gpu in gpus() for alias in gpu.aliases)}
+    names |= {alias for gpu in gpus() for product in gpu.products for alias in product.aliases}
+    every = f"use one of {', '.join(codes)}, or the path of a parameter file (.json, .toml)"
+    raise GpuError(f"unknown GPU {name!r}: {suggestion(name, names, every)}")
 
 
 def gpu_of_device(name: str, compute_units: int | None = None) -> GpuParameters:

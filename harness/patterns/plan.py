@@ -6,12 +6,15 @@ import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from harness.errors import PatternError
+from harness.errors import PatternError, suggestion
 from harness.patterns.declaration import PatternInfo
 
 #: Of a size or an axis.
 Value = int | float | str
+#: Axes that the device limits.
+_NUMBERS: Final = ("work_group_size", "sub_group_size")
 
 
 @dataclass(frozen=True)
@@ -80,20 +83,36 @@ def build_plan(
         own = info.presets[preset]
         unused -= set(own) | set(info.axes)
         values: dict[str, Sequence[Value]] = {**info.axes, **{name: (value,) for name, value in own.items()}}
-        values.update((name, overrides[name]) for name in values if name in overrides)
+        for name in overrides.keys() & values.keys():
+            values[name] = [_like(values[name], name, value) for value in overrides[name]]
         for point in itertools.product(*values.values()):
             chosen = dict(zip(values, point, strict=True))
             # a size that is given as the preset has it (64.0 for 64) is the preset's
             sizes = {name: value if chosen[name] == value else chosen[name] for name, value in own.items()}
             families.append(Family(info, preset, sizes, {name: chosen[name] for name in info.axes}))
     if unused:
-        raise PatternError(
-            f"--set {sorted(unused)[0]}: no selected pattern has such an axis or size: see 'xebench list --json'"
-        )
+        name = sorted(unused)[0]
+        known = {name for info in patterns for name in (*info.axes, *info.presets.get(preset, {}))}
+        raise PatternError(f"--set {name}: no selected pattern has such an axis or size: {suggestion(name, known)}")
     if not families:
-        presets = sorted({name for info in patterns for name in info.presets})
-        raise PatternError(f"no selected pattern has the preset {preset!r}: known are {', '.join(presets)}")
+        presets = {name for info in patterns for name in info.presets}
+        raise PatternError(f"no selected pattern has the preset {preset!r}: {suggestion(preset, presets)}")
     return families
+
+
+def _like(declared: Sequence[Value], name: str, value: Value) -> Value:
+    """A value as those that a pattern declares: a whole number where they are (1e6 is one).
+
+    Raises:
+        PatternError: it is text where they are numbers, or no whole number where they are.
+    """
+    numbers = name in _NUMBERS or all(isinstance(own, int | float) for own in declared)
+    if not numbers or value in declared:
+        return value
+    whole = name in _NUMBERS or all(isinstance(own, int) for own in declared)
+    if isinstance(value, str) or (whole and not float(value).is_integer()):
+        raise PatternError(f"--set {name}={value}: give a {'whole ' if whole else ''}number, such as {declared[0]}")
+    return int(value) if whole else value
 
 
 def parse_override(text: str) -> tuple[str, tuple[Value, ...]]:

@@ -5,20 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from harness.errors import suggestion
+
 
 @dataclass(frozen=True)
 class Output:
-    """An array that every variant must write; poisoned before a variant is checked.
+    """An array that every variant must write; overwritten before a variant is checked.
 
     Attributes:
         shape: elements in each dimension.
         dtype: numpy dtype of the elements.
         host: the result lies in host memory (a numpy array), not on the device.
+        fill: value of the elements that variants do not write; None: they write all.
     """
 
     shape: tuple[int, ...]
     dtype: Any
     host: bool = False
+    fill: Any = None
 
 
 @dataclass(frozen=True)
@@ -28,15 +32,17 @@ class InOut:
     initial: Any
 
 
-def output(shape: int | tuple[int, ...], dtype: Any, *, host: bool = False) -> Output:
-    """Declare an array that a variant writes in full.
+def output(shape: int | tuple[int, ...], dtype: Any, *, host: bool = False, fill: Any = None) -> Output:
+    """Declare an array that a variant writes.
 
     Args:
         shape: elements, or elements in each dimension.
         dtype: numpy dtype.
         host: True for a result that must arrive in host memory.
+        fill: for an array that is written in part only: what the other elements hold, in the reference too. Take a
+            value that no variant writes. None: every element is written.
     """
-    return Output((shape,) if isinstance(shape, int) else tuple(shape), dtype, host)
+    return Output((shape,) if isinstance(shape, int) else tuple(shape), dtype, host, fill)
 
 
 def inout(initial: Any) -> InOut:
@@ -51,8 +57,9 @@ def inout(initial: Any) -> InOut:
 class Problem:
     """What every variant of a pattern works on.
 
-    Keyword arguments are the fields of the problem: numpy arrays become device arrays of the same name,
-    :func:`output` and :func:`inout` declare what is written, anything else (numbers, strings, tuples) stays as it is.
+    Keyword arguments are the fields of the problem: numpy arrays are inputs, which nothing may change, and become
+    device arrays of the same name; :func:`output` and :func:`inout` declare what is written; anything else (numbers,
+    strings, tuples) stays as it is.
     The preset's numbers and the axes' values are attributes as well, unless a field has the same name.
 
     Args:
@@ -82,4 +89,4 @@ class Problem:
         try:
             return self.__dict__["fields"][name]
         except KeyError:
-            raise AttributeError(f"the problem has no field {name!r}") from None
+            raise AttributeError(f"the problem has no {name!r}: {suggestion(name, self.__dict__['fields'])}") from None

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
-from harness.errors import PatternError
+from harness.errors import PatternError, suggestion
 from harness.patterns.declaration import PatternInfo
 from harness.patterns.reading import read
 
@@ -70,13 +70,7 @@ def select(infos: Sequence[PatternInfo], globs: Sequence[str]) -> list[PatternIn
     for glob in globs:
         matching = {name for name in words if any(fnmatchcase(word, glob) for word in words[name])}
         if not matching:
-            raise PatternError(f"no pattern matches {glob!r}: {_advice(glob, set().union(*words.values()))}")
+            advice = suggestion(glob, set().union(*words.values()), "'xebench list' shows their names")
+            raise PatternError(f"no pattern matches {glob!r}: {advice}")
         chosen |= matching
     return [info for info in infos if info.name in chosen]
-
-
-def _advice(glob: str, words: Iterable[str]) -> str:
-    from difflib import get_close_matches
-
-    similar = get_close_matches(glob, words)
-    return f"did you mean {' or '.join(similar)}?" if similar else "'xebench list' shows their names"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import dpctl
 import dpctl.memory
@@ -15,6 +15,8 @@ from harness.runtime import tensor
 
 Array = npt.NDArray[Any]
 
+USM_KINDS: Final = ("device", "shared", "host")
+
 
 def allocate(shape: int | tuple[int, ...], dtype: Any, queue: dpctl.SyclQueue, usm: str = "device") -> Any:
     """An uninitialised array.
@@ -26,9 +28,12 @@ def allocate(shape: int | tuple[int, ...], dtype: Any, queue: dpctl.SyclQueue, u
         usm: kind of USM: ``device``, ``shared`` or ``host``.
 
     Raises:
+        ValueError: there is no such kind of USM.
         Unsupported: the device lacks this kind of USM.
         TooLarge: it lacks the memory.
     """
+    if usm not in USM_KINDS:
+        raise ValueError(f"usm={usm!r}: use one of {', '.join(map(repr, USM_KINDS))}")
     if not getattr(queue.sycl_device, f"has_aspect_usm_{usm}_allocations"):
         raise Unsupported(f"the device has no {usm} USM")
     try:

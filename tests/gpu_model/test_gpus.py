@@ -158,6 +158,8 @@ def test_unknown_gpu_lists_the_known_ones():
         find_gpu("rtx")
     assert isinstance(caught.value, XebenchError)
     assert "\n" not in str(caught.value)
+    with pytest.raises(GpuError, match=r"unknown GPU 'PVV': did you mean pvc or pvc-sdv\?"):
+        find_gpu("PVV")
 
 
 @pytest.mark.parametrize(

@@ -65,11 +65,43 @@ def test_an_override_need_only_fit_one_of_the_patterns() -> None:
     assert [f.pattern.name for f in plan] == ["one", "two"]
 
 
+@pytest.mark.parametrize(
+    ("axes", "override", "message"),
+    [
+        (
+            {"work_group_size": (64,)},
+            {"work_group_size": ("abc",)},
+            "work_group_size=abc: give a whole number, such as 64",
+        ),
+        ({"stride": (1, 2)}, {"stride": (1.5,)}, "stride=1.5: give a whole number, such as 1"),
+        ({"scale": (0.5,)}, {"scale": ("x",)}, "scale=x: give a number, such as 0.5"),
+        ({}, {"n": (float("inf"),)}, "n=inf: give a whole number, such as 4"),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused_before_anything_is_measured(axes: Any, override: Any, message: str) -> None:
+    with pytest.raises(PatternError, match=f"^--set {message}$"):
+        build_plan([info(axes=axes)], "smoke", override)
+
+
+def test_values_are_taken_as_the_pattern_has_them() -> None:
+    axes = {"kind": ("a", "b"), "scale": (0.5,), "sub_group_size": ("device",)}
+    override = {"n": (1e3,), "kind": ("c",), "scale": (2,), "sub_group_size": ("device", 16.0)}
+    plan = build_plan([info(axes=axes)], "smoke", override)
+    assert [family.point() for family in plan] == [
+        "kind=c;n=1000;scale=2;sub_group_size=device",
+        "kind=c;n=1000;scale=2;sub_group_size=16",
+    ]
+
+
 def test_an_unknown_override_or_preset_is_named() -> None:
     with pytest.raises(PatternError, match="--set width"):
         build_plan([info()], "smoke", {"width": (1,)})
     with pytest.raises(PatternError, match="'huge'.*default, smoke"):
         build_plan([info()], "huge")
+    with pytest.raises(PatternError, match=r"'defaults': did you mean default\?"):
+        build_plan([info()], "defaults")
+    with pytest.raises(PatternError, match=r"--set strid: .*: did you mean stride\?"):
+        build_plan([info()], "smoke", {"strid": (1,)})
 
 
 @pytest.mark.parametrize(

@@ -6,60 +6,113 @@ least one element is compared, and the expected values must differ from what sto
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
+#: Random integers that are tried before it is given up to find one that the reference lacks.
+_TRIES: Final = 8
+
 
 class UnusableReference(ValueError):
     """The reference itself cannot serve: a mistake of the pattern file, not of a variant."""
 
 
-def poison_for(expected: Array) -> Array:
-    """An array that differs from ``expected`` in every element, to stand in an output before a variant writes it.
+def poison_for(
+    expected: Array,
+    source: random.Random,
+    rtol: float = 0.0,
+    atol: float = 0.0,
+    *,
+    fill: Any = None,
+    not_a_number: bool = False,
+) -> Array:
+    """What stands in an output before a variant writes it: it differs from ``expected`` wherever something is written.
 
-    NaN for floating point; for integers a value that the expected array does not contain.
+    A number that ``expected`` does not contain, another one each time, so that no variant can know it.
+
+    Args:
+        expected: what the variant must write.
+        source: of random numbers.
+        rtol: relative tolerance of the comparison.
+        atol: absolute tolerance of it.
+        fill: value of the elements that variants do not write, if there are any; they keep it.
+        not_a_number: NaN for floating point, which also spoils what is added to.
     """
     if expected.dtype.kind in "fc":
-        return np.full_like(expected, np.nan)
-    if expected.dtype.kind == "b":
-        return np.logical_not(expected)
-    info = np.iinfo(expected.dtype)
-    present = set(np.unique(expected)[:256].tolist()) if expected.size else set()
-    fitting = (info.max - 6 - step for step in range(257))
-    value = next((number for number in fitting if number >= info.min and number not in present), None)
-    if value is None or bool((expected == value).any()):
-        flipped: Array = expected ^ expected.dtype.type(0x55)
-        return flipped
-    return np.full_like(expected, value)
+        poison = np.full_like(expected, np.nan if not_a_number else _beyond(expected, source, rtol, atol))
+    elif expected.dtype.kind == "b":
+        poison = np.logical_not(expected)
+    else:
+        poison = _other_integers(expected, source)
+    if fill is not None:
+        poison[expected == np.asarray(fill, expected.dtype)] = fill
+    return poison
+
+
+def _beyond(expected: Array, source: random.Random, rtol: float, atol: float) -> Any:
+    """A number that is further from each of ``expected`` than the tolerance; of its type, so it may be infinite."""
+    largest = float(np.abs(expected).max(initial=0.0))
+    number = source.choice((-1, 1)) * (2 + source.random()) * (largest * (1 + rtol) + atol + 1)
+    with np.errstate(over="ignore"):
+        return expected.dtype.type(number)
+
+
+def _other_integers(expected: Array, source: random.Random) -> Array:
+    limits = np.iinfo(expected.dtype)
+    for _ in range(_TRIES):
+        number = expected.dtype.type(source.randint(limits.min, limits.max))
+        if not bool((expected == number).any()):
+            return np.full_like(expected, number)
+    # nearly every value of a small type is expected somewhere: another one than it at each place
+    flipped: Array = expected ^ expected.dtype.type(source.randint(1, limits.max))
+    return flipped
+
+
+def in_part(poison: Array, expected: Array, source: random.Random) -> Array:
+    """A poison beside right results, as a variant finds them that looks whether there is anything to do."""
+    mixed, parting = expected.copy(), source.randrange(expected.size)
+    bad = source.choice((slice(parting, None), slice(None, expected.size - parting)))
+    mixed.reshape(-1)[bad] = poison.reshape(-1)[bad]
+    return mixed
 
 
 def check_reference(
-    expected: Mapping[str, Any],
+    expected: Any,
     declared: Mapping[str, tuple[tuple[int, ...], Any]],
-    initial: Mapping[str, Array],
+    initial: Mapping[str, Any],
+    rtol: float = 0.0,
+    atol: float = 0.0,
 ) -> dict[str, Array]:
     """The reference as arrays of the declared types.
 
     Args:
         expected: what the pattern's reference gave.
         declared: shape and dtype of every output and in-out array.
-        initial: initial contents of the in-out arrays.
+        initial: initial contents of the in-out arrays, and what outputs hold that are written in part.
+        rtol: relative tolerance of the comparison.
+        atol: absolute tolerance of it.
 
     Raises:
-        UnusableReference: names differ, shapes differ, nothing to compare, not finite, or an in-out array that is
-            expected to stay as it is.
+        UnusableReference: no dictionary, names differ, shapes differ, nothing to compare, no numbers, not finite, or an
+            array that is expected to stay as it is.
     """
+    wanted = ", ".join(f"{name!r}: array" for name in sorted(declared))
+    if not isinstance(expected, Mapping):
+        raise UnusableReference(f"the reference returned {_described(expected)}: return {{{wanted}}}")
     if set(expected) != set(declared):
-        missing, extra = sorted(set(declared) - set(expected)), sorted(set(expected) - set(declared))
-        raise UnusableReference(f"the reference must give the declared outputs: missing {missing}, unknown {extra}")
+        missing, extra = sorted(set(declared) - set(expected)), sorted(map(str, set(expected) - set(declared)))
+        raise UnusableReference(f"the reference must return {{{wanted}}}: missing {missing}, unknown {extra}")
     arrays = {}
     for name, (shape, dtype) in declared.items():
         raw = np.asarray(expected[name])
+        if raw.dtype.kind not in "biufc":
+            raise UnusableReference(f"{name}: the reference is {_described(expected[name])}, not an array of numbers")
         if raw.shape != shape:
             raise UnusableReference(f"{name}: the reference has shape {raw.shape}, declared is {shape}")
         if raw.size == 0:
@@ -67,14 +120,18 @@ def check_reference(
         value = raw.astype(dtype)
         if value.dtype.kind in "fc" and not bool(np.isfinite(value).all()):
             raise UnusableReference(f"{name}: the reference is not finite in {value.dtype}")
-        if raw.dtype.kind in "iub" and value.dtype.kind in "iu" and not bool((value == raw).all()):
+        if value.dtype.kind in "iu" and not bool((value == raw).all()):
             raise UnusableReference(f"{name}: the reference does not fit {value.dtype}")
-        if name in initial and bool(np.array_equal(value, initial[name])):
+        if name in initial and not bool(_wrong(np.asarray(initial[name]), value, rtol, atol).any()):
             raise UnusableReference(f"{name}: expected and initial contents are equal, so the check proves nothing")
         arrays[name] = value
     if not arrays:
         raise UnusableReference("the pattern declares no output, so no variant can be checked")
     return arrays
+
+
+def _described(value: Any) -> str:
+    return "None" if value is None else f"a {type(value).__name__}"
 
 
 def difference(name: str, actual: Array, expected: Array, rtol: float, atol: float) -> str | None:
@@ -86,13 +143,7 @@ def difference(name: str, actual: Array, expected: Array, rtol: float, atol: flo
         return f"{name}: shape {actual.shape} instead of {expected.shape}"
     if actual.dtype != expected.dtype:
         return f"{name}: dtype {actual.dtype} instead of {expected.dtype}"
-    if rtol == 0.0 and atol == 0.0:
-        wrong = actual != expected
-    else:
-        wide = np.result_type(expected.dtype, np.float64)
-        a, e = actual.astype(wide), expected.astype(wide)
-        with np.errstate(invalid="ignore"):
-            wrong = ~(np.abs(a - e) <= atol + rtol * np.abs(e))
+    wrong = _wrong(actual, expected, rtol, atol)
     count = int(np.count_nonzero(wrong))
     if count == 0:
         return None
@@ -101,3 +152,13 @@ def difference(name: str, actual: Array, expected: Array, rtol: float, atol: flo
         f"{name}: {count} of {expected.size} elements differ; "
         f"first at {first}: {actual[first]} instead of {expected[first]}"
     )
+
+
+def _wrong(actual: Array, expected: Array, rtol: float, atol: float) -> Array:
+    if rtol == 0.0 and atol == 0.0:
+        different: Array = actual != expected
+        return different
+    wide = np.result_type(expected.dtype, np.float64)
+    a, e = actual.astype(wide), expected.astype(wide)
+    with np.errstate(invalid="ignore"):
+        return ~np.asarray(np.abs(a - e) <= atol + rtol * np.abs(e))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -18,12 +19,14 @@ from harness.runner.messages import MeasureFamily, Request, Stage
 from harness.runner.worker.bound_problem import Binding, check_memory, host_view
 from harness.runner.worker.calibration import cold_limit_gbps, measure_roofs
 from harness.runner.worker.comparison import check_reference
+from harness.runner.worker.input_check import Inputs, Sums
 from harness.runner.worker.machine_monitor import MachineMonitor
-from harness.runner.worker.prepare import check_device, find_pattern, make_problem
+from harness.runner.worker.prepare import check_device, find_pattern, make_problem, make_reference
 from harness.runner.worker.result_check import Checker
 from harness.runner.worker.row_stream import RowStream
 from harness.runner.worker.sample_flags import Rules
 from harness.runner.worker.sample_taker import SampleTaker
+from harness.runner.worker.spot_checks import SpotChecks
 from harness.runner.worker.variant_run import VariantRun, nothing, outcome
 from harness.runtime import DeviceInfo
 from harness.runtime.devices import describe
@@ -71,6 +74,10 @@ class FamilyRun:
         self._batches: dict[State, int] = {}
         self._instance = request.first_instance
         self._next_block = request.first_block
+        # each pass has numbers of its own
+        self._source = random.Random(request.seed + request.first_block)
+        self._spot_checks = SpotChecks(self._source, request.sampling.min_blocks)
+        self._sums = Sums(self.session.queue)
 
     def run(self) -> None:
         """Measure, and send a row for every case, whatever happens to it."""
@@ -79,7 +86,7 @@ class FamilyRun:
             self._prepare()
             self._check()
             self._sample()
-            self._recheck()
+            self._recheck(self.inputs.changed())
         except BaseException as error:
             _, stage = self.activity.read()
             for variant in self.variants:
@@ -92,7 +99,7 @@ class FamilyRun:
             self.session.release()
 
     def _good(self) -> list[VariantRun]:
-        return [variant for variant in self.variants if variant.status == Status.OK]
+        return [variant for variant in self.variants if variant.is_good()]
 
     def _prepare(self) -> None:
         """Make the problem, upload it, and compute its reference."""
@@ -102,15 +109,28 @@ class FamilyRun:
         self.work = Work.of(problem)
         check_memory(problem, self.device.global_memory_bytes, self.device.max_alloc_bytes)
         self._bind = partial(Binding, problem, numbers, DeviceMemory(self.session.queue))
-        self.binding = self._bind()
+        self._upload()
         self.activity.show(None, Stage.REFERENCE)
-        assert self.pattern.make_reference is not None
-        reference = self.pattern.make_reference(host_view(problem, numbers))
-        self.expected = check_reference(reference, self.binding.declared, self.binding.initial)
+        reference = make_reference(self.pattern, host_view(problem, numbers))
+        tolerances = self.pattern.rtol, self.pattern.atol
+        self.expected = check_reference(reference, self.binding.declared, self.binding.untouched, *tolerances)
+
+    def _upload(self) -> None:
+        self.binding = self._bind()
+        self.inputs = Inputs(self.binding, self._sums)
 
     def _checker(self) -> Checker:
-        axes = self.request.axes
-        return Checker(self.pattern, self.binding, self.expected, axes, self.session, self.device, self.rows)
+        return Checker(
+            self.pattern,
+            self.binding,
+            self.inputs,
+            self.expected,
+            self.request.axes,
+            self.session,
+            self.device,
+            self.rows,
+            self._source,
+        )
 
     def _check(self) -> None:
         checker = self._checker()
@@ -119,10 +139,18 @@ class FamilyRun:
             self.session.take_compilations()
             self.sender.send(messages.VariantChecked(variant.name))
 
-    def _recheck(self) -> None:
+    def _recheck(self, changed: list[str]) -> None:
+        """Check the good variants again, of whom one may have changed inputs among its samples.
+
+        Args:
+            changed: those inputs. Then no sample is worth anything: others worked on what was left of them.
+        """
         checker = self._checker()
         for variant in self._good():
             self._guard(variant, Stage.RECHECK, partial(checker.verify, variant))
+        for variant in self._good() if changed else ():
+            why = f"input {', '.join(changed)} was changed in a sample, by this variant or another: declare it inout"
+            variant.drop(Status.WRONG, why)
 
     # ---- sampling -----------------------------------------------------------------------------------------------
 
@@ -152,6 +180,7 @@ class FamilyRun:
                 state=state,
                 first_block=self._next_block,
                 choose_batch=partial(self._choose_batch, state, instances.share),
+                clock=self._spot_checks.sampling_clock,
             )
             self._next_block = sampled.next_block
             if sampled.stopped_by != NEXT_INSTANCE:
@@ -162,12 +191,16 @@ class FamilyRun:
 
     def _renew(self) -> None:
         """Make arrays and kernels anew: the next instance of the family."""
+        if changed := self.inputs.changed():
+            self._recheck(changed)
+            return
         self.activity.show(None, Stage.PROBLEM)
+        self._spot_checks.new_instance()
         for variant in self.variants:
             variant.sample = nothing  # what it holds of the old arrays is freed first
         self.session.release()
-        del self.binding  # so that the new arrays lie elsewhere, where the allocator has another place
-        self.binding = self._bind()
+        del self.binding, self.inputs  # so that the new arrays lie elsewhere, where the allocator has another place
+        self._upload()
         self._instance += 1
         checker = self._checker()
         for variant in self._good():
@@ -183,14 +216,27 @@ class FamilyRun:
         self, taker: SampleTaker, queues: int, variant: str, *, state: str, block: int, order: int, batch: int
     ) -> float | None:
         number = self.request.variants.index(variant)
+        run = self.variants[number]
+        if not run.is_good():  # another's check told that all have worked on inputs that were changed
+            return None
         self.activity.show(number, Stage.SAMPLE)
         try:
-            value = taker.take(self.variants[number], state=state, block=block, order=order, batch=batch)
+            value = taker.take(run, state=state, block=block, order=order, batch=batch)
+            if state != State.WARMUP and self._spot_checks.due(variant):
+                with self._spot_checks.counted():
+                    self._check_between(run, block)
         except BaseException as error:
-            self.variants[number].drop(*outcome(Stage.SAMPLE, error))
+            run.drop(*outcome(Stage.SAMPLE, error))
+        if not run.is_good():
             return None
         self.session.forget_queues(queues)
         return value
+
+    def _check_between(self, variant: VariantRun, block: int) -> None:
+        if changed := self.inputs.changed():
+            self._recheck(changed)
+        else:
+            self._checker().verify_between(variant, block)
 
     def _choose_batch(self, state: State, part: Sampling, times_ns: Mapping[str, float], block_s: float) -> int:
         """Chosen in the first instance, and the same in all."""

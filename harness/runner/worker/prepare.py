@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from harness.errors import Unsupported
+from harness.errors import PatternError, Unsupported
 from harness.patterns.pattern import Pattern
 from harness.patterns.pattern_file import load_file
-from harness.patterns.problem import Problem
-from harness.runner.worker.variant_run import accepted
+from harness.patterns.problem import InOut, Problem
+from harness.runner.worker.comparison import UnusableReference
+from harness.runner.worker.variant_run import READ_ONLY, accepted
 from harness.runtime import DeviceInfo, missing
 
 _loaded: dict[str, list[Pattern]] = {}
@@ -42,7 +45,57 @@ def check_device(pattern: Pattern, axes: Mapping[str, Any], device: DeviceInfo) 
 
 
 def make_problem(pattern: Pattern, numbers: Mapping[str, Any], seed: int) -> Problem:
-    """The problem on the host, at one size and one point of the axes."""
+    """The problem on the host, at one size and one point of the axes; its arrays are copies that cannot be written.
+
+    Copies, since what the pattern file does later with arrays of its own must not change the problem.
+
+    Raises:
+        PatternError: the pattern's function gives no problem.
+    """
     assert pattern.make_problem is not None
-    problem: Problem = pattern.make_problem(np.random.default_rng(seed), **accepted(pattern.make_problem, numbers))
+    problem = pattern.make_problem(np.random.default_rng(seed), **accepted(pattern.make_problem, numbers))
+    if not isinstance(problem, Problem):
+        raise PatternError(f"@pattern.problem returned a {type(problem).__name__}: return Problem(...) with the fields")
+    for name, field in problem.fields.items():  # one by one: each original may be freed before the next is copied
+        problem.fields[name] = _own(field)
     return problem
+
+
+def make_reference(pattern: Pattern, view: Any) -> Any:
+    """What every variant must compute.
+
+    Args:
+        pattern: with the reference.
+        view: the problem as the reference sees it.
+
+    Raises:
+        UnusableReference: it changes its inputs.
+    """
+    assert pattern.make_reference is not None
+    try:
+        return pattern.make_reference(view)
+    except ValueError as error:
+        if READ_ONLY not in str(error):
+            raise
+        name = _changed_in_place(pattern.make_reference, view)
+        raise UnusableReference(f"the reference changes {name} in place: copy it first") from error
+
+
+def _changed_in_place(function: Callable[..., Any], view: Any) -> str:
+    """Which array a function tried to change, seen by letting it change copies."""
+    arrays = {name: value for name, value in vars(view).items() if isinstance(value, np.ndarray)}
+    copies = {name: array.copy() for name, array in arrays.items()}
+    with suppress(Exception):
+        function(type(view)(**{**vars(view), **copies}))
+    changed = (name for name, array in arrays.items() if array.tobytes() != copies[name].tobytes())
+    return next((f"p.{name}" for name in changed), "an input")
+
+
+def _own(field: Any) -> Any:
+    if isinstance(field, InOut):
+        return replace(field, initial=_own(np.asarray(field.initial)))
+    if not isinstance(field, np.ndarray):
+        return field
+    array = np.array(field, order="C")
+    array.setflags(write=False)
+    return array.view()  # whose flag cannot be set back, as that of the array itself can

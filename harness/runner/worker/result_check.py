@@ -1,23 +1,34 @@
-"""Is a variant right? Prepare it, run it once on poisoned outputs, and compare every element with the reference."""
+"""Is a variant right? Prepare it, run it once on poisoned outputs, and compare every element with the reference.
+
+A variant that changes an input is not right either: another one would work on what it left.
+"""
 
 from __future__ import annotations
 
+import random
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy.typing as npt
 
 from harness.errors import Unsupported
 from harness.patterns.pattern import Pattern
 from harness.runner.worker.bound_problem import Binding
-from harness.runner.worker.comparison import difference, poison_for
+from harness.runner.worker.comparison import difference, in_part, poison_for
+from harness.runner.worker.input_check import Inputs, changed_by
 from harness.runner.worker.row_stream import RowStream
 from harness.runner.worker.variant_run import VariantRun, start
 from harness.runtime import DeviceInfo, missing
 from harness.session.session import Session
 from harness.vocabulary import Status
+
+Array = npt.NDArray[Any]
+
+#: Times in a row that a variant must submit fewer commands on right outputs: their number may vary by itself.
+LOOKS: Final = 3
 
 
 @dataclass(frozen=True)
@@ -27,20 +38,24 @@ class Checker:
     Attributes:
         pattern: with its tolerances.
         binding: the problem on the device.
+        inputs: of the problem, as they must stay.
         expected: what every variant must write.
         axes: the point on the axes; a variant receives those that it names.
         session: where variants run.
         device: what it offers.
         rows: takes the compile rows.
+        source: of random numbers, for what stands in outputs before they are written.
     """
 
     pattern: Pattern
     binding: Binding
-    expected: Mapping[str, npt.NDArray[Any]]
+    inputs: Inputs
+    expected: Mapping[str, Array]
     axes: Mapping[str, Any]
     session: Session
     device: DeviceInfo
     rows: RowStream
+    source: random.Random
 
     def first_call(self, variant: VariantRun) -> None:
         """Compile and run a variant for the first time; it drops out when its results are wrong.
@@ -51,41 +66,80 @@ class Checker:
         reason = missing(self.device, variant.variant.requires)
         if reason:
             raise Unsupported(reason)
-        self._poison()
-        self.session.begin()
-        begin = time.perf_counter_ns()
-        self._start(variant)
-        self.session.wait()
-        host_ns = time.perf_counter_ns() - begin
-        self.rows.add_compilations(variant.name, self.session.take_compilations(), host_ns)
-        variant.kernels = self.session.take_kernels()
+        self._poison(not_a_number=True)
+        with self._inputs_kept(variant):
+            self.session.begin()
+            begin = time.perf_counter_ns()
+            self._start(variant)
+            self.session.wait()
+            host_ns = time.perf_counter_ns() - begin
+            self.rows.add_compilations(variant.name, self.session.take_compilations(), host_ns)
+            variant.kernels = self.session.take_kernels()
         self._compare(variant)
 
     def prepare(self, variant: VariantRun) -> None:
         """Prepare a variant again, on arrays that were made anew, and run it once."""
         self.binding.reset()
-        self.session.begin()
-        self._start(variant)
-        self.session.wait()
+        with self._inputs_kept(variant):
+            self.session.begin()
+            self._start(variant)
+            self.session.wait()
 
     def verify(self, variant: VariantRun) -> None:
         """Run a variant again after the last sample; it drops out when its results are wrong by now."""
         self._poison()
-        self.session.measure(variant.sample)
+        self._run_again(variant)
         self._compare(variant)
+
+    def verify_between(self, variant: VariantRun, block: int) -> None:
+        """Run a variant again among its samples; it drops out when it writes outputs only if they are not right yet."""
+        each_time = "a variant must write every output each time"
+        for _ in range(LOOKS):
+            self._poison(partly=True)
+            commands = self._run_again(variant)
+            self._compare(variant, f"results are wrong in block {block}, after outputs were overwritten: {each_time}: ")
+            self.binding.reset()
+            if not variant.is_good() or self._run_again(variant) >= commands:
+                return
+        variant.drop(Status.WRONG, f"fewer commands where outputs are right already, in block {block}: {each_time}")
+
+    def _run_again(self, variant: VariantRun) -> int:
+        """How many commands it submitted, but for barriers."""
+        with self._inputs_kept(variant):
+            measured = self.session.measure(variant.sample)
+        return sum(command.kind != "barrier" for command in measured.commands)
 
     def _start(self, variant: VariantRun) -> None:
         variant.sample = start(variant.variant.function, self.session, self.binding.bound, self.axes)
 
-    def _poison(self) -> None:
-        self.binding.poison({name: poison_for(values) for name, values in self.expected.items()})
+    @contextmanager
+    def _inputs_kept(self, variant: VariantRun) -> Iterator[None]:
+        """Whatever a variant does in here to inputs, the next one finds them as they were."""
+        try:
+            yield
+        except BaseException:
+            with suppress(Exception):  # why it failed says more
+                self.inputs.changed()
+            raise
+        if names := self.inputs.changed():
+            variant.drop(Status.WRONG, changed_by(variant.name, names))
+
+    def _poison(self, *, not_a_number: bool = False, partly: bool = False) -> None:
+        self.binding.poison(
+            {name: self._poison_of(name, fill, not_a_number, partly) for name, fill in self.binding.fills.items()}
+        )
         self.binding.reset()
 
-    def _compare(self, variant: VariantRun) -> None:
+    def _poison_of(self, name: str, fill: Any, not_a_number: bool, partly: bool) -> Array:
+        expected, pattern = self.expected[name], self.pattern
+        poison = poison_for(expected, self.source, pattern.rtol, pattern.atol, fill=fill, not_a_number=not_a_number)
+        return in_part(poison, expected, self.source) if partly else poison
+
+    def _compare(self, variant: VariantRun, where: str = "") -> None:
         results, pattern = self.binding.results(), self.pattern
         differences = [
             difference(name, results[name], expected, pattern.rtol, pattern.atol)
             for name, expected in self.expected.items()
         ]
         if any(differences):
-            variant.drop(Status.WRONG, "; ".join(filter(None, differences)))
+            variant.drop(Status.WRONG, where + "; ".join(filter(None, differences)))

@@ -6,12 +6,15 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from harness.errors import TooLarge, Unsupported, XebenchError, first_line, named
 from harness.patterns.pattern import Variant
 from harness.runner.worker.comparison import UnusableReference
 from harness.vocabulary import Status
+
+#: What numpy says of an array that cannot be written, in each of its messages.
+READ_ONLY: Final = "read-only"
 
 
 def nothing() -> None:
@@ -32,6 +35,10 @@ class VariantRun:
     def name(self) -> str:
         """The variant's name."""
         return self.variant.name
+
+    def is_good(self) -> bool:
+        """Whether nothing is known against it."""
+        return self.status == Status.OK
 
     def drop(self, status: Status, reason: str) -> None:
         """Take the variant out, for the first reason that there is."""
@@ -74,6 +81,8 @@ def outcome(stage: str, error: BaseException) -> tuple[Status, str]:
         return Status.REFUSED, "the host has too little memory for this problem"
     if isinstance(error, XebenchError | UnusableReference):
         return Status.ERROR, f"{stage}: {text}"
+    if isinstance(error, ValueError) and READ_ONLY in text:
+        return Status.ERROR, f"{stage}: {text}: arrays of p.host belong to the problem: change a copy"
     return Status.ERROR, f"{stage}: {named(error)}"
 
 

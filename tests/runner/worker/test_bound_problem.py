@@ -56,6 +56,39 @@ def test_everything_written_is_declared() -> None:
         "total": (1,),
     }
     assert set(binding.results()) == {"y", "report", "total"}
+    assert set(binding.inputs) == {"x"}
+
+
+def test_an_input_is_compared_by_bits_and_put_back() -> None:
+    binding = Binding(Problem(x=np.array([np.nan, 0.0]), empty=np.zeros((0, 2))), {}, FakeMemory())
+    assert binding.holds_input("x") and binding.holds_input("empty")
+    for changed in (np.array([np.nan, -0.0]), np.array([1.0, 0.0])):
+        binding.bound.x.contents[...] = changed
+        assert not binding.holds_input("x")
+        binding.restore("x")
+        assert binding.holds_input("x")
+
+
+def test_a_name_that_the_problem_lacks_is_told_with_those_it_has() -> None:
+    p = bind().bound
+    for name, advice in (
+        ("totl", "did you mean total"),
+        ("m", "known are host, n, report, scale, stride, total, x, y"),
+    ):
+        with pytest.raises(AttributeError, match=f"the problem has no '{name}': {advice}"):
+            getattr(p, name)
+    with pytest.raises(AttributeError, match="the problem has no 'm': known are report, total, x"):
+        getattr(p.host, "m")  # noqa: B009
+    with pytest.raises(AttributeError, match="the problem has no 'y': known are n, x"):
+        getattr(host_view(Problem(x=np.arange(3), y=output(3, np.int32)), {"n": 3}), "y")  # noqa: B009
+
+
+def test_what_all_variants_share_cannot_be_set() -> None:
+    p = bind().bound
+    with pytest.raises(AttributeError, match=r"p\.x cannot be set"):
+        p.x = p.y
+    p.scratch = 1
+    assert p.scratch == 1
 
 
 def test_reset_restores_states_and_poison_reaches_outputs() -> None:

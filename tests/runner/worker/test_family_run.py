@@ -1,68 +1,18 @@
-"""A family in the worker, on a device, with a sender that keeps what is sent."""
+"""A family in the worker, on a device."""
 
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
 from pathlib import Path
-from typing import Any
 
 import pytest
-
-from harness.children.activity import ActivityPage
-from harness.runner.messages import CaseOver, MeasureFamily, TableRows
-from harness.sampling.limits import Sampling
+from family_kit import measure
 
 pytestmark = pytest.mark.device
 
 TESTS = Path(__file__).parents[2]
 TINY = TESTS / "faulty/tiny_patterns.py"
 FAULTY = TESTS / "faulty/faulty_patterns.py"
-
-
-class Sender:
-    """Rows by table and the outcome of each case."""
-
-    def __init__(self) -> None:
-        self.rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
-        self.cases: dict[str, dict[str, Any]] = {}
-
-    def send(self, message: Any) -> None:
-        if isinstance(message, TableRows):
-            self.rows[message.table] += message.rows
-        elif isinstance(message, CaseOver):
-            self.cases[message.variant] = message.result.columns()
-
-    def samples(self, **wanted: Any) -> list[dict[str, Any]]:
-        return [row for row in self.rows["samples"] if all(row[name] == value for name, value in wanted.items())]
-
-
-def measure(path: Path, pattern: str, **sampling: Any) -> Sender:
-    from harness.runner.worker.family_run import FamilyRun
-    from harness.runner.worker.prepare import find_pattern
-    from harness.runtime.devices import describe
-    from harness.session.session import Session
-
-    session = Session.on("cpu")
-    variants = list(find_pattern(str(path), pattern).variants)
-    request = MeasureFamily(
-        source=str(path),
-        pattern=pattern,
-        sizes={"n": 64},
-        axes={},
-        variants=variants,
-        case_ids={name: name for name in variants},
-        sampling=Sampling(**{"budget_s": 0.5, "min_blocks": 6, "max_blocks": 12, **sampling}),
-        seed=1,
-    )
-    sender, activity = Sender(), ActivityPage.create()
-    try:
-        kept: Any = sender
-        FamilyRun(request, session, describe(session.device), kept, activity).run()
-        assert activity.read(variants) == (None, "idle")
-    finally:
-        activity.close()
-    return sender
 
 
 def test_short_executions_are_timed_together_the_same_number_for_every_variant() -> None:

@@ -1,0 +1,352 @@
+"""Patterns whose authors were careless: with inputs, with outputs, and with what their functions return."""
+
+import numba_dpex as dpex
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from harness import Pattern, Problem, inout, output
+
+BYTES = 3  # of an input that no kernel needs
+
+
+def declare(name, **options):
+    sizes = {"n": 64}
+    return Pattern(name, guide="none", lesson="Careless.", presets={"smoke": sizes, "default": sizes}, **options)
+
+
+@dpex.kernel(error_model="numpy")
+def double(item: kapi.Item, x, y):
+    i = item.get_id(0)
+    y[i] = np.float32(2) * x[i]
+
+
+@dpex.kernel(error_model="numpy")
+def halve_in_place(item: kapi.Item, x, y):
+    i = item.get_id(0)
+    y[i] = np.float32(2) * x[i]
+    x[i] = np.float32(0.5) * x[i]
+
+
+def in_and_out(rng, n):
+    return Problem(
+        x=rng.random(n).astype(np.float32),
+        big=np.arange(BYTES).astype(np.uint8),
+        y=output(n, np.float32),
+    )
+
+
+def doubled(p):
+    return {"y": 2 * p.x}
+
+
+def right(session, p):
+    session.launch(double, kapi.Range(p.n), p.x, p.y)
+
+
+def right_too(session, p):
+    session.launch(double, kapi.Range(p.n), p.x, p.y)
+
+
+def spoils(session, p):
+    session.launch(halve_in_place, kapi.Range(p.n), p.x, p.y)
+
+
+# the naive side updates its input: every later call has less to do
+spoils_input = declare("spoils_input")
+spoils_input.problem(in_and_out)
+spoils_input.reference(doubled)
+spoils_input.naive(spoils)
+spoils_input.intermediate(right)
+spoils_input.optimized(right_too)
+
+
+@dpex.kernel(error_model="numpy")
+def change_last(item: kapi.Item, big):
+    big[big.shape[0] - 1] = np.uint8(big[big.shape[0] - 1] ^ np.uint8(128))
+
+
+spoils_large_input = declare("spoils_large_input")
+spoils_large_input.problem(in_and_out)
+spoils_large_input.reference(doubled)
+spoils_large_input.naive(right)
+
+
+@spoils_large_input.optimized
+def changes_the_last_byte(session, p):
+    right(session, p)
+    session.launch(change_last, kapi.Range(1), p.big)
+
+
+# the input is changed by the sixth call, when everything has been found right
+spoils_later = declare("spoils_later")
+spoils_later.problem(in_and_out)
+spoils_later.reference(doubled)
+spoils_later.naive(right)
+
+
+@spoils_later.optimized
+def spoils_once(session, p):
+    calls = []
+
+    def sample():
+        calls.append(1)
+        session.launch(double, kapi.Range(p.n), p.x, p.y)
+        if len(calls) == 6:
+            session.fill(p.x, 0)
+
+    return sample
+
+
+spoils_new_instance = declare("spoils_new_instance")
+spoils_new_instance.problem(in_and_out)
+spoils_new_instance.reference(doubled)
+spoils_new_instance.naive(right)
+prepared = []
+
+
+@spoils_new_instance.optimized
+def spoils_when_prepared_again(session, p):
+    prepared.append(1)
+    if len(prepared) > 1:
+        session.fill(p.x, 0)
+    return lambda: right(session, p)
+
+
+spoils_and_fails = declare("spoils_and_fails")
+spoils_and_fails.problem(in_and_out)
+spoils_and_fails.reference(doubled)
+
+
+@spoils_and_fails.naive
+def fails(session, p):
+    session.fill(p.x, 0)
+    session.wait()
+    raise RuntimeError("after it changed x")
+
+
+spoils_and_fails.optimized(right)
+
+# another name for an array of the problem
+swaps = declare("swaps")
+swaps.problem(in_and_out)
+swaps.reference(doubled)
+swaps.naive(right)
+
+
+@swaps.optimized
+def swaps_arrays(session, p):
+    right(session, p)
+    p.x, p.y = p.y, p.x
+
+
+changes_host_input = declare("changes_host_input")
+changes_host_input.problem(in_and_out)
+changes_host_input.reference(doubled)
+changes_host_input.naive(right)
+
+
+@changes_host_input.optimized
+def scales_on_the_host(session, p):
+    x = p.host.x
+    x *= 2
+    session.copy(p.y, x)
+
+
+@changes_host_input.intermediate
+def copies_into_the_host(session, p):
+    right(session, p)
+    session.copy(p.host.x, p.y)
+
+
+reference_in_place = declare("reference_in_place")
+reference_in_place.problem(in_and_out)
+reference_in_place.naive(right)
+
+
+@reference_in_place.reference
+def scale_in_place(p):
+    x = p.x
+    x *= 2
+    return {"y": x}
+
+
+# arrays of the author's own, which the problem was made of
+captured = declare("captured")
+mine = np.arange(1, 65, dtype=np.float32)
+captured.problem(lambda rng, n: Problem(x=mine, y=output(n, np.float32)))
+captured.reference(doubled)
+captured.naive(right)
+
+
+@captured.optimized
+def changes_its_own_array(session, p):
+    mine[:] += 1
+    right(session, p)
+
+
+# ---- outputs ------------------------------------------------------------------------------------------------------
+
+
+@dpex.kernel(error_model="numpy")
+def double_where_nan(item: kapi.Item, x, y):
+    i = item.get_id(0)
+    if y[i] != y[i]:
+        y[i] = np.float32(2) * x[i]
+
+
+writes_when_nan = declare("writes_when_nan")
+writes_when_nan.problem(in_and_out)
+writes_when_nan.reference(doubled)
+writes_when_nan.naive(right)
+
+
+@writes_when_nan.optimized
+def writes_where_it_sees_nan(session, p):
+    session.launch(double_where_nan, kapi.Range(p.n), p.x, p.y)
+
+
+writes_when_first_is_wrong = declare("writes_when_first_is_wrong")
+writes_when_first_is_wrong.problem(in_and_out)
+writes_when_first_is_wrong.reference(doubled)
+writes_when_first_is_wrong.naive(right)
+
+
+@writes_when_first_is_wrong.optimized
+def looks_at_the_first_element(session, p):
+    first = np.empty(1, np.float32)
+    session.copy(first, p.y[:1])
+    session.wait()
+    if first[0] != 2 * p.host.x[0]:
+        right(session, p)
+
+
+writes_when_any_is_wrong = declare("writes_when_any_is_wrong")
+writes_when_any_is_wrong.problem(in_and_out)
+writes_when_any_is_wrong.reference(doubled)
+writes_when_any_is_wrong.naive(right)
+
+
+@writes_when_any_is_wrong.optimized
+def looks_at_all_elements(session, p):
+    found = np.empty(p.n, np.float32)
+    session.copy(found, p.y)
+    session.wait()
+    if not np.array_equal(found, 2 * p.host.x):
+        right(session, p)
+
+
+# nothing wrong: what is left to do depends on what it updates, not on what it writes
+until_done = declare("until_done")
+until_done.problem(
+    lambda rng, n: Problem(x=rng.random(n).astype(np.float32), left=inout(np.full(1, 3, np.int32)), y=output(n, "f4"))
+)
+until_done.reference(lambda p: {"left": [0], "y": 2 * p.x})
+
+
+@until_done.naive
+def steps(session, p):
+    left = np.empty(1, np.int32)
+    session.copy(left, p.left)
+    session.wait()
+    for _ in range(left[0]):
+        right(session, p)
+    session.fill(p.left, 0)
+
+
+@dpex.kernel(error_model="numpy")
+def double_even(item: kapi.Item, x, y):
+    i = 2 * item.get_id(0)
+    y[i] = np.float32(2) * x[i]
+
+
+written_in_part = declare("written_in_part", metric="wall")
+written_in_part.problem(
+    lambda rng, n: Problem(x=rng.random(n).astype(np.float32), y=output(n, np.float32, fill=-1), n=n)
+)
+
+
+@written_in_part.reference
+def even_ones(p):
+    y = np.full(p.n, -1.0)
+    y[::2] = 2 * p.x[::2]
+    return {"y": y}
+
+
+@written_in_part.naive
+def writes_even_ones(session, p):
+    session.launch(double_even, kapi.Range(p.n // 2), p.x, p.y)
+
+
+@written_in_part.optimized
+def writes_even_ones_too(session, p):
+    session.launch(double_even, kapi.Range(p.n // 2), p.x, p.y)
+
+
+@written_in_part.intermediate
+def writes_all(session, p):
+    right(session, p)
+
+
+# ---- what functions return ----------------------------------------------------------------------------------------
+
+
+def returning(name, value):
+    pattern = declare(name)
+    pattern.problem(in_and_out)
+    pattern.reference(lambda p: value)
+    pattern.naive(right)
+    return pattern
+
+
+reference_none = returning("reference_none", None)
+reference_list = returning("reference_list", [1, 2])
+reference_empty = returning("reference_empty", {})
+reference_words = returning("reference_words", {"y": "two"})
+
+problem_dict = declare("problem_dict")
+problem_dict.problem(lambda rng, n: {"y": output(n, np.float32)})
+problem_dict.reference(doubled)
+problem_dict.naive(right)
+
+misspelt = declare("misspelt")
+misspelt.problem(lambda rng, n: Problem(guess=rng.random(n).astype(np.float32), y=output(n, np.float32)))
+misspelt.reference(lambda p: {"y": 2 * p.guess})
+
+
+@misspelt.naive
+def guesses(session, p):
+    session.launch(double, kapi.Range(p.n), p.guesses, p.y)
+
+
+@misspelt.optimized
+def host_m(session, p):
+    session.launch(double, kapi.Range(p.m), p.guess, p.y)
+
+
+not_allowed = declare("not_allowed")
+not_allowed.problem(in_and_out)
+not_allowed.reference(doubled)
+
+
+def plain_function(item, x, y):
+    y[0] = x[0]
+
+
+@not_allowed.naive
+def launches_a_function(session, p):
+    session.launch(plain_function, kapi.Range(p.n), p.x, p.y)
+
+
+@not_allowed.optimized
+def allocates_gpu(session, p):
+    session.alloc(p.n, np.float32, usm="gpu")
+
+
+@not_allowed.intermediate
+def launches_a_device_function(session, p):
+    session.launch(dpex.device_func(plain_function), kapi.Range(p.n), p.x, p.y)
+
+
+@not_allowed.intermediate
+def launches_over_a_tuple(session, p):
+    session.launch(double, (p.n,), p.x, p.y)
