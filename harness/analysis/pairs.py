@@ -12,7 +12,7 @@ import pandas as pd
 from harness.analysis import intervals, times, verdict
 from harness.analysis.rows import FAMILY_KEY, Row, rows
 from harness.analysis.statistics import Floats
-from harness.vocabulary import Flag, Status, find_baseline, metric_named
+from harness.vocabulary import REMEDIES, Flag, Status, find_baseline, metric_named
 
 #: Columns of the variant's case that a pair repeats.
 _KEPT: Final = (*FAMILY_KEY, "chapter", "guide", "catalogue", "overrides", "metric", "variant", "role", "claim")
@@ -56,6 +56,7 @@ class _Shared:
         instances: instance of the family that each block is of.
         measured_ns: for each side what the timer saw in each block: a batch of executions.
         throttled: part of the blocks in which the machine was in another state.
+        disturbance: the flag of most of them.
     """
 
     baseline_ns: Floats
@@ -63,6 +64,7 @@ class _Shared:
     instances: Floats
     measured_ns: Floats
     throttled: float
+    disturbance: Flag
 
 
 class _Blocks:
@@ -71,19 +73,16 @@ class _Blocks:
     def __init__(self, cases: pd.DataFrame, samples: pd.DataFrame) -> None:
         self._states = times.states_of(samples)
         trusted = times.usable(cases, samples)
-        described = trusted.assign(
-            throttled=trusted["flags"].str.contains(Flag.THROTTLED, regex=False),
-            measured_ns=trusted["time_ns"] * trusted["batch"].astype("float64").fillna(1),
-        )
-        grouped = described.groupby(["case_id", "state", "block"])
+        described = trusted.assign(measured_ns=trusted["time_ns"] * trusted["batch"].astype("float64").fillna(1))
+        marks = trusted["flags"].str.get_dummies(",").reindex(columns=[*REMEDIES], fill_value=0)
+        grouped = described.join(marks).groupby(["case_id", "state", "block"])
         blocks = pd.DataFrame(
             {
                 "time_ns": grouped["time_ns"].median(),
                 "measured_ns": grouped["measured_ns"].median(),
                 "instance": grouped["instance"].first(),
-                "throttled": grouped["throttled"].any(),
             }
-        )
+        ).join(grouped[[*REMEDIES]].max())
         self._blocks = {key: data.droplevel([0, 1]) for key, data in blocks.groupby(level=[0, 1])}
         self._none = blocks.iloc[:0].droplevel([0, 1])
 
@@ -93,14 +92,15 @@ class _Blocks:
     def shared(self, baseline: Row, case: Row, state: str | None) -> _Shared:
         base, own = (self._blocks.get((side["case_id"], state), self._none) for side in (baseline, case))
         _, in_base, in_own = np.intersect1d(base.index, own.index, assume_unique=True, return_indices=True)
-        throttled = base["throttled"].to_numpy(bool)[in_base] | own["throttled"].to_numpy(bool)[in_own]
+        disturbed = base[[*REMEDIES]].to_numpy(bool)[in_base] | own[[*REMEDIES]].to_numpy(bool)[in_own]
         measured = [side["measured_ns"].to_numpy()[at] for side, at in ((base, in_base), (own, in_own))]
         return _Shared(
             base["time_ns"].to_numpy()[in_base],
             own["time_ns"].to_numpy()[in_own],
             base["instance"].to_numpy()[in_base],
             np.array(measured),
-            float(throttled.mean()) if throttled.size else 0.0,
+            float(disturbed.any(axis=1).mean()) if disturbed.size else 0.0,
+            [*REMEDIES][int(disturbed.sum(axis=0).argmax())],
         )
 
 
@@ -123,6 +123,7 @@ def _row(baseline: Row, case: Row, shared: _Shared, resolution_ns: float | None)
             intervals.drift(shared.baseline_ns / shared.variant_ns, shared.instances),
             shared.throttled,
             quantum,
+            shared.disturbance,
         ),
         verdict.SAME_WITHIN if case["same_within"] is None else case["same_within"],
     )
