@@ -233,12 +233,27 @@ class Flag(_Word):
         Evidence.INTERVALS,
         Evidence.HOST,
     )
-    THROTTLED = ("throttled", "the machine was in another state than at the start (clock, temperature, load)")
-    SHARED = ("shared device", "another run of xebench used the same device")
+    CONTENTION = ("contention", "tasks waited for a core more, or less, than at the start")
+    STOLEN = ("stolen time", "a hypervisor gave the cores to others more, or less, than at the start")
+    CLOCK = ("clock", "the clock, or the limit of the GPU's clock, is not that of the start")
+    THROTTLING = ("throttling", "the device was slowed down for its temperature or power")
+    THROTTLED = ("throttled", "one of these four, which earlier versions of xebench did not tell apart")
+    SHARED = ("shared device", "another run of xebench used the same device, or programs came to the GPU or left it")
 
     def invalidates(self, metric: str) -> bool:
         """Whether that time of a sample with this flag may not be used."""
         return not self.spoils.isdisjoint(metric_named(metric).rests_on)
+
+
+#: What to do about the flags that tell of the machine. Such a sample counts: both sides of a ratio are disturbed alike.
+REMEDIES: Final = {
+    Flag.CONTENTION: "end the other programs that use the cores",
+    Flag.STOLEN: "use another machine or another hour: other guests of the host took its cores",
+    Flag.CLOCK: "fix the clock (a CPU's governor 'performance', a GPU's lowest frequency as its highest)",
+    Flag.THROTTLING: "cool the device, or lower the limit of its clock",
+    Flag.THROTTLED: "look at the column 'changed' of the table 'machine'",
+    Flag.SHARED: "end the other programs on the device",
+}
 
 
 def is_valid(flags: Iterable[Flag], metric: str) -> bool:

@@ -14,7 +14,7 @@ from harness.analysis import intervals, times, verdict
 from harness.analysis.rows import FAMILY_KEY, Row, rows
 from harness.analysis.statistics import Floats
 from harness.analysis.unrecorded import HostTimes
-from harness.vocabulary import Flag, Status, find_baseline, metric_named
+from harness.vocabulary import REMEDIES, Flag, Status, find_baseline, metric_named
 
 #: Columns of the variant's case that a pair repeats.
 _KEPT: Final = (*FAMILY_KEY, "chapter", "guide", "catalogue", "overrides", "metric", "variant", "role", "claim")
@@ -60,6 +60,7 @@ class _Shared:
         throttled: part of the blocks in which the machine was in another state.
         host_ns: for each side the host's time of one execution in each block.
         commands: of one execution, of the side that has more; NaN in runs that do not tell it.
+        disturbance: the flag of most of them.
     """
 
     baseline_ns: Floats
@@ -69,6 +70,7 @@ class _Shared:
     throttled: float
     host_ns: Floats
     commands: float
+    disturbance: Flag
 
 
 class _Blocks:
@@ -78,18 +80,17 @@ class _Blocks:
         self._states = times.states_of(samples)
         trusted = times.usable(cases, samples)
         described = trusted.assign(
-            throttled=trusted["flags"].str.contains(Flag.THROTTLED, regex=False),
             measured_ns=trusted["time_ns"] * trusted["batch"].astype("float64").fillna(1),
             **{name: trusted[name].astype("float64") for name in ("host_ns", "commands")},
         )
-        grouped = described.groupby(["case_id", "state", "block"])
+        marks = trusted["flags"].str.get_dummies(",").reindex(columns=[*REMEDIES], fill_value=0)
+        grouped = described.join(marks).groupby(["case_id", "state", "block"])
         blocks = pd.DataFrame(
             {
                 **{name: grouped[name].median() for name in ("time_ns", "measured_ns", "host_ns", "commands")},
                 "instance": grouped["instance"].first(),
-                "throttled": grouped["throttled"].any(),
             }
-        )
+        ).join(grouped[[*REMEDIES]].max())
         self._blocks = {key: data.droplevel([0, 1]) for key, data in blocks.groupby(level=[0, 1])}
         self._none = blocks.iloc[:0].droplevel([0, 1])
 
@@ -99,7 +100,7 @@ class _Blocks:
     def shared(self, baseline: Row, case: Row, state: str | None) -> _Shared:
         base, own = (self._blocks.get((side["case_id"], state), self._none) for side in (baseline, case))
         _, in_base, in_own = np.intersect1d(base.index, own.index, assume_unique=True, return_indices=True)
-        throttled = base["throttled"].to_numpy(bool)[in_base] | own["throttled"].to_numpy(bool)[in_own]
+        disturbed = base[[*REMEDIES]].to_numpy(bool)[in_base] | own[[*REMEDIES]].to_numpy(bool)[in_own]
         measured, host, commands = (
             np.array([side[name].to_numpy()[at] for side, at in ((base, in_base), (own, in_own))])
             for name in ("measured_ns", "host_ns", "commands")
@@ -109,9 +110,10 @@ class _Blocks:
             own["time_ns"].to_numpy()[in_own],
             base["instance"].to_numpy()[in_base],
             measured,
-            float(throttled.mean()) if throttled.size else 0.0,
+            float(disturbed.any(axis=1).mean()) if disturbed.size else 0.0,
             host,
             float(np.max(commands, initial=0)),
+            [*REMEDIES][int(disturbed.sum(axis=0).argmax())],
         )
 
 
@@ -138,6 +140,7 @@ def _row(baseline: Row, case: Row, shared: _Shared, device: Row) -> Row:
             shared.throttled,
             quantum,
             host,
+            shared.disturbance,
         ),
         verdict.SAME_WITHIN if case["same_within"] is None else case["same_within"],
     )

@@ -8,12 +8,12 @@ from typing import Final
 
 from harness.analysis.intervals import MIN_SAMPLES, UNKNOWN, Interval
 from harness.analysis.unrecorded import HostTimes
-from harness.vocabulary import NEVER_RUN, Outcome, Status, StopReason, Verdict
+from harness.vocabulary import NEVER_RUN, REMEDIES, Flag, Outcome, Status, StopReason, Verdict
 
 #: Speed-ups from 1 / (1 + this) to 1 + this are the same in practice, in runs that do not tell their band.
 SAME_WITHIN: Final = 0.02
 
-#: Part of the blocks under another state of the machine from which an inconclusive pair is called throttled.
+#: Part of the blocks under another state of the machine from which this is why a pair is inconclusive.
 THROTTLED_SHARE: Final = 0.1
 
 #: Ratio from which a difference is told in times instead of percent.
@@ -32,8 +32,8 @@ class Judgement:
     Attributes:
         outcome: faster, slower, same, inconclusive, or none when there is no speed-up to judge.
         verdict: confirmed, refuted, inconclusive or not applicable.
-        reason: One line; of an inconclusive outcome it begins with a code: too few blocks, unrecorded work?, timer,
-            throttled, drift, budget or noise.
+        reason: One line; of an inconclusive outcome it begins with a code: too few blocks, unrecorded work?, timer, a
+            flag that tells of the machine, drift, budget or noise.
     """
 
     outcome: Outcome
@@ -52,6 +52,7 @@ class Circumstances:
         quantum: Error that the timer's quantum makes in the speed-up, as a relative size. The interval holds it
             (`intervals.blurred`).
         host: What the host's clock says of the pair, where the metric is the device's.
+        disturbance: The flag of most of the blocks in which the machine was in another state.
     """
 
     stopped_by: str | None = None
@@ -59,6 +60,7 @@ class Circumstances:
     throttled: float = 0.0
     quantum: float = 0.0
     host: HostTimes | None = None
+    disturbance: Flag = Flag.THROTTLED
 
 
 def outcome_of(interval: Interval, band: float = SAME_WITHIN) -> Outcome:
@@ -172,7 +174,8 @@ def _obstacle(interval: Interval, circumstances: Circumstances) -> str:
     if _mostly_quantum(interval, circumstances.quantum):
         return f"timer: its quantum makes an error of {circumstances.quantum:.1%}; use a larger preset"
     if circumstances.throttled >= THROTTLED_SHARE:
-        return f"throttled: the machine's state changed in {circumstances.throttled:.0%} of the blocks; run again"
+        flag, part = circumstances.disturbance, circumstances.throttled
+        return f"{flag}: the machine's state changed in {part:.0%} of the blocks; {REMEDIES[flag]}, and run again"
     moved = circumstances.drift
     if moved.known and not moved.low <= 1 <= moved.high and abs(moved.estimate - 1) > NOTABLE_DRIFT:
         return f"drift: the speed-up moved by {moved.estimate - 1:+.1%} between the halves; run again"

@@ -25,7 +25,8 @@ def run_as_child(main: Callable[[list[str]], int]) -> NoReturn:
         main: takes the arguments of the command line, gives the exit status.
     """
     _die_with_parent()
-    os.register_at_fork(after_in_child=_die_with_parent)
+    forks = _Forks()
+    os.register_at_fork(before=forks.note_parent, after_in_child=forks.die_with_parent)
     try:
         status = main(sys.argv[1:])
     except Exception:
@@ -39,6 +40,18 @@ def run_as_child(main: Callable[[list[str]], int]) -> NoReturn:
 
 def _die_with_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class _Forks:
+    """What a process and its forks do so that none of them outlives the one that it comes from."""
+
+    def note_parent(self) -> None:
+        self._parent = os.getpid()
+
+    def die_with_parent(self) -> None:
+        _die_with_parent()
+        if os.getppid() != self._parent:  # it was killed before that was asked for
+            os._exit(1)
 
 
 def be_the_first_to_go() -> None:

@@ -103,8 +103,12 @@ class WorkerProcess(Generic[T]):
         with contextlib.suppress(BrokenPipeError):
             self._sender.send(request)
 
-    def listen(self, timeout_s: float) -> T:
+    def listen(self, timeout_s: float, look: Callable[[], None] = lambda: None) -> T:
         """The worker's next message.
+
+        Args:
+            timeout_s: how long it may say nothing.
+            look: called a few times a second while it does.
 
         Raises:
             WorkerHung: nothing came within ``timeout_s``.
@@ -113,7 +117,8 @@ class WorkerProcess(Generic[T]):
         """
         deadline = time.monotonic() + timeout_s
         while True:
-            self._look()
+            if self._look_is_due():
+                look()
             left = deadline - time.monotonic()
             # what it started may hold the pipe open for longer than it lives
             ended = self._process.poll() is not None
@@ -131,9 +136,10 @@ class WorkerProcess(Generic[T]):
                 raise self._ended()
             return message
 
-    def _look(self) -> None:
+    def _look_is_due(self) -> bool:
+        """Look after the worker, unless that was just now."""
         if (now := time.monotonic()) - self._looked_s < LOOK_S:
-            return
+            return False
         self._looked_s = now
         self._poll()
         if self._limit_bytes is not None and not self._exceeded_bytes:
@@ -141,6 +147,7 @@ class WorkerProcess(Generic[T]):
             if used > self._limit_bytes:
                 self._exceeded_bytes = used
                 self.kill()
+        return True
 
     def _ended(self) -> WorkerEnded:
         code = None

@@ -13,7 +13,8 @@ from harness.doctor.self_test import SelfTest, selftest
 from harness.runtime import gpu_nodes, libraries, opencl_drivers, packages, pins
 from harness.runtime.devices import DeviceInfo
 from harness.runtime.findings import Finding
-from harness.runtime.loading import cpu_driver_finding, runtime_finding
+from harness.runtime.loading import compiler_finding, cpu_driver_finding, runtime_finding
+from harness.runtime.variables import hiding_variables
 
 _LIST_TIMEOUT_S = 60.0
 
@@ -40,7 +41,8 @@ class Report:
 
 def examine() -> Report:
     """Look at the whole stack; takes some seconds. Devices are listed and tested in child processes."""
-    findings = [packages.python_finding(), *_package_findings(), runtime_finding(), *_opencl_findings()]
+    findings = [packages.python_finding(), *_package_findings(), compiler_finding(), runtime_finding()]
+    findings += _opencl_findings()
     broken = any(finding.status == "error" for finding in findings)
     findings += gpu_nodes.level_zero_findings(expected=bool(gpu_nodes.nodes()))
     findings += gpu_nodes.access_findings()
@@ -53,7 +55,7 @@ def examine() -> Report:
     if failure is not None:
         step = "look at the drivers above; DPCTL_VERBOSITY=error prints reasons"
         findings.append(Finding("devices", "error", "devices", f"listing them: {failure}", step))
-    findings += _device_findings(devices, results)
+    findings += _device_findings(devices, results, findings)
     return Report(tuple(findings), devices, results)
 
 
@@ -76,10 +78,8 @@ def _opencl_findings() -> Iterator[Finding]:
             detail = f"{driver} is registered in {where}, but does not exist"
             yield Finding("opencl", "warning", "OpenCL driver", detail, "remove or reinstall that driver")
     yield cpu_driver_finding()
-    existing = [driver for driver in drivers if opencl_drivers.driver_exists(driver)]
+    existing = opencl_drivers.existing_drivers(os.environ)
     yield gpu_nodes.opencl_finding(existing, expected=bool(gpu_nodes.nodes()))
-    if value := os.environ.get("OCL_ICD_FILENAMES"):
-        yield Finding("opencl", "ok", "OCL_ICD_FILENAMES", f"set to {value}, and left alone")
 
 
 def _list() -> tuple[tuple[DeviceInfo, ...], str | None]:
@@ -89,7 +89,16 @@ def _list() -> tuple[tuple[DeviceInfo, ...], str | None]:
     return msgspec.convert(answer.value, tuple[DeviceInfo, ...]), None
 
 
-def _device_findings(devices: tuple[DeviceInfo, ...], results: tuple[SelfTest, ...]) -> Iterator[Finding]:
+def _device_findings(
+    devices: tuple[DeviceInfo, ...], results: tuple[SelfTest, ...], before: list[Finding]
+) -> Iterator[Finding]:
+    """What is said of each device, and of those that one would expect.
+
+    Args:
+        devices: those that there are.
+        results: their self-tests.
+        before: what was found on the road to them.
+    """
     for device, result in zip(devices, results, strict=True):
         about = f"{device.name}, driver {device.driver_version}"
         if result.ok:
@@ -97,10 +106,22 @@ def _device_findings(devices: tuple[DeviceInfo, ...], results: tuple[SelfTest, .
         else:
             step = "update its driver; do not measure on it"
             yield Finding("devices", "error", device.device, f"{about}; self-test: {result.summary}", step)
-    if not any(device.device_class == "cpu" for device in devices):
-        step = pins.mend_command([packages.CPU_DRIVER])
-        yield Finding("devices", "warning", "CPU device", "none found", step)
-    if gpu_nodes.nodes() and not any(device.device_class == "gpu" for device in devices):
+    classes = {device.device_class for device in devices}
+    hiding = hiding_variables(os.environ, libraries.find_library(libraries.CPU_DRIVER_LIBRARY))
+    if hiding:
+        yield Finding("devices", "warning", "variables", f"{hiding} may hide devices", "unset what is not meant to")
+    if "cpu" not in classes:
+        yield Finding("devices", "warning", "CPU device", "none found", _next_step(hiding, before, ("CPU driver",)))
+    if gpu_nodes.nodes() and "gpu" not in classes:
         detail = "there is a device node, but no driver offers the GPU"
-        wanted = ", ".join((gpu_nodes.OPENCL_PACKAGE, gpu_nodes.LOADER_PACKAGE, gpu_nodes.LEVEL_ZERO_PACKAGE))
-        yield Finding("devices", "warning", "GPU", detail, f"for an Intel GPU, install {wanted}")
+        drivers = ("OpenCL GPU driver", "Level Zero loader", "Level Zero GPU driver", "GPU")
+        yield Finding("devices", "warning", "GPU", detail, _next_step(hiding, before, drivers))
+
+
+def _next_step(hiding: str, before: list[Finding], needed: tuple[str, ...]) -> str:
+    """What to do for a device that is not offered: nothing is installed that is there."""
+    if hiding:
+        return f"unset what hides it: {hiding}"
+    lacking = [finding for finding in before if finding.title in needed and finding.status != "ok"]
+    steps = dict.fromkeys(finding.next_step for finding in lacking)
+    return "; ".join(steps) or "its driver is there: DPCTL_VERBOSITY=error and SYCL_PI_TRACE=1 show why it offers none"

@@ -15,6 +15,7 @@ _SPECIFIC = re.compile(r"raised a specific error:\s*\n\s*(?:\w+Error: )?(?P<reas
 _CALL = re.compile(r"^\s*>>> (?P<call>[^\n]+)$", re.MULTILINE)
 _UNDEFINED = re.compile(r"name '(?P<name>\w+)' is not defined")
 _NO_FEATURE = re.compile(r"'SPIRV\w+' object has no attribute '(?P<feature>\w+)'")
+_HOST_ARRAY = re.compile(r"does not have a field named 'meminfo'|Unknown attribute '_allocate'")
 _NO_REASON = re.compile(
     r"^(Failed in \w+ mode pipeline|Internal error at|Error during lowering|No implementation of|- Resolution failure)"
 )
@@ -47,6 +48,8 @@ def _reason(text: str) -> str:
     feature = _NO_FEATURE.search(text)
     if feature:
         return f"it uses a feature of Python that device code does not have ({feature['feature']})"
+    if _HOST_ARRAY.search(text):
+        return "it reshapes, transposes or makes an array, which device code cannot: index the array that there is"
     if call:
         return f"nothing implements {call['call'].strip()}"
     lines = [line.strip() for line in text.splitlines() if line.strip()]

@@ -15,7 +15,7 @@ from harness.analysis.times import counted
 from harness.analysis.verdict import size
 from harness.records import Run
 from harness.report import units
-from harness.vocabulary import Outcome, Role, Roof, State, Status, Verdict
+from harness.vocabulary import REMEDIES, Outcome, Role, Roof, State, Status, Verdict
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,8 @@ def flag_line(run: Run) -> str:
     if not shown:
         return ""
     unused = int((~counted(run.samples)).sum())
-    return f"flags: {', '.join(shown)}; of {len(run.samples)} samples {unused} are not used"
+    remedies = "".join(f"; {flag}: {remedy}" for flag, remedy in REMEDIES.items() if (flags == flag).any())
+    return f"flags: {', '.join(shown)}; of {len(run.samples)} samples {unused} are not used{remedies}"
 
 
 def instance_line(run: Run) -> str:

@@ -78,22 +78,35 @@ class DeviceWorker(Generic[T]):
                 raise error(f"the worker failed: {answer.reason}")
         return self._process
 
-    def answers(self, request: Message, variants: Sequence[str] = (), *, silence_s: Callable[[], float]) -> Iterator[T]:
+    def answers(
+        self,
+        request: Message,
+        variants: Sequence[str] = (),
+        *,
+        silence_s: Callable[[], float],
+        look: Callable[[str | None, str, float], None] = lambda variant, stage, limit_s: None,
+    ) -> Iterator[T]:
         """Send a request; what the worker answers, until it has done what it was asked for.
 
         Args:
             request: what to do.
             variants: that it is about, as the activity page numbers them.
             silence_s: seconds for which the worker may say nothing, asked before each answer.
+            look: called a few times a second while it says nothing, with the variant that it is at, the stage and
+                these seconds.
 
         Raises:
             Lost: it has ended, or is silent for too long, or has given up.
             XebenchError: see `ready`.
         """
         process = self.ready()
+
+        def listen(limit_s: float) -> T:
+            return process.listen(limit_s, lambda: look(*process.activity.read(variants), limit_s))
+
         process.ask(request)
         try:
-            while not isinstance(answer := process.listen(limit_s := silence_s()), Done | Failed):
+            while not isinstance(answer := listen(limit_s := silence_s()), Done | Failed):
                 yield answer
         except WorkerEnded as end:
             variant, stage = process.activity.read(variants)

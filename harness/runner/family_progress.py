@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -16,6 +16,17 @@ from harness.patterns.plan import Family
 from harness.runner.case_rows import NOT_MEASURED, CaseResult, Row
 from harness.sampling.limits import Sampling
 from harness.vocabulary import SAMPLED_STATES, Status
+
+#: Timeouts that the hangs of a family may cost together, until it is left: by variants that have not answered yet, and
+#: by those that have.
+MOST_TIMEOUTS: Final = 1.5
+MOST_TIMEOUTS_ANSWERED: Final = 2.0
+
+#: Once a variant hung, the others get less time than the first: so many times the slowest step that this family has
+#: come to the end of, at least a part of the timeout, and at least some seconds, since a machine may be busy.
+PATIENCE_STEPS: Final = 10.0
+PATIENCE_PART: Final = 0.1
+PATIENCE_S: Final = 10.0
 
 #: Log speed-ups by variant, for each instance, by state of the caches.
 LogSpeedups = dict[str, list[Mapping[str, Sequence[float]]]]
@@ -37,6 +48,10 @@ class FamilyProgress:
         blocks: how many were sampled so far, in all states, by workers that were not lost.
         speedups: log speed-ups of the instances so far.
         compiled: variants that have their rows of compilation.
+        answered: variants whose first call came to an end, whatever it gave.
+        hung: what hung, in the order of time: a variant, or what all of them need.
+        hung_s: seconds that were waited for these.
+        slowest_step_s: the longest time from one sign of life of a worker to the next.
     """
 
     family: Family
@@ -51,6 +66,10 @@ class FamilyProgress:
     blocks: int = 0
     speedups: LogSpeedups = field(default_factory=dict)
     compiled: set[str] = field(default_factory=set)
+    answered: set[str] = field(default_factory=set)
+    hung: list[str] = field(default_factory=list)
+    hung_s: float = 0.0
+    slowest_step_s: float = 0.0
 
     def __post_init__(self) -> None:
         """A family that is new waits as a whole."""
@@ -79,6 +98,18 @@ class FamilyProgress:
             for name in list(variants)
         ]
 
+    def give_up_after_hang(self, what: str, waited_s: float, timeout_s: float) -> list[Row]:
+        """Note what hung; gives the rows of those that are not tried for that. What earlier passes found stands."""
+        self.hung.append(what)
+        self.hung_s += waited_s
+        most_s = dict.fromkeys(self.answered, timeout_s * MOST_TIMEOUTS_ANSWERED)
+        untried = [name for name in self.waiting if self.hung_s >= most_s.get(name, timeout_s * MOST_TIMEOUTS)]
+        if self.pass_number:
+            found = [msgspec.structs.replace(self.results[name], stopped_by="") for name in untried]
+            return [self.finish(name, result) for name, result in zip(untried, found, strict=True)]
+        reason = f"not measured: {', '.join(self.hung)} of this family hung; mend them first"
+        return self.give_up(untried, Status.ERROR, reason)
+
     def row(self, variant: str) -> Row:
         """The row of a variant's case."""
         return {**self.fixed[variant], **self.results[variant].columns()}
@@ -90,6 +121,18 @@ class FamilyProgress:
     def statuses(self) -> dict[str, str]:
         """What became of each variant in this pass."""
         return {name: NOT_MEASURED if name in self.waiting else result.status for name, result in self.results.items()}
+
+    # ---- hangs --------------------------------------------------------------------------------------------------
+
+    def patience_s(self, timeout_s: float) -> float:
+        """Seconds of silence after which a worker counts as hung.
+
+        Args:
+            timeout_s: the same while nothing in this family has hung.
+        """
+        if not self.hung:
+            return timeout_s
+        return min(timeout_s, max(PATIENCE_STEPS * self.slowest_step_s, PATIENCE_PART * timeout_s, PATIENCE_S))
 
     # ---- limits -------------------------------------------------------------------------------------------------
 

@@ -6,10 +6,11 @@ the family on without it, and nothing that was measured is lost.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, Final
 
 from harness.analysis import timestamps
 from harness.children.worker import WorkerProcess
@@ -22,6 +23,7 @@ from harness.runner.case_rows import ENDED_BEFORE, NOT_MEASURED, CaseResult, fix
 from harness.runner.device_worker import START_TIMEOUT_S, DeviceWorker, Lost, start_worker
 from harness.runner.family_progress import FamilyProgress, PassShare
 from harness.runner.messages import Answer, MeasureFamily
+from harness.runner.silence import Silence
 from harness.runner.stop_signals import Stopped
 from harness.sampling.limits import Clock, Sampling
 from harness.vocabulary import CheckResult, Flag, Status
@@ -29,15 +31,18 @@ from harness.vocabulary import CheckResult, Flag, Status
 # A worker may be silent for this long when the run's budget is spent: it compiles, or computes a reference.
 GRACE_S = 10.0
 
+RUN_BUDGET: Final = "the budget for the run"
+SHARE_OF_BUDGET: Final = "this family's share of the budget for the run"
+
 # What a variant's last check in a pass says of its samples, by the status that it leaves. Other ends are no check.
 _CHECK_RESULTS = {Status.OK: CheckResult.PASSED, Status.WRONG: CheckResult.WRONG}
 
 
 class _BudgetSpent(Exception):
-    """The run's budget ended before a family was measured; the message is the reason of its cases."""
+    """The run's budget, or a family's share, ended before it was measured; the message is the reason of its cases."""
 
-    def __init__(self, detail: str = "") -> None:
-        super().__init__(f"not measured: the budget for the run is spent{detail}")
+    def __init__(self, what: str, detail: str = "") -> None:
+        super().__init__(f"not measured: {what} is spent{detail}")
 
 
 @dataclass
@@ -52,9 +57,11 @@ class Manager:
         seed: of the data and of the block orders.
         first: numbers of the first sample and of every family's first block; a resumed run goes on counting.
         notice: called with the name of the variant at work, for progress.
+        say: prints a notice that stays.
         sample_flags: what the samples that arrive now are marked with, beside their own flags.
         make_worker: starts a worker on a device.
         clock: seconds, for tests.
+        worker_was_killed: whether somebody else killed a worker, so that what it was at is to be measured again.
     """
 
     device: Mapping[str, Any]
@@ -65,12 +72,15 @@ class Manager:
     seed: int
     first: tuple[int, int] = (0, 0)
     notice: Callable[[str], None] = lambda text: None
+    say: Callable[[str], None] = lambda text: None
     sample_flags: Callable[[], Sequence[Flag]] = tuple
     make_worker: Callable[[str], WorkerProcess[Answer]] = start_worker
     clock: Clock = time.monotonic
 
     def __post_init__(self) -> None:
         self._next_sample, self._first_block = self.first
+        self.worker_was_killed = False
+        self._end_s = self._share_s = math.inf
         self._families: dict[str, FamilyProgress] = {}
         self._worker = DeviceWorker(lambda: self.make_worker(str(self.device["device"])))
 
@@ -81,8 +91,9 @@ class Manager:
             BrokenEnvironment: the worker does not survive it.
         """
         roofs: Mapping[str, Any] = {}
+        look = Silence("the device's roofs", self.say, self.clock).look
         try:
-            for answer in self._worker.answers(messages.MeasureRoofs(), silence_s=lambda: START_TIMEOUT_S):
+            for answer in self._worker.answers(messages.MeasureRoofs(), silence_s=lambda: START_TIMEOUT_S, look=look):
                 if isinstance(answer, messages.Roofs):
                     roofs = answer.row
         except Lost as lost:
@@ -99,7 +110,9 @@ class Manager:
         """Take over what an earlier session has of a family."""
         self._families[self._key(progress.family)] = progress
 
-    def run_family(self, family: Family, budget_s: float = float("inf"), number: int = 0) -> dict[str, str]:
+    def run_family(
+        self, family: Family, budget_s: float = math.inf, number: int = 0, *, share_s: float = math.inf
+    ) -> dict[str, str]:
         """Measure one family; gives the status of each variant, `NOT_MEASURED` when the run's budget ended before.
 
         Args:
@@ -107,14 +120,15 @@ class Manager:
             budget_s: seconds that the run has left; sampling takes no longer, and a worker that hangs hardly.
             number: of the pass, from 0; in a later one the variants that are ok so far are measured further, unless
                 all samples are taken.
+            share_s: seconds of it that a worker which says nothing may take from the other families.
 
         Raises:
             Stopped: a signal came; everything that the worker had sent is written.
         """
-        end_s = self.clock() + budget_s
+        self._end_s, self._share_s = self.clock() + budget_s, share_s
         progress = self._begin_pass(family, number)
         try:
-            self._measure(progress, end_s)
+            self._measure(progress)
         except _BudgetSpent as end:
             if number == 0:  # else what is on disk counts
                 self.sink.append("cases", progress.give_up(progress.waiting, NOT_MEASURED, str(end)))
@@ -141,30 +155,35 @@ class Manager:
     def _fixed_columns(self, family: Family) -> Mapping[str, dict[str, Any]]:
         return fixed_columns(family, self.device, self.seed, self.sampling.precision)
 
-    def _measure(self, progress: FamilyProgress, end_s: float) -> None:
+    def _measure(self, progress: FamilyProgress) -> None:
         """Let workers measure what waits, without the variants that each of them is lost with.
 
         Raises:
             _BudgetSpent: the run's time was over before.
         """
         while progress.waiting:
-            lost = self._measure_with_one_worker(progress, end_s)
+            lost = self._measure_with_one_worker(progress)
             if lost is None:
                 break
+            self.worker_was_killed = self.worker_was_killed or lost.status == Status.INTERRUPTED
             # a worker that falls after it has told of a case takes nothing from that case
             lost_with_it = [name for name in progress.waiting if lost.variant in (None, name)]
-            self.sink.append("cases", progress.give_up(lost_with_it, lost.status, str(lost)))
-            if progress.waiting and self.clock() >= end_s:
-                raise _BudgetSpent
+            after = f", after {progress.hung[0]} had hung" if lost.status == Status.TIMEOUT and progress.hung else ""
+            self.sink.append("cases", progress.give_up(lost_with_it, lost.status, f"{lost}{after}"))
+            if lost.status == Status.TIMEOUT:
+                what, waited_s = lost.variant or lost.stage, lost.silent_s or 0.0
+                self.sink.append("cases", progress.give_up_after_hang(what, waited_s, self.timeout_s))
+            if progress.waiting and self.clock() >= self._end_s:
+                raise _BudgetSpent(RUN_BUDGET)
 
-    def _silence_s(self, end_s: float) -> float:
-        """How long a worker may say nothing: a hang must not outlast the run's budget by the whole timeout."""
-        left_s = max(0.0, end_s - self.clock()) + GRACE_S
-        return min(self.timeout_s, round(left_s, 1)) if left_s < self.timeout_s else self.timeout_s
+    def _silence_s(self, patience_s: float) -> float:
+        """How long a worker may say nothing: a hang takes no more of the run's budget than the family's share."""
+        left_s = max(0.0, min(self._end_s - self.clock(), self._share_s)) + GRACE_S
+        return min(patience_s, round(left_s, 1)) if left_s < patience_s else patience_s
 
     # ---- one worker's share of a pass ---------------------------------------------------------------------------
 
-    def _measure_with_one_worker(self, progress: FamilyProgress, end_s: float) -> Lost | None:
+    def _measure_with_one_worker(self, progress: FamilyProgress) -> Lost | None:
         """Let a worker measure what waits. None when it finished, else how it was lost.
 
         Raises:
@@ -172,7 +191,7 @@ class Manager:
         """
         self._worker.ready()  # what that takes is no part of the budget for sampling
         family, variants = progress.family, list(progress.waiting)
-        limits = progress.limits(end_s - self.clock())
+        limits = progress.limits(self._end_s - self.clock())
         request = MeasureFamily(
             source=family.pattern.source,
             pattern=family.pattern.name,
@@ -191,28 +210,37 @@ class Manager:
         )
         share, complete = PassShare(self._next_sample), False
         try:
-            lost = self._follow(request, progress, share, end_s)
+            lost = self._follow(request, progress, share)
             complete = lost is None
             return lost
         finally:
             progress.add_share(share, complete=complete)
 
-    def _follow(self, request: MeasureFamily, progress: FamilyProgress, share: PassShare, end_s: float) -> Lost | None:
+    def _follow(self, request: MeasureFamily, progress: FamilyProgress, share: PassShare) -> Lost | None:
         """Take what a worker sends until it has finished, or is lost: see `_measure_with_one_worker`."""
+        patience_s = progress.patience_s(self.timeout_s)
+        silence = Silence(f"{progress.family.pattern.name} {progress.family.point()}".strip(), self.say, self.clock)
+        answers = self._worker.answers(
+            request, request.variants, silence_s=lambda: self._silence_s(patience_s), look=silence.look
+        )
         try:
-            for answer in self._worker.answers(request, request.variants, silence_s=lambda: self._silence_s(end_s)):
+            for answer in answers:
+                silence.heard()
                 self._take(answer, progress, share)
             return None
         except Lost as lost:
-            if lost.silent_s is not None and lost.silent_s < self.timeout_s:
+            if lost.silent_s is not None and lost.silent_s < patience_s:
                 # it was not given the time after which it counts as hung, so that nobody knows whether it is
                 at_work = f"{lost.variant or 'the worker'} in {lost.stage}: {lost.how}"
-                raise _BudgetSpent(f" ({at_work})") from None
+                what = RUN_BUDGET if self.clock() >= self._end_s else SHARE_OF_BUDGET
+                raise _BudgetSpent(what, f" ({at_work})") from None
             return lost
         except Stopped:
             for answer in self._worker.rest():
                 self._take(answer, progress, share)
             raise
+        finally:
+            progress.slowest_step_s = max(progress.slowest_step_s, silence.slowest_step_s)
 
     def _take(self, answer: Answer, progress: FamilyProgress, share: PassShare) -> None:
         if isinstance(answer, messages.TableRows):
@@ -225,6 +253,7 @@ class Manager:
             share.speedups[answer.state] = list(answer.instances)
             share.told_s += answer.seconds
         elif isinstance(answer, messages.VariantChecked):
+            progress.answered.add(answer.variant)
             self.notice(answer.variant)
 
     def _count(self, samples: Sequence[dict[str, Any]], progress: FamilyProgress, share: PassShare) -> None:

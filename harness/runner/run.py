@@ -210,26 +210,32 @@ class _PartOfRun:
             seed=self.options.recipe.seed,
             first=first,
             notice=self.progress.variant,
+            say=self.progress.say,
             sample_flags=lambda: (Flag.SHARED,) if watch.shared() else (),
             make_worker=partial(start_worker, memory_limit_bytes=self.memory_bytes, poll=poll),
         )
 
     def _measure_passes(self, manager: Manager, passes: Sequence[tuple[int, Family]]) -> str | None:
         """Come to every family, as often as there are passes: the machine of a minute later is another."""
-        killed = False
+        cut_short = False
         for done, (number, family) in enumerate(passes):
             left_s = self.budget.left_s()
             if left_s <= 0:
                 return self._out_of_time(manager, passes[done:])
             self.progress.family(done, len(passes), f"{family.pattern.name} {family.point()}".strip())
             with self.signals.held():
-                statuses = manager.run_family(family, left_s, number)
+                families_left = len({(family.pattern.name, family.point()) for _, family in passes[done:]})
+                statuses = manager.run_family(family, left_s, number, share_s=left_s / families_left)
             if NOT_MEASURED in statuses.values() and self.budget.left_s() <= 0:
                 return self._out_of_time(manager, passes[done + 1 :], cut_off=number == 0)
-            killed = killed or NOT_MEASURED in statuses.values()
-        if killed:
+            cut_short = cut_short or NOT_MEASURED in statuses.values()
+        if not cut_short:
+            return None
+        if manager.worker_was_killed:
             self._say_what_is_kept("a worker was killed from outside")
-        return WORKER_KILLED if killed else None
+            return WORKER_KILLED
+        self._say_what_is_kept(f"the budget of {self.budget.seconds:g} s for the run was too small for some families")
+        return RUN_BUDGET
 
     def _out_of_time(self, manager: Manager, passes: Sequence[tuple[int, Family]], *, cut_off: bool = False) -> str:
         """The run's budget is spent; families that were never measured are said to be missing.

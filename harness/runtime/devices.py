@@ -6,6 +6,7 @@ guide promises nothing for them, and an emulator must not answer to ``--device a
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from harness.runtime.libraries import CPU_DRIVER_LIBRARY, find_library
 from harness.runtime.loading import load
 from harness.runtime.packages import CPU_DRIVER
 from harness.runtime.pins import mend_command
+from harness.runtime.variables import hiding_variables
 
 _CLASSES = ("gpu", "cpu")
 _BACKENDS = ("level_zero", "opencl")
@@ -180,8 +182,13 @@ def _by_filter(devices: Sequence[DeviceInfo], request: str, require_gpu: bool) -
 
 def _available(devices: Sequence[DeviceInfo]) -> str:
     """What there is instead, or why there is nothing."""
+    own_driver = find_library(CPU_DRIVER_LIBRARY)
+    hiding = hiding_variables(os.environ, own_driver)
+    hidden = f"; {hiding} may hide others" if hiding else ""
     if devices:
-        return "available: " + ", ".join(f"{device.device} ({device.name})" for device in devices)
-    if find_library(CPU_DRIVER_LIBRARY) is None:
+        return "available: " + ", ".join(f"{device.device} ({device.name})" for device in devices) + hidden
+    if hiding:
+        return f"{hiding} may hide it: unset that"
+    if own_driver is None:
         return f"the CPU device's driver is missing: {mend_command([CPU_DRIVER])}"
     return "no driver offers one: run xebench doctor"

@@ -22,6 +22,9 @@ LOADER_PACKAGE = "libze1 (in Intel's older repositories: level-zero)"
 LEVEL_ZERO_PACKAGE = "intel-level-zero-gpu (newer: libze-intel-gpu1)"
 OPENCL_PACKAGE = "intel-opencl-icd"
 
+# OpenCL drivers that offer no GPU.
+_DRIVERS_OF_CPUS = ("libintelocl", "libpocl")
+
 # libsycl's Level Zero plugin needs a loader that has it; Debian 12's 1.8.12 does not.
 _NEWEST_FUNCTION = "zeCommandListHostSynchronize"
 
@@ -71,16 +74,16 @@ def level_zero_findings(expected: bool, loader: str = "libze_loader.so.1") -> It
 
 
 def opencl_finding(drivers: Sequence[str], expected: bool) -> Finding:
-    """Whether Intel's OpenCL driver for GPUs is registered.
+    """Whether an OpenCL driver for GPUs is registered: Intel's, or another, whose devices are tested like any.
 
     Args:
         drivers: the registered drivers that exist.
         expected: whether this machine has a GPU.
     """
-    ours = [driver for driver in drivers if "igdrcl" in driver]
-    problem = None if ours else "none registered"
+    for_gpus = [driver for driver in drivers if not any(name in driver for name in _DRIVERS_OF_CPUS)]
+    problem = None if for_gpus else "none registered"
     step = f"for an Intel GPU, install {OPENCL_PACKAGE}"
-    return _needed_for_gpu("OpenCL GPU driver", problem, ", ".join(ours), step, expected=expected, topic="opencl")
+    return _needed_for_gpu("OpenCL GPU driver", problem, ", ".join(for_gpus), step, expected=expected, topic="opencl")
 
 
 def _needed_for_gpu(

@@ -42,9 +42,18 @@ def check_environment() -> None:
     wrong = [finding for finding in packages.package_findings() if finding.status == "error"]
     if wrong:
         raise BrokenEnvironment(_packages_line(wrong))
-    for finding in (runtime_finding(), cpu_driver_finding()):
+    for finding in (compiler_finding(), runtime_finding(), cpu_driver_finding()):
         if finding.status == "error":
             raise BrokenEnvironment(finding.as_line())
+
+
+def compiler_finding() -> Finding:
+    """Whether numba compiles at all."""
+    value = os.environ.get("NUMBA_DISABLE_JIT", "0")
+    if value.strip() in ("", "0"):
+        return Finding("runtime", "ok", "numba", "compiles")
+    detail = f"NUMBA_DISABLE_JIT={value} is set, so that no kernel is compiled"
+    return Finding("runtime", "error", "numba", detail, "unset NUMBA_DISABLE_JIT")
 
 
 def runtime_finding() -> Finding:
@@ -66,11 +75,11 @@ def cpu_driver_finding() -> Finding:
     driver = libraries.find_library(libraries.CPU_DRIVER_LIBRARY)
     step = pins.mend_command([packages.CPU_DRIVER])
     if driver is None:
-        registered = opencl_drivers.registered_drivers(opencl_drivers.vendor_folders(os.environ))
-        if opencl_drivers.cpu_driver_registered(registered):
+        drivers = opencl_drivers.existing_drivers(os.environ)
+        if opencl_drivers.cpu_driver_registered(drivers):
             return Finding("opencl", "ok", "CPU driver", "the system's own")
         detail = f"{libraries.CPU_DRIVER_LIBRARY} is missing (package {packages.CPU_DRIVER}), so no CPU device"
-        others = "OCL_ICD_FILENAMES" in os.environ or bool(gpu_nodes.nodes())
+        others = drivers or gpu_nodes.nodes()  # whether a driver offers a device, and a good one, is seen later
         return Finding("opencl", "warning" if others else "error", "CPU driver", detail, step)
     series = opencl_drivers.cpu_driver_series(driver)
     if series is not None and series < packages.FIRST_GOOD_DRIVER:

@@ -16,7 +16,10 @@ SYSTEM_VENDORS = Path("/etc/OpenCL/vendors")
 
 
 def vendor_folders(environment: Mapping[str, str]) -> list[Path]:
-    """Folders of ``*.icd`` files that the OpenCL loader reads: the system's, and conda's own."""
+    """Folders of ``*.icd`` files that the OpenCL loader reads: the system's, and conda's own.
+
+    ``OCL_ICD_VENDORS`` may name another folder, or one such file.
+    """
     folders = [Path(environment.get("OCL_ICD_VENDORS") or SYSTEM_VENDORS)]
     if pins.in_conda():
         folders.append(Path(sys.prefix) / "etc" / "OpenCL" / "vendors")
@@ -25,8 +28,15 @@ def vendor_folders(environment: Mapping[str, str]) -> list[Path]:
 
 def registered_drivers(folders: Iterable[Path]) -> list[str]:
     """The driver libraries named by the ``*.icd`` files, as they are written there."""
-    files = (file for folder in folders for file in sorted(folder.glob("*.icd")))
+    files = (file for folder in folders for file in ([folder] if folder.is_file() else sorted(folder.glob("*.icd"))))
     return [line.strip() for file in files for line in text_of(file).splitlines() if line.strip()]
+
+
+def existing_drivers(environment: Mapping[str, str]) -> list[str]:
+    """The driver libraries that the OpenCL loader will find: those that are registered, and ``OCL_ICD_FILENAMES``."""
+    named = [driver for driver in environment.get("OCL_ICD_FILENAMES", "").split(":") if driver]
+    drivers = dict.fromkeys([*registered_drivers(vendor_folders(environment)), *named])
+    return [driver for driver in drivers if driver_exists(driver)]
 
 
 def driver_exists(driver: str) -> bool:

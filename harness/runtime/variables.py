@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 
 # Families of variables, by what reads them. Most occur in the guide.
 PREFIXES = (
@@ -32,6 +33,24 @@ NAMES = frozenset(
         "SetCommandStreamReceiver",
     }
 )
+
+
+# What can hide a device: by choosing devices, or by choosing drivers.
+HIDING = (
+    *("ONEAPI_DEVICE_SELECTOR", "SYCL_DEVICE_FILTER", "SYCL_DEVICE_ALLOWLIST", "ZE_AFFINITY_MASK"),
+    *("OCL_ICD_FILENAMES", "OCL_ICD_VENDORS"),
+)
+
+
+def hiding_variables(environment: Mapping[str, str], own_driver: Path | None) -> str:
+    """The variables of the user that may hide devices, as ``NAME=value and NAME=value``; empty if there is none.
+
+    Args:
+        environment: the variables of this process.
+        own_driver: the environment's own CPU driver, which `harness.runtime.load` names to the OpenCL loader.
+    """
+    found = {name: environment[name] for name in HIDING if environment.get(name)}
+    return " and ".join(f"{name}={value}" for name, value in found.items() if value != str(own_driver))
 
 
 def relevant_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:

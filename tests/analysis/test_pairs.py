@@ -195,13 +195,24 @@ def test_drift_of_the_ratio_is_told_and_drift_of_both_sides_is_not_drift() -> No
     assert both.run().pairs.iloc[0]["outcome"] == "same"
 
 
-def test_throttled_blocks_are_named() -> None:
+@pytest.mark.parametrize(
+    ("flag", "words"),
+    [
+        ("contention", "end the other programs that use the cores, and run again"),
+        ("stolen time", "use another machine or another hour"),
+        ("throttling", "cool the device"),
+        ("throttled", "look at the column 'changed' of the table 'machine', and run again"),
+    ],
+)
+def test_disturbed_blocks_are_named_with_what_disturbed_them(flag: str, words: str) -> None:
     made = Synthetic()
     naive, optimized = made.case("a", "naive"), made.case("b", "optimized")
+    flags = {0: "clock"} | dict.fromkeys((9, 10, 11), f"overlap,{flag}")
     for block, (slow, fast) in enumerate(zip(noisy(200, 12, 0.2, 1), noisy(200, 12, 0.2, 2), strict=True)):
-        made.sample(naive, block=block, device_ns=slow, flags="overlap,throttled" if block > 8 else "")
+        made.sample(naive, block=block, device_ns=slow, flags=flags.get(block, ""))
         made.sample(optimized, block=block, device_ns=fast)
-    assert made.run().pairs.iloc[0]["reason"].startswith("throttled: the machine's state changed in 25% of")
+    reason = made.run().pairs.iloc[0]["reason"]
+    assert reason.startswith(f"{flag}: the machine's state changed in 33% of the blocks; {words}")
 
 
 def test_the_roof_fraction_is_the_variants() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from harness.analysis import verdict
 from harness.analysis.intervals import UNKNOWN, Interval, blurred
 from harness.analysis.verdict import Circumstances, judge, outcome_of, without_speedup
-from harness.vocabulary import Outcome, Verdict
+from harness.vocabulary import Flag, Outcome, Verdict
 
 
 def interval(low: float, high: float, n: int = 20) -> Interval:
@@ -77,6 +77,7 @@ DRIFTED = Interval(1.2, 1.1, 1.3, 10)
         (Circumstances(drift=Interval(1.01, 1.005, 1.015, 10)), "noise"),
         (Circumstances(drift=Interval(1.2, 0.9, 1.5, 10)), "noise"),
         (Circumstances(stopped_by="budget", drift=DRIFTED, throttled=0.2), "throttled"),
+        (Circumstances(throttled=0.2, disturbance=Flag.CONTENTION), "contention"),
         (Circumstances(throttled=0.2, quantum=0.3), "timer"),
     ],
 )

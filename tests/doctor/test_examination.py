@@ -85,12 +85,67 @@ def test_missing_devices_name_the_packages_that_bring_them(monkeypatch: pytest.M
     node = tmp_path / "renderD128"
     node.touch()
     monkeypatch.setattr(examination.gpu_nodes, "nodes", lambda *root: [node])
+    monkeypatch.setattr(examination.gpu_nodes.ctypes.util, "find_library", lambda name: None)
+    monkeypatch.setattr(examination.gpu_nodes, "_loader_problem", lambda loader: ("not found", "install libze1"))
+    monkeypatch.setattr(libraries, "find_library", lambda name: None)
+    monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
+    monkeypatch.delenv("OCL_ICD_FILENAMES", raising=False)
+    monkeypatch.setattr(examination, "hiding_variables", lambda environment, driver: "")
     devices_are(monkeypatch)
     report = examine()
     assert not report.usable
     assert "intel-opencl-rt==" in about(report, "CPU device").next_step
     for package in ("intel-opencl-icd", "libze1", "intel-level-zero-gpu"):
         assert package in about(report, "GPU").next_step
+
+
+HIDING = ("ONEAPI_DEVICE_SELECTOR", "OCL_ICD_FILENAMES", "ZE_AFFINITY_MASK")
+
+
+@pytest.mark.parametrize("name", HIDING)
+def test_a_variable_that_hides_a_device_is_named_and_nothing_is_to_be_installed(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    for other in (*HIDING, "OCL_ICD_VENDORS"):
+        monkeypatch.delenv(other, raising=False)
+    monkeypatch.setenv(name, "level_zero:*")
+    devices_are(monkeypatch)
+    report = examine()
+    assert about(report, "variables").status == "warning"
+    step = about(report, "CPU device").next_step
+    assert step == f"unset what hides it: {name}=level_zero:*"
+    monkeypatch.delenv(name)
+    step = about(examine(), "CPU device").next_step
+    assert "its driver is there" in step and "install" not in step
+
+
+def test_the_drivers_path_that_loading_sets_hides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OCL_ICD_FILENAMES", str(libraries.find_library(libraries.CPU_DRIVER_LIBRARY)))
+    assert not [finding for finding in examine().findings if finding.title == "variables"]
+
+
+def test_a_gpu_that_may_not_be_opened_needs_no_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    node = tmp_path / "renderD128"
+    node.touch()
+    (tmp_path / "nvidia.icd").write_text("libnvidia-opencl.so.1\n")
+    monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
+    monkeypatch.setattr(examination, "hiding_variables", lambda environment, driver: "")
+    monkeypatch.setattr(examination.gpu_nodes, "nodes", lambda *root: [node])
+    monkeypatch.setattr(examination.gpu_nodes.os, "access", lambda *arguments: False)
+    monkeypatch.setattr(examination.gpu_nodes.ctypes.util, "find_library", lambda name: name)
+    monkeypatch.setattr(examination.gpu_nodes, "_loader_problem", lambda loader: (None, ""))
+    report = examine()
+    assert about(report, "OpenCL GPU driver").detail == "libnvidia-opencl.so.1"
+    assert about(report, "GPU").next_step.startswith("sudo usermod -aG ")
+
+
+def test_numba_that_may_not_compile_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    report = examine()
+    assert not report.usable
+    assert about(report, "numba").as_line() == (
+        "numba: NUMBA_DISABLE_JIT=1 is set, so that no kernel is compiled: unset NUMBA_DISABLE_JIT"
+    )
 
 
 def test_a_registered_driver_that_is_gone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

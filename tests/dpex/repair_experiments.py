@@ -76,6 +76,12 @@ def through_local(item: kapi.NdItem, x, local):
 
 
 @ndpx.kernel
+def sums_of_columns(item: kapi.Item, a, x):
+    column = a[:, item.get_id(0)]
+    x[item.get_id(0)] = column[0] + column[1]
+
+
+@ndpx.kernel
 def widen(item: kapi.Item, x, y):
     i = item.get_id(0)
     y[i] = np.float32(x[i])
@@ -126,6 +132,14 @@ def sub_device_queue():
     x = dpt.zeros(4, dtype="i4", sycl_queue=dpctl.SyclQueue(sub_device))
     ndpx.call_kernel(assign, kapi.Range(4), x, np.int32(3))
     return dpt.asnumpy(x).tolist()
+
+
+def array_views():
+    x = dpt.zeros(2, dtype="i8", sycl_queue=QUEUE)
+    a = dpt.asarray([[0, 5], [2, 7]], dtype="i8", sycl_queue=QUEUE)
+    ndpx.call_kernel(sums_of_columns, kapi.Range(2), a, x)
+    view = typeof(a).copy(ndim=1)
+    return [dpt.asnumpy(x).tolist(), view.queue == typeof(a).queue]
 
 
 def narrow_scalars():

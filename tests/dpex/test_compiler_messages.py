@@ -50,6 +50,14 @@ def private_array_of_any_size(item: kapi.Item, x):
     x[0] = private[0]
 
 
+def reshapes(item: kapi.Item, x):
+    x[0] = x.reshape((2, 2))[0, 1]  # here: reshapes
+
+
+def copies(item: kapi.Item, x):
+    x[0] = x.copy()[1]  # here: copies
+
+
 def in_a_device_function(item: kapi.Item, x):
     x[0] = wrong_helper(x[0])
 
@@ -72,6 +80,8 @@ def line_of(marker: str) -> int:
         (list_in_kernel, "list_in_kernel", "a feature of Python that device code does not have (build_list)"),
         (atomic_of_another_type, "atomic_of_another_type", "int32 does not match the type of the reference: float32"),
         (private_array_of_any_size, "private_array_of_any_size", "requires literal type in PrivateArray("),
+        (reshapes, "reshapes", "reshapes, transposes or makes an array, which device code cannot: index the array"),
+        (copies, "copies", "reshapes, transposes or makes an array, which device code cannot: index the array"),
         (in_a_device_function, "helper", "Unknown attribute 'nothing' of type float32"),
     ],
 )

@@ -22,6 +22,7 @@ EXPERIMENTS = (
     "pointer_add",
     "local_accessor_queue",
     "sub_device_queue",
+    "array_views",
     "narrow_scalars",
     "half_arrays",
     "swallowed_errors",
@@ -75,6 +76,11 @@ def test_sub_device_queue(plain: dict[str, Any], repaired: dict[str, Any]) -> No
     if "root device" not in plain["sub_device_queue"]:
         pytest.skip(f"no sub-devices here: {plain['sub_device_queue']}")
     assert repaired["sub_device_queue"] == [3, 3, 3, 3]
+
+
+def test_array_views(plain: dict[str, Any], repaired: dict[str, Any]) -> None:
+    assert "Error" in plain["array_views"]
+    assert repaired["array_views"] == [[2, 12], True]
 
 
 def test_narrow_scalars(plain: dict[str, Any], repaired: dict[str, Any]) -> None:

@@ -119,6 +119,15 @@ def test_points_are_in_the_order_of_numbers_and_say_which_size_was_set() -> None
             assert baseline.time == ("64.0 us" if "n=64" in row.axes else "512 us"), "of its own size"
 
 
+def test_flags_that_tell_of_the_machine_say_what_to_do() -> None:
+    made = Synthetic()
+    made.sample(made.case("a", "naive"), device_ns=1.0, flags="contention")
+    made.sample(made.case("b", "optimized"), device_ns=1.0)
+    assert flag_line(made.run()) == (
+        "flags: 1 contention; of 2 samples 0 are not used; contention: end the other programs that use the cores"
+    )
+
+
 def test_samples_that_no_check_followed_are_told() -> None:
     made = Synthetic()
     made.sample(made.case("a", "naive"), device_ns=1.0, checked=False)

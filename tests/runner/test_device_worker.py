@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -28,7 +28,8 @@ class Process:
     def ask(self, request: Any) -> None:
         self.done.append("ask")
 
-    def listen(self, timeout_s: float) -> Any:
+    def listen(self, timeout_s: float, look: Callable[[], None] = lambda: None) -> Any:
+        look()
         answer = self.script.pop(0)
         if isinstance(answer, WorkerEnded):
             raise answer
@@ -81,6 +82,14 @@ def test_a_lost_worker_is_told_with_the_variant_at_work(
     assert str(caught.value) == f"sample: {end}"
     assert process.done[-1] == "close"
     assert answers(used) == [], "the next one takes its place"
+
+
+def test_what_a_silent_worker_is_at_can_be_seen() -> None:
+    seen: list[tuple[str | None, str, float]] = []
+    used = worker(Process(READY, CHECKED, DONE))
+    look = used.answers(MeasureRoofs(), ("a", "b"), silence_s=lambda: 7, look=lambda *at: seen.append(at))
+    assert list(look) == [CHECKED]
+    assert seen == [("b", "sample", 7), ("b", "sample", 7)]
 
 
 def test_a_worker_that_gives_up_is_lost_with_all_variants() -> None:

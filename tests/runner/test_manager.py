@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -18,7 +18,16 @@ from harness.records.checks import Check
 from harness.runner.case_rows import CaseResult, Work, fixed_columns
 from harness.runner.family_progress import FamilyProgress
 from harness.runner.manager import GRACE_S, Manager
-from harness.runner.messages import CaseOver, Done, Failed, MeasureFamily, Ready, StateSampled, TableRows
+from harness.runner.messages import (
+    CaseOver,
+    Done,
+    Failed,
+    MeasureFamily,
+    Ready,
+    StateSampled,
+    TableRows,
+    VariantChecked,
+)
 from harness.runner.stop_signals import Stopped
 from harness.sampling.limits import Sampling
 from harness.vocabulary import State, Status
@@ -71,14 +80,15 @@ class ScriptedWorker:
     def ask(self, request: MeasureFamily) -> None:
         self.asked.append(request)
 
-    def listen(self, timeout_s: float) -> Any:
+    def listen(self, timeout_s: float, look: Callable[[], None] = lambda: None) -> Any:
         step = next(self.script)
         if isinstance(step, tuple | float):
             if isinstance(step, tuple):
                 self.activity.state = step
             else:
                 self.clock.now += step
-            return self.listen(timeout_s)
+            look()
+            return self.listen(timeout_s, look)
         self.timeouts.append(timeout_s)
         if isinstance(step, BaseException):
             raise step
@@ -443,6 +453,105 @@ def test_a_hang_does_not_outlast_the_budget_of_the_run() -> None:
     assert worker.closed
     why = "not measured: the budget for the run is spent (b in sample: no answer for 13 s)"
     assert sink.last_cases() == dict.fromkeys("ab", ("interrupted", why)), "nobody knows whether it hangs"
+
+
+def test_a_hang_takes_its_share_of_the_budget_of_the_run_and_leaves_the_rest_to_other_families() -> None:
+    manager, sink, (worker,) = manage(
+        [READY, (0, "check"), 20.0, WorkerHung("no answer for 20 s")],
+        timeout_s=600,
+    )
+    assert manager.run_family(FAMILY, budget_s=500.0, share_s=10.0) == {"a": "interrupted", "b": "interrupted"}
+    assert worker.timeouts[1:] == [GRACE_S + 10]
+    why = "not measured: this family's share of the budget for the run is spent (a in check: no answer for 20 s)"
+    assert sink.last_cases() == dict.fromkeys("ab", ("interrupted", why)), "nobody knows whether it hangs"
+    assert not manager.worker_was_killed
+
+
+def of_variants(names: str) -> Family:
+    roles = ["naive", *["optimized"] * (len(names) - 1)]
+    variants = tuple(VariantInfo(name, role, {}, "") for name, role in zip(names, roles, strict=True))
+    return Family(msgspec.structs.replace(INFO, variants=variants), "smoke", {}, {})
+
+
+CHECKED_A = VariantChecked("a")
+
+
+def hang(seconds: float) -> tuple[float, WorkerHung]:
+    return seconds, WorkerHung(f"no answer for {seconds:g} s")
+
+
+def test_after_a_hang_the_others_get_what_answers_of_their_family_took() -> None:
+    manager, sink, workers = manage(
+        [READY, (None, "reference"), 3.0, (0, "check"), 0.5, CHECKED_A, (1, "check"), *hang(120.0)],
+        [READY, CHECKED_A, (1, "check"), 2.0, VariantChecked("c"), case("a"), case("c"), DONE],
+        timeout_s=120,
+    )
+    assert manager.run_family(of_variants("abc")) == {"a": "ok", "b": "timeout", "c": "ok"}
+    assert set(workers[0].timeouts[1:]) == {120}
+    assert set(workers[1].timeouts[1:]) == {10 * 3.0}, "ten times the slowest step"
+    assert sink.last_cases()["b"] == ("timeout", "check: no answer for 120 s")
+
+
+def test_a_short_timeout_stays_what_it_is_after_a_hang() -> None:
+    manager, _, workers = manage(
+        [READY, (0, "check"), *hang(4.0)],
+        [READY, case("b"), DONE],
+        timeout_s=4,
+    )
+    assert manager.run_family(FAMILY) == {"a": "timeout", "b": "ok"}
+    assert set(workers[1].timeouts[1:]) == {4}
+
+
+def test_hangs_of_a_family_cost_half_a_timeout_more_than_one_and_what_answers_is_measured() -> None:
+    manager, sink, workers = manage(
+        [READY, CHECKED_A, (1, "check"), *hang(60.0)],
+        *([READY, CHECKED_A, (1, "check"), *hang(10.0)] for _ in range(3)),
+        [READY, CHECKED_A, case("a"), DONE],
+        timeout_s=60,
+    )
+    assert "".join(manager.run_family(of_variants("abcdef"))) == "abcdef"
+    cases = sink.last_cases()
+    assert {name: status for name, (status, _) in cases.items()} == {
+        "a": "ok",
+        **dict.fromkeys("bcde", "timeout"),
+        "f": "error",
+    }
+    asked = ["".join(worker.asked[0].variants) for worker in workers]
+    assert asked == ["abcdef", "acdef", "adef", "aef", "a"]
+    assert cases["c"][1] == "check: no answer for 10 s, after b had hung"
+    assert cases["f"][1] == "not measured: b, c, d, e of this family hung; mend them first"
+
+
+def test_hangs_in_later_passes_leave_what_was_found() -> None:
+    manager, sink, _ = manage(
+        [
+            *(READY, CHECKED_A, VariantChecked("b"), VariantChecked("c")),
+            *(*(case(name, "ok", "pass") for name in "abc"), DONE, (0, "sample"), *hang(8.0)),
+        ],
+        [READY, (0, "sample"), *hang(8.0)],
+        timeout_s=8,
+        sampling=Sampling(passes=2),
+    )
+    family = of_variants("abc")
+    manager.run_family(family)
+    assert manager.run_family(family, number=1) == {"a": "timeout", "b": "timeout", "c": "ok"}
+    assert sink.rows[-1][1]["stopped_by"] == "", "no pass is waited for"
+
+
+def test_a_hang_is_told_while_it_lasts() -> None:
+    said: list[str] = []
+    manager, _, _ = manage(
+        [READY, (0, "check"), 9.0, 3.0, 30.0, 40.0, *hang(38.0)],
+        [READY, (None, "problem"), 11.0, case("b"), DONE],
+        timeout_s=120,
+        say=said.append,
+    )
+    manager.run_family(FAMILY)
+    assert said == [
+        "p: a (check): no answer for 12 s, waits up to 120 s",
+        "p: a (check): no answer for 82 s, waits up to 120 s",
+        "p (problem): no answer for 11 s, waits up to 12 s",
+    ]
 
 
 def test_a_hang_of_the_whole_timeout_is_one_though_the_run_is_over_as_well() -> None:

@@ -84,6 +84,7 @@ def test_a_loader_without_the_newest_function_is_too_old(monkeypatch: pytest.Mon
 
 def test_the_opencl_driver_for_gpus() -> None:
     assert gpu_nodes.opencl_finding(["/usr/lib/libigdrcl.so"], expected=True).status == "ok"
-    absent = gpu_nodes.opencl_finding(["/usr/lib/libpocl.so"], expected=True)
+    assert gpu_nodes.opencl_finding(["libnvidia-opencl.so.1"], expected=True).detail == "libnvidia-opencl.so.1"
+    absent = gpu_nodes.opencl_finding(["/usr/lib/libpocl.so", "/env/lib/libintelocl.so"], expected=True)
     assert absent.status == "warning"
     assert "intel-opencl-icd" in absent.next_step

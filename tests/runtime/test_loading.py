@@ -97,6 +97,27 @@ def test_a_missing_cpu_driver_is_refused_where_nothing_else_can_be(
 
 
 @pytest.mark.usefixtures("sound")
+def test_any_registered_driver_may_offer_a_device(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
+    monkeypatch.setattr(libraries, "find_library", lambda name: None)
+    (tmp_path / "gone.icd").write_text("/opt/gone/libigdrcl.so\n")
+    assert "libintelocl.so is missing" in refusal()
+    (tmp_path / "other.icd").write_text("libnvidia-opencl.so.1\n")
+    loading.check_environment()
+    assert loading.cpu_driver_finding().status == "warning"
+
+
+@pytest.mark.usefixtures("sound")
+@pytest.mark.parametrize(("value", "refused"), [("1", True), ("0", False), ("", False)])
+def test_numba_must_be_allowed_to_compile(monkeypatch: pytest.MonkeyPatch, value: str, refused: bool) -> None:
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", value)
+    if refused:
+        assert refusal().endswith("no kernel is compiled: unset NUMBA_DISABLE_JIT")
+    else:
+        loading.check_environment()
+
+
+@pytest.mark.usefixtures("sound")
 def test_the_systems_cpu_driver_will_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "cpu.icd").write_text("libintelocl.so\n")
     monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))

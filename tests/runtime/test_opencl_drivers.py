@@ -39,6 +39,14 @@ def test_the_driver_joins_those_of_the_system(vendors: Path, tmp_path: Path) -> 
     assert settings(vendors, cpu_driver) == {"OCL_ICD_FILENAMES": str(cpu_driver)}
 
 
+def test_what_the_loader_finds_is_what_is_registered_and_named(tmp_path: Path) -> None:
+    here, registered = tmp_path / "libhere.so", tmp_path / "own.icd"
+    here.touch()
+    registered.write_text("/nowhere/libgone.so\nlibsomewhere.so.1\n")
+    environment = {"OCL_ICD_VENDORS": str(registered), "OCL_ICD_FILENAMES": f"{here}:/nowhere/libgone.so"}
+    assert opencl_drivers.existing_drivers(environment) == ["libsomewhere.so.1", str(here)]
+
+
 def test_a_folder_that_is_not_there_registers_nothing(tmp_path: Path) -> None:
     assert opencl_drivers.registered_drivers([tmp_path / "nowhere"]) == []
 

@@ -21,6 +21,7 @@ REPAIRS = (
     "repeated_definitions",
     "local_accessor_queue",
     "sub_device_queue",
+    "array_views",
     "narrow_scalars",
     "half_arrays",
     "swallowed_errors",

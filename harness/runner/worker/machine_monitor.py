@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from harness.vocabulary import Flag
+
 #: States from which the usual one is taken; changes are looked for after them.
 REFERENCE_STATES: Final = 4
 
@@ -22,6 +24,16 @@ LOAD_CHANGE: Final = 0.2
 
 #: Relative change of a clock that is another state.
 CLOCK_CHANGE: Final = 0.1
+
+#: What a sample is flagged with when a column of the table `machine` is not what it was in the beginning.
+FLAGS: Final = {
+    "contended": Flag.CONTENTION,
+    "stolen": Flag.STOLEN,
+    "cpu_mhz": Flag.CLOCK,
+    "gpu_limit_mhz": Flag.CLOCK,
+    "throttled": Flag.THROTTLING,
+    "gpu_clients": Flag.SHARED,
+}
 
 #: Seconds between two looks at who else uses the GPU, which takes milliseconds.
 GPU_CLIENTS_S: Final = 2.0

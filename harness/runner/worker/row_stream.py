@@ -9,12 +9,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
+from harness.analysis import timestamps
 from harness.children.channel import Sender
 from harness.dpex.kernel_store import Compilation
 from harness.runner.messages import TableRows
-from harness.runner.worker.machine_monitor import MachineMonitor
+from harness.runner.worker.machine_monitor import FLAGS, MachineMonitor
 from harness.session.recorder import CommandTimes
-from harness.vocabulary import Flag, Metric, State
+from harness.vocabulary import Metric, State
 
 # A crash must not cost more than this much of what was measured.
 FLUSH_AFTER_S = 0.05
@@ -136,8 +137,7 @@ class RowStream:
     def _observe(self, monitor: MachineMonitor) -> list[dict[str, Any]]:
         """The machine's state over the queued samples; when it is another than before, they are marked."""
         reading, changed = monitor.observe()
-        if changed:
-            for row in self._samples:
-                row["flags"] = f"{row['flags']},{Flag.THROTTLED}".lstrip(",")
+        for row in self._samples if changed else ():
+            row["flags"] = timestamps.with_flags(row["flags"], *(FLAGS[name] for name in changed))
         first, last = self._samples[0]["sample"], self._samples[-1]["sample"]
         return [{"first_sample": first, "last_sample": last, **reading, "changed": ",".join(changed)}]

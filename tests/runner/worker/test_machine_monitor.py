@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from harness.runner.worker.machine_monitor import GPU_CLIENTS_S, REFERENCE_STATES, MachineMonitor, gpu_processes
+from harness.runner.worker.machine_monitor import (
+    FLAGS,
+    GPU_CLIENTS_S,
+    REFERENCE_STATES,
+    MachineMonitor,
+    gpu_processes,
+)
+from harness.vocabulary import REMEDIES
 
 CPU = "sys/devices/system/cpu/cpu0"
 GPU = "sys/class/drm/card0/gt/gt0"
@@ -143,6 +150,20 @@ def test_other_processes_on_the_gpu_are_counted_now_and_then(machine: Machine) -
     machine.advance(GPU_CLIENTS_S)
     state, changed = monitor.observe()
     assert (state["gpu_clients"], changed) == (2, ("gpu_clients",))
+
+
+def test_what_changed_has_a_flag_that_says_what_and_a_remedy(machine: Machine) -> None:
+    assert {name: str(flag) for name, flag in FLAGS.items()} == {
+        "contended": "contention",
+        "stolen": "stolen time",
+        "cpu_mhz": "clock",
+        "gpu_limit_mhz": "clock",
+        "throttled": "throttling",
+        "gpu_clients": "shared device",
+    }
+    assert set(FLAGS.values()) <= set(REMEDIES)
+    state, _ = machine.monitor().observe()
+    assert set(FLAGS) < set(state)
 
 
 def test_a_closed_monitor_holds_no_file() -> None:

@@ -86,17 +86,20 @@ def test_rows_do_not_wait_longer_than_a_crash_may_cost() -> None:
 
 def test_a_range_of_samples_under_another_state_of_the_machine_is_marked() -> None:
     rows, sender, _ = make()
-    with rows.watched(Watch((), ("contended", "cpu_mhz"))):
+    with rows.watched(Watch((), ("contended", "cpu_mhz", "gpu_limit_mhz"))):
         rows.add_sample("a", measured(), [])
         rows.add_sample("b", measured(), [])
         rows.flush()
         rows.add_sample("a", measured(flags="short"), [])
         rows.add_sample("b", measured(), [])
     rows.flush()
-    assert [row["flags"] for row in sender.rows("samples")] == ["", "", "short,throttled", "throttled"]
+    assert [row["flags"] for row in sender.rows("samples")] == [
+        *("", ""),
+        *("short,contention,clock", "contention,clock"),
+    ]
     assert sender.rows("machine") == [
         {"first_sample": 10, "last_sample": 11, "load_average": 1.0, "changed": ""},
-        {"first_sample": 12, "last_sample": 13, "load_average": 1.0, "changed": "contended,cpu_mhz"},
+        {"first_sample": 12, "last_sample": 13, "load_average": 1.0, "changed": "contended,cpu_mhz,gpu_limit_mhz"},
     ]
 
 
