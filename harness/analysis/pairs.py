@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from harness.analysis import intervals, times, verdict
+from harness.analysis.fixed_cost import with_fixed_cost
 from harness.analysis.rows import FAMILY_KEY, Row, rows
 from harness.analysis.statistics import Floats
 from harness.vocabulary import Flag, Status, find_baseline, metric_named
@@ -26,11 +27,12 @@ def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, sum
     Args:
         cases: The table `cases`.
         samples: The table `samples`.
-        devices: The table `devices`, for the timers.
+        devices: The table `devices`, for the timers and the empty kernel.
         summaries: The rows of the table `summaries`, for the fractions of the roof.
     """
     blocks = _Blocks(cases, samples)
     resolutions = {row["device"]: row["timer_resolution_ns"] for row in rows(devices)}
+    empty_ns = {row["device"]: row["empty_kernel_ns"] for row in rows(devices)}
     fractions = {(row["case_id"], row["state"]): row["roof_fraction"] for row in summaries}
     result: list[Row] = []
     families: dict[tuple[str | None, ...], list[Row]] = {}
@@ -43,6 +45,7 @@ def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, sum
                 continue
             for state in blocks.states(baseline, case):
                 row = _row(baseline, case, blocks.shared(baseline, case, state), resolutions.get(case["device"]))
+                row = with_fixed_cost(row, empty_ns.get(case["device"]))
                 result.append({**row, "state": state, "roof_fraction": fractions.get((case["case_id"], state))})
     return result
 
