@@ -23,7 +23,7 @@ pattern = Pattern(
 )
 
 PER_ITEM = 32  # elements that a work-item of a blocked kernel adds up
-LANES = 16  # of a sub-group that reads blocks, as in the guide; work-groups are a multiple of it
+THREADS = 8  # that a compute unit of Intel's GPUs holds; older ones 7
 BLOCKS = 8  # neighbouring blocks of an element a lane that one operation reads
 PER_LANE = 64  # elements that a lane of such a sub-group adds up
 
@@ -133,25 +133,30 @@ def add_block(item: kapi.NdItem, x, total):
         kapi.AtomicRef(total, index=0).fetch_add(of_group)
 
 
-@kernel(sub_group_size=LANES)
-def sum_sub_group_blocks(item: kapi.NdItem, x, partials, scratch):
-    lane = item.get_local_id(0)
-    group = item.get_group().get_group_id(0)
-    first = (group * item.get_local_range(0) + sub_group.group_id() * LANES) * PER_LANE
-    end = min(first + LANES * PER_LANE, x.shape[0])
-    total = np.int32(0)
-    while first + BLOCKS * LANES <= end:
-        a, b, c, d, e, f, g, h = sub_group.block_read8(x, first)
-        total = np.int32(total + a + b + c + d + e + f + g + h)
-        first += BLOCKS * LANES
-    k = first + sub_group.local_id()
-    while k < end:
-        total = np.int32(total + x[k])
-        k += LANES
-    scratch[lane] = total
-    tree(item, scratch)
-    if lane == 0:
-        partials[group] = scratch[0]
+def sum_sub_group_blocks_in(lanes):
+    """The kernel for sub-groups of ``lanes``; work-groups are a multiple of it."""
+
+    @kernel(sub_group_size=lanes)
+    def sum_sub_group_blocks(item: kapi.NdItem, x, partials, scratch):
+        lane = item.get_local_id(0)
+        group = item.get_group().get_group_id(0)
+        first = (group * item.get_local_range(0) + sub_group.group_id() * lanes) * PER_LANE
+        end = min(first + lanes * PER_LANE, x.shape[0])
+        total = np.int32(0)
+        while first + BLOCKS * lanes <= end:
+            a, b, c, d, e, f, g, h = sub_group.block_read8(x, first)
+            total = np.int32(total + a + b + c + d + e + f + g + h)
+            first += BLOCKS * lanes
+        k = first + sub_group.local_id()
+        while k < end:
+            total = np.int32(total + x[k])
+            k += lanes
+        scratch[lane] = total
+        tree(item, scratch)
+        if lane == 0:
+            partials[group] = scratch[0]
+
+    return sum_sub_group_blocks
 
 
 @pattern.problem
@@ -172,11 +177,6 @@ def expected(p):
 
 def groups_for(count, size):
     return -(-count // size)
-
-
-def lanes(session):
-    """Work-items that fill every vector lane of the device once."""
-    return session.device.max_compute_units * max(1, session.device.native_vector_width_int)
 
 
 def partial_sums(session, count):
@@ -209,34 +209,19 @@ def atomic_per_element(session, p, work_group_size):
 
 
 @pattern.intermediate(claim="faster")
-def chunk_per_compute_unit(session, p):
-    """One work-item a compute unit, each with a contiguous chunk."""
-    units = session.device.max_compute_units
-    partials, host = partial_sums(session, units)
+def chunk_per_item(session, p):
+    """As many work-items as fill the device, each with a contiguous chunk."""
+    items = min(p.n, session.lanes)
+    partials, host = partial_sums(session, items)
 
     def timed():
-        session.launch(sum_chunk, kapi.Range(units), p.x, partials, groups_for(p.n, units))
+        session.launch(sum_chunk, kapi.Range(items), p.x, partials, groups_for(p.n, items))
         add_on_host(session, p, partials, host)
 
     return timed
 
 
-@pattern.intermediate(claim="faster")
-def strided_few_items(session, p):
-    """One work-item a vector lane; neighbours read neighbouring elements."""
-    partials, host = partial_sums(session, lanes(session))
-
-    def timed():
-        session.launch(sum_strided, kapi.Range(lanes(session)), p.x, partials)
-        add_on_host(session, p, partials, host)
-
-    return timed
-
-
-@pattern.intermediate(claim="faster")
-def strided_enough_items(session, p, work_group_size):
-    """A work-group for every vector lane, so that each thread of the device has work."""
-    items = min(p.n, lanes(session) * work_group_size)
+def strided(session, p, items):
     partials, host = partial_sums(session, items)
 
     def timed():
@@ -244,6 +229,18 @@ def strided_enough_items(session, p, work_group_size):
         add_on_host(session, p, partials, host)
 
     return timed
+
+
+@pattern.intermediate(claim="faster")
+def strided_few_items(session, p):
+    """Neighbours read neighbouring elements; one hardware thread of a compute unit has work."""
+    return strided(session, p, min(p.n, session.lanes // THREADS))
+
+
+@pattern.intermediate(claim="faster")
+def strided_enough_items(session, p):
+    """The same with as many work-items as fill the device, so that each of its hardware threads has work."""
+    return strided(session, p, min(p.n, session.lanes))
 
 
 @pattern.intermediate
@@ -320,7 +317,7 @@ def blocked_then_group_function(session, p, work_group_size):
 @pattern.optimized(requires=("sub_groups",))
 def block_loads_then_tree(session, p, work_group_size):
     """Each sub-group reads eight blocks at a time, 64 elements a lane; a tree adds up the group's sums."""
-    return blocked(session, p, sum_sub_group_blocks, work_group_size, PER_LANE)
+    return blocked(session, p, sum_sub_group_blocks_in(session.sub_group_size), work_group_size, PER_LANE)
 
 
 @pattern.baseline

@@ -18,7 +18,7 @@ pattern = Pattern(
         "guide": {"n": 4096 * 4096},
     },
     # Every bin has its owner: work-groups are a multiple of the sub-group's size, which divides the number of bins.
-    axes={"sub_group_size": (16,), "work_group_size": (64,)},
+    axes={"sub_group_size": "device", "work_group_size": (64,)},
     requires=("sub_groups",),
 )
 

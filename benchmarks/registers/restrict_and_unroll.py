@@ -18,7 +18,7 @@ pattern = Pattern(
         "guide": {"n": 1 << 17},
     },
     # One work-group of one sub-group, as in the guide: its thread waits for every load that nothing else can hide.
-    axes={"sub_group_size": (16,)},
+    axes={"sub_group_size": "device"},
     requires=("sub_groups",),
 )
 

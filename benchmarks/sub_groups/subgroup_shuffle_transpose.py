@@ -19,7 +19,7 @@ pattern = Pattern(
         "guide": {"n": 4096},
     },
     # Every lane of a sub-group must be there: the work-group of 256 is a multiple of every sub-group's size.
-    axes={"sub_group_size": (16,)},
+    axes={"sub_group_size": "device"},
     requires=("sub_groups",),
 )
 

@@ -16,7 +16,7 @@ pattern = Pattern(
         "default": {"n": 1 << 21},
         "guide": {"n": 32},
     },
-    axes={"sub_group_size": (16,), "work_group_size": (32,)},  # the guide goes through 16 and 32 lanes
+    axes={"sub_group_size": "device", "work_group_size": (32,)},  # the guide goes through 16 and 32 lanes
     requires=("sub_groups",),
 )
 

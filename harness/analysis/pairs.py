@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from harness.analysis import intervals, times, verdict
+from harness.analysis.fixed_cost import with_fixed_cost
 from harness.analysis.rows import FAMILY_KEY, Row, rows
 from harness.analysis.statistics import Floats
 from harness.analysis.unrecorded import HostTimes
@@ -28,7 +29,7 @@ def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, sum
     Args:
         cases: The table `cases`.
         samples: The table `samples`.
-        devices: The table `devices`, for the timers and the cost of a launch.
+        devices: The table `devices`, for the timers, the empty kernel and the cost of a launch.
         summaries: The rows of the table `summaries`, for the fractions of the roof.
     """
     blocks = _Blocks(cases, samples)
@@ -44,7 +45,9 @@ def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, sum
             if baseline is None or case is baseline:
                 continue
             for state in blocks.states(baseline, case):
-                row = _row(baseline, case, blocks.shared(baseline, case, state), used.get(case["device"], {}))
+                device = used.get(case["device"], {})
+                row = _row(baseline, case, blocks.shared(baseline, case, state), device)
+                row = with_fixed_cost(row, device.get("empty_kernel_ns"))
                 result.append({**row, "state": state, "roof_fraction": fractions.get((case["case_id"], state))})
     return result
 

@@ -9,16 +9,29 @@ from typing import TYPE_CHECKING
 from harness.cli.output import say
 
 if TYPE_CHECKING:
+    from harness.gpu_model.gpu_parameters import GpuParameters
     from harness.isa.collect import Collected
     from harness.patterns.plan import Family
 
 
-def collected(names: Sequence[str], paths: Sequence[Path], preset: str) -> tuple[list[Family], Collected]:
-    """A plan of the patterns that a user names, and its kernels."""
+def collected(
+    names: Sequence[str], paths: Sequence[Path], preset: str, gpus: Sequence[GpuParameters] = ()
+) -> tuple[list[Family], Collected]:
+    """A plan of the patterns that a user names, and its kernels.
+
+    Args:
+        names: patterns, chapters or catalogue ids; all patterns when there are none.
+        paths: pattern files beside the built-in ones.
+        preset: of the problem sizes.
+        gpus: that are meant: what follows the device is what all of them offer.
+    """
     from harness.isa.collect import collect
     from harness.patterns.plan import build_plan
     from harness.patterns.registry import discover, select
+    from harness.vocabulary import DeviceClass
 
+    offered = set.intersection(*(set(gpu.sub_group_sizes) for gpu in gpus)) if gpus else ()
     plan = build_plan(select(discover(paths), names), preset)
+    plan = [family.on(DeviceClass.GPU, sorted(offered)) for family in plan]
     say(f"collecting the kernels of {len({family.pattern.name for family in plan})} patterns")
     return plan, collect(plan)

@@ -14,6 +14,7 @@ from harness.cli.output import say, show_view, write
 from harness.errors import XebenchError
 
 if TYPE_CHECKING:
+    from harness.gpu_model.gpu_parameters import GpuParameters
     from harness.isa.table import KernelOnGpu
 
 Callback = Callable[[click.Context, click.Parameter, str], tuple[str, ...]]
@@ -37,6 +38,13 @@ def _gpus(context: click.Context, parameter: click.Parameter, value: str) -> tup
     if not codes:
         raise click.BadParameter("name a GPU, such as pvc")
     return tuple(dict.fromkeys(codes))
+
+
+def _known(codes: Sequence[str]) -> list[GpuParameters]:
+    """Those of the catalogue; of another GPU only ocloc knows something."""
+    from harness.gpu_model.gpus import gpus
+
+    return [gpu for gpu in gpus() if gpu.code in codes]
 
 
 def _some_of(*choices: str) -> Callback:
@@ -105,7 +113,7 @@ def isa(names: tuple[str, ...], as_json: bool, **given: Any) -> None:
     compiler = find_compiler(given["ocloc"])
     say(compiler.label)
     wanted = targets(given["gpus"], given["grf_modes"], given["widths"], given["build_options"].split())
-    _, launched = collected(names, given["paths"], given["preset"])
+    _, launched = collected(names, given["paths"], given["preset"], _known(given["gpus"]))
     say(f"compiling {len({launch.spirv_sha256 for launch in launched.launches})} kernels for {len(wanted)} targets")
     cache = CompileCache(renew=given["no_cache"])
     kernels = compile_launches(launched.launches, wanted, compiler, cache, given["keep"])

@@ -96,7 +96,7 @@ def _of_patterns(gpu: GpuParameters, names: tuple[str, ...], as_json: bool, give
 
     compiler = find_compiler(given["ocloc"])
     say(f"{compiler.label}, {gpu.product.name} ({gpu.code})")
-    _, kernels = collected(names, given["paths"], given["preset"])
+    _, kernels = collected(names, given["paths"], given["preset"], [gpu])
     launches = occupancies(kernels.launches, gpu, compiler, CompileCache())
     show_view(launches_text, as_json, launches, kernels.missing, given["preset"])
     if not any(launch.occupancy for launch in launches):

@@ -35,7 +35,7 @@ def project(names: tuple[str, ...], gpu: str, eus: int | None, as_json: bool, **
     parameters = find_gpu(gpu, eus)
     compiler = find_compiler(given["ocloc"])
     say(compiler.label)
-    plan, kernels = collected(names, given["paths"], given["preset"])
+    plan, kernels = collected(names, given["paths"], given["preset"], [parameters])
     launches = occupancies(kernels.launches, parameters, compiler, CompileCache())
     projections = list(project_plan(plan, kernels.work, launches, parameters))
     show_view(projection_text, as_json, projections, parameters)

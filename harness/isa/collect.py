@@ -17,6 +17,7 @@ from harness.errors import XebenchError
 from harness.patterns.plan import Family
 from harness.runner.device_worker import DeviceWorker, Lost, start_worker
 from harness.runner.messages import Done, Failed, Message, Ready
+from harness.vocabulary import DeviceClass
 
 TIMEOUT_S = 120
 
@@ -127,18 +128,20 @@ def collect(families: Sequence[Family], *, timeout_s: float = TIMEOUT_S, process
     """Run every variant of the families once and note its kernels.
 
     Args:
-        families: a plan at a small preset.
+        families: a plan at a small preset; what follows the device has a GPU's values where it has none yet.
         timeout_s: seconds of silence after which a worker counts as hung.
         processes: workers at a time.
     """
+    families = [family.on(DeviceClass.GPU) for family in families]
     shares = [families[start::processes] for start in range(processes)]
     collected = Collected()
     for part in in_threads(lambda share: _collect_share(share, timeout_s), shares, processes):
         collected.merge(part)
     order = {family.pattern.name: number for number, family in enumerate(families)}
-    collected.launches.sort(key=lambda launch: order[launch.pattern])
+    point = {(family.pattern.name, family.axes_json()): number for number, family in enumerate(families)}
+    collected.launches.sort(key=lambda launch: point[launch.pattern, launch.axes])
     collected.missing.sort(key=lambda missing: order[missing.pattern])
-    collected.work.sort(key=lambda work: order[work.pattern])
+    collected.work.sort(key=lambda work: point[work.pattern, work.axes])
     return collected
 
 

@@ -22,6 +22,10 @@ from harness.vocabulary import CLAIMS, DeviceClass, Metric, Role, find_baseline
 Claim = str | Mapping[str, str] | None
 #: What tables, JSON and the command line can have as a size or on an axis; numpy's numbers are not among them.
 PLAIN: Final = (bool, int, float, str)
+#: On an axis: the value that the device which measures offers (`harness.patterns.plan.Family.on`).
+DEVICE: Final = "device"
+#: Axes that may say so.
+DEVICE_AXES: Final = ("sub_group_size",)
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -67,8 +71,10 @@ class Pattern:
         claim: what the guide promises for the optimized variants against the naive one: ``faster``, ``slower`` or
             ``same``; or a mapping from device class (``gpu``, ``cpu``) to one of these. A class that is left out is
             reported, never judged. ``None``: nothing is promised.
-        presets: sizes by preset name; ``smoke`` and ``default`` are required, ``guide`` has the guide's own sizes.
-        axes: swept parameters, name to values; the first value is the default.
+        presets: sizes by preset name; ``smoke`` and ``default`` are required, ``guide`` has the guide's own sizes. A
+            size that is to follow the device is a mapping from device class: ``{"cpu": 1 << 18, "gpu": 1 << 24}``.
+        axes: swept parameters, name to values; the first value is the default. ``sub_group_size`` may be
+            ``"device"``: 16 where the device offers it, else the largest size that it offers.
         metric: ``device`` (union of the device commands' intervals), ``span`` (first submit to last end), or
             ``wall`` (host time).
         requires: capabilities that every variant needs (``fp64``, ``atomic64``, ``usm_shared``, ``sub_groups``, ...).
@@ -99,7 +105,7 @@ class Pattern:
         presets: Mapping[str, Mapping[str, Any]],
         catalogue: Sequence[str] = (),
         claim: Claim = None,
-        axes: Mapping[str, Sequence[Any]] | None = None,
+        axes: Mapping[str, Sequence[Any] | str] | None = None,
         metric: str = "device",
         requires: Sequence[str] = (),
         rtol: float = 0.0,
@@ -110,7 +116,7 @@ class Pattern:
         self.lesson = lesson
         self.catalogue = tuple(catalogue)
         self.presets = {key: dict(value) for key, value in presets.items()}
-        self.axes = {key: tuple(values) for key, values in (axes or {}).items()}
+        self.axes = {key: (DEVICE,) if values == DEVICE else tuple(values) for key, values in (axes or {}).items()}
         self.metric = metric
         self.requires = tuple(requires)
         self.rtol = rtol
@@ -168,11 +174,13 @@ class Pattern:
         for preset in ("smoke", "default", *self.presets):
             if preset not in self.presets:
                 self._fail("presets", f"{preset!r} is missing")
-            if not all(type(size) in PLAIN for size in self.presets[preset].values()):
-                self._fail("presets", f"{preset}: give plain numbers or strings")
+            if not all(_is_size(size) for size in self.presets[preset].values()):
+                self._fail("presets", f"{preset}: give plain numbers or strings, or one each for cpu and gpu")
         for axis, values in self.axes.items():
             if not values or not all(type(value) in PLAIN for value in values):
                 self._fail("axes", f"{axis}: give plain numbers or strings, at least one")
+            if DEVICE in values and axis not in DEVICE_AXES:
+                self._fail("axes", f"{axis}: only {', '.join(DEVICE_AXES)} can be {DEVICE!r}: give its values")
             if any(axis in sizes for sizes in self.presets.values()):
                 self._fail("axes", f"{axis} is a number of a preset as well")
 
@@ -199,3 +207,9 @@ class Pattern:
         baseline = find_baseline(self.variants.values(), role=lambda variant: variant.role)
         assert baseline is not None  # `complete` refuses a pattern without
         return baseline
+
+
+def _is_size(value: Any) -> bool:
+    """Whether it is a size: a plain value, or one for each class of device."""
+    by_class = value if isinstance(value, Mapping) else dict.fromkeys(DeviceClass, value)
+    return set(by_class) == set(DeviceClass) and all(type(size) in PLAIN for size in by_class.values())

@@ -5,11 +5,15 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import msgspec
 
 from harness.errors import PatternError, suggestion
 from harness.patterns.declaration import PatternInfo
+from harness.patterns.pattern import DEVICE
+from harness.runtime.capabilities import usual_sub_group_size
 
 #: Of a size or an axis.
 Value = int | float | str
@@ -26,12 +30,32 @@ class Family:
         preset: name of the sizes that were asked for.
         sizes: the sizes, which may be others than the preset's own.
         axes: a value of each axis.
+
+    What follows the device has no value yet: see `on`.
     """
 
     pattern: PatternInfo
     preset: str
     sizes: Mapping[str, Value]
     axes: Mapping[str, Value]
+
+    def on(self, device_class: str, sub_group_sizes: Sequence[int] = ()) -> Family:
+        """The same family with the sizes and the values on its axes that a device has.
+
+        Args:
+            device_class: ``gpu`` or ``cpu``.
+            sub_group_sizes: that the device offers; none: the guide's size is taken.
+        """
+        own = {name: _of_class(size, device_class) for name, size in self.pattern.presets[self.preset].items()}
+        return replace(
+            self,
+            pattern=msgspec.structs.replace(self.pattern, presets={**self.pattern.presets, self.preset: own}),
+            sizes={name: _of_class(size, device_class) for name, size in self.sizes.items()},
+            axes={
+                name: usual_sub_group_size(sub_group_sizes) if value == DEVICE else value
+                for name, value in self.axes.items()
+            },
+        )
 
     @property
     def overrides(self) -> Mapping[str, Value]:
@@ -125,6 +149,12 @@ def parse_override(text: str) -> tuple[str, tuple[Value, ...]]:
     if not name or not equals or not values:
         raise PatternError(f"--set {text!r}: write NAME=VALUE or NAME=VALUE,VALUE")
     return name.strip(), tuple(dict.fromkeys(_number(value.strip()) for value in values.split(",")))
+
+
+def _of_class(size: Any, device_class: str) -> Value:
+    """A size that follows the device has one for each class."""
+    value: Value = size[device_class] if isinstance(size, Mapping) else size
+    return value
 
 
 def _json(values: Mapping[str, Value]) -> str:

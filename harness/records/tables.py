@@ -268,6 +268,11 @@ PAIRS: Final = (
     _CLAIM,
     _text("verdict", f"{', '.join(Verdict)}.", required=True),
     _text("reason", "What the verdict rests on, in one line.", required=True),
+    _number(
+        "times_empty_kernel",
+        "The shorter side's device time over an empty kernel's; where it is small, fixed cost is in the speed-up. Null "
+        "for other metrics.",
+    ),
     _ROOF_FRACTION,
 )
 

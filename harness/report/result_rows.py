@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from harness.analysis import points
+from harness.analysis.fixed_cost import FEW
 from harness.analysis.noise_floor import noise_floor
 from harness.analysis.times import counted
 from harness.analysis.verdict import size
@@ -159,9 +160,21 @@ def instance_line(run: Run) -> str:
     )
 
 
+def fixed_cost_line(run: Run) -> str:
+    """How many speed-ups are of kernels hardly longer than an empty one, in one line; empty when none is."""
+    short = int((run.pairs["times_empty_kernel"] < FEW).sum())
+    if not short:
+        return ""
+    which = f"{short} of {len(run.pairs)} speed-ups {'is' if short == 1 else 'are'}"
+    return (
+        f"fixed cost: {which} of device times less than {FEW:g} times an empty kernel's, so that what every launch "
+        "costs draws them towards 1; a larger preset shows more"
+    )
+
+
 def notes(run: Run) -> list[str]:
     """What a reader must know of the whole run, a line each."""
-    return [line for line in (noise_line(run), flag_line(run), instance_line(run)) if line]
+    return [line for line in (noise_line(run), flag_line(run), instance_line(run), fixed_cost_line(run)) if line]
 
 
 def _where(pair: dict[Any, Any]) -> str:

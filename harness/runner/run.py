@@ -60,6 +60,7 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
                 progress.say(f"{options.output} holds a complete run: there is nothing to resume")
                 return earlier
             device = _choose_device(options, earlier, progress)
+            plan = [family.on(device.device_class, device.sub_group_sizes) for family in plan]
             lock = device_lock(
                 device.to_row(),
                 options.output,

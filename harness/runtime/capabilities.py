@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 from harness.runtime.devices import DeviceInfo
+
+#: Of nearly every kernel of the guide that requires one.
+GUIDE_SUB_GROUP_SIZE: Final = 16
 
 # Requirement to the SYCL aspect that grants it, as dpctl names it (``has_aspect_...``), and what it is.
 _ASPECTS = {
@@ -36,6 +40,15 @@ def missing(device: DeviceInfo, names: Sequence[str] = (), **numbers: int) -> st
             return reason
     reasons = (_lacks_number(device, key, value) for key, value in numbers.items())
     return next((reason for reason in reasons if reason), None)
+
+
+def usual_sub_group_size(offered: Sequence[int]) -> int:
+    """The sub-group size of a kernel that must require one: the guide's 16 where it is offered, else the largest.
+
+    Args:
+        offered: sizes that a device offers; of none the answer is 16, which it then says it lacks.
+    """
+    return GUIDE_SUB_GROUP_SIZE if GUIDE_SUB_GROUP_SIZE in offered else max(offered, default=GUIDE_SUB_GROUP_SIZE)
 
 
 def known_requirements() -> tuple[str, ...]:

@@ -14,8 +14,10 @@ from harness.dpex import DeviceEvent, separate_context
 from harness.dpex.fill import fill
 from harness.dpex.kernel_store import Compilation, KernelStore
 from harness.errors import Unsupported, XebenchError, first_line
+from harness.runtime.capabilities import usual_sub_group_size
 from harness.runtime.tensor import usm_ndarray
 from harness.session import device_memory, direct_calls
+from harness.session.lanes import device_lanes
 from harness.session.recorder import Measured, Recorder
 
 
@@ -151,6 +153,16 @@ class Session:
         event = DeviceEvent(queue.submit_barrier(waits))
         self._recorder.add("barrier", "barrier", self._number(queue), event)
         return event
+
+    @property
+    def lanes(self) -> int:
+        """Work-items that fill the device: compute units x hardware threads x largest sub-group (`lanes`)."""
+        return device_lanes(self.device)
+
+    @property
+    def sub_group_size(self) -> int:
+        """For a kernel that must require a size: 16, as most of the guide, where offered, else the largest offered."""
+        return usual_sub_group_size(self.device.sub_group_sizes or ())
 
     def wait(self) -> None:
         """Return when every command of the sample is over."""

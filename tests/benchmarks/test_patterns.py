@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from fake_device import GPU
 
 import harness
+from harness.patterns.plan import build_plan
 from harness.patterns.registry import builtin_files, discover
 from harness.records import Run
+from harness.runtime import missing
 
 INFOS = discover()
 NAMES = [info.name for info in INFOS]
@@ -82,3 +88,35 @@ def test_a_pattern_file_is_a_page_that_teaches(path: Path) -> None:
     assert "naive" in roles and "optimized" in roles
     assert all(variant.summary for variant in info.variants), "every variant says in a line what it does"
     assert path.read_text().startswith('"""')
+
+
+def test_a_gpu_of_sub_groups_of_32_alone_is_asked_for_no_others() -> None:
+    """Of the kind that skipped seven families, with smaller work-groups and less SLM than most."""
+    device = replace(GPU, name="another GPU", sub_group_sizes=(32,), max_work_group_size=1024, compute_units=132)
+    families = [family.on("gpu", device.sub_group_sizes) for family in build_plan(INFOS, "default")]
+    lacking = {family.pattern.name: missing(device, **_limits(family.axes)) for family in families}
+    assert set(lacking.values()) == {None}
+    sizes = {family.axes["sub_group_size"] for family in families if "sub_group_size" in family.axes}
+    assert sizes == {32}
+
+
+def _limits(axes: Mapping[str, Any]) -> dict[str, int]:
+    return {name: axes[name] for name in ("work_group_size", "sub_group_size") if name in axes}
+
+
+@pytest.mark.device
+def test_what_follows_the_device_is_right_with_sub_groups_of_32(tmp_path: Path) -> None:
+    names = [info.name for info in INFOS if "sub_group_size" in info.axes]
+    assert len(names) >= 7
+    command = [sys.executable, "-m", "harness", "run", *names, "--preset", "smoke", "--device", "cpu"]
+    options = ["--set", "sub_group_size=32", "--budget", "0.05", "--output", str(tmp_path / "run")]
+    done = subprocess.run([*command, *options], capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    cases = harness.load_run(tmp_path / "run").cases
+    assert set(cases["pattern"]) == set(names)
+    assert set(cases["status"]) == {"ok"}
+
+
+@pytest.mark.parametrize("path", builtin_files(), ids=lambda path: path.stem)
+def test_no_launch_is_sized_by_a_hint(path: Path) -> None:
+    assert "vector_width" not in path.read_text(), "use session.lanes"

@@ -116,3 +116,10 @@ def test_a_library_call_has_no_kernel_of_ours() -> None:
     found = collected("reduction_sum")
     missing = {each.variant: each.reason for each in found.missing}
     assert missing == {"library_sum": "launches no kernel through the session"}
+
+
+def test_kernels_are_in_the_order_of_the_axes_whichever_worker_found_them() -> None:
+    found = collected("partial_subgroups")
+    points = [json.loads(launch.axes) for launch in found.launches]
+    assert list(dict.fromkeys(point["odd_size"] for point in points)) == [7, 17, 31]
+    assert {point["sub_group_size"] for point in points} == {16}, "no device is asked: the guide's size"

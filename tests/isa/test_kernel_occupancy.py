@@ -136,7 +136,7 @@ def test_variants_that_ask_for_compute_units_are_noted() -> None:
     plan = build_plan(select(discover(), ["reduction_sum"]), "smoke")
     sized = {launch.variant: launch.sized_here for launch in collect(plan).launches}
     assert {name for name, asked in sized.items() if asked} == {
-        "chunk_per_compute_unit",
+        "chunk_per_item",
         "strided_few_items",
         "strided_enough_items",
     }

@@ -18,7 +18,9 @@ runtime.load()
 import numpy as np  # noqa: E402
 
 from harness.errors import XebenchError  # noqa: E402
+from harness.patterns.declaration import describe  # noqa: E402
 from harness.patterns.pattern_file import load_file  # noqa: E402
+from harness.patterns.plan import build_plan  # noqa: E402
 from harness.runner.worker.bound_problem import Binding  # noqa: E402
 from harness.runner.worker.variant_run import accepted  # noqa: E402
 from harness.session.device_memory import DeviceMemory  # noqa: E402
@@ -48,8 +50,9 @@ def build_file(path: str) -> dict[str, str]:
     outcomes = {}
     for pattern in load_file(Path(path)):
         session = Session.on(DEVICE.device)
-        axes = {name: values[0] for name, values in pattern.axes.items()}
-        numbers = {**pattern.presets["smoke"], **axes}
+        family = build_plan([describe(pattern)], "smoke")[0].on(DEVICE.device_class, DEVICE.sub_group_sizes)
+        axes = dict(family.axes)
+        numbers = {**family.sizes, **axes}
         assert pattern.make_problem is not None
         problem = pattern.make_problem(np.random.default_rng(1), **accepted(pattern.make_problem, numbers))
         binding = Binding(problem, numbers, DeviceMemory(session.queue))

@@ -106,3 +106,21 @@ def test_speed_ups_are_counted_from_the_naive_variant_then_from_a_baseline() -> 
     def plain(session: Any, p: Any) -> None: ...
 
     assert pattern.baseline_variant.name == "plain"
+
+
+def test_an_axis_may_say_device_and_a_size_may_be_of_a_class() -> None:
+    sizes = {"n": {"cpu": 1, "gpu": 8}}
+    pattern = declare(axes={"sub_group_size": "device", "stride": (1, 2)}, presets={"smoke": sizes, "default": sizes})
+    assert pattern.axes == {"sub_group_size": ("device",), "stride": (1, 2)}
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"axes": {"stride": "device"}}, "axes: stride: only sub_group_size can be 'device'"),
+        ({"presets": {"smoke": {"n": {"gpu": 1}}, "default": {"n": 2}}}, "smoke: .* one each for cpu and gpu"),
+    ],
+)
+def test_what_cannot_follow_the_device_is_named(changes: dict[str, Any], why: str) -> None:
+    with pytest.raises(PatternError, match=why):
+        declare(**changes)

@@ -121,3 +121,30 @@ def test_overrides_are_parsed(text: str, parsed: Any) -> None:
 def test_a_malformed_override_is_refused(text: str) -> None:
     with pytest.raises(PatternError, match="NAME=VALUE"):
         parse_override(text)
+
+
+FOLLOWING = {
+    "axes": {"sub_group_size": ("device",)},
+    "presets": {"smoke": {"n": 4}, "default": {"n": {"cpu": 8, "gpu": 64}}},
+}
+
+
+def test_what_follows_the_device_has_its_values() -> None:
+    (family,) = build_plan([info(**FOLLOWING)], "default")
+    on_gpu, on_cpu = family.on("gpu", (32,)), family.on("cpu", (4, 8, 16, 32, 64))
+    assert (on_gpu.sizes, on_gpu.axes) == ({"n": 64}, {"sub_group_size": 32})
+    assert (on_cpu.sizes, on_cpu.axes) == ({"n": 8}, {"sub_group_size": 16})
+    assert on_gpu.case_id("naive", "gpu") == "one/naive/default/sub_group_size=32/gpu"
+    assert on_gpu.on("cpu", (16,)) == on_gpu, "what is known stays"
+
+
+def test_what_the_user_gives_does_not_follow_the_device() -> None:
+    plan = build_plan([info(**FOLLOWING)], "default", {"sub_group_size": (8, 16, 32), "n": (64, 128)})
+    on_gpu = [family.on("gpu", (32,)) for family in plan]
+    assert [family.axes["sub_group_size"] for family in on_gpu] == [8, 8, 16, 16, 32, 32]
+    assert [family.overrides for family in on_gpu[:2]] == [{}, {"n": 128}], "64 is the preset's own there"
+
+
+def test_the_plan_of_a_pattern_that_follows_nothing_stays() -> None:
+    plan = build_plan([info()], "default")
+    assert [family.on("gpu", (32,)) for family in plan] == plan

@@ -6,6 +6,7 @@ import html.parser
 import itertools
 import json
 import math
+import re
 from dataclasses import replace
 
 import pandas as pd
@@ -17,7 +18,7 @@ from harness.report import formats
 from harness.report.formats import render
 from harness.report.formats import text as text_format
 from harness.report.formats.html import PLOT_WIDTH, position
-from harness.report.result_rows import flag_line, instance_line, result_rows
+from harness.report.result_rows import flag_line, instance_line, notes, result_rows
 from harness.report.roofline_plot import plots
 
 
@@ -126,6 +127,23 @@ def test_flags_that_tell_of_the_machine_say_what_to_do() -> None:
     assert flag_line(made.run()) == (
         "flags: 1 contention; of 2 samples 0 are not used; contention: end the other programs that use the cores"
     )
+
+
+def test_csv_has_axes_in_the_order_of_numbers() -> None:
+    made = Synthetic()
+    for size in (17, 31, 7):
+        for variant, role in (("a", "naive"), ("b", "optimized")):
+            made.times(made.case(variant, role, axes=json.dumps({"odd_size": size})), noisy(100))
+    lines = render(made.run(), "csv").splitlines()[1:]
+    assert [re.findall(r'odd_size"": (\d+)', line)[0] for line in lines] == ["7", "17", "31"]
+
+
+def test_short_kernels_are_told_of() -> None:
+    made = Synthetic(empty_kernel_ns=50.0)
+    for variant, role, time_ns in (("a", "naive", 200), ("b", "optimized", 100), ("c", "optimized", 5000)):
+        made.times(made.case(variant, role, metric="device"), noisy(time_ns))
+    (line,) = [line for line in notes(made.run()) if line.startswith("fixed cost")]
+    assert "2 of 2 speed-ups" in line
 
 
 def test_samples_that_no_check_followed_are_told() -> None:

@@ -9,7 +9,7 @@ from fake_device import GPU
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.runtime.capabilities import known_requirements, missing
+from harness.runtime.capabilities import known_requirements, missing, usual_sub_group_size
 
 
 @pytest.mark.parametrize(
@@ -84,3 +84,8 @@ def test_least_amounts_are_thresholds(has: int, wants: int) -> None:
     device = replace(GPU, max_work_group_size=has, local_memory_bytes=has, global_memory_bytes=has)
     for name in ("work_group_size", "local_memory_bytes", "global_memory_bytes"):
         assert (missing(device, **{name: wants}) is None) == (wants <= has)
+
+
+@pytest.mark.parametrize(("offered", "size"), [((8, 16, 32), 16), ((32,), 32), ((4, 8), 8), ((), 16)])
+def test_the_usual_sub_group_size_is_the_guides_or_the_largest(offered: tuple[int, ...], size: int) -> None:
+    assert usual_sub_group_size(offered) == size
