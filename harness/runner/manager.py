@@ -74,15 +74,15 @@ class Manager:
         self._families: dict[str, FamilyProgress] = {}
         self._worker = DeviceWorker(lambda: self.make_worker(str(self.device["device"])))
 
-    def measure_roofs(self) -> Mapping[str, Any]:
-        """The device's measured roofs: columns of the table ``devices``.
+    def measure_roofs(self, *, brief: bool = False) -> Mapping[str, Any]:
+        """The device's measured roofs: columns of the table ``devices``; ``brief``: by a look of a moment.
 
         Raises:
             BrokenEnvironment: the worker does not survive it.
         """
         roofs: Mapping[str, Any] = {}
         try:
-            for answer in self._worker.answers(messages.MeasureRoofs(), silence_s=lambda: START_TIMEOUT_S):
+            for answer in self._worker.answers(messages.MeasureRoofs(brief), silence_s=lambda: START_TIMEOUT_S):
                 if isinstance(answer, messages.Roofs):
                     roofs = answer.row
         except Lost as lost:
