@@ -227,6 +227,10 @@ class Flag(_Word):
         "a cold sample that was faster than the measured roof of the memory allows",
         Evidence.STATE,
     )
+    CACHE_UNKNOWN = (
+        "cache size unknown",
+        "a cold sample of a device whose caches may be larger than what was flushed: nobody tells their size",
+    )
     UNSYNCHRONISED = (
         "unsynchronised",
         "a queue was still busy when everything recorded was over: the sample timed a part of its work",
@@ -297,7 +301,7 @@ class Roof(_Word):
         "bandwidth",
         "bandwidth_roof_gbps",
         "GB/s",
-        "Memory bandwidth: the highest measured, in this run or by 'xebench roofline'.",
+        "Memory bandwidth: the highest measured, in this run or by 'xebench roofline'; of caches: bandwidth_levels.",
         "memory",
         "bytes_moved",
         ("read", "write", "stream_copy", "stream_scale", "stream_add", "stream_triad"),
@@ -313,6 +317,15 @@ class Roof(_Word):
         "slm",
         "slm_bytes",
         ("slm_read",),
+    )
+    HOST_LINK = (
+        "host link",
+        "host_link_roof_gbps",
+        "GB/s",
+        "Bandwidth of copies between host and device, likewise.",
+        "host link",
+        "host_bytes",
+        ("host_to_device", "device_to_host", "pageable_to_device", "device_to_pageable"),
     )
 
 

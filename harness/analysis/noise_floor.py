@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from string import Formatter
 from typing import Any, Final
 
+_SUBMISSION: Final = "submit to start {empty_kernel_queue_ns}"
 #: What each sentence says, left out when a column of it was not measured; times come as text.
 _PARTS: Final = (
     "{aa_speedup:.4f}x for a kernel against itself ({aa_low:.4f} to {aa_high:.4f})",
     "empty kernel {empty_kernel_ns} on the device, {empty_kernel_host_ns} on the host",
-    "submit to start {empty_kernel_queue_ns}",
+    _SUBMISSION,
     "launch {launch_overhead_ns}",
     "timer quantum {timer_quantum_ns}",
     "known lengths within {length_residual:.2%} of a line",
@@ -29,7 +30,17 @@ def noise_floor(device: Mapping[str, Any]) -> str | None:
     known = {
         name: _time(value) if name.endswith("_ns") else value for name, value in numbers.items() if value is not None
     }
-    return "; ".join(part.format_map(known) for part in _PARTS if _names(part) <= known.keys()) or None
+    return "; ".join(_words(part, numbers).format_map(known) for part in _PARTS if _names(part) <= known.keys()) or None
+
+
+def _words(part: str, numbers: Mapping[str, float | None]) -> str:
+    """A sentence, or what is said in its place when the driver's times of submission cannot be true."""
+    queue_ns, host_ns = numbers.get("empty_kernel_queue_ns"), numbers.get("empty_kernel_host_ns")
+    if part != _SUBMISSION or queue_ns is None:
+        return part
+    # the host waited from before the submission until after the end
+    untrue = queue_ns <= 0 or (host_ns is not None and queue_ns > host_ns)
+    return "the driver gives no submission times" if untrue else part
 
 
 def overhead_ratio(device: Mapping[str, Any]) -> float | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -39,7 +41,7 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame)
                     "state": state,
                     "compile_ns": compiled.get(case["case_id"]),
                     **described,
-                    **_against_roofs(case, described["median_ns"], roofs.get(case["device"], {})),
+                    **_against_roofs(case, state, described["median_ns"], roofs.get(case["device"], {})),
                 }
             )
     return result
@@ -63,22 +65,62 @@ def _describe(series: times.Series) -> Row:
     }
 
 
-def _against_roofs(case: Row, median_ns: float, roofs: Row) -> Row:
-    bandwidth = _number(case["bytes_moved"]) / median_ns
-    rate = _number(case["operations"]) / median_ns
-    row: Row = {"bandwidth_gbps": bandwidth, "rate_gops": rate, "roof_fraction": None, "bound_by": None}
-    fractions = {
-        roof: _number(case[roof.work]) / median_ns / _number(roofs.get(roof.column))
-        for roof in Roof
-        if roof.operation_kind in (None, case["operation_kind"])
+@dataclass(frozen=True)
+class _Limit:
+    """What a case is held against: a roof, or for bandwidth one level of it; ``value`` in the roof's unit."""
+
+    roof: Roof
+    name: str
+    bound_by: str
+    value: float
+
+
+def _against_roofs(case: Row, state: str | None, median_ns: float, device: Row) -> Row:
+    """How near a case comes to the limit that it is nearest to; nothing where it states no work, or has no roof."""
+    kinds = (None, case["operation_kind"])
+    limits = [_limit(roof, case, state, device) for roof in Roof if roof.operation_kind in kinds]
+    fractions = {limit: _number(case[limit.roof.work]) / median_ns / limit.value for limit in limits}
+    reached = {limit: fraction for limit, fraction in fractions.items() if not math.isnan(fraction)}
+    row: Row = {
+        "bandwidth_gbps": _number(case["bytes_moved"]) / median_ns,
+        "rate_gops": _number(case["operations"]) / median_ns,
+        **dict.fromkeys(("roof_fraction", "bound_by", "roof", "roof_note")),
     }
-    reached = {roof: fraction for roof, fraction in fractions.items() if not math.isnan(fraction)}
     if reached:
-        nearest = max(reached, key=lambda roof: reached[roof])
-        row["roof_fraction"] = reached[nearest]
-        # nothing passes the memory faster than it can: the data came from a cache
-        row["bound_by"] = "cache" if nearest is Roof.BANDWIDTH and reached[nearest] > 1 else nearest.bound_by
+        nearest = max(reached, key=lambda limit: reached[limit])
+        fraction = reached[nearest]
+        row |= {"roof_fraction": fraction, "bound_by": nearest.bound_by, "roof": nearest.name}
+        if fraction > 1:
+            row |= _explained(nearest, _working_set(case))
     return row
+
+
+def _limit(roof: Roof, case: Row, state: str | None, device: Row) -> _Limit:
+    measured = _Limit(roof, str(roof), roof.bound_by, _number(device.get(roof.column)))
+    if roof is not Roof.BANDWIDTH:
+        return measured
+    memory = replace(measured, name=f"memory {roof}")
+    working_set, levels = _working_set(case), json.loads(device.get("bandwidth_levels") or "[]")
+    if state == State.COLD or working_set is None or not levels:
+        return memory
+    # a set that lies between two that were measured is no faster than the smaller one
+    level = next((one for one in reversed(levels) if one["working_set_bytes"] <= working_set), levels[0])
+    bound_by = roof.bound_by if level["level"] == "memory" else "cache"
+    return replace(memory, name=f"{level['level']} {roof}", bound_by=bound_by, value=level["gbps"])
+
+
+def _working_set(case: Row) -> float | None:
+    """What a case goes over, at most: not more than its arrays, nor than the bytes that it must move."""
+    arrays, moved = case["working_set_bytes"], case["bytes_moved"]
+    return None if arrays is None or moved is None else min(arrays, moved)
+
+
+def _explained(limit: _Limit, working_set: float | None) -> Row:
+    """What a case is that passes above a limit: no roof is higher than the device, so something was counted wrong."""
+    if limit.roof is Roof.BANDWIDTH and working_set is None:
+        return {"bound_by": "cache", "roof_note": "faster than the memory: its data came from a cache"}
+    doubt = f"{limit.name} was measured too low, or {limit.roof.work} counts too much"
+    return {"roof_note": f"faster than the measured roof: {doubt}"}
 
 
 def _number(value: Any) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,6 +55,20 @@ def inout(initial: Any) -> InOut:
     return InOut(initial)
 
 
+def device_bytes(field: Any) -> int:
+    """What a field of a problem occupies on the device; an output that is on the host, or what is no array, nothing."""
+    if isinstance(field, Output):
+        return 0 if field.host else _output_bytes(field)
+    array = field.initial if isinstance(field, InOut) else field
+    return int(getattr(array, "nbytes", 0)) if hasattr(array, "shape") else 0
+
+
+def _output_bytes(field: Output) -> int:
+    import numpy as np  # a file that declares patterns costs little to read
+
+    return math.prod(map(int, field.shape)) * np.dtype(field.dtype).itemsize
+
+
 class Problem:
     """What every variant of a pattern works on.
 
@@ -67,6 +82,8 @@ class Problem:
         operations: the least arithmetic operations that the problem needs, for the arithmetic roof.
         operation_kind: ``fp32``, ``fp64`` or ``int32``: which arithmetic roof applies.
         slm_bytes: the least bytes through shared local memory, where the lesson cannot do without it.
+        host_bytes: the least bytes that must pass between host and device while a sample is timed; by default those of
+            the outputs in host memory.
         fields: see above.
     """
 
@@ -77,13 +94,25 @@ class Problem:
         operations: int | None = None,
         operation_kind: str = "fp32",
         slm_bytes: int | None = None,
+        host_bytes: int | None = None,
         **fields: Any,
     ) -> None:
         self.bytes_moved = bytes_moved
         self.operations = operations
         self.operation_kind = operation_kind
         self.slm_bytes = slm_bytes
+        self.host_bytes = host_bytes
         self.fields = fields
+
+    @property
+    def working_set_bytes(self) -> int:
+        """What its arrays occupy on the device."""
+        return sum(map(device_bytes, self.fields.values()))
+
+    @property
+    def host_output_bytes(self) -> int:
+        """What its outputs in host memory occupy."""
+        return sum(_output_bytes(field) for field in self.fields.values() if isinstance(field, Output) and field.host)
 
     def __getattr__(self, name: str) -> Any:
         try:

@@ -78,7 +78,7 @@ _CASE_ID = _text(
 _SAMPLE = _count("sample", "Number of the sample, unique and increasing in a run.", required=True)
 _ROOF_FRACTION = _number(
     "roof_fraction",
-    "Largest part of a measured roof that the case reaches; above 1 when its data comes from a cache.",
+    "Largest part of a measured roof that the case reaches; bandwidth is that of the level that holds its working set.",
 )
 
 DEVICES: Final = (
@@ -100,6 +100,16 @@ DEVICES: Final = (
     _text("aspects", "Capabilities (fp64, usm_shared_allocations, ...), with commas between them."),
     _text("selftest", "ok, or what the device computes wrong."),
     *(_number(roof.column, roof.meaning, roof.unit) for roof in Roof),
+    _text(
+        "bandwidth_levels",
+        "JSON list of level, working_set_bytes, gbps: measured read bandwidth of caches and memory by working set, the "
+        "smallest first. A case belongs to the last entry that is not larger than its own working set.",
+    ),
+    _text(
+        "roofs_disturbed",
+        "Roofs whose repeats in this run disagree by more than 20 %, or all when others used a CPU device's cores: "
+        "they may be too low; empty if none.",
+    ),
     _text("roofs_from", "this run, with why a roof has no value; or the 'xebench roofline' whose roofs were higher."),
     _number("timer_quantum_ns", "Smallest difference between two durations that the device's timer showed.", "ns"),
     _number("clock_quantum_ns", "Smallest step of the host's clock that was seen.", "ns"),
@@ -139,6 +149,8 @@ CASES: Final = (
     _count("operations", "Least number of operations that the lesson needs."),
     _text("operation_kind", "What an operation is: fp32, fp64, int32, ..."),
     _count("slm_bytes", "Least traffic to shared local memory that the lesson needs.", "bytes"),
+    _count("host_bytes", "Least traffic between host and device; by default of the results in host memory.", "bytes"),
+    _count("working_set_bytes", "Device arrays of the problem, together.", "bytes"),
     _text(
         "kernels",
         "JSON list of the kernels: name, spirv_sha256, build_options, sub_group_size (as compiled).",
@@ -231,7 +243,13 @@ SUMMARIES: Final = (
     _number("bandwidth_gbps", "bytes_moved / median_ns.", "GB/s"),
     _number("rate_gops", "operations / median_ns.", "Gop/s"),
     _ROOF_FRACTION,
-    _text("bound_by", "memory, compute or slm: the roof that is nearer; cache when faster than the memory roof."),
+    _text(
+        "bound_by",
+        "memory, cache, compute, slm or host link: the roof that is nearest; cache also when a case of unknown working "
+        "set is faster than the memory.",
+    ),
+    _text("roof", "Name of that roof, such as L2 bandwidth, memory bandwidth or fp32."),
+    _text("roof_note", "Why the fraction is above 1, in one line; null where it is not."),
     _STATUS,
     _REASON,
 )

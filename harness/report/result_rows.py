@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -81,7 +82,7 @@ def _row(pair: dict[Any, Any]) -> ResultRow:
         speedup=units.ratio(*(number(pair[name]) for name in ("speedup", "speedup_low", "speedup_high"))),
         interval=units.interval(number(pair["speedup_low"]), number(pair["speedup_high"])),
         # the time of a program that is wrong or failed is no part of a roof
-        roof=units.percent(None if pd.isna(pair["variant_ns"]) else number(pair["roof_fraction"])),
+        roof=part_of_roof(None if pd.isna(pair["variant_ns"]) else number(pair["roof_fraction"])),
         verdict=pair["verdict"],
         brief=brief_reason(pair),
         reason=pair["reason"],
@@ -105,7 +106,7 @@ def _baseline_row(run: Run, pairs: Sequence[dict[Any, Any]]) -> ResultRow:
         role=case["role"],
         # of a pair that failed the baseline's time is not known, though it may have one
         time=units.duration(next(filter(None, times), number(case["median_ns"]))),
-        roof=units.percent(number(case["roof_fraction"])),
+        roof=part_of_roof(number(case["roof_fraction"])),
     )
 
 
@@ -126,6 +127,32 @@ def brief_reason(pair: dict[Any, Any]) -> str:
     if pair["verdict"] == Verdict.REFUTED:
         return f"{outcome}, claimed {pair['claim']}"
     return f"{outcome}, no claim" if pd.isna(pair["claim"]) else outcome
+
+
+def part_of_roof(fraction: float | None) -> str:
+    """The part of its roof that a case reaches; a star where `above_roofs_line` says more."""
+    return units.percent(fraction) + ("*" if fraction is not None and fraction > 1 else "")
+
+
+def above_roofs_line(run: Run) -> str:
+    """What a part of a roof above 100 % means, in one line; empty when there is none."""
+    above = run.summaries[(run.summaries["roof_fraction"] > 1).fillna(False)]
+    if above.empty:
+        return ""
+    # runs of earlier versions know of no level but the memory
+    reasons = above["roof_note"].fillna("faster than the memory: its data came from a cache")
+    return f"* above 100 %: {'; '.join(f'{count} {reason}' for reason, count in reasons.value_counts().items())}"
+
+
+def disturbed_line(run: Run) -> str:
+    """Which roofs were measured while others used the machine, in one line; empty when none was."""
+    names = None if run.devices.empty else run.devices.iloc[0]["roofs_disturbed"]
+    if pd.isna(names) or not names:
+        return ""
+    return (
+        f"roofs were measured on a busy machine and may be too low: {names}; xebench roofline --refresh on a quiet one "
+        "measures them for the runs to come"
+    )
 
 
 def noise_line(run: Run) -> str:
@@ -174,7 +201,8 @@ def fixed_cost_line(run: Run) -> str:
 
 def notes(run: Run) -> list[str]:
     """What a reader must know of the whole run, a line each."""
-    return [line for line in (noise_line(run), flag_line(run), instance_line(run), fixed_cost_line(run)) if line]
+    lines = (noise_line, above_roofs_line, disturbed_line, flag_line, instance_line, fixed_cost_line)
+    return [text for line in lines if (text := line(run))]
 
 
 def _where(pair: dict[Any, Any]) -> str:
@@ -203,12 +231,22 @@ def verdict_counts(run: Run) -> dict[str, int]:
     return {verdict: int(counts[verdict]) for verdict in Verdict if verdict in counts}
 
 
+def _caches(levels: Any) -> str:
+    """What the caches of a device were measured to give at most: ``; from L1 789 GB/s, L2 446 GB/s``."""
+    best: dict[str, float] = {}
+    for one in json.loads(levels) if isinstance(levels, str) else ():
+        if one["level"] != "memory":
+            best[one["level"]] = max(best.get(one["level"], 0.0), one["gbps"])
+    shown = ", ".join(f"{name} {units.figure(value)} GB/s" for name, value in best.items())
+    return f"; from {shown}" if shown else ""
+
+
 def device_line(run: Run) -> str:
     """The device and its roofs in one line."""
     if run.devices.empty:
         return "no device was recorded"
     device = run.devices.iloc[0]
     roofs = units.roofs({roof: number(device[roof.column]) for roof in Roof})
-    roof = f"; measured roofs {roofs}" if roofs else ""
+    roof = f"; measured roofs {roofs}{_caches(device['bandwidth_levels'])}" if roofs else ""
     what = f"{device['device']}, class {device['device_class']}, driver {device['driver_version']}"
     return f"{device['name']} ({what}){roof}"

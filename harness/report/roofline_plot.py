@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import pandas as pd
+
 from harness.records import Run
 from harness.report import units
 from harness.report.result_rows import number
@@ -92,13 +94,19 @@ def _plot(kind: str, bandwidth: float, rate: float, cases: Sequence[dict[Any, An
                 round(HEIGHT - y_axis.pixel(y), 1),
                 str(case["role"]),
                 f"{case['pattern']} / {case['variant']} {case['axes']}: {units.figure(y)} {unit}, "
-                f"{units.percent(number(case['roof_fraction']))} of the roof ({case['bound_by']})",
+                f"{units.percent(number(case['roof_fraction']))} of {_roof_name(case)}",
             )
             for case, (x, y) in zip(cases, places, strict=True)
         ],
         x_axis.ticks(),
         y_axis.ticks(),
     )
+
+
+def _roof_name(case: dict[Any, Any]) -> str:
+    """Of a case's nearest roof, and why it is above it; runs of earlier versions know only what bounds a case."""
+    name = f"the roof ({case['bound_by']})" if pd.isna(case["roof"]) else str(case["roof"])
+    return name if pd.isna(case["roof_note"]) else f"{name}, {case['roof_note']}"
 
 
 class _Axis:

@@ -10,7 +10,7 @@ from rich.table import Table
 from harness.report.console import draw
 from harness.report.units import duration, figure
 from harness.roofline.catalogue import GROUPS, Probe, find_probe
-from harness.roofline.results import ProbeResult, Roofline
+from harness.roofline.results import DISTURBED, ProbeResult, Roofline
 from harness.vocabulary import Roof
 
 _WIDTH = 120
@@ -78,6 +78,11 @@ def _notices(measured: Roofline) -> list[str]:
         notices.append(
             f"the host was busy (load {measured.load_average:.1f} on {measured.cores} cores), so the roofs may be too "
             "low: --refresh measures again"
+        )
+    if disturbed := [result.probe for result in measured.results if result.disturbed]:
+        notices.append(
+            f"repeats differ by more than {DISTURBED - 1:.0%}, others were at work or the times are short: "
+            f"{', '.join(disturbed)}"
         )
     if measured.failed:
         notices.append(f"failed, so nothing is kept: {', '.join(measured.failed)}")

@@ -70,10 +70,10 @@ class Bench:
 
     def array_bytes(self) -> int:
         """Size of an array that the caches do not hold; ``Unsupported`` if memory is too small for one."""
-        return sizes.array_bytes(self.cache_bytes, self.largest_array_bytes, quick=self.effort.quick)
+        return sizes.array_bytes(self.cache_bytes, self.largest_array_bytes)
 
     def likely(self, forms: Sequence[Numbers]) -> Sequence[Numbers]:
-        """Those forms whose work-group, their first number, the device allows; in a quick look the first of them.
+        """Those forms whose work-group, their first number, the device allows; in a quick look the first few of them.
 
         Raises:
             Unsupported: it allows none.
@@ -81,7 +81,7 @@ class Bench:
         allowed = [form for form in forms if form[0] <= int(self.device.max_work_group_size)]
         if not allowed:
             raise Unsupported("no form fits this device")
-        return allowed[:1] if self.effort.quick else allowed
+        return allowed[: self.effort.quick_forms]
 
     # ---- running ----------------------------------------------------------------------------------------------------
 
@@ -145,9 +145,14 @@ class Bench:
         size = grown(fewest, most, lambda size: make(size, likely[0]).run())
         return (make(size, form) for form in likely)
 
-    def search(self, forms: Iterable[Form]) -> Measurement:
-        """The best of the forms; see :func:`harness.roofline.search.search`."""
-        return search(forms, self.effort, failures=FAILURES)
+    def search(self, forms: Iterable[Form], part: float = 1.0) -> Measurement:
+        """The best of the forms; see :func:`harness.roofline.search.search`.
+
+        Args:
+            forms: of the kernel.
+            part: of the patience, for one of many similar probes.
+        """
+        return search(forms, self.effort.part(part), failures=FAILURES)
 
     # ---- writing and comparing --------------------------------------------------------------------------------------
 

@@ -38,12 +38,21 @@ class Probe:
 FOOTPRINTS: Final = tuple(4096 << (2 * step) for step in range(10))
 
 
+#: Working sets whose bandwidth is measured, in bytes.
+WORKING_SETS: Final = tuple(1 << power for power in range(15, 29))
+
+
 def size_text(size_bytes: int) -> str:
     """``4096`` as ``4 KiB``; whole units only."""
     for shift, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
         if size_bytes >= 1 << shift:
             return f"{size_bytes >> shift} {unit}"
     return f"{size_bytes} B"
+
+
+def level_name(working_set_bytes: int) -> str:
+    """The name of the probe that reads a working set again and again: ``read_32KiB``."""
+    return f"read_{size_text(working_set_bytes).replace(' ', '')}"
 
 
 def chase_name(footprint_bytes: int) -> str:
@@ -59,6 +68,7 @@ PROBES: Final = (
     Probe("read", "global_memory", "read only", "GB/s"),
     Probe("write", "global_memory", "write only", "GB/s"),
     Probe("random_read", "global_memory", "random read of 4 bytes", "GB/s"),
+    *(Probe(level_name(size), "global_memory", f"{size_text(size)} again and again", "GB/s") for size in WORKING_SETS),
     Probe("fp32", "arithmetic", "fp32 multiply-add", "GFLOP/s"),
     Probe("fp64", "arithmetic", "fp64 multiply-add", "GFLOP/s"),
     Probe("int32", "arithmetic", "int32 multiply-add", "Gop/s"),

@@ -3,32 +3,48 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from harness.errors import TooLarge, Unsupported, first_line, named
 from harness.roofline.catalogue import Probe, find_probe, grouped
 from harness.roofline.results import ProbeResult
-from harness.roofline.search import QUICK, Measurement, NoForm, WrongResult
+from harness.roofline.search import QUICK, Effort, Measurement, NoForm, WrongResult
 
 if TYPE_CHECKING:
     from harness.roofline.bench import Bench, ProbeGroup
 
 
-@cache
-def quick_result(device: str, probe: str) -> ProbeResult:
-    """A quick look at one probe, taken once in a process, on a session of its own: nothing of it shows in another.
+#: What was looked at in this process, by device and probe.
+_looked_at: dict[tuple[str, str], ProbeResult] = {}
+
+
+def quick_results(device: str, probes: Iterable[str], effort: Effort = QUICK) -> dict[str, ProbeResult]:
+    """A quick look at some probes, taken once in a process, on a session of its own: nothing of it shows in another.
 
     Args:
         device: SYCL filter string.
-        probe: name in the catalogue.
+        probes: names in the catalogue.
+        effort: for those that were not looked at yet.
     """
-    from harness.roofline.bench import Bench
-    from harness.session.session import Session
+    names = list(probes)
+    if missing := [name for name in names if (device, name) not in _looked_at]:
+        from harness.roofline.bench import Bench
+        from harness.session.session import Session
 
-    (result,) = measure_probes(Bench(Session.on(device), QUICK), [probe])
-    return result
+        for result in measure_probes(Bench(Session.on(device), effort), missing):
+            _looked_at[device, result.probe] = result
+    return {name: _looked_at[device, name] for name in names}
+
+
+def quick_result(device: str, probe: str) -> ProbeResult:
+    """The same of one probe."""
+    return quick_results(device, [probe])[probe]
+
+
+def forget_results() -> None:
+    """Look at every probe anew, as another process does."""
+    _looked_at.clear()
 
 
 def measure_probes(bench: Bench, names: Sequence[str]) -> list[ProbeResult]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
+from harness.roofline.levels import known_caches, measured_levels, named_levels, values_of
 from harness.runtime.devices import DeviceInfo
 from harness.vocabulary import DeviceClass, Roof
+
+#: How many times as good as the median the best sample is on a disturbed machine.
+DISTURBED: Final = 1.2
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,13 @@ class ProbeResult:
     reason: str | None = None
     rejected: tuple[str, ...] = ()
 
+    @property
+    def disturbed(self) -> bool:
+        """Whether its samples differ so much that others were at work: the best may be too low as well."""
+        if not self.value or not self.median:
+            return False
+        return max(self.value, self.median) > DISTURBED * min(self.value, self.median)
+
 
 @dataclass(frozen=True)
 class Roofline:
@@ -63,7 +74,7 @@ class Roofline:
 
     def value(self, probe: str) -> float | None:
         """A probe's value; None if it has none."""
-        return next((result.value for result in self.results if result.probe == probe), None)
+        return self.values.get(probe)
 
     @property
     def failed(self) -> tuple[str, ...]:
@@ -74,6 +85,11 @@ class Roofline:
     def busy(self) -> bool:
         """Whether others used so much of a CPU device, more than a quarter of it, that its roofs may be too low."""
         return self.device.device_class == DeviceClass.CPU and self.load_average > self.cores / 4
+
+    @property
+    def values(self) -> dict[str, float | None]:
+        """The value of each probe; None if it has none."""
+        return {result.probe: result.value for result in self.results}
 
     def roofs(self) -> dict[str, float | None]:
         """What cases are placed under, by column of table ``devices``; None where nothing was measured."""
@@ -94,7 +110,20 @@ def with_kept_roofs(measured: Mapping[str, Any], kept: Roofline | None) -> dict[
     merged = {**dict.fromkeys(roof.column for roof in Roof), "roofs_from": "this run", **measured}
     if kept is None:
         return merged
-    for column, earlier in kept.roofs().items():
-        if earlier is not None and earlier > (merged[column] or 0):
-            merged |= {column: earlier, "roofs_from": f"xebench roofline of {kept.measured_utc}"}
+    disturbed = list(filter(None, str(merged.get("roofs_disturbed") or "").split(", ")))
+    earlier = kept.roofs()
+    raised = [roof for roof in Roof if (earlier[roof.column] or 0) > (merged[roof.column] or 0)]
+    if raised:
+        merged |= {roof.column: earlier[roof.column] for roof in raised}
+        merged["roofs_from"] = f"xebench roofline of {kept.measured_utc}"
+    if disturbed and not kept.busy:
+        merged["roofs_disturbed"] = ", ".join(name for name in disturbed if name not in raised)
+    merged["bandwidth_levels"] = _raised_levels(merged, kept)
     return merged
+
+
+def _raised_levels(merged: Mapping[str, Any], kept: Roofline) -> str:
+    measured, earlier = values_of(merged.get("bandwidth_levels")), measured_levels(kept.values)
+    best = {size: max(measured.get(size, 0.0), earlier.get(size, 0.0)) for size in (measured.keys() | earlier.keys())}
+    caches = known_caches(kept.device.device_class, kept.device.global_cache_bytes)
+    return named_levels(best, merged[Roof.BANDWIDTH.column], caches)

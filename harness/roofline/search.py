@@ -7,6 +7,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from harness.errors import TooLarge, Unsupported
@@ -17,6 +18,8 @@ SHORTEST_NS: Final = 1_000_000
 _SECOND_CHANCES: Final = 8
 #: How often a problem is run to see whether it is long enough.
 _LENGTH_RUNS: Final = 3
+#: A problem that is too short becomes at most so many times as long at once: a time of few quanta is a poor guess.
+_MOST_GROWTH: Final = 8
 #: What a form raises that the device lacks something for.
 _REFUSALS: Final[tuple[type[Exception], ...]] = (Unsupported, TooLarge)
 
@@ -62,7 +65,7 @@ class Effort:
         patience_s: and so many seconds; load that comes and goes outlasts a few samples.
         confirmations: and so many samples came close to the best: one alone may have been luck.
         most_s: end of the second round, in any case.
-        quick: try the most likely form only, on small problems.
+        quick_forms: try the most likely forms only, so many of them, on small problems; None: try all.
         gain: what counts as an improvement of the best time, and not as close to it.
     """
 
@@ -72,16 +75,29 @@ class Effort:
     patience_s: float
     confirmations: int
     most_s: float
-    quick: bool = False
+    quick_forms: int | None = None
     gain: float = 0.01
+
+    @property
+    def quick(self) -> bool:
+        """Whether it is a look rather than a measurement."""
+        return self.quick_forms is not None
+
+    def part(self, part: float) -> Effort:
+        """The same with a part of the patience, for one of many similar probes."""
+        return replace(self, patience_s=part * self.patience_s, most_s=part * self.most_s)
 
 
 FULL: Final = Effort(screening=3, finalists=3, patience=12, patience_s=0.5, confirmations=3, most_s=4.0)
 #: For a device that others use as well: moments in which they rest must be caught.
 PATIENT: Final = replace(FULL, patience_s=2.0, most_s=6.0)
-#: What a run can afford before its first pattern.
-QUICK: Final = Effort(screening=1, finalists=1, patience=10, patience_s=0.0, confirmations=1, most_s=0.3, quick=True)
-EFFORTS: Final = {"full": FULL, "patient": PATIENT, "quick": QUICK}
+#: What a run can afford before its first pattern. Its patience outlasts the hold of a neighbour on a core.
+QUICK: Final = Effort(
+    screening=2, finalists=2, patience=6, patience_s=0.08, confirmations=2, most_s=0.3, quick_forms=2, gain=0.02
+)
+#: For runs of milliseconds a sample, and where the roofs are known from before.
+BRIEF: Final = replace(QUICK, screening=1, finalists=1, patience_s=0.03, most_s=0.1, quick_forms=1)
+EFFORTS: Final = {"full": FULL, "patient": PATIENT, "quick": QUICK, "brief": BRIEF}
 
 
 @dataclass(frozen=True)
@@ -203,8 +219,29 @@ def _confirmations(times: Mapping[Form, list[float]], best: float, gain: float) 
 
 
 def grown(start: int, limit: int, time_of: Callable[[int], float]) -> int:
-    """The first of start, twice, four times ... start of which no run is too short, or the last below ``limit``."""
+    """The first of start, or start times a power of two, of which no run is too short, or the last below ``limit``.
+
+    Args:
+        start, limit: of the size of a problem.
+        time_of: runs a problem of a size; infinity when nothing confirms the time, which then says nothing.
+    """
     size = start
-    while 2 * size <= limit and any(time_of(size) < SHORTEST_NS for _ in range(_LENGTH_RUNS)):
-        size *= 2
+    while 2 * size <= limit and (factor := _growth(partial(time_of, size))) > 1:
+        size *= min(factor, 1 << (limit // size).bit_length() - 1)
     return size
+
+
+def _growth(run: Callable[[], float]) -> int:
+    """How many times as long a problem should be, a power of two; 1 when it is long enough.
+
+    One whose times are never confirmed is doubled: the longer a run, the surer its time.
+    """
+    times: list[float] = []
+    for _ in range(_LENGTH_RUNS * _SECOND_CHANCES):
+        times += filter(math.isfinite, [run()])
+        if len(times) == _LENGTH_RUNS:
+            break
+    if not times:
+        return 2
+    wanted = SHORTEST_NS / max(min(times), 1)
+    return 1 if wanted <= 1 else 1 << (math.ceil(min(wanted, _MOST_GROWTH)) - 1).bit_length()

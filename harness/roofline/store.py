@@ -17,7 +17,7 @@ from harness.roofline.results import Roofline
 from harness.runtime.devices import DeviceInfo
 
 #: Raised when probes measure something else than before, so that what they measured then is not used.
-VERSION: Final = 1
+VERSION: Final = 2
 #: What makes a device another one. A virtual CPU's name says nothing of its cores and memory.
 _IDENTITY: Final = ("name", "vendor", "driver_version", "backend", "compute_units", "global_memory_bytes")
 

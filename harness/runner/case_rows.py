@@ -35,6 +35,8 @@ class Work(msgspec.Struct, frozen=True):
     operations: _Amount | None = None
     operation_kind: str = ""
     slm_bytes: _Amount | None = None
+    host_bytes: _Amount | None = None
+    working_set_bytes: _Amount | None = None
 
     @classmethod
     def of(cls, problem: Problem) -> Work:
@@ -44,6 +46,9 @@ class Work(msgspec.Struct, frozen=True):
             PatternError: a column cannot hold it.
         """
         stated = {name: getattr(problem, name) for name in cls.__struct_fields__}
+        if stated["host_bytes"] is None:
+            stated["host_bytes"] = problem.host_output_bytes or None
+        stated["working_set_bytes"] = stated["working_set_bytes"] or None
         plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in stated.items()}
         try:
             return msgspec.convert(plain, cls, strict=False)

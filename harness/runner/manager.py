@@ -84,8 +84,8 @@ class Manager:
         self._families: dict[str, FamilyProgress] = {}
         self._worker = DeviceWorker(lambda: self.make_worker(str(self.device["device"])))
 
-    def measure_roofs(self) -> Mapping[str, Any]:
-        """The device's measured roofs: columns of the table ``devices``.
+    def measure_roofs(self, *, brief: bool = False) -> Mapping[str, Any]:
+        """The device's measured roofs: columns of the table ``devices``; ``brief``: by a look of a moment.
 
         Raises:
             BrokenEnvironment: the worker does not survive it.
@@ -93,7 +93,8 @@ class Manager:
         roofs: Mapping[str, Any] = {}
         look = Silence("the device's roofs", self.say, self.clock).look
         try:
-            for answer in self._worker.answers(messages.MeasureRoofs(), silence_s=lambda: START_TIMEOUT_S, look=look):
+            request = messages.MeasureRoofs(brief)
+            for answer in self._worker.answers(request, silence_s=lambda: START_TIMEOUT_S, look=look):
                 if isinstance(answer, messages.Roofs):
                     roofs = answer.row
         except Lost as lost:

@@ -33,7 +33,13 @@ class Message(msgspec.Struct, frozen=True, tag_field="kind", tag=True, forbid_un
 
 
 class MeasureRoofs(Message, frozen=True):
-    """The device's roofs, and the instrument's own error."""
+    """The device's roofs, and the instrument's own error.
+
+    Attributes:
+        brief: look for a moment only: the run is short, or the roofs are known from before.
+    """
+
+    brief: bool = False
 
 
 class MeasureFamily(Message, frozen=True, kw_only=True):

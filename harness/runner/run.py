@@ -185,7 +185,9 @@ class _PartOfRun:
         manager = self._manager(row, first)
         try:
             if all(row[roof.column] is None for roof in Roof):
-                row.update(with_kept_roofs(manager.measure_roofs(), self.options.kept_roofs(self.device)))
+                kept = self.options.kept_roofs(self.device)
+                brief = kept is not None or self.options.recipe.preset == "smoke"
+                row.update(with_kept_roofs(manager.measure_roofs(brief=brief), kept))
                 self.writer.append("devices", [row])
             manager.announce(missing)
             for progress in unfinished:

@@ -11,6 +11,16 @@ def last_level_cache_bytes(root: Path = Path("/")) -> int | None:
     Args:
         root: where ``sys`` is looked for.
     """
+    by_level = cache_bytes_by_level(root)
+    return by_level[max(by_level)] if by_level else None
+
+
+def cache_bytes_by_level(root: Path = Path("/")) -> dict[int, int]:
+    """The data caches of each level, of all cores together, each counted once; empty if the kernel does not tell.
+
+    Args:
+        root: where ``sys`` is looked for.
+    """
     sizes: dict[tuple[int, str], int] = {}
     for folder in (root / "sys/devices/system/cpu").glob("cpu[0-9]*/cache/index[0-9]*"):
         try:
@@ -21,8 +31,8 @@ def last_level_cache_bytes(root: Path = Path("/")) -> int | None:
                 sizes[int(level), cores] = _bytes(size)
         except (OSError, ValueError):
             continue
-    last = max((level for level, _ in sizes), default=None)
-    return sum(size for (level, _), size in sizes.items() if level == last) or None
+    levels = sorted({level for level, _ in sizes})
+    return {level: sum(size for (of, _), size in sizes.items() if of == level) for level in levels}
 
 
 def _bytes(text: str) -> int:

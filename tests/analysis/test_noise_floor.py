@@ -39,3 +39,11 @@ def test_what_was_not_measured_is_left_out(missing: object) -> None:
     assert noise_floor(dict.fromkeys(DEVICE, missing)) is None
     assert noise_floor({}) is None
     assert overhead_ratio(few) is None
+
+
+@pytest.mark.parametrize("queue_ns", [1.54e15, 0.0, -5.0])
+def test_submissions_that_cannot_be_true_are_not_printed(queue_ns: float) -> None:
+    said = noise_floor(DEVICE | {"empty_kernel_queue_ns": queue_ns})
+    assert said is not None
+    assert "the driver gives no submission times" in said
+    assert "submit to start" not in said

@@ -1,5 +1,7 @@
 """Summaries: which samples count, in which column, and how near the roofs they come."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -80,7 +82,16 @@ ROOFS = {
     "fp64_roof_gflops": 25.0,
     "int32_roof_gops": 50.0,
     "slm_roof_gbps": 200.0,
+    "host_link_roof_gbps": 5.0,
 }
+LEVELS = json.dumps(
+    [
+        {"level": "L1", "working_set_bytes": 1 << 15, "gbps": 400.0},
+        {"level": "L2", "working_set_bytes": 1 << 17, "gbps": 100.0},
+        {"level": "memory", "working_set_bytes": 1 << 20, "gbps": 30.0},
+        {"level": "memory", "working_set_bytes": 1 << 21, "gbps": 20.0},
+    ]
+)
 
 
 @pytest.mark.parametrize(
@@ -92,6 +103,7 @@ ROOFS = {
         ({"bytes_moved": 1000, "operations": 2000, "operation_kind": "fp64"}, 0.8, "compute"),
         ({"bytes_moved": 1000, "operations": 9000, "operation_kind": "bf16"}, 0.5, "memory"),
         ({"bytes_moved": 1000, "slm_bytes": 15000}, 0.75, "slm"),
+        ({"bytes_moved": 1000, "host_bytes": 400}, 0.8, "host link"),
         ({"operations": 9000, "operation_kind": "fp32"}, 0.9, "compute"),
         ({"bytes_moved": 5000}, 2.5, "cache"),
         ({"operations": 20000, "operation_kind": "fp32"}, 2.0, "compute"),
@@ -107,6 +119,53 @@ def test_fraction_of_the_nearer_roof(work: dict[str, object], fraction: float | 
     else:
         assert row["roof_fraction"] == pytest.approx(fraction)
         assert row["bound_by"] == bound_by
+
+
+@pytest.mark.parametrize(
+    ("working_set", "roof", "gbps", "bound_by"),
+    [
+        (1 << 10, "L1 bandwidth", 400.0, "cache"),
+        (1 << 16, "L1 bandwidth", 400.0, "cache"),
+        (1 << 17, "L2 bandwidth", 100.0, "cache"),
+        ((1 << 20) - 4, "L2 bandwidth", 100.0, "cache"),
+        (1 << 20, "memory bandwidth", 30.0, "memory"),
+        (1 << 30, "memory bandwidth", 20.0, "memory"),
+    ],
+)
+def test_a_case_is_held_against_the_level_that_its_working_set_fits_in(
+    working_set: int, roof: str, gbps: float, bound_by: str
+) -> None:
+    made = Synthetic(**ROOFS, bandwidth_levels=LEVELS)
+    case = made.case("v", "naive", bytes_moved=2 * working_set, working_set_bytes=working_set)
+    made.times(case, [2 * working_set / (0.8 * gbps)] * 8)
+    made.times(case, [2 * working_set / 16.0] * 8, state="cold")
+    hot, cold = (row for _, row in made.run().summaries.iterrows())
+    assert (hot["roof"], hot["bound_by"]) == (roof, bound_by)
+    assert hot["roof_fraction"] == pytest.approx(0.8)
+    assert pd.isna(hot["roof_note"])
+    assert (cold["roof"], cold["bound_by"]) == ("memory bandwidth", "memory"), "flushed: it comes from the memory"
+    assert cold["roof_fraction"] == pytest.approx(0.8)
+
+
+def test_a_case_that_touches_a_part_of_its_arrays_belongs_where_that_part_lies() -> None:
+    made = Synthetic(**ROOFS, bandwidth_levels=LEVELS)
+    made.times(made.case("v", "naive", bytes_moved=1 << 15, working_set_bytes=1 << 30), [1e3] * 8)
+    assert only(made.run().summaries)["roof"] == "L1 bandwidth"
+
+
+def test_no_fraction_above_one_without_its_word() -> None:
+    made = Synthetic(**ROOFS, bandwidth_levels=LEVELS)
+    made.times(made.case("a", "naive", bytes_moved=1 << 22, working_set_bytes=1 << 22), [1e5] * 8)
+    made.times(made.case("b", "optimized", operations=20000, operation_kind="fp32"), [100.0] * 8)
+    made.times(made.case("c", "optimized", bytes_moved=5000), [100.0] * 8)
+    notes = made.run().summaries.set_index("variant")
+    assert (notes["roof_fraction"] > 1).all()
+    assert notes["bound_by"].to_dict() == {"a": "memory", "b": "compute", "c": "cache"}
+    assert notes["roof_note"].to_dict() == {
+        "a": "faster than the measured roof: memory bandwidth was measured too low, or bytes_moved counts too much",
+        "b": "faster than the measured roof: fp32 was measured too low, or operations counts too much",
+        "c": "faster than the memory: its data came from a cache",
+    }
 
 
 def test_rates_are_in_giga_per_second() -> None:

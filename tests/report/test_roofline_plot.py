@@ -18,7 +18,7 @@ def test_every_case_with_work_and_a_time_is_a_point(run: Run) -> None:
     for point in plot.points:
         assert 0 < point.x < WIDTH
         assert 0 < point.y < HEIGHT
-        assert "of the roof" in point.title
+        assert point.title.endswith("of memory bandwidth")
     for axis in (plot.x_ticks, plot.y_ticks):
         assert axis
 
@@ -38,3 +38,16 @@ def test_the_roof_has_its_ridge_where_both_meet(run: Run) -> None:
 def test_without_a_roof_there_is_no_plot(run: Run, column: str) -> None:
     assert plots(replace(run, devices=run.devices.assign(**{column: float("nan")}))) == []
     assert plots(replace(run, devices=run.devices.iloc[:0])) == []
+
+
+def test_a_case_above_its_roof_says_why(run: Run) -> None:
+    fast = run.summaries.assign(roof_fraction=1.5, roof_note="faster than the measured roof: a reason")
+    (plot,) = plots(replace(run, summaries=fast))
+    assert all(
+        point.title.endswith("150 % of memory bandwidth, faster than the measured roof: a reason")
+        for point in plot.points
+    )
+    # runs of earlier versions have no name of the roof
+    old = fast.assign(roof=None, roof_note=None, bound_by="cache")
+    (plot,) = plots(replace(run, summaries=old))
+    assert all(point.title.endswith("150 % of the roof (cache)") for point in plot.points)

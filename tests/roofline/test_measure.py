@@ -131,6 +131,7 @@ def test_roofs_of_a_device_that_was_measured(
         "fp64_roof_gflops": None,
         "int32_roof_gops": place["int32"],
         "slm_roof_gbps": place["slm_read"],
+        "host_link_roof_gbps": place["host_to_device"] + 1,
     }
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from harness.errors import Unsupported
-from harness.roofline.search import FULL, SHORTEST_NS, Form, NoForm, WrongResult, grown, search
+from harness.roofline.search import BRIEF, FULL, QUICK, SHORTEST_NS, Form, NoForm, WrongResult, grown, search
 
 EFFORT = replace(FULL, screening=2, finalists=2, patience=3, patience_s=0.0, confirmations=1, most_s=100.0)
 
@@ -145,6 +145,32 @@ def test_problems_grow_until_no_run_is_too_short() -> None:
         return size * SHORTEST_NS / 7.5
 
     assert grown(1, 1000, time_of) == 8
-    assert sorted(set(sizes)) == [1, 2, 4, 8]
+    assert sorted(set(sizes)) == [1, 8], "as much longer as is needed, at once"
     assert grown(1, 6, lambda size: 1.0) == 4, "not beyond the limit"
     assert grown(16, 16, lambda size: 1.0) == 16
+
+
+def test_a_time_that_nothing_confirms_is_not_taken_for_long_enough() -> None:
+    # as seen on a GPU: the host's clock confirms no short run, and most of the long ones
+    times = itertools.cycle([math.inf, math.inf, SHORTEST_NS / 4])
+    assert grown(1, 64, lambda size: math.inf if size < 8 else size * next(times)) == 8
+    assert grown(1, 64, lambda size: size * next(times)) == 4
+    assert grown(1, 64, lambda size: math.inf) == 64, "the longer a run, the surer its time"
+    assert grown(1, 64, lambda size: math.nan) == 64
+
+
+def test_a_quick_look_outlasts_a_neighbour_on_a_core() -> None:
+    clock = Clock()
+
+    class Milliseconds(Timed):
+        def run(self) -> float:
+            time_ns = super().run()
+            clock.now += 0.001
+            return time_ns
+
+    # a neighbour holds one of two cores for 50 ms
+    form = Milliseconds("held", [2e6] * 50 + [1e6])
+    best = search([form.form], QUICK, clock=clock)
+    assert best.best_ns == 1e6
+    assert sum(time_ns == 1e6 for time_ns in best.times_ns) >= QUICK.confirmations
+    assert BRIEF.patience_s < QUICK.patience_s < FULL.patience_s

@@ -16,7 +16,36 @@ def test_arrays_are_four_times_the_cache() -> None:
     assert sizes.array_bytes(32 * MIB, GIB) == 128 * MIB
     assert sizes.array_bytes(408 * MIB, 4 * GIB) == 1632 * MIB
     assert sizes.array_bytes(1 * MIB, GIB) == 64 * MIB, "and not so small that a launch's cost would show"
-    assert sizes.array_bytes(32 * MIB, GIB, quick=True) == 64 * MIB
+    assert sizes.array_bytes(0, 9 * GIB) == 256 * MIB, "an unknown cache is no small one"
+
+
+def test_on_a_fast_device_arrays_grow_within_reason() -> None:
+    # 4 TB/s, 150 GB: half a gigabyte takes a tenth of a ms
+    assert sizes.grown_array_bytes(256 * MIB, 9 * GIB, quick=True) == 512 * MIB
+    assert sizes.grown_array_bytes(256 * MIB, 9 * GIB, quick=False) == GIB
+    assert sizes.grown_array_bytes(1632 * MIB, 4 * GIB, quick=True) == 1632 * MIB
+    assert sizes.grown_array_bytes(256 * MIB, 300 * MIB, quick=True) == 300 * MIB
+
+
+def test_a_working_set_is_read_from_end_to_end() -> None:
+    for blocks in (2, 4, 64, 1 << 14):
+        shift = sizes.far_shift(blocks)
+        assert shift % 2 == 1
+        places = [step * shift % blocks for step in range(blocks)]
+        assert len(set(places)) == blocks, "each block once"
+        in_two_steps = {place * 4 // blocks for place in places[:8]}
+        assert len(in_two_steps) == min(4, blocks), "a few steps go all over it"
+    assert sizes.next_power_of_two(1056) == 2048
+    assert sizes.next_power_of_two(16) == 16
+
+
+def test_working_sets_reach_memory_and_go_no_further() -> None:
+    sizes.check_working_set(128 * MIB, 32 * MIB, GIB)
+    sizes.check_working_set(256 * MIB, 0, GIB)
+    with pytest.raises(Unsupported, match="far beyond the caches"):
+        sizes.check_working_set(256 * MIB, 32 * MIB, GIB)
+    with pytest.raises(Unsupported, match="stands for the memory"):
+        sizes.check_working_set(256 * MIB, 0, 128 * MIB)
 
 
 def test_small_memory_lowers_it_to_twice_the_cache_and_no_further() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.runtime.cpu_caches import last_level_cache_bytes
+from harness.runtime.cpu_caches import cache_bytes_by_level, last_level_cache_bytes
 
 
 def add(root: Path, cpu: int, index: int, level: int, kind: str, size: str, cores: str) -> None:
@@ -21,6 +21,7 @@ def test_each_last_level_cache_counts_once(tmp_path: Path) -> None:
         add(tmp_path, cpu, 2, 2, "Unified", "1024K", str(cpu))
         add(tmp_path, cpu, 3, 3, "Unified", "32768K", "0-1" if cpu < 2 else "2-3")
     assert last_level_cache_bytes(tmp_path) == 2 * (32 << 20)
+    assert cache_bytes_by_level(tmp_path) == {1: 4 * (32 << 10), 2: 4 << 20, 3: 2 * (32 << 20)}
 
 
 def test_without_a_third_level_the_second_is_the_last(tmp_path: Path) -> None:

@@ -35,3 +35,13 @@ def test_a_roof_that_is_higher_than_what_a_flush_sees_stays() -> None:
     from harness.session.session import Session
 
     assert Flusher(Session.on("cpu").queue, 1e6).limit_gbps == 1e6
+
+
+def test_an_unknown_cache_is_no_small_one() -> None:
+    from harness.session.cache_flush import flush_bytes
+
+    mib = 1 << 20
+    assert flush_bytes(32 * mib, 9000 * mib) == (64 * mib, True)
+    assert flush_bytes(0, 9000 * mib) == (816 * mib, True), "twice the largest that is known"
+    assert flush_bytes(0, 512 * mib) == (512 * mib, False), "no room for that: nobody knows whether it is enough"
+    assert flush_bytes(408 * mib, 512 * mib) == (512 * mib, False)

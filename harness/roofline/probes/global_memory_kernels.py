@@ -112,6 +112,35 @@ def make_read(width: int, vectors: int) -> Any:
     return read if width == 1 else read4
 
 
+def make_read_again(vectors: int) -> Any:
+    """Each work-item sums ``vectors`` elements of one block after another, in four sums; a multiple of 4.
+
+    From pass to pass a work-group goes on to the block that is ``shift`` further, so that all of them read all of the
+    working set. The numbers of blocks and passes are known at run time only, so that no read can be left out. Indices
+    are unsigned, so that none has to be asked whether it is negative: compilers make vectors of reads only then.
+    """
+    per_item, two, three, four = (np.uint64(number) for number in (vectors, 2, 3, 4))
+
+    @kernel(restrict=True)
+    def read_again(item: kapi.NdItem, b: Any, sums: Any, passes: Any, mask: Any, shift: Any) -> None:
+        step = np.uint64(item.get_local_range(0))
+        block = np.uint64(item.get_group().get_group_id(0))
+        first = np.uint64(item.get_local_id(0))
+        p = q = r = s = np.float32(0)
+        for _ in range(passes):
+            i = (block & mask) * step * per_item + first
+            for _ in range(0, vectors, 4):
+                p += b[i]
+                q += b[i + step]
+                r += b[i + two * step]
+                s += b[i + three * step]
+                i += four * step
+            block += shift
+        sums[item.get_global_id(0)] = p + q + r + s
+
+    return read_again
+
+
 @device_func
 def _scattered(x: Any) -> Any:
     # numba makes 64 bits of 32-bit products

@@ -17,6 +17,7 @@ from harness.roofline.search import Form, Measurement
 from harness.session.device_memory import Array, allocate
 
 _MOST_BYTES = 256 << 20
+_MOST_QUICK_BYTES = 16 << 20
 _ELEMENT = np.dtype(np.int64)
 
 
@@ -33,7 +34,8 @@ class Group(ProbeGroup):
 
     @cached_property
     def _device_array(self) -> Any:
-        return self._bench.session.alloc(min(self._bench.array_bytes(), _MOST_BYTES) // _ELEMENT.itemsize, _ELEMENT)
+        most = _MOST_QUICK_BYTES if self._bench.effort.quick else _MOST_BYTES
+        return self._bench.session.alloc(min(self._bench.array_bytes(), most) // _ELEMENT.itemsize, _ELEMENT)
 
     @cached_property
     def _data(self) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.errors import TooLarge, suggestion
-from harness.patterns.problem import InOut, Output, Problem
+from harness.patterns.problem import InOut, Output, Problem, device_bytes
 
 if TYPE_CHECKING:
     from harness.session.device_memory import DeviceMemory
@@ -130,7 +130,7 @@ def check_memory(problem: Problem, global_memory_bytes: int, max_alloc_bytes: in
     Raises:
         TooLarge: names what is needed and what there is.
     """
-    sizes = [_nbytes(field) for field in problem.fields.values()]
+    sizes = [device_bytes(field) for field in problem.fields.values()]
     total, largest = sum(sizes), max(sizes, default=0)
     # The driver and temporaries need a part; 0.9 is what Intel's own allocators leave.
     if total > 0.9 * global_memory_bytes:
@@ -141,13 +141,6 @@ def check_memory(problem: Problem, global_memory_bytes: int, max_alloc_bytes: in
 
 def _bits(array: Array) -> Array:
     return array.reshape(-1).view(np.uint8)
-
-
-def _nbytes(field: Any) -> int:
-    if isinstance(field, Output):
-        return 0 if field.host else int(np.prod(field.shape, dtype=np.int64)) * np.dtype(field.dtype).itemsize
-    array = field.initial if isinstance(field, InOut) else field
-    return int(array.nbytes) if isinstance(array, np.ndarray) else 0
 
 
 def _gib(size: float) -> str:

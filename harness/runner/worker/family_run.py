@@ -17,7 +17,7 @@ from harness.runner import messages
 from harness.runner.case_rows import CaseResult, Work
 from harness.runner.messages import MeasureFamily, Request, Stage
 from harness.runner.worker.bound_problem import Binding, check_memory, host_view
-from harness.runner.worker.calibration import cold_limit_gbps, measure_roofs
+from harness.runner.worker.calibration import make_flusher, measure_roofs
 from harness.runner.worker.comparison import check_reference
 from harness.runner.worker.input_check import Inputs, Sums
 from harness.runner.worker.machine_monitor import MachineMonitor
@@ -168,7 +168,7 @@ class FamilyRun:
         """Sample one instance of the family after the other; which rule ended it."""
         earlier, last = self.request.earlier.get(state, ()), self.request.last
         instances = Instances(part, self.pattern.baseline_variant.name, earlier, last=last)
-        flusher = Flusher(self.session.queue, cold_limit_gbps(self.session)) if state == State.COLD else None
+        flusher = make_flusher(self.session) if state == State.COLD else None
         begin, sampled = time.monotonic(), Sampled("", self._next_block)
         while self._good():
             sampled = sample_family(
@@ -274,7 +274,7 @@ def prepare(device: str, parent: Parent) -> Callable[[Request], None]:
 
     def answer(request: Request) -> None:
         if isinstance(request, messages.MeasureRoofs):
-            parent.answers.send(messages.Roofs(measure_roofs(session)))
+            parent.answers.send(messages.Roofs(measure_roofs(session, brief=request.brief)))
         else:
             FamilyRun(request, session, info, parent.answers, parent.activity).run()
 

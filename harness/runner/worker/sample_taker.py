@@ -15,7 +15,7 @@ from harness.runner.worker.sample_flags import Rules
 from harness.runner.worker.variant_run import VariantRun
 from harness.session.cache_flush import Flusher
 from harness.session.session import Session
-from harness.vocabulary import is_valid, metric_named
+from harness.vocabulary import Flag, is_valid, metric_named
 
 NO_COMMAND: Final = (
     "the session saw no command of it: submit what it does by session.launch, session.copy or session.call"
@@ -57,6 +57,8 @@ class SampleTaker:
         limit_gbps = self.flusher.limit_gbps if self.flusher is not None else None
         times = list(chain.from_iterable(executions))
         flags = self.rules.broken(variant.name, measured, times, total_ns, limit_gbps)
+        if self.flusher is not None and not self.flusher.covers:
+            flags = (*flags, Flag.CACHE_UNKNOWN)
         valid = is_valid(flags, metric)
         self.rows.add_sample(
             variant.name,

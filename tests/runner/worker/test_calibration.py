@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
-from harness.roofline.in_process import quick_result
+from harness.roofline.in_process import forget_results
 from harness.vocabulary import Roof
 
 pytestmark = pytest.mark.device
@@ -17,9 +18,9 @@ pytestmark = pytest.mark.device
 @pytest.fixture(autouse=True)
 def _measured_anew() -> Iterator[None]:
     """No test sees the roofs of another."""
-    quick_result.cache_clear()
+    forget_results()
     yield
-    quick_result.cache_clear()
+    forget_results()
 
 
 def test_the_device_and_the_instrument_are_measured() -> None:
@@ -28,9 +29,15 @@ def test_the_device_and_the_instrument_are_measured() -> None:
     from harness.session.session import Session
 
     session = Session.on("cpu")
-    columns = measure_roofs(session)
+    columns = measure_roofs(session, brief=True)
     assert set(columns) <= set(TABLES["devices"])
     assert columns.pop("roofs_from") == "this run"
+    disturbed = str(columns.pop("roofs_disturbed"))
+    assert set(filter(None, disturbed.split(", "))) <= set(Roof)
+    levels = json.loads(str(columns.pop("bandwidth_levels")))
+    assert len(levels) > 2
+    assert levels[-1] == {**levels[-1], "level": "memory", "gbps": columns["bandwidth_roof_gbps"]}
+    assert [one["gbps"] for one in levels] == sorted((one["gbps"] for one in levels), reverse=True)
     finite = {name: value for name, value in columns.items() if value is not None}
     assert all(math.isfinite(value) for value in finite.values())
     lacking = set() if session.device.has_aspect_fp64 else {Roof.FP64}
@@ -52,7 +59,7 @@ def test_what_computes_wrong_is_no_roof_and_limits_no_cold_sample(monkeypatch: p
     monkeypatch.setattr(global_memory.expected, "read_sums", lambda width, vectors, group: np.zeros(group, np.float32))
     monkeypatch.setattr(calibration, "measure_instrument", lambda session: {})
     session = Session.on("cpu")
-    columns = calibration.measure_roofs(session)
+    columns = calibration.measure_roofs(session, brief=True)
     assert columns["bandwidth_roof_gbps"] is None
     assert columns["fp32_roof_gflops"] is not None
     source = str(columns["roofs_from"])
