@@ -12,6 +12,7 @@ from numba_dpex import kernel_api
 
 from harness import runtime
 from harness.children.parent import Parent
+from harness.dpex import direct_calls
 from harness.dpex.compiled_kernel import CompiledKernel
 from harness.dpex.kernel_store import KernelStore
 from harness.dpex.signature import index_space_extents
@@ -22,7 +23,6 @@ from harness.runner.messages import Stage
 from harness.runner.worker.bound_problem import Binding
 from harness.runner.worker.prepare import find_pattern, make_problem
 from harness.runner.worker.variant_run import start
-from harness.session import direct_calls
 from harness.session.device_memory import DeviceMemory
 from harness.session.session import Session
 

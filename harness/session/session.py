@@ -10,13 +10,13 @@ from typing import Any
 import dpctl
 import dpnp
 
-from harness.dpex import DeviceEvent, separate_context
+from harness.dpex import DeviceEvent, direct_calls, separate_context
 from harness.dpex.fill import fill
 from harness.dpex.kernel_store import Compilation, KernelStore
 from harness.errors import Unsupported, XebenchError, first_line
 from harness.runtime.capabilities import usual_sub_group_size
 from harness.runtime.tensor import usm_ndarray
-from harness.session import device_memory, direct_calls
+from harness.session import device_memory
 from harness.session.lanes import device_lanes
 from harness.session.recorder import Measured, Recorder
 
@@ -33,7 +33,7 @@ class Session:
         device: the ``dpctl.SyclDevice``: its properties are the device's limits.
         queue: the session's own queue: in order, with profiling.
         records_direct_calls: whether ``call_kernel`` and library functions that a variant calls by itself are recorded
-            (:mod:`harness.session.direct_calls`). Host times hold them anyway, and are not to hold the recording.
+            (:mod:`harness.dpex.direct_calls`). Host times hold them anyway, and are not to hold the recording.
     """
 
     def __init__(

@@ -13,6 +13,7 @@ from functools import partial
 from harness.children.activity import ActivityPage
 from harness.children.channel import Sender
 from harness.children.parent import Parent
+from harness.dpex import direct_calls
 from harness.runner import messages
 from harness.runner.case_rows import CaseResult, Work
 from harness.runner.messages import MeasureFamily, Request, Stage
@@ -35,7 +36,6 @@ from harness.sampling.blocks import Sampled, sample_family
 from harness.sampling.instances import Instances
 from harness.sampling.limits import Sampling
 from harness.sampling.stopping import NEXT_INSTANCE
-from harness.session import direct_calls
 from harness.session.cache_flush import Flusher
 from harness.session.device_memory import DeviceMemory
 from harness.session.session import Session

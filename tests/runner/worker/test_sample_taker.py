@@ -21,6 +21,7 @@ class Log:
         self.done: list[str] = []
         self.rows: list[dict[str, Any]] = []
         self.limit_gbps = 10.0
+        self.covers = True
 
     def reset(self) -> None:
         self.done.append("reset")
