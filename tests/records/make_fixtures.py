@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -76,6 +77,8 @@ def main() -> None:
         own.mkdir()
         (own / "gated.py").write_text(GATED)
         complete, killed = (FIXTURES / f"schema-{SCHEMA_VERSION}{ending}" for ending in ("", "-killed"))
+        for old in (complete, killed):
+            shutil.rmtree(old, ignore_errors=True)
         smoke = ("--preset", "smoke", "--device", "cpu", "--overwrite")
         sweep = ("--set", "odd_size=7,31", "--set", "rounds=1,2", "--budget", "0.1", "--max-samples", "30")
         subprocess.run([*_run("partial_subgroups", *smoke, *sweep), "--output", complete], check=True)
