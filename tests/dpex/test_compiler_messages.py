@@ -103,9 +103,9 @@ def test_a_kernel_returns_nothing(queue: Any) -> None:
 
 
 def test_what_is_no_kernel() -> None:
-    for function in (returns, device_func(returns)):
-        with pytest.raises(ArgumentError, match=r"^returns is no kernel: .* decorated with numba_dpex.kernel$"):
-            compile_kernel(function, kapi.Range(4), ())
+    for function in (plain, device_func(plain)):
+        with pytest.raises(ArgumentError, match=r"^plain is no kernel: .* decorated with numba_dpex.kernel$"):
+            compile_kernel(function, kapi.Range(4), (np.float32(1),))
 
 
 def test_a_refusal_of_llvm_spirv(queue: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -224,7 +224,7 @@ class FamilyRun:
             value = taker.take(run, state=state, block=block, order=order, batch=batch)
             if state != State.WARMUP and self._spot_checks.due(variant):
                 with self._spot_checks.counted():
-                    self._check_between(run, block)
+                    self._check_between(run, block, taker.rules)
         except BaseException as error:
             run.drop(*outcome(Stage.SAMPLE, error))
         if not run.is_good():
@@ -232,11 +232,11 @@ class FamilyRun:
         self.session.forget_queues(queues)
         return value
 
-    def _check_between(self, variant: VariantRun, block: int) -> None:
+    def _check_between(self, variant: VariantRun, block: int, rules: Rules) -> None:
         if changed := self.inputs.changed():
             self._recheck(changed)
         else:
-            self._checker().verify_between(variant, block)
+            self._checker().verify_between(variant, block, rules.remember)
 
     def _choose_batch(self, state: State, part: Sampling, times_ns: Mapping[str, float], block_s: float) -> int:
         """Chosen in the first instance, and the same in all."""

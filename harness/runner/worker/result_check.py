@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy.typing as npt
 
+from harness.analysis.metrics import EventTimes
 from harness.errors import Unsupported
 from harness.patterns.pattern import Pattern
 from harness.runner.worker.bound_problem import Binding
@@ -88,26 +89,34 @@ class Checker:
     def verify(self, variant: VariantRun) -> None:
         """Run a variant again after the last sample; it drops out when its results are wrong by now."""
         self._poison()
-        self._run_again(variant)
+        with self._inputs_kept(variant):
+            self.session.measure(variant.sample)
         self._compare(variant)
 
-    def verify_between(self, variant: VariantRun, block: int) -> None:
-        """Run a variant again among its samples; it drops out when it writes outputs only if they are not right yet."""
+    def verify_between(self, variant: VariantRun, block: int, remember: Callable[[Sequence[EventTimes]], None]) -> None:
+        """Run a variant again among its samples; it drops out when it writes outputs only if they are not right yet.
+
+        Args:
+            variant: the variant.
+            block: of the sample before.
+            remember: is told of the commands, for the rules that the next sample's times must obey.
+        """
         each_time = "a variant must write every output each time"
         for _ in range(LOOKS):
             self._poison(partly=True)
-            commands = self._run_again(variant)
+            commands = self._run_again(variant, remember)
             self._compare(variant, f"results are wrong in block {block}, after outputs were overwritten: {each_time}: ")
             self.binding.reset()
-            if not variant.is_good() or self._run_again(variant) >= commands:
+            if not variant.is_good() or self._run_again(variant, remember) >= commands:
                 return
         variant.drop(Status.WRONG, f"fewer commands where outputs are right already, in block {block}: {each_time}")
 
-    def _run_again(self, variant: VariantRun) -> int:
+    def _run_again(self, variant: VariantRun, remember: Callable[[Sequence[EventTimes]], None]) -> int:
         """How many commands it submitted, but for barriers."""
         with self._inputs_kept(variant):
-            measured = self.session.measure(variant.sample)
-        return sum(command.kind != "barrier" for command in measured.commands)
+            commands = self.session.measure(variant.sample).commands
+        remember([command.event_times() for command in commands])
+        return sum(command.kind != "barrier" for command in commands)
 
     def _start(self, variant: VariantRun) -> None:
         variant.sample = start(variant.variant.function, self.session, self.binding.bound, self.axes)

@@ -66,9 +66,7 @@ class Rules:
                 earlier_end_ns=self._earlier_end_ns,
             )
         )
-        if times:
-            self._earlier_starts = {event.start_ns for event in times}
-            self._earlier_end_ns = max(event.end_ns for event in times)
+        self.remember(times)
         least_ns = SHORT_PART * batching.least_ns(self.metric, self.resolution_ns)
         if 0 < total_ns < least_ns and Flag.SHORT not in flags:
             flags.append(Flag.SHORT)
@@ -77,6 +75,12 @@ class Rules:
         if self._late_again(variant, measured):
             flags.append(Flag.UNSYNCHRONISED)
         return tuple(flags)
+
+    def remember(self, times: Sequence[EventTimes]) -> None:
+        """Take note of commands that came before the next sample: of the last one, or of a check after it."""
+        if times:
+            self._earlier_starts = {event.start_ns for event in times}
+            self._earlier_end_ns = max(event.end_ns for event in times)
 
     def _late_again(self, variant: str, measured: Measured) -> bool:
         # once may be the system's doing, which can take the core away at any moment; forgotten work is always late

@@ -84,3 +84,11 @@ def test_what_may_not_be_used() -> None:
         assert is_valid((Flag.SHORT, Flag.OVERLAP, Flag.THROTTLED), metric)
         assert not is_valid((Flag.NOT_COLD,), metric)
         assert not is_valid((Flag.SHORT, Flag.UNSYNCHRONISED), metric)
+
+
+def test_times_of_a_check_between_two_samples_are_stale_in_the_next() -> None:
+    rules = Rules("device", resolution_ns=1)
+    assert broken(rules, measured((0, 10, 5_000))) == ()
+    rules.remember([metrics.EventTimes(6_000, 6_010, 9_000)])
+    rules.remember([])
+    assert broken(rules, measured((6_000, 6_010, 9_000))) == (Flag.STALE, Flag.BACKWARDS)
