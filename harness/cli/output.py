@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -72,6 +73,11 @@ def run_program(command: click.Command, name: str) -> None:
         where = error.ctx.command_path if error.ctx else name
         say(f"xebench: {error.format_message().rstrip('.')}: see {where} --help")
         sys.exit(error.exit_code)
+    except (OSError, ImportError) as error:
+        if os.strerror(errno.EMFILE) not in str(error):  # what loads a library has no number for it
+            raise
+        say("xebench: it may not open enough files: raise the limit (ulimit -n 1024)")
+        sys.exit(XebenchError.exit_code)
     except (click.Abort, KeyboardInterrupt):
         say("xebench: stopped")
         sys.exit(128 + signal.SIGINT)

@@ -72,9 +72,17 @@ def missing_libraries() -> dict[str, str]:
 def load_libraries() -> tuple[str, str] | None:
     """Load all of :data:`LIBRARIES`; the environment's own, else the system's.
 
+    MKL's libraries do not name those that they need, so that all of them must be loaded globally. What is loaded after
+    them takes their functions for those of the same name that it has itself, such as numpy its LAPACK. numpy is loaded
+    before: Python binds all that an extension module needs when it imports it.
+
     Returns:
         None, or of the first that cannot be loaded its package and the loader's one-line reason.
     """
+    try:
+        import numpy  # noqa: F401
+    except ImportError as error:
+        return "numpy", str(error).strip().partition("\n")[0]
     for name, package in LIBRARIES:
         reason = open_library(str(find_library(name) or name))
         if reason is not None:

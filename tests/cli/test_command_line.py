@@ -47,6 +47,13 @@ def test_what_a_user_can_cause_ends_in_one_line(arguments: tuple[str, ...], said
     assert done.stderr.startswith("xebench: ") and said in done.stderr
 
 
+def test_too_few_open_files_are_one_line() -> None:
+    few = ["sh", "-c", 'ulimit -n 7; exec "$@"', "sh", *XEBENCH, "doctor"]
+    done = subprocess.run(few, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "xebench: it may not open enough files: raise the limit (ulimit -n 1024)\n"
+
+
 def test_a_gpu_file_that_is_a_riddle_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "deep.json"
     file.write_text("[" * 100_000)

@@ -73,6 +73,13 @@ def endless_kernel(session, p):
     session.launch(double_for_ever, kapi.Range(p.n), p.x, p.y)
 
 
+@pattern.intermediate
+def closes_what_is_not_its_own(session, p):
+    for descriptor in range(3):
+        os.close(descriptor)
+    session.launch(double, kapi.Range(p.n), p.x, p.y)
+
+
 @pattern.optimized
 def good_optimized(session, p):
     session.launch(double, kapi.Range(p.n), p.x, p.y)

@@ -81,7 +81,8 @@ class Going:
 
     def rows(self, table: str) -> list[dict[str, object]]:
         path = self.output / "journal" / f"{table}.jsonl"
-        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+        text = path.read_text() if path.exists() else ""
+        return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
 
     def wait_for(self, what: str, seen: Callable[[], bool]) -> None:
         deadline = time.monotonic() + 120
@@ -160,6 +161,7 @@ def test_each_end_of_a_worker_is_recorded_as_what_it_is(faults: Run) -> None:
         "is_killed": "interrupted",
         "takes_all_memory": "crashed",
         "endless_kernel": "timeout",
+        "closes_what_is_not_its_own": "error",
         "good_optimized": "ok",
     }
     reasons = cases["reason"]
@@ -167,6 +169,7 @@ def test_each_end_of_a_worker_is_recorded_as_what_it_is(faults: Run) -> None:
     assert reasons["segfaults"].startswith("check: ended by SIGSEGV in faults.py, line ")
     assert reasons["is_killed"] == "check: killed from outside (signal SIGKILL)"
     assert reasons["takes_all_memory"].startswith("check: out of memory: the worker had 2.")
+    assert reasons["closes_what_is_not_its_own"] == "sample: OSError: [Errno 9] Bad file descriptor"
     assert reasons["endless_kernel"] == "check: no answer for 15 s"
     assert not faults.complete and faults.manifest["ended_by"] == "worker killed", "somebody else ended one of them"
 

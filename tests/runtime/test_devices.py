@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 from fake_device import GPU, sycl_device
 
 from harness.errors import NoDevice
 from harness.runtime import devices
+from harness.runtime.variables import HIDING
 
 GPU_CL = replace(GPU, device="opencl:gpu:0", backend="opencl")
 CPU = replace(GPU, device="opencl:cpu:0", backend="opencl", device_class="cpu", name="Xeon")
+
+
+@pytest.fixture
+def nothing_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in HIDING:
+        monkeypatch.delenv(name, raising=False)
 
 
 def test_describe_reads_a_sycl_device() -> None:
@@ -70,6 +78,7 @@ def test_a_class_that_is_asked_for_comes_without_notice() -> None:
     assert devices.choose([GPU, CPU], "gpu") == devices.Selection(GPU)
 
 
+@pytest.mark.usefixtures("nothing_hidden")
 @pytest.mark.parametrize(("request_", "require_gpu"), [("gpu", False), ("auto", True), ("gpu", True)])
 def test_without_a_gpu_a_gpu_is_refused(request_: str, require_gpu: bool) -> None:
     with pytest.raises(NoDevice, match=r"^no GPU found \(available: opencl:cpu:0 \(Xeon\)\)$"):
@@ -81,6 +90,18 @@ def test_require_gpu_contradicts_cpu() -> None:
         devices.choose([GPU, CPU], "cpu", require_gpu=True)
 
 
+@pytest.mark.usefixtures("nothing_hidden")
+def test_what_hides_devices_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OCL_ICD_FILENAMES", "/env/lib/libintelocl.so")
+    monkeypatch.setattr(devices, "find_library", lambda name: Path("/env/lib", name))
+    monkeypatch.setenv("ONEAPI_DEVICE_SELECTOR", "opencl:gpu")
+    with pytest.raises(NoDevice, match=r"^no SYCL device found \(ONEAPI_DEVICE_SELECTOR=opencl:gpu may hide it: unset"):
+        devices.choose([], "auto")
+    with pytest.raises(NoDevice, match=r"\(Xeon\); ONEAPI_DEVICE_SELECTOR=opencl:gpu may hide others\)$"):
+        devices.choose([CPU], "gpu")
+
+
+@pytest.mark.usefixtures("nothing_hidden")
 def test_nothing_at_all_names_the_next_step(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "find_library", lambda name: "/lib/" + name)
     with pytest.raises(NoDevice, match=r"^no SYCL device found \(.*xebench doctor\)$"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -169,6 +170,23 @@ def test_a_clean_shell_can_import_everything_and_sees_a_device() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "True"
+
+
+@pytest.mark.device
+def test_numpy_keeps_its_own_lapack(tmp_path: Path) -> None:
+    done = run(
+        "from harness import runtime; runtime.load()\n"
+        "import dpctl, dpnp, numba_dpex, numpy as np\n"
+        "a = np.eye(3)\n"
+        "print(a @ a, np.linalg.inv(a), np.linalg.svd(a), np.linalg.eigh(a), np.linalg.solve(a, a))\n",
+        LD_DEBUG="bindings",
+        LD_DEBUG_OUTPUT=str(tmp_path / "bindings"),
+    )
+    assert done.returncode == 0, done.stderr
+    text = "".join(file.read_text() for file in tmp_path.glob("bindings.*"))
+    lapack = re.findall(r"binding file \S*/(numpy/\S+|numpy\.libs/\S+) .* to (\S+) .*\bdgesv_?64_'", text)
+    assert lapack and all("numpy.libs" in library for _, library in lapack)
+    assert not re.findall(r"binding file \S*/(?:numpy/|numpy\.libs/)\S+ .* to \S*libmkl\S+ .*", text)
 
 
 @pytest.mark.device

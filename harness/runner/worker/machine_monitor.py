@@ -6,10 +6,12 @@ What a machine does not tell is null.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -34,6 +36,9 @@ FLAGS: Final = {
     "throttled": Flag.THROTTLING,
     "gpu_clients": Flag.SHARED,
 }
+
+#: The first that is not standard input, output or errors.
+FIRST_DESCRIPTOR: Final = 3
 
 #: Seconds between two looks at who else uses the GPU, which takes milliseconds.
 GPU_CLIENTS_S: Final = 2.0
@@ -145,10 +150,8 @@ class _Files:
         self._descriptors = []
         for pattern in patterns:
             for file in sorted(root.glob(pattern)):
-                try:
-                    self._descriptors.append(os.open(file, os.O_RDONLY))
-                except OSError:  # root only, or gone
-                    continue
+                with suppress(OSError):  # root only, or gone
+                    self._descriptors.append(_open(file))
 
     def texts(self) -> Iterator[str]:
         for descriptor in self._descriptors:
@@ -168,6 +171,15 @@ class _Files:
     def close(self) -> None:
         while self._descriptors:
             os.close(self._descriptors.pop())
+
+
+def _open(file: Path) -> int:
+    """A descriptor that is not 0, 1 or 2: a pattern may close those, once and again, and means others."""
+    descriptor = os.open(file, os.O_RDONLY)
+    try:
+        return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR)
+    finally:
+        os.close(descriptor)
 
 
 def gpu_processes(root: Path = Path("/")) -> set[int]:

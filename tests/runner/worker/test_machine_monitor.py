@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -164,6 +166,20 @@ def test_what_changed_has_a_flag_that_says_what_and_a_remedy(machine: Machine) -
     assert set(FLAGS.values()) <= set(REMEDIES)
     state, _ = machine.monitor().observe()
     assert set(FLAGS) < set(state)
+
+
+def test_its_files_are_not_where_a_pattern_closes_standard_ones() -> None:
+    program = """
+import os
+from harness.runner.worker.machine_monitor import MachineMonitor
+os.closerange(0, 3)
+monitor = MachineMonitor("cpu")
+os.closerange(0, 3)
+state, _ = monitor.observe()
+monitor.close()
+os._exit(0 if state["load_average"] is not None else 9)
+"""
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
 def test_a_closed_monitor_holds_no_file() -> None:
