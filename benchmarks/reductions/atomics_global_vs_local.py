@@ -14,7 +14,7 @@ pattern = Pattern(
     claim={"gpu": "faster"},
     presets={
         "smoke": {"n": 1 << 16},
-        "default": {"n": 1 << 20},
+        "default": {"n": {"cpu": 1 << 20, "gpu": 1 << 24}},
         "guide": {"n": 256 * 256},
     },
     axes={"work_group_size": (256, 512)},  # the guide's is 512

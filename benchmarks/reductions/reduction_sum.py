@@ -16,7 +16,7 @@ pattern = Pattern(
     claim="faster",
     presets={
         "smoke": {"n": 1 << 16},
-        "default": {"n": 1 << 22},
+        "default": {"n": {"cpu": 1 << 22, "gpu": 1 << 25}},
         "guide": {"n": 10 << 20},
     },
     axes={"work_group_size": (256,)},

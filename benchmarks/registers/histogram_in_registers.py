@@ -14,7 +14,7 @@ pattern = Pattern(
     claim={"gpu": "faster"},
     presets={
         "smoke": {"n": 1 << 15},
-        "default": {"n": 1 << 18},
+        "default": {"n": {"cpu": 1 << 18, "gpu": 1 << 24}},
         "guide": {"n": 4096 * 4096},
     },
     # Every bin has its owner: work-groups are a multiple of the sub-group's size, which divides the number of bins.

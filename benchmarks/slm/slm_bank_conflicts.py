@@ -15,7 +15,7 @@ pattern = Pattern(
     presets={
         # no multiples of HOPS: a ring's order shows in the result only where the last round is not complete
         "smoke": {"n": 1 << 13, "steps": 62},
-        "default": {"n": 1 << 16, "steps": 254},
+        "default": {"n": {"cpu": 1 << 16, "gpu": 1 << 20}, "steps": 254},
         "guide": {"n": 32, "steps": 1024 * 1024},
     },
     axes={"stride": (16,), "work_group_size": (32,)},

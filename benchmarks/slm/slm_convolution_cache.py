@@ -14,7 +14,7 @@ pattern = Pattern(
     claim={"gpu": "faster"},
     presets={
         "smoke": {"n": 1 << 13},
-        "default": {"n": 1 << 19},
+        "default": {"n": {"cpu": 1 << 19, "gpu": 1 << 22}},
         "guide": {"n": 8192 * 8192},
     },
     axes={"work_group_size": (256,)},

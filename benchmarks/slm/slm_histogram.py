@@ -14,7 +14,7 @@ pattern = Pattern(
     claim={"gpu": "faster"},
     presets={
         "smoke": {"n": 1 << 18},
-        "default": {"n": 1 << 20},
+        "default": {"n": {"cpu": 1 << 20, "gpu": 1 << 24}},
         "guide": {"n": 4096 * 4096},
     },
     axes={"work_group_size": (64,)},

@@ -14,7 +14,7 @@ pattern = Pattern(
     claim={"gpu": "faster"},
     presets={
         "smoke": {"n": 128},
-        "default": {"n": 384},
+        "default": {"n": {"cpu": 384, "gpu": 1024}},
         "guide": {"n": 1024},
     },
 )

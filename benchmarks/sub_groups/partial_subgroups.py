@@ -15,7 +15,7 @@ pattern = Pattern(
     # Rounds of work-items; a round can be cut into work-groups of every size that occurs here.
     presets={
         "smoke": {"rounds": 1},
-        "default": {"rounds": 4},
+        "default": {"rounds": {"cpu": 4, "gpu": 32}},
         "guide": {"rounds": 16},  # the guide shows one work-group of 7 items, which is too little to time
     },
     axes={"odd_size": (7, 17, 31), "sub_group_size": "device"},

@@ -14,7 +14,7 @@ pattern = Pattern(
     claim={"gpu": "faster"},
     presets={
         "smoke": {"n": 1 << 20},
-        "default": {"n": 1 << 23},
+        "default": {"n": {"cpu": 1 << 23, "gpu": 1 << 25}},
         "guide": {"n": 1024 * 1024},
     },
     # Every lane of a sub-group must be there for block access: work-groups are a multiple of the sub-group's size.

@@ -15,7 +15,7 @@ pattern = Pattern(
     claim={"gpu": "faster"},
     presets={
         "smoke": {"n": 1 << 19},
-        "default": {"n": 1 << 23},
+        "default": {"n": {"cpu": 1 << 23, "gpu": 1 << 25}},
         "guide": {"n": 1024 * 1024},
     },
     # numba-dpex alone cannot ask for the sub-group's size: one variant is given the lanes to interleave by.

@@ -14,7 +14,7 @@ pattern = Pattern(
     claim={"gpu": "faster"},
     presets={
         "smoke": {"n": 1 << 13, "steps": 128},
-        "default": {"n": 1 << 17, "steps": 256},
+        "default": {"n": {"cpu": 1 << 17, "gpu": 1 << 21}, "steps": 256},
         "guide": {"n": 1 << 20, "steps": 1024},  # the guide gives no sizes for this
     },
     # Elements of one parity are taken together by this many work-items: no less than any sub-group's size.

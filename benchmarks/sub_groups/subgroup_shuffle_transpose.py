@@ -15,7 +15,7 @@ pattern = Pattern(
     claim={"gpu": "faster"},
     presets={
         "smoke": {"n": 512},
-        "default": {"n": 2048},
+        "default": {"n": {"cpu": 2048, "gpu": 8192}},
         "guide": {"n": 4096},
     },
     # Every lane of a sub-group must be there: the work-group of 256 is a multiple of every sub-group's size.

@@ -13,7 +13,7 @@ pattern = Pattern(
     lesson="The compiler chooses the sub-groups' size unless the kernel requires one; ask, and be right for any size.",
     presets={
         "smoke": {"n": 1 << 17},
-        "default": {"n": 1 << 21},
+        "default": {"n": {"cpu": 1 << 21, "gpu": 1 << 25}},
         "guide": {"n": 32},
     },
     axes={"sub_group_size": "device", "work_group_size": (32,)},  # the guide goes through 16 and 32 lanes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,10 +12,11 @@ import pandas as pd
 
 from harness.analysis import intervals, times, verdict
 from harness.analysis.fixed_cost import with_fixed_cost
+from harness.analysis.moderation import NOTHING, Prior, moderated_speedup, prior_of
 from harness.analysis.rows import FAMILY_KEY, Row, rows
 from harness.analysis.statistics import Floats
 from harness.analysis.unrecorded import HostTimes
-from harness.vocabulary import REMEDIES, Flag, Status, find_baseline, metric_named
+from harness.vocabulary import REMEDIES, Flag, Status, StopReason, find_baseline, metric_named
 
 #: Columns of the variant's case that a pair repeats.
 _KEPT: Final = (*FAMILY_KEY, "chapter", "guide", "catalogue", "overrides", "metric", "variant", "role", "claim")
@@ -39,6 +40,7 @@ def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, sum
     families: dict[tuple[str | None, ...], list[Row]] = {}
     for case in rows(cases):
         families.setdefault(tuple(case[name] for name in FAMILY_KEY), []).append(case)
+    priors = _priors(families.values(), blocks)
     for members in families.values():
         baseline = find_baseline(members, role=lambda case: str(case["role"]))
         for case in members:
@@ -46,7 +48,8 @@ def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, sum
                 continue
             for state in blocks.states(baseline, case):
                 device = used.get(case["device"], {})
-                row = _row(baseline, case, blocks.shared(baseline, case, state), device)
+                prior = priors.get((case["device"], case["metric"], state), NOTHING)
+                row = _row(baseline, case, blocks.shared(baseline, case, state), device, prior)
                 row = with_fixed_cost(row, device.get("empty_kernel_ns"))
                 result.append({**row, "state": state, "roof_fraction": fractions.get((case["case_id"], state))})
     return result
@@ -74,6 +77,12 @@ class _Shared:
     host_ns: Floats
     commands: float
     disturbance: Flag
+
+    def medians(self) -> list[float]:
+        """The log speed-up of each instance that counts."""
+        ratios = intervals.log_ratios(self.baseline_ns, self.variant_ns)
+        groups = intervals.counted_groups(intervals.by_instance(ratios, self.instances))
+        return [float(np.median(group)) for group in groups]
 
 
 class _Blocks:
@@ -120,7 +129,21 @@ class _Blocks:
         )
 
 
-def _row(baseline: Row, case: Row, shared: _Shared, device: Row) -> Row:
+def _priors(families: Iterable[Sequence[Row]], blocks: _Blocks) -> Mapping[tuple[str | None, ...], Prior]:
+    """What the pairs of a device, a metric and a state say together of how much instances differ."""
+    medians: dict[tuple[str | None, ...], list[Sequence[float]]] = {}
+    for members in families:
+        baseline = find_baseline(members, role=lambda case: str(case["role"]))
+        for case in members:
+            if baseline is None or case is baseline or {baseline["status"], case["status"]} != {Status.OK}:
+                continue
+            for state in blocks.states(baseline, case):
+                key = case["device"], case["metric"], state
+                medians.setdefault(key, []).append(blocks.shared(baseline, case, state).medians())
+    return {key: prior_of(known) for key, known in medians.items()}
+
+
+def _row(baseline: Row, case: Row, shared: _Shared, device: Row, prior: Prior) -> Row:
     # what the interval is of: an instance that was cut off does not count
     counted = intervals.counted_groups(intervals.by_instance(shared.baseline_ns, shared.instances))
     failed = _failed(baseline, case, len(counted))
@@ -132,6 +155,8 @@ def _row(baseline: Row, case: Row, shared: _Shared, device: Row) -> Row:
             wall = intervals.speedup(shared.host_ns[0], shared.host_ns[1], shared.instances)
             host = _host_times(shared, device.get("empty_kernel_host_ns"))
         exact = intervals.speedup(shared.baseline_ns, shared.variant_ns, shared.instances)
+        if case["stopped_by"] == StopReason.PRECISION:  # as the sampling saw it
+            exact = moderated_speedup(exact, prior)
         speedup = intervals.blurred(exact, quantum)
     judged = failed or verdict.judge(
         speedup,

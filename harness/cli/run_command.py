@@ -40,7 +40,7 @@ MIN_SAMPLES = 6
     "--instances",
     type=click.IntRange(1),
     help="Times that arrays and kernels are made anew, at least, before the precision may end a pattern; the budget "
-    "may.  [default: 6, smoke: 1]",
+    "may.  [default: 6, or 3 where the run's pairs show little difference; smoke: 1]",
 )
 @click.option(
     "--passes",

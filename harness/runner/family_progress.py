@@ -11,11 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import msgspec
+import numpy as np
 
 from harness.patterns.plan import Family
 from harness.runner.case_rows import NOT_MEASURED, CaseResult, Row
 from harness.sampling.limits import Sampling
-from harness.vocabulary import SAMPLED_STATES, Status
+from harness.vocabulary import SAMPLED_STATES, Status, StopReason
 
 #: Timeouts that the hangs of a family may cost together, until it is left: by variants that have not answered yet, and
 #: by those that have.
@@ -78,10 +79,14 @@ class FamilyProgress:
             self.waiting = list(self.fixed)
 
     def begin_later_pass(self, number: int) -> None:
-        """Let the variants that are good so far wait again, unless all samples are taken; what is on disk stands."""
+        """Let the variants that are good so far wait again, unless enough is known of them; what is on disk stands."""
         self.pass_number = number
         able = self._blocks_left() >= len(self.sampling.states)
-        self.waiting = [name for name, result in self.results.items() if able and result.status == Status.OK]
+        self.waiting = [
+            name
+            for name, result in self.results.items()
+            if able and result.status == Status.OK and result.stopped_by != StopReason.PRECISION
+        ]
 
     def finish(self, variant: str, result: CaseResult) -> Row:
         """A variant has its result of this pass; gives its row."""
@@ -117,6 +122,12 @@ class FamilyProgress:
     def rows(self) -> list[Row]:
         """The rows of all cases."""
         return [self.row(variant) for variant in self.fixed]
+
+    def medians(self, state: str) -> list[list[float]]:
+        """The log speed-up of each variant in each instance of a state."""
+        instances = self.speedups.get(state, [])
+        names = {name for one in instances for name in one}
+        return [[float(np.median(one[name])) for one in instances if one.get(name)] for name in sorted(names)]
 
     def statuses(self) -> dict[str, str]:
         """What became of each variant in this pass."""

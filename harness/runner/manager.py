@@ -13,6 +13,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final
 
 from harness.analysis import timestamps
+from harness.analysis.moderation import Prior, prior_of
 from harness.children.worker import WorkerProcess
 from harness.errors import BrokenEnvironment
 from harness.patterns.plan import Family
@@ -208,6 +209,7 @@ class Manager:
             compiled=[name for name in variants if name in progress.compiled],
             last=progress.is_last_pass(limits),
             earlier={state: list(instances) for state, instances in progress.speedups.items()},
+            priors={state: self._prior(family.pattern.metric, state) for state in limits.states},
         )
         share, complete = PassShare(self._next_sample), False
         try:
@@ -216,6 +218,11 @@ class Manager:
             return lost
         finally:
             progress.add_share(share, complete=complete)
+
+    def _prior(self, metric: str, state: str) -> Prior:
+        """What all pairs of a metric say so far of how much instances differ."""
+        alike = [each for each in self._families.values() if each.family.pattern.metric == metric]
+        return prior_of(medians for each in alike for medians in each.medians(state))
 
     def _follow(self, request: MeasureFamily, progress: FamilyProgress, share: PassShare) -> Lost | None:
         """Take what a worker sends until it has finished, or is lost: see `_measure_with_one_worker`."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from harness.analysis.moderation import Prior
 from harness.runner.case_rows import CaseResult
 from harness.sampling.limits import Sampling
 from harness.vocabulary import State
@@ -57,6 +58,7 @@ class MeasureFamily(Message, frozen=True, kw_only=True):
         compiled: variants that have their rows of compilation.
         last: no pass comes after this one.
         earlier: log speed-ups of earlier passes' instances, by state.
+        priors: what the run's other pairs of this metric say of how much instances differ, by state.
     """
 
     source: str
@@ -73,6 +75,7 @@ class MeasureFamily(Message, frozen=True, kw_only=True):
     compiled: Sequence[str] = ()
     last: bool = True
     earlier: Mapping[str, InstanceSpeedups] = {}
+    priors: Mapping[str, Prior] = {}
 
 
 Request = MeasureRoofs | MeasureFamily

@@ -13,7 +13,7 @@ from harness.roofline.results import Roofline
 from harness.runner.recipe import Recipe
 from harness.runner.resource_limits import DEFAULT_MEMORY
 from harness.runtime import DeviceInfo
-from harness.sampling.limits import MIN_BLOCKS, MIN_INSTANCES, Sampling
+from harness.sampling.limits import FEW_INSTANCES, MIN_BLOCKS, MIN_INSTANCES, Sampling
 from harness.vocabulary import STATES_ASKED
 
 #: Seconds of sampling per family, by preset: smoke proves that everything works, guide takes the time it needs.
@@ -76,6 +76,7 @@ class Options:
             min_blocks=least,
             max_blocks=most,
             min_instances=instances,
+            few_instances=asked.instances or min(FEW_INSTANCES, instances),
             passes=min(asked.passes or PASSES, instances),
         )
 

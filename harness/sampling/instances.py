@@ -16,7 +16,8 @@ from typing import Final
 
 import numpy as np
 
-from harness.analysis.intervals import median_interval
+from harness.analysis.intervals import grouped_interval, median_interval
+from harness.analysis.moderation import NOTHING, Prior, moderated
 from harness.analysis.statistics import Floats
 from harness.sampling.limits import Clock, Sampling
 from harness.sampling.stopping import NEXT_INSTANCE, log_speedups, narrow, spent
@@ -24,6 +25,9 @@ from harness.vocabulary import StopReason
 
 #: Fewest instances from which it is estimated how much they differ.
 FEWEST_MEDIANS: Final = 3
+
+#: Part of the precision that an interval of few instances must be narrower than: that it is narrow may be luck.
+FEW_MARGIN: Final = 0.7
 
 #: Log speed-ups by variant, for each instance.
 Earlier = Sequence[Mapping[str, Sequence[float]]]
@@ -38,10 +42,17 @@ class Instances:
         earlier: log speed-ups of the instances of earlier passes.
         clock: seconds; the budget begins now.
         last: whether no other pass will come to the family.
+        prior: what the run's other pairs say of how much instances differ.
     """
 
     def __init__(
-        self, sampling: Sampling, baseline: str, earlier: Earlier = (), clock: Clock = time.monotonic, last: bool = True
+        self,
+        sampling: Sampling,
+        baseline: str,
+        earlier: Earlier = (),
+        clock: Clock = time.monotonic,
+        last: bool = True,
+        prior: Prior = NOTHING,
     ) -> None:
         fewest = -(-sampling.min_instances // sampling.passes)
         self._share = replace(
@@ -56,6 +67,7 @@ class Instances:
         self._begin = clock()
         self._fewest = fewest
         self._last = last
+        self._prior = prior
         self._earlier = [{name: np.asarray(ratios, float) for name, ratios in one.items()} for one in earlier]
         self._left: list[Mapping[str, Floats]] = []
         self._left_blocks = 0
@@ -118,10 +130,14 @@ class Instances:
         return agreeing if len(medians) < FEWEST_MEDIANS else max(agreeing, float(np.std(medians, ddof=1)))
 
     def _known(self, own: Mapping[str, Floats]) -> bool:
-        if len(self._earlier) + len(self._left) + 1 < self._sampling.min_instances:
-            return False
+        taken = len(self._earlier) + len(self._left) + 1
         groups = [[*self._known_of(name), ratios] for name, ratios in own.items()]
-        return narrow(groups, self._sampling.precision)
+        if taken >= self._sampling.min_instances:
+            return narrow(groups, self._sampling.precision)
+        if taken < self._sampling.few_instances or not self._prior.freedom:
+            return False
+        widths = (moderated(grouped_interval(instances), self._prior).half_width for instances in groups)
+        return all(width < FEW_MARGIN * self._sampling.precision for width in widths)
 
     def _known_of(self, name: str) -> list[Floats]:
         """A variant's log speed-ups in each instance that was left, of earlier passes too."""

@@ -17,6 +17,9 @@ MIN_BLOCKS: Final = 10
 #: Fewest instances of a family before the rule may say that the speed-up is known, but for a quick look.
 MIN_INSTANCES: Final = 6
 
+#: Fewest where the run's other pairs say how much instances differ (`harness.analysis.moderation`).
+FEW_INSTANCES: Final = 3
+
 
 @dataclass(frozen=True)
 class Sampling:
@@ -30,6 +33,7 @@ class Sampling:
         warmup_agreement: warm-up ends when successive blocks agree within this fraction.
         max_warmup_blocks: blocks of warm-up at most.
         min_instances: instances of the family, with arrays and kernels made anew, before a decision.
+        few_instances: likewise, where the interval is narrow with what the run's other pairs say.
         passes: times that a run comes to the family; each takes its part of the instances.
         states: hot (as the samples before left the caches), cold (after a flush of the caches), or both.
     """
@@ -41,6 +45,7 @@ class Sampling:
     warmup_agreement: float = 0.1
     max_warmup_blocks: int = 8
     min_instances: int = MIN_INSTANCES
+    few_instances: int = MIN_INSTANCES
     passes: int = 1
     states: Sequence[State] = (State.HOT,)
 

@@ -56,6 +56,21 @@ def test_a_later_pass_is_for_what_is_good_and_what_is_known_stands_meanwhile() -
     assert (lost["status"], lost["bytes_moved"]) == ("timeout", 64), "what its problem needs is known"
 
 
+def test_what_is_known_precisely_does_not_wait_for_a_later_pass() -> None:
+    progress = begin(passes=2)
+    for variant, stopped_by in (("a", "precision"), ("b", "pass"), ("c", "precision")):
+        progress.finish(variant, CaseResult(Status.OK, "", stopped_by))
+    progress.begin_later_pass(1)
+    assert progress.waiting == ["b"]
+
+
+def test_medians_are_of_each_variant_over_its_instances() -> None:
+    progress = begin(passes=2)
+    progress.speedups["hot"] = [{"b": [0.1, 0.2, 0.3], "c": [0.0]}, {"b": [0.4, 0.5, 0.9]}, {"b": []}]
+    assert progress.medians("hot") == [[0.2, 0.5], [0.0]]
+    assert progress.medians("cold") == []
+
+
 def test_nothing_waits_when_all_samples_are_taken() -> None:
     progress = begin(passes=3, max_blocks=2)
     for variant in progress.fixed:

@@ -24,6 +24,8 @@ def test_defaults_go_with_the_preset() -> None:
     assert default.precision == 0.01
     assert default.max_blocks == 1000
     assert (smoke.min_instances, default.min_instances) == (1, 6)
+    assert (smoke.few_instances, default.few_instances) == (1, 3)
+    assert (sampling(instances=6).few_instances, sampling(instances=2).few_instances) == (6, 2), "as the user says"
     assert (smoke.passes, default.passes, sampling(instances=2).passes, sampling(passes=1).passes) == (1, 3, 2, 1)
 
 

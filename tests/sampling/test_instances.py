@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from harness.analysis.moderation import NOTHING, Prior
 from harness.sampling.instances import Instances
 from harness.sampling.limits import Sampling
 from harness.sampling.stopping import NEXT_INSTANCE
@@ -151,3 +152,35 @@ def test_the_last_instance_has_what_is_left() -> None:
     assert [rule.decide(values(2.0 * (1 + number), 10), 0.1) for number in range(3)] == [NEXT_INSTANCE] * 3
     assert (rule.share.max_blocks, rule.share.min_blocks) == (20, 10)
     assert rule.decide(values(2.0, 11), 0.1) == "max blocks", "nine blocks would be an instance like the others"
+
+
+def differing(*shifts: float) -> list[dict[str, list[float]]]:
+    """Instances of earlier passes, by their log speed-ups."""
+    return [{"other": [shift] * 10} for shift in shifts]
+
+
+def in_second_pass(earlier: list[dict[str, list[float]]], prior: Prior, few: int = 3) -> str | None:
+    sampling = Sampling(precision=0.01, budget_s=60.0, max_blocks=600, min_instances=6, few_instances=few, passes=3)
+    rule = Instances(sampling, "base", earlier, clock=Clock(), last=False, prior=prior)
+    return rule.decide(values(1.0, 10), 0.1)
+
+
+QUIET = Prior(0.001**2, 2.0)
+
+
+def test_three_instances_are_enough_where_the_runs_pairs_hardly_differ() -> None:
+    assert in_second_pass(differing(0.0, 0.001), QUIET) == "precision"
+    assert in_second_pass(differing(0.001), QUIET) == NEXT_INSTANCE, "two are not"
+
+
+def test_what_differs_itself_goes_on_whatever_the_others_do() -> None:
+    assert in_second_pass(differing(0.0, 0.05), QUIET) == NEXT_INSTANCE
+
+
+def test_without_other_pairs_or_by_the_users_word_no_instance_is_saved() -> None:
+    assert in_second_pass(differing(0.0, 0.0), NOTHING) == NEXT_INSTANCE
+    assert in_second_pass(differing(0.0, 0.0), QUIET, few=6) == NEXT_INSTANCE
+
+
+def test_luck_is_not_taken_for_agreement_where_the_others_differ() -> None:
+    assert in_second_pass(differing(0.0, 0.0), Prior(0.02**2, 2.0)) == NEXT_INSTANCE

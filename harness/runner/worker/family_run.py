@@ -10,6 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 
+from harness.analysis.moderation import NOTHING
 from harness.children.activity import ActivityPage
 from harness.children.channel import Sender
 from harness.children.parent import Parent
@@ -162,12 +163,14 @@ class FamilyRun:
                 ends.append(self._sample_state(state, part))
         # what ended an earlier pass was its part of the budget or of the instances, and not the family's
         own = next((reason for reason in _ENDS if reason in ends), "")
-        self.stopped_by = own if self.request.last else StopReason.PASS
+        over = self.request.last or set(ends) == {StopReason.PRECISION}
+        self.stopped_by = own if over else StopReason.PASS
 
     def _sample_state(self, state: State, part: Sampling) -> str:
         """Sample one instance of the family after the other; which rule ended it."""
         earlier, last = self.request.earlier.get(state, ()), self.request.last
-        instances = Instances(part, self.pattern.baseline_variant.name, earlier, last=last)
+        prior = self.request.priors.get(state, NOTHING)
+        instances = Instances(part, self.pattern.baseline_variant.name, earlier, last=last, prior=prior)
         flusher = make_flusher(self.session) if state == State.COLD else None
         begin, sampled = time.monotonic(), Sampled("", self._next_block)
         while self._good():

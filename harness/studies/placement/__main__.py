@@ -19,12 +19,13 @@ from harness.report.templates import fill
 
 EQUAL: Final = Path(__file__).with_name("equal.py")
 NAMES: Final = ("equal_short", "equal_middle", "equal_long", "equal_span", "equal_wall")
-#: Instances of a family: one, as every tool has it that measures in one process, and what xebench does.
-INSTANCES: Final = (1, 6)
+#: Instances of a family: one, as every tool has it that measures in one process; six; and as many as xebench needs.
+INSTANCES: Final = (1, 6, None)
 HEADINGS: Final = (
     "instances",
     "pattern",
     "pairs",
+    "taken, mean",
     "false alarms",
     "excludes 1",
     "inconclusive",
@@ -38,7 +39,7 @@ HEADINGS: Final = (
 @DEVICE
 @click.option("--budget", default=2.0, show_default=True, help="Seconds for each pair.")
 def main(output: Path, device: str, budget: float) -> None:
-    """Compare equal kernels by 'xebench run', with one instance of each pair and with several; about five minutes."""
+    """Compare equal kernels by 'xebench run', with one instance of each pair and with several; about ten minutes."""
     import pandas as pd
 
     from harness.report.result_rows import device_line
@@ -59,30 +60,40 @@ def main(output: Path, device: str, budget: float) -> None:
     click.echo(text)
 
 
-def _measure(folder: Path, device: str, budget: float, instances: int) -> Any:
+def _measure(folder: Path, device: str, budget: float, instances: int | None) -> Any:
     from harness.records import load_run
 
     command = [sys.executable, "-m", "harness", "run", *NAMES, "--path", str(EQUAL), "--device", device]
-    options = ["--budget", str(budget), "--instances", str(instances), "--output", str(folder)]
+    wanted = [] if instances is None else ["--instances", str(instances)]
+    options = ["--budget", str(budget), *wanted, "--output", str(folder)]
     done = subprocess.run([*command, *options], stdout=subprocess.DEVNULL, check=False)
     if done.returncode:
-        raise XebenchError(f"the run with {instances} instances ended with status {done.returncode}: see above")
+        raise XebenchError(f"the run with {_words(instances)} instances ended with status {done.returncode}: see above")
     return load_run(folder)
 
 
-def _tally(run: Any, instances: int) -> Iterator[dict[str, Any]]:
+def _words(instances: int | None) -> str:
+    return "as needed" if instances is None else "1" if instances == 1 else f"at least {instances}"
+
+
+def _tally(run: Any, instances: int | None) -> Iterator[dict[str, Any]]:
     kept = ("pattern", "axes", "speedup", "speedup_low", "speedup_high", "blocks", "outcome")
     for row in run.pairs.to_dict("records"):
-        yield {"wanted_instances": instances, "instances": row["instances"], **{name: row[name] for name in kept}}
+        yield {
+            "wanted_instances": _words(instances),
+            "instances": row["instances"],
+            **{name: row[name] for name in kept},
+        }
 
 
 def _rows(rows: Any) -> Iterator[tuple[object, ...]]:
     for (wanted, pattern), pairs in rows.groupby(["wanted_instances", "pattern"], sort=False):
         excluded = (pairs["speedup_low"] > 1) | (pairs["speedup_high"] < 1)
         yield (
-            "1" if wanted == 1 else f"at least {wanted}",
+            wanted,
             pattern,
             len(pairs),
+            f"{pairs['instances'].mean():.1f}",
             f"{pairs['outcome'].isin(['faster', 'slower']).mean():.0%}",
             f"{excluded.mean():.0%}",
             f"{(pairs['outcome'] == 'inconclusive').mean():.0%}",
