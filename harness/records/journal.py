@@ -118,6 +118,7 @@ def _parse(path: Path, table: str, version: int, number: int, line: bytes) -> di
             raise ValueError("not a JSON object")
         if version < schema.SCHEMA_VERSION:
             row = upgrade.row(table, row, version)
+        row = {**dict.fromkeys(schema.LATER.get(table, ())), **row}
         return schema.measured_row(table, row, number)
     except (ValueError, schema.SchemaError) as error:
         raise RunFolderError(

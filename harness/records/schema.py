@@ -17,7 +17,7 @@ import pandas as pd
 from harness.errors import XebenchError
 from harness.records import tables
 from harness.records.tables import Column
-from harness.vocabulary import Metric
+from harness.vocabulary import Metric, Roof
 
 #: Of the tables that are written; `harness.records.upgrade` reads earlier ones.
 SCHEMA_VERSION: Final = 3
@@ -29,6 +29,13 @@ MEASURED: Final = ("devices", "cases", "samples", "events", "machine", "checks")
 DERIVED: Final = ("summaries", "pairs")
 
 RUN_TABLES: Final = (*MEASURED, *DERIVED)
+
+#: Columns that earlier runs of this version lack; they are null there.
+LATER: Final[Mapping[str, tuple[str, ...]]] = {
+    "devices": (*(roof.column for roof in Roof), "bandwidth_levels", "roofs_disturbed"),
+    "cases": ("host_bytes", "working_set_bytes"),
+    "summaries": ("roof", "roof_note"),
+}
 
 #: Tables whose rows may be written again while a run goes on, with their key: the last row wins.
 REWRITABLE: Final[Mapping[str, str]] = {"devices": "device", "cases": "case_id"}
@@ -100,14 +107,14 @@ def _frame(declared: Mapping[str, Column], plain: Sequence[Row]) -> pd.DataFrame
 def typed(table: str, data: pd.DataFrame) -> pd.DataFrame:
     """``data`` in the order and the dtypes of ``table``, after a check of columns and nulls.
 
-    The times by a metric that was declared after the samples were taken are null.
+    What was declared after the run was made is null: times by a later metric, and the columns of `LATER`.
 
     Raises:
         SchemaError: A column is missing or unknown, has another type, or has nulls where none may be.
     """
     declared = columns(table)
-    later = [metric.column for metric in Metric if metric.column in declared and metric.column not in data]
-    data = data.reindex(columns=[*data.columns, *later])
+    later = [*(metric.column for metric in Metric if metric.column in declared), *LATER.get(table, ())]
+    data = data.reindex(columns=[*data.columns, *(name for name in later if name not in data)])
     _check_names(table, declared, data.columns, "the frame")
     converted = {}
     for name, column in declared.items():
