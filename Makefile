@@ -29,7 +29,7 @@ study: install  ## the noise study: xebench beside its peers; leave the machine 
 study-placement: install  ## equal kernels in one instance and in several; five quiet minutes
 	$(BIN)/python -m harness.studies.placement
 
-roofline-check: install  ## the measured roofs beside clpeak and BabelStream's triad; six quiet minutes, needs clpeak
+roofline-check: install  ## the measured roofs beside probes in OpenCL C, and clpeak if installed; ten quiet minutes
 	$(BIN)/python tools/roofline_vs_clpeak.py --rounds 6
 
 test: install  ## the tests

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Hold `xebench roofline` beside clpeak and BabelStream's triad, on one device and in one run.
+"""Hold `xebench roofline` beside probes in OpenCL C and clpeak, on one device and in one run.
 
     .venv/bin/python tools/roofline_vs_clpeak.py --rounds 8
 
 Each round runs all three, in another order each time, so that what others do to the machine hits all sides alike, and
 waits for a quiet moment before each of them.
-The outcome is written to results/studies/roofline/ as JSON and Markdown. clpeak is Debian's package ``clpeak``; it is
-shown the CPU driver of this environment. BabelStream's triad is the same loop in OpenCL C (``roofline_triads.py``).
+The outcome is written to results/studies/roofline/ as JSON and Markdown. The probes in OpenCL C, among them
+BabelStream's triad, are those of ``roofline_opencl.py``. clpeak is Debian's package ``clpeak``; it is shown the CPU
+driver of this environment, and left out where it is not installed.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from harness.runtime.libraries import CPU_DRIVER_LIBRARY, find_library
 ALLOWED = 0.95  # of the best of the others
 QUIET_PERCENT = 5.0
 QUIET_LIMIT_S = 30
+OPENCL_BANDWIDTHS = ("read", "copy", "triad")
 BANDWIDTH_PROBES = ("stream_copy", "stream_triad", "read", "write")
 CLPEAK_SECTIONS = {"bandwidth": "Global memory bandwidth", "fp32": "Single-precision compute"}
 
@@ -50,28 +52,25 @@ def xebench_round(device: runtime.DeviceInfo) -> Numbers:
     return numbers
 
 
-def triads_round(device: runtime.DeviceInfo) -> Numbers:
-    """Our triad and BabelStream's, launch by launch in turn: see ``roofline_triads.py``."""
-    command = [sys.executable, str(Path(__file__).with_name("roofline_triads.py")), device.device]
+def opencl_round(device: runtime.DeviceInfo) -> Numbers:
+    """Our kernels and those in OpenCL C, launch by launch in turn: see ``roofline_opencl.py``."""
+    command = [sys.executable, str(Path(__file__).with_name("roofline_opencl.py")), device.device]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(done.stderr.strip())
-    numbers: Numbers = json.loads(done.stdout)
-    return numbers
+    found: dict[str, Numbers] = json.loads(done.stdout)
+    return {f"{name} {side}": value for name, sides in found.items() for side, value in sides.items()}
 
 
 def clpeak_round(device: runtime.DeviceInfo) -> Numbers:
     """The best vector width of clpeak for bandwidth and fp32; it prints means over its launches."""
-    program = shutil.which("clpeak")
-    if program is None:
-        raise SystemExit("clpeak is missing: apt-get install clpeak")
     with tempfile.TemporaryDirectory() as folder:
         environment = dict(os.environ)
         driver = find_library(CPU_DRIVER_LIBRARY)
         if device.device_class == "cpu" and driver is not None:
             (Path(folder) / "cpu.icd").write_text(f"{driver}\n")
             environment |= {"OCL_ICD_VENDORS": folder, "OCL_ICD_FILENAMES": str(driver)}
-        command = [program, "--use-event-timer", "--global-bandwidth", "--compute-sp"]
+        command = ["clpeak", "--use-event-timer", "--global-bandwidth", "--compute-sp"]
         done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     widths = parse_clpeak(done.stdout, device.name)
     return {section: max(values.values()) for section, values in widths.items()}
@@ -99,19 +98,23 @@ def compare(rounds: list[dict[str, Numbers]]) -> list[dict[str, Any]]:
     """The best of all rounds of each side, for the roofs and like for like; is ours within 5 % of the others' best?"""
     sides = rounds[0]
     best = {side: {name: max(numbers[side][name] for numbers in rounds) for name in sides[side]} for side in sides}
-    ours, clpeak, triads = best["xebench"], best["clpeak"], best["triads"]
+    ours, opencl, clpeak = best["xebench"], best["opencl"], best.get("clpeak", {})
     roof = max(BANDWIDTH_PROBES, key=lambda name: ours[name])
+    highest = max(opencl[f"{name} opencl"] for name in OPENCL_BANDWIDTHS)
     return [
-        _row("bandwidth roof, GB/s", ours[roof], roof, clpeak["bandwidth"], triads["babelstream"]),
-        _row("triad, launches in turn, GB/s", triads["xebench"], "stream_triad", None, triads["babelstream"]),
-        _row("read, GB/s", ours["read"], "read", clpeak["bandwidth"], None),
-        _row("fp32 roof, GFLOP/s", ours["fp32"], "fp32", clpeak["fp32"], None),
+        _row("bandwidth roof, GB/s", ours[roof], roof, clpeak.get("bandwidth"), highest),
+        *(
+            _row(f"{name}, launches in turn, GB/s", opencl[f"{name} xebench"], name, None, opencl[f"{name} opencl"])
+            for name in OPENCL_BANDWIDTHS
+        ),
+        _row("fp32 roof, GFLOP/s", ours["fp32"], "fp32", clpeak.get("fp32"), opencl["fp32 opencl"]),
+        _row("fp32, launches in turn, GFLOP/s", opencl["fp32 xebench"], "fp32", None, opencl["fp32 opencl"]),
     ]
 
 
-def _row(quantity: str, ours: float, probe: str, clpeak: float | None, babelstream: float | None) -> dict[str, Any]:
-    ratio = ours / max(value for value in (clpeak, babelstream) if value is not None)
-    sides = {"xebench": ours, "probe": probe, "clpeak": clpeak, "babelstream": babelstream}
+def _row(quantity: str, ours: float, probe: str, clpeak: float | None, opencl: float | None) -> dict[str, Any]:
+    ratio = ours / max(value for value in (clpeak, opencl) if value is not None)
+    sides = {"xebench": ours, "probe": probe, "clpeak": clpeak, "opencl": opencl}
     return {"quantity": quantity, **sides, "ratio": ratio, "holds": ratio >= ALLOWED}
 
 
@@ -123,13 +126,13 @@ def markdown(outcome: dict[str, Any]) -> str:
 
     device, machine = outcome["device"], outcome["machine"]
     lines = [
-        "# Roofs beside clpeak and BabelStream",
+        "# Roofs beside probes in OpenCL C and clpeak",
         "",
         f"{device['name']} ({device['device']}, driver {device['driver_version']}), {outcome['utc']}, "
-        f"{outcome['clpeak_version']}, {len(outcome['rounds'])} rounds of all three in turn; load "
+        f"{outcome['clpeak_version']}, {len(outcome['rounds'])} rounds of all in turn; load "
         f"{machine['load_begin']:.1f} to {machine['load_end']:.1f} on {machine['cores']} cores. Best of all rounds:",
         "",
-        "| | xebench | by probe | clpeak | BabelStream triad | ratio to the best other | at least 0.95 |",
+        "| | xebench | by probe | clpeak | OpenCL C | ratio to the best other | at least 0.95 |",
         "|---|---|---|---|---|---|---|",
     ]
     for row in outcome["table"]:
@@ -138,27 +141,31 @@ def markdown(outcome: dict[str, Any]) -> str:
             number(row["xebench"]),
             row["probe"],
             number(row["clpeak"]),
-            number(row["babelstream"]),
+            number(row["opencl"]),
         ]
         lines.append("| " + " | ".join([*cells, f"{row['ratio']:.2f}", "yes" if row["holds"] else "**no**"]) + " |")
     lines += ["", "Each round:", ""]
-    lines += ["| | bandwidth roof | clpeak | triad | BabelStream | fp32 | clpeak |", "|---" * 7 + "|"]
+    lines += ["| | bandwidth roof | OpenCL C | clpeak | fp32 roof | OpenCL C | clpeak |", "|---" * 7 + "|"]
     for index, sides in enumerate(outcome["rounds"], 1):
-        ours, clpeak, both = sides["xebench"], sides["clpeak"], sides["triads"]
+        ours, clpeak, opencl = sides["xebench"], sides.get("clpeak", {}), sides["opencl"]
         roof = max(ours[name] for name in BANDWIDTH_PROBES)
-        values = [roof, clpeak["bandwidth"], both["xebench"], both["babelstream"], ours["fp32"], clpeak["fp32"]]
-        lines.append(f"| {index} | " + " | ".join(map(number, values)) + " |")
+        highest = max(opencl[f"{name} opencl"] for name in OPENCL_BANDWIDTHS)
+        bandwidths, rates = (roof, highest, clpeak.get("bandwidth")), (opencl["fp32 opencl"], clpeak.get("fp32"))
+        lines.append(f"| {index} | " + " | ".join(map(number, (*bandwidths, ours["fp32"], *rates))) + " |")
     lines += [
         "",
-        "xebench and BabelStream take their fastest run; clpeak prints the mean of 10 or 20 launches, so load that",
-        "comes and goes lowers it more, and the best of several rounds is its fairest number. clpeak's bandwidth is",
-        "that of reads. Made by `tools/roofline_vs_clpeak.py`; all numbers are in `comparison.json`.",
+        "In the rows of launches in turn, both sides take turns launch by launch in one process. xebench and OpenCL C",
+        "take their fastest run; clpeak prints the mean of 10 or 20 launches, so load that comes and goes lowers it",
+        "more, and the best of several rounds is its fairest number. clpeak's bandwidth is that of reads. Made by",
+        "`tools/roofline_vs_clpeak.py`; all numbers are in `comparison.json`.",
     ]
     return "\n".join(lines) + "\n"
 
 
 def clpeak_version() -> str:
     """As clpeak prints it."""
+    if shutil.which("clpeak") is None:
+        return "no clpeak"
     done = subprocess.run(["clpeak", "--version"], capture_output=True, text=True, check=False)
     return " ".join(["clpeak", *re.findall(r"[\d.]+", done.stdout)])
 
@@ -172,7 +179,9 @@ def wait_for_quiet() -> None:
 
 def run(device: runtime.DeviceInfo, count: int, say: Callable[[str], None]) -> dict[str, Any]:
     """Measure ``count`` rounds."""
-    sides = {"xebench": xebench_round, "clpeak": clpeak_round, "triads": triads_round}
+    sides = {"xebench": xebench_round, "opencl": opencl_round}
+    if shutil.which("clpeak") is not None:
+        sides["clpeak"] = clpeak_round
     load_begin = os.getloadavg()[0]
     rounds = []
     for index in range(count):

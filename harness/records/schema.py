@@ -30,8 +30,6 @@ DERIVED: Final = ("summaries", "pairs")
 
 RUN_TABLES: Final = (*MEASURED, *DERIVED)
 
-#: Columns of derived tables that earlier runs of this version lack; they are null there.
-LATER: Final[Mapping[str, tuple[str, ...]]] = {"pairs": ("times_empty_kernel",)}
 
 #: Tables whose rows may be written again while a run goes on, with their key: the last row wins.
 REWRITABLE: Final[Mapping[str, str]] = {"devices": "device", "cases": "case_id"}
@@ -103,13 +101,13 @@ def _frame(declared: Mapping[str, Column], plain: Sequence[Row]) -> pd.DataFrame
 def typed(table: str, data: pd.DataFrame) -> pd.DataFrame:
     """``data`` in the order and the dtypes of ``table``, after a check of columns and nulls.
 
-    What was declared after the run was made is null: times by a later metric, and the columns of `LATER`.
+    Times by a metric that was declared after the run was made are null.
 
     Raises:
         SchemaError: A column is missing or unknown, has another type, or has nulls where none may be.
     """
     declared = columns(table)
-    later = [*(metric.column for metric in Metric if metric.column in declared), *LATER.get(table, ())]
+    later = (metric.column for metric in Metric if metric.column in declared)
     data = data.reindex(columns=[*data.columns, *(name for name in later if name not in data)])
     _check_names(table, declared, data.columns, "the frame")
     converted = {}

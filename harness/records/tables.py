@@ -107,7 +107,7 @@ DEVICES: Final = (
     ),
     _text(
         "roofs_disturbed",
-        "Roofs whose repeats in this run disagree by more than 20 %, or all when others used a CPU device's cores: "
+        "Roofs whose repeats in this run disagree by more than 25 %, or all when others used a CPU device's cores: "
         "they may be too low; empty if none.",
     ),
     _text("roofs_from", "this run, with why a roof has no value; or the 'xebench roofline' whose roofs were higher."),

@@ -150,8 +150,8 @@ def disturbed_line(run: Run) -> str:
     if pd.isna(names) or not names:
         return ""
     return (
-        f"roofs were measured on a busy machine and may be too low: {names}; xebench roofline --refresh on a quiet one "
-        "measures them for the runs to come"
+        f"roofs were measured on a busy machine and may be too low: {names}; 'xebench roofline --refresh' on a quiet "
+        "one measures them for later runs"
     )
 
 

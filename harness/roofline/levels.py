@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from harness.roofline.catalogue import WORKING_SETS, level_name
+from harness.roofline.sizes import beyond_bytes
 from harness.runtime.cpu_caches import cache_bytes_by_level
 from harness.vocabulary import DeviceClass
 
@@ -78,6 +79,16 @@ def _name(largest_bytes: int, caches: Sequence[Cache]) -> str:
 
 def _guessed_name(gbps: float, memory_gbps: float | None) -> str:
     return "cache" if memory_gbps and gbps > _CACHED * memory_gbps else MEMORY
+
+
+def beyond_caches(measured: Mapping[int, float], cache_bytes: int) -> float:
+    """The bandwidth of working sets that are far larger than the caches, which is the memory's; 0 without one.
+
+    Args:
+        measured: GB/s by working set.
+        cache_bytes: the last-level cache; 0 if it is not known.
+    """
+    return max((gbps for size, gbps in measured.items() if size >= beyond_bytes(cache_bytes)), default=0.0)
 
 
 def values_of(levels: Any) -> dict[int, float]:

@@ -13,7 +13,7 @@ from harness.runtime.devices import DeviceInfo
 from harness.vocabulary import DeviceClass, Roof
 
 #: How many times as good as the median the best sample is on a disturbed machine.
-DISTURBED: Final = 1.2
+DISTURBED: Final = 1.25
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,11 @@ def largest_array_bytes(memory_bytes: int, max_alloc_bytes: int) -> int:
     return min(memory_bytes // _PART_OF_MEMORY, max_alloc_bytes)
 
 
+def beyond_bytes(cache_bytes: int) -> int:
+    """What is so much larger than the last-level cache that it does not matter; a cache of 0 bytes is unknown."""
+    return CACHES * (cache_bytes or _UNKNOWN_CACHE_BYTES)
+
+
 def grown_array_bytes(start_bytes: int, largest_bytes: int, *, quick: bool) -> int:
     """How far an array for bandwidth may grow on a fast device."""
     return min(largest_bytes, max(start_bytes, _MOST_QUICK_BYTES if quick else _MOST_BYTES))
@@ -47,7 +52,7 @@ def array_bytes(cache_bytes: int, largest_bytes: int) -> int:
     Raises:
         Unsupported: the memory is too small for arrays that the cache does not hold.
     """
-    size = min(max(_LEAST_BYTES, CACHES * (cache_bytes or _UNKNOWN_CACHE_BYTES)), largest_bytes)
+    size = min(max(_LEAST_BYTES, beyond_bytes(cache_bytes)), largest_bytes)
     if size < _FEWEST_CACHES * cache_bytes:
         raise Unsupported(
             f"an array of {size_text(size)}, a {_PART_OF_MEMORY}th of the memory, would fit into the cache "

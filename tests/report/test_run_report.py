@@ -18,7 +18,7 @@ from harness.report import formats
 from harness.report.formats import render
 from harness.report.formats import text as text_format
 from harness.report.formats.html import PLOT_WIDTH, position
-from harness.report.result_rows import flag_line, instance_line, notes, result_rows
+from harness.report.result_rows import device_line, flag_line, instance_line, notes, result_rows
 from harness.report.roofline_plot import plots
 
 
@@ -175,3 +175,32 @@ def test_a_wrong_variant_has_no_part_of_a_roof_and_its_baseline_a_time(run: Run)
     assert (broken.time, broken.roof, broken.speedup) == ("-", "-", "-")
     assert baseline.time != "-"
     assert all("broken" not in point.title for plot in plots(run) for point in plot.points)
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html"])
+def test_a_fraction_above_its_roof_has_a_star_and_its_word(run: Run, form: str) -> None:
+    assert "%*" not in render(run, form)
+    note = "faster than the measured roof: memory bandwidth was measured too low"
+    above = {"roof_fraction": 1.31, "roof_note": note}
+    fast = replace(run, summaries=run.summaries.assign(**above), pairs=run.pairs.assign(roof_fraction=1.31))
+    page = render(fast, form)
+    assert "131 %*" in page
+    assert f"* above 100 %: {len(run.summaries)} {note}" in " ".join(page.split())
+    # runs of earlier versions know of no level but the memory
+    old = replace(fast, summaries=fast.summaries.assign(roof_note=pd.NA))
+    assert "its data came from a cache" in " ".join(render(old, form).split())
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html"])
+def test_roofs_that_were_disturbed_are_told(run: Run, form: str) -> None:
+    assert "busy machine" not in render(run, form)
+    busy = replace(run, devices=run.devices.assign(roofs_disturbed="bandwidth, fp32"))
+    assert "measured on a busy machine and may be too low: bandwidth, fp32" in " ".join(render(busy, form).split())
+
+
+def test_the_device_line_has_the_caches(run: Run) -> None:
+    levels = [("L1", 1 << 15, 800.0), ("L1", 1 << 16, 700.0), ("L2", 1 << 17, 400.0), ("memory", 1 << 25, 500.0)]
+    names = ("level", "working_set_bytes", "gbps")
+    text = json.dumps([dict(zip(names, level, strict=True)) for level in levels])
+    line = device_line(replace(run, devices=run.devices.assign(bandwidth_levels=text)))
+    assert line.endswith("; from L1 800 GB/s, L2 400 GB/s")

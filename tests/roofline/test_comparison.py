@@ -70,16 +70,17 @@ def test_what_clpeak_does_not_see_is_no_result(script: Any) -> None:
         script.parse_clpeak(PRINTED.partition("Single")[0], "Other GPU")
 
 
-def numbers(read: float, triad: float, fp32: float, clpeak: float, babelstream: float) -> dict[str, Any]:
-    return {
+def numbers(read: float, triad: float, fp32: float, clpeak: float | None, opencl: float) -> dict[str, Any]:
+    found = {
         "xebench": {"stream_copy": 1.0, "stream_triad": triad, "read": read, "write": 1.0, "fp32": fp32},
-        "clpeak": {"bandwidth": clpeak, "fp32": 100.0},
-        "triads": {"xebench": triad, "babelstream": babelstream},
+        "opencl": {f"{name} {side}": 1.0 for name in ("read", "copy", "fp32") for side in ("xebench", "opencl")},
     }
+    found["opencl"] |= {"triad xebench": triad, "triad opencl": opencl, "fp32 opencl": 99.0}
+    return found if clpeak is None else {**found, "clpeak": {"bandwidth": clpeak, "fp32": 100.0}}
 
 
 def test_the_best_round_of_each_side_is_compared(script: Any) -> None:
-    rounds = [numbers(30, 20, 94, clpeak=10, babelstream=21), numbers(20, 25, 90, clpeak=31, babelstream=26)]
+    rounds = [numbers(30, 20, 94, clpeak=10, opencl=21), numbers(20, 25, 90, clpeak=31, opencl=26)]
     table = {row["quantity"].partition(",")[0]: row for row in script.compare(rounds)}
     assert table["bandwidth roof"]["probe"] == "read"
     assert table["bandwidth roof"]["ratio"] == pytest.approx(30 / 31)
@@ -89,8 +90,14 @@ def test_the_best_round_of_each_side_is_compared(script: Any) -> None:
     assert not table["fp32 roof"]["holds"], "more than 5 % below"
 
 
+def test_without_clpeak_opencl_is_beside_it(script: Any) -> None:
+    table = {row["quantity"]: row for row in script.compare([numbers(30, 20, 94, clpeak=None, opencl=25)])}
+    assert table["bandwidth roof, GB/s"]["ratio"] == pytest.approx(30 / 25)
+    assert table["fp32 roof, GFLOP/s"]["ratio"] == pytest.approx(94 / 99)
+
+
 def test_the_page_says_which_roof_is_too_low(script: Any) -> None:
-    rounds = [numbers(30, 20, 94, clpeak=10, babelstream=21)]
+    rounds = [numbers(30, 20, 94, clpeak=10, opencl=21)]
     outcome = {
         "utc": "2026-01-02",
         "device": {"name": "D", "device": "opencl:cpu:0", "driver_version": "1"},
@@ -100,5 +107,5 @@ def test_the_page_says_which_roof_is_too_low(script: Any) -> None:
         "rounds": rounds,
     }
     page = script.markdown(outcome)
-    assert "| fp32 roof, GFLOP/s | 94.0 | fp32 | 100.0 | - | 0.94 | **no** |" in page
-    assert "| 1 | 30.0 | 10.0 | 20.0 | 21.0 | 94.0 | 100.0 |" in page
+    assert "| fp32 roof, GFLOP/s | 94.0 | fp32 | 100.0 | 99.0 | 0.94 | **no** |" in page
+    assert "| 1 | 30.0 | 21.0 | 10.0 | 94.0 | 99.0 | 100.0 |" in page

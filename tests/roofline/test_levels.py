@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from harness.roofline.levels import Cache, cached_bytes, known_caches, measured_levels, named_levels
+from harness.roofline.levels import Cache, beyond_caches, cached_bytes, known_caches, measured_levels, named_levels
 
 KIB, MIB = 1 << 10, 1 << 20
 CACHES = [Cache("L1", 96 * KIB), Cache("L2", 2 * MIB), Cache("L3", 32 * MIB)]
@@ -56,3 +56,10 @@ def test_nothing_measured_is_no_level() -> None:
 def test_a_cache_of_no_bytes_is_an_unknown_one() -> None:
     assert known_caches("gpu", 0) == known_caches("gpu", None) == []
     assert known_caches("gpu", 16 * MIB) == [Cache("cache", 16 * MIB)]
+
+
+def test_what_lies_far_beyond_the_caches_is_read_from_the_memory() -> None:
+    measured = {32 * MIB: 90.0, 64 * MIB: 45.0, 128 * MIB: 36.0, 256 * MIB: 35.0}
+    assert beyond_caches(measured, 32 * MIB) == 36.0
+    assert beyond_caches(measured, 0) == 35.0
+    assert beyond_caches(measured, 408 * MIB) == 0, "all of them fit into that cache"

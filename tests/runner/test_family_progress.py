@@ -10,7 +10,7 @@ import pytest
 from harness.errors import PatternError
 from harness.patterns.declaration import PatternInfo, VariantInfo
 from harness.patterns.plan import Family
-from harness.patterns.problem import Problem
+from harness.patterns.problem import Problem, inout, output
 from harness.runner.case_rows import CaseResult, Work, fixed_columns
 from harness.runner.family_progress import FamilyProgress, PassShare
 from harness.sampling.limits import Sampling
@@ -140,9 +140,10 @@ def test_work_that_cannot_be_kept_is_an_error_of_the_pattern(stated: Any) -> Non
 
 def test_a_result_is_read_from_a_row_and_leaves_the_rest() -> None:
     work = {"bytes_moved": 8, "operations": None, "operation_kind": "int32", "slm_bytes": 16}
+    work |= {"host_bytes": 4, "working_set_bytes": 32}
     row = {"variant": "a", "status": "ok", "reason": "", "stopped_by": "pass", "kernels": "[1]", **work}
     result = CaseResult.of_row(row)
-    assert result == CaseResult(Status.OK, "", "pass", "[1]", Work(8, None, "int32", 16))
+    assert result == CaseResult(Status.OK, "", "pass", "[1]", Work(8, None, "int32", 16, 4, 32))
     assert result.columns() == {name: value for name, value in row.items() if name != "variant"}
     unmade = CaseResult(Status.ERROR, "problem: no")
     assert CaseResult.of_row(unmade.columns()) == unmade and unmade.columns().keys() == result.columns().keys()
@@ -153,3 +154,12 @@ def test_what_a_problem_states_outlasts_a_pass_in_which_it_cannot_be_made() -> N
     progress.finish("a", OK)
     row = progress.finish("a", CaseResult(Status.ERROR, "problem: no"))
     assert (row["status"], row["bytes_moved"]) == ("error", 64)
+
+
+def test_the_working_set_is_what_the_arrays_occupy_on_the_device() -> None:
+    half = np.zeros((4, 8), np.float32)
+    arrays = {"a": half, "b": inout(half), "c": output((2, 3), np.int16), "d": output(5, np.float64, host=True)}
+    work = Work.of(Problem(bytes_moved=8, steps=3, name="x", **arrays))
+    assert work.working_set_bytes == 2 * half.nbytes + 12
+    assert work.host_bytes == 40, "what must arrive on the host"
+    assert Work.of(Problem(host_bytes=7, **arrays)).host_bytes == 7

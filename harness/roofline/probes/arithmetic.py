@@ -8,6 +8,7 @@ integers the closed form of the recurrence modulo 2**32 is compared.
 # mypy: disable-error-code="untyped-decorator"
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -67,12 +68,16 @@ class Group(ProbeGroup):
 
     def measure(self, name: str) -> Measurement:
         """Measure one probe."""
+        return self._bench.search(self.forms(name))
+
+    def forms(self, name: str) -> Iterator[Form]:
+        """The forms of one probe."""
         bench, dtype = self._bench, np.dtype(DTYPES[name])
         if name == "fp64" and not bench.device.has_aspect_fp64:
             raise Unsupported("the device has no fp64")
         starts = chain_starts(ITEMS_PER_UNIT * bench.compute_units, dtype)
         arrays = bench.memory.upload(starts), bench.session.alloc(starts.size, dtype)
-        return bench.search(bench.grown(CHAIN_FORMS, _FEWEST_STEPS, MOST_STEPS, partial(self._form, starts, arrays)))
+        return bench.grown(CHAIN_FORMS, _FEWEST_STEPS, MOST_STEPS, partial(self._form, starts, arrays))
 
     def _form(self, starts: Any, arrays: tuple[Any, Any], steps: int, form: tuple[int, int, int]) -> Form:
         group, chains, unroll = form

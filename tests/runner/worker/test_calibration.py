@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 
-from harness.roofline.in_process import forget_results
+from harness.roofline.in_process import forget_results, quick_result
 from harness.vocabulary import Roof
 
 pytestmark = pytest.mark.device
@@ -46,7 +47,9 @@ def test_the_device_and_the_instrument_are_measured() -> None:
     assert finite["empty_kernel_ns"] <= finite["empty_kernel_host_ns"]
     assert finite["length_r2"] <= 1
     assert finite["aa_low"] <= finite["aa_speedup"] <= finite["aa_high"]
-    assert cold_limit_gbps(session) == pytest.approx(4 / 3 * finite["bandwidth_roof_gbps"])
+    quick = quick_result(session.device.filter_string, "read").value
+    assert quick is not None and quick <= finite["bandwidth_roof_gbps"]
+    assert cold_limit_gbps(session) == pytest.approx(4 / 3 * quick)
     assert session.measure(lambda: None).commands == [], "the session is left as it was"
     assert session.take_kernels() == [] and session.take_compilations() == []
 
@@ -74,3 +77,31 @@ def test_nothing_of_the_roofs_shows_in_the_session_of_a_pattern() -> None:
     session = Session.on("cpu")
     assert cold_limit_gbps(session) > 0
     assert session.take_kernels() == [] and session.take_compilations() == [] and session.queue_count == 1
+
+
+def test_roofs_of_a_disturbed_look_are_named() -> None:
+    from harness.roofline.results import ProbeResult
+    from harness.runner.worker.calibration import _disturbed
+
+    steady, shaken = ProbeResult("p", "ok", 10.0, 9.5), ProbeResult("p", "ok", 10.0, 5.0)
+    lacking = ProbeResult("p", "skipped", reason="the device has no fp64")
+    results = {Roof.BANDWIDTH: steady, Roof.FP32: shaken, Roof.FP64: lacking, Roof.HOST_LINK: shaken}
+    assert _disturbed(results, busy=False) == "fp32"
+    assert _disturbed(results, busy=True) == "bandwidth, fp32, host link"
+
+
+def test_a_cache_that_the_driver_does_not_tell_of_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    from harness.roofline.catalogue import WORKING_SETS, level_name
+    from harness.roofline.results import ProbeResult
+    from harness.runner.worker import calibration
+    from harness.session.session import Session
+
+    def results(device: str, names: Any, effort: Any = None) -> dict[str, ProbeResult]:
+        fast = {level_name(size) for size in WORKING_SETS if size <= 32 << 20}
+        return {name: ProbeResult(name, "ok", 9000.0 if name in fast else 4000.0) for name in names}
+
+    monkeypatch.setattr(calibration, "quick_results", results)
+    monkeypatch.setattr(calibration, "cold_limit_gbps", lambda session: 0.0)
+    monkeypatch.setattr(calibration, "cache_bytes", lambda device: 0)
+    flusher = calibration.make_flusher(Session.on("cpu"))
+    assert flusher._buffer.nbytes == 2 * (64 << 20) and flusher.covers

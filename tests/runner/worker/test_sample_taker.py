@@ -100,3 +100,6 @@ def test_a_cold_sample_faster_than_the_memory_is_no_cold_sample() -> None:
     assert log.rows[0]["flags"] == "not cold"
     log.limit_gbps = 200.0
     assert take(log, "device", cold=True) == 10_000
+    log.covers = False
+    assert take(log, "device", cold=True) == 10_000, "it counts, and says what is not known"
+    assert log.rows[-1]["flags"] == "cache size unknown"
