@@ -14,7 +14,6 @@ from harness.analysis import points
 from harness.analysis.fixed_cost import FEW
 from harness.analysis.noise_floor import noise_floor
 from harness.analysis.times import counted
-from harness.analysis.verdict import size
 from harness.records import Run
 from harness.report import units
 from harness.vocabulary import REMEDIES, Outcome, Role, Roof, State, Status, Verdict
@@ -118,12 +117,12 @@ def _equal(column: pd.Series[Any], value: Any) -> pd.Series[bool]:
 def brief_reason(pair: dict[Any, Any]) -> str:
     """Why the verdict is what it is, in a few words; the sentence is in the table ``pairs``."""
     outcome = pair["outcome"]
+    if pair["verdict"] == Verdict.CONFIRMED:
+        return ""
     if outcome == Outcome.NONE:
         return str(pair["reason"]).partition(";")[0]
     if outcome == Outcome.INCONCLUSIVE:
         outcome = str(pair["reason"]).partition(":")[0].rpartition("; ")[2]
-    elif outcome != Outcome.SAME:
-        outcome = size(pair["speedup"])
     if pair["verdict"] == Verdict.REFUTED:
         return f"{outcome}, claimed {pair['claim']}"
     return f"{outcome}, no claim" if pd.isna(pair["claim"]) else outcome

@@ -204,3 +204,12 @@ def test_the_device_line_has_the_caches(run: Run) -> None:
     text = json.dumps([dict(zip(names, level, strict=True)) for level in levels])
     line = device_line(replace(run, devices=run.devices.assign(bandwidth_levels=text)))
     assert line.endswith("; from L1 800 GB/s, L2 400 GB/s")
+
+
+def test_no_word_is_cut_off_at_80_columns() -> None:
+    made = Synthetic()
+    for variant, role in (("a_name_of_a_variant_that_is_long", "naive"), ("another_name_that_is_long", "optimized")):
+        made.times(made.case(variant, role, claim=None), noisy(200 if role == "naive" else 100))
+    lines = text_format.render(made.run(), width=80).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert {"not", "applicable:", "faster,", "no", "claim"} <= {word for line in lines for word in line.split()}

@@ -48,8 +48,8 @@ def render(run: Run, width: int | None = None, *, colour: bool | None = None) ->
 def _parts(run: Run, width: int) -> Iterator[str | Text | Table]:
     yield from filter(None, (device_line(run), noise_line(run)))
     rows = result_rows(run)
-    # time to roof take 43 columns with their gaps, a verdict at least 14
-    label_width = min(max((len(row.label) for row in rows), default=0) + 2, width - 57)
+    # time to roof take 45 columns with the gaps around them, a verdict at least 14
+    label_width = min(max((len(row.label) for row in rows), default=0) + 2, width - 59)
     heading = True
     for (chapter, pattern, axes), group in groupby(rows, key=lambda row: (row.chapter, row.pattern, row.axes)):
         yield Text(f"{chapter} / {pattern} {axes}".rstrip(), style="bold")
