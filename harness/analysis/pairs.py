@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -15,7 +14,7 @@ from harness.analysis.fixed_cost import with_fixed_cost
 from harness.analysis.moderation import NOTHING, Prior, moderated_speedup, prior_of
 from harness.analysis.rows import FAMILY_KEY, Row, rows
 from harness.analysis.statistics import Floats
-from harness.analysis.unrecorded import HostTimes
+from harness.analysis.unrecorded import HostTimes, allowed_ns
 from harness.vocabulary import REMEDIES, Flag, Status, StopReason, find_baseline, metric_named
 
 #: Columns of the variant's case that a pair repeats.
@@ -153,7 +152,7 @@ def _row(baseline: Row, case: Row, shared: _Shared, device: Row, prior: Prior) -
             quantum = _quantum(shared, device.get("timer_resolution_ns") or 0)
         if np.isfinite(shared.host_ns).all():
             wall = intervals.speedup(shared.host_ns[0], shared.host_ns[1], shared.instances)
-            host = _host_times(shared, device.get("empty_kernel_host_ns"))
+            host = _host_times(shared, case["device_class"], device.get("empty_kernel_host_ns"))
         exact = intervals.speedup(shared.baseline_ns, shared.variant_ns, shared.instances)
         if case["stopped_by"] == StopReason.PRECISION:  # as the sampling saw it
             exact = moderated_speedup(exact, prior)
@@ -204,11 +203,11 @@ def _failed(baseline: Row, case: Row, instances: int) -> verdict.Judgement | Non
     return None
 
 
-def _host_times(shared: _Shared, empty_kernel_ns: float | None) -> HostTimes:
+def _host_times(shared: _Shared, device_class: str, empty_kernel_ns: float | None) -> HostTimes:
     base_beside, own_beside = shared.host_ns - np.array([shared.baseline_ns, shared.variant_ns])
     return HostTimes(
         intervals.grouped_interval(intervals.by_instance(own_beside - base_beside, shared.instances)),
-        (math.nan if empty_kernel_ns is None else empty_kernel_ns) * shared.commands,
+        allowed_ns(device_class, empty_kernel_ns, shared.commands),
         float(np.median(shared.baseline_ns)),
         float(np.median(shared.variant_ns)),
     )

@@ -1,16 +1,15 @@
-"""What a variant submits past its session, by ``numba_dpex.call_kernel`` or by dpnp, is recorded as if it had not.
+"""What a variant submits past its session is recorded as if it had used it.
 
 A worker process calls :func:`install` before it imports benchmark files. Functions of numba-dpex, dpnp and
 ``dpctl.tensor`` then have stand-ins, which do what the original does until :func:`recorded_by` names the session that
-takes the calls. Commands that go yet another way, such as ``SyclQueue.memcpy``, are left to the comparison of host
-times (:mod:`harness.analysis.unrecorded`).
+takes the calls. A session's queues are :class:`RecordedQueue`. Commands that go yet another way, such as those of
+``dpctl.memory``, are left to the comparison of host times (:mod:`harness.analysis.unrecorded`).
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import dpctl
@@ -38,19 +37,57 @@ class Recording(Protocol):
     def call_directly(self, function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
         """Call a function of a library."""
 
+    def note_directly(self, kind: str, name: str, queue: dpctl.SyclQueue, event: dpctl.SyclEvent) -> None:
+        """Record a command that was submitted to a queue."""
+
 
 _session: Recording | None = None
 
 
-@contextmanager
-def recorded_by(session: Recording | None) -> Iterator[None]:
+class recorded_by:  # noqa: N801 a block, entered for every copy of a sample: a generator would take four times as long
     """Direct calls are this session's meanwhile; nobody's for None, as within a library."""
-    global _session  # noqa: PLW0603
-    outer, _session = _session, session
-    try:
-        yield
-    finally:
-        _session = outer
+
+    __slots__ = ("_inner", "_outer")
+
+    def __init__(self, session: Recording | None) -> None:
+        self._inner = session
+
+    def __enter__(self) -> None:
+        global _session
+        self._outer, _session = _session, self._inner
+
+    def __exit__(self, *_: object) -> None:
+        global _session  # noqa: PLW0603
+        _session = self._outer
+
+
+class RecordedQueue(dpctl.SyclQueue):  # type: ignore[misc]
+    """A queue whose commands a session records, also when a variant submits them by dpctl's own methods."""
+
+    def submit(self, *arguments: Any, **options: Any) -> Any:
+        """``SyclQueue.submit``."""
+        return self._noted("kernel", "submit", super().submit(*arguments, **options))
+
+    def submit_async(self, *arguments: Any, **options: Any) -> Any:
+        """``SyclQueue.submit_async``."""
+        return self._noted("kernel", "submit_async", super().submit_async(*arguments, **options))
+
+    def memcpy(self, *arguments: Any, **options: Any) -> None:
+        """``SyclQueue.memcpy``."""
+        self.memcpy_async(*arguments, **options).wait()
+
+    def memcpy_async(self, *arguments: Any, **options: Any) -> Any:
+        """``SyclQueue.memcpy_async``."""
+        return self._noted("copy", "memcpy", super().memcpy_async(*arguments, **options))
+
+    def submit_barrier(self, *arguments: Any, **options: Any) -> Any:
+        """``SyclQueue.submit_barrier``."""
+        return self._noted("barrier", "barrier", super().submit_barrier(*arguments, **options))
+
+    def _noted(self, kind: str, name: str, event: Any) -> Any:
+        if _session is not None:
+            _session.note_directly(kind, name, self, event)
+        return event
 
 
 class _StandIn:

@@ -51,7 +51,8 @@ class Session:
     @classmethod
     def on(cls, device: str) -> Session:
         """A session on the device of a SYCL filter string."""
-        return cls(dpctl.SyclQueue(device, property=["in_order", "enable_profiling"]), KernelStore())
+        queue = direct_calls.RecordedQueue(device, property=["in_order", "enable_profiling"])
+        return cls(queue, KernelStore())
 
     # ---- what variants call -------------------------------------------------------------------------------------
 
@@ -91,7 +92,8 @@ class Session:
         """Submit a copy between contiguous arrays of equal size; either may be a numpy array; returns at once."""
         queue = queue or self.queue
         waits = [_as_sycl(event) for event in depends]
-        event = DeviceEvent(device_memory.copy_async(queue, destination, source, waits), keep=(destination, source))
+        with direct_calls.recorded_by(None):
+            event = DeviceEvent(device_memory.copy_async(queue, destination, source, waits), keep=(destination, source))
         self._recorder.add("copy", "memcpy", self._number(queue), event)
         return event
 
@@ -141,8 +143,7 @@ class Session:
         """
         properties = ["enable_profiling", *(["in_order"] if in_order else [])]
         sycl_context = separate_context(self.device) if context == "separate" else self.queue.sycl_context
-        with direct_calls.recorded_by(None):
-            queue = dpctl.SyclQueue(sycl_context, self.device, property=properties)
+        queue = direct_calls.RecordedQueue(sycl_context, self.device, property=properties)
         self._queues.append(queue)
         return queue
 
@@ -150,7 +151,8 @@ class Session:
         """Submit a barrier: what comes later on the queue starts after what came before."""
         queue = queue or self.queue
         waits = [_as_sycl(event) for event in depends]
-        event = DeviceEvent(queue.submit_barrier(waits))
+        with direct_calls.recorded_by(None):
+            event = DeviceEvent(queue.submit_barrier(waits))
         self._recorder.add("barrier", "barrier", self._number(queue), event)
         return event
 
@@ -195,6 +197,10 @@ class Session:
             )
         return result
 
+    def note_directly(self, kind: str, name: str, queue: dpctl.SyclQueue, event: dpctl.SyclEvent) -> None:
+        """Record what a variant submitted to a queue by dpctl's own methods."""
+        self._recorder.add(kind, name, self._number(queue), DeviceEvent(event))
+
     # ---- what the harness calls ---------------------------------------------------------------------------------
 
     def watching(self) -> AbstractContextManager[None]:
@@ -202,7 +208,13 @@ class Session:
         return direct_calls.recorded_by(self) if self.records_direct_calls else nullcontext()
 
     def begin(self) -> None:
-        """Start a new sample."""
+        """Start a new sample.
+
+        Raises:
+            XebenchError: a variant called it; the commands of its sample so far would be forgotten.
+        """
+        if self._measuring:
+            raise XebenchError("session.begin and session.measure are the harness's own: leave them out")
         self._recorder.begin()
 
     def measure(self, timed: Callable[[], Any], batch: int = 1) -> Measured:

@@ -6,14 +6,14 @@ import pytest
 from synthetic import Synthetic, noisy
 
 from harness.analysis.intervals import Interval
-from harness.analysis.unrecorded import HostTimes
+from harness.analysis.unrecorded import HostTimes, allowed_ns
 from harness.vocabulary import Outcome
 
 
 def host_times(
-    low: float, high: float, launch_ns: float = 10, baseline: float = 1000, variant: float = 500
+    low: float, high: float, allowed_ns: float = 60, baseline: float = 1000, variant: float = 500
 ) -> HostTimes:
-    return HostTimes(Interval((low + high) / 2, low, high, 10), launch_ns, baseline, variant)
+    return HostTimes(Interval((low + high) / 2, low, high, 10), allowed_ns, baseline, variant)
 
 
 @pytest.mark.parametrize(
@@ -26,8 +26,8 @@ def host_times(
         (host_times(260, 400, baseline=500, variant=1000), Outcome.SLOWER, None),
         (host_times(260, 400, variant=1000), Outcome.SAME, "the variant"),  # more than a quarter of 1000
         (host_times(-400, -260, variant=1000), Outcome.SAME, "the baseline"),
-        (host_times(260, 400, launch_ns=50), Outcome.FASTER, None),  # launches cost differently by as much
-        (host_times(260, 400, launch_ns=math.nan), Outcome.FASTER, None),  # a run that does not tell
+        (host_times(260, 400, allowed_ns=300), Outcome.FASTER, None),  # launches cost differently by as much
+        (host_times(260, 400, allowed_ns=math.nan), Outcome.FASTER, None),  # a run that does not tell
         (host_times(260, 400), Outcome.INCONCLUSIVE, None),
     ],
 )
@@ -35,6 +35,11 @@ def test_contradiction(times: HostTimes, outcome: Outcome, side: str | None) -> 
     contradiction = times.contradiction(outcome)
     assert (contradiction is None) == (side is None)
     assert side is None or f"commands {side} takes 0 us" in str(contradiction)
+
+
+def test_what_launches_may_cost() -> None:
+    assert allowed_ns("cpu", 10.0, 2) == 120 and allowed_ns("gpu", 10.0, 2) == 60
+    assert math.isnan(allowed_ns("gpu", None, 2)), "not measured"
 
 
 def pair_of(hidden_ns: float, commands: int | None = 1) -> dict[str, object]:

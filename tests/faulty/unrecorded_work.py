@@ -85,7 +85,23 @@ def library_operators(session, p):
     dpnp.asarray(p.y)[:] = (copy + copy) ** 0.5 * np.float32(0.5**0.5)
 
 
+@direct.optimized
+def methods_of_the_queue(session, p):
+    queue = p.x.sycl_queue
+    queue.memcpy(p.y.usm_data, p.x.usm_data, p.x.nbytes)
+    queue.submit_barrier()
+    session.copy(p.y, p.x)
+    session.launch(sqrt, kapi.Range(p.n), p.x, p.y)
+
+
 unseen = declare("unseen")
+
+
+@unseen.optimized
+def begins_anew(session, p):
+    session.launch(much_work, kapi.Range(p.n), p.x, p.y)
+    session.begin()
+    session.launch(sqrt, kapi.Range(p.n), p.x, p.y)
 
 
 @unseen.optimized

@@ -47,11 +47,21 @@ def test_library_calls_are_recorded(run: Run) -> None:
     ]
 
 
+def test_methods_of_the_queue_are_recorded_and_the_sessions_own_use_of_them_is_not(run: Run) -> None:
+    assert commands(run, "methods_of_the_queue") == [
+        ("copy", "memcpy"),
+        ("barrier", "barrier"),
+        ("copy", "memcpy"),
+        ("kernel", "sqrt"),
+    ]
+
+
 def test_what_cannot_be_recorded_is_an_error_that_says_what_to_do(run: Run) -> None:
     failed = run.cases[run.cases["status"] == "error"].set_index("variant")["reason"]
     assert dict(failed) == {
         "nothing_recorded": "sample: the session saw no command of it: submit what it does by session.launch, "
         "session.copy or session.call",
+        "begins_anew": "sample: session.begin and session.measure are the harness's own: leave them out",
         "own_queue": "check: makes a SyclQueue of its own, whose commands nobody times: use session.new_queue()",
         "other_queue": "sample: ones works on a queue that nobody times: pass sycl_queue=session.queue, or use "
         "session.alloc",
