@@ -72,14 +72,3 @@ def test_stated_outcomes_are_taken_as_they_are_and_only_differences_are_calls() 
     outcomes = ["faster", "slower", "same", "inconclusive"]
     rows = table(*(Observation(*both, outcome=outcome) for outcome in outcomes))
     assert list(rules.stated(rows)) == ["faster", "slower", "", ""]
-
-
-def test_an_unknown_interval_excludes_nothing() -> None:
-    both = side(1), side(1)
-    rows = table(
-        Observation(*both, low=1.001, high=1.01),
-        Observation(*both, low=0.9, high=0.99),
-        Observation(*both, low=0.9, high=1.1),
-        Observation(*both),
-    )
-    assert list(rules.excludes_one(rows)) == ["faster", "slower", "", ""]

@@ -56,11 +56,6 @@ def stated(rows: pd.DataFrame) -> Calls:
     return np.where(np.isin(outcome, (Outcome.FASTER, Outcome.SLOWER)), outcome, NEITHER)
 
 
-def excludes_one(rows: pd.DataFrame) -> Calls:
-    """By the stated interval alone, without a band of practical equivalence."""
-    return _signs(rows["low"].to_numpy() > 1, rows["high"].to_numpy() < 1)
-
-
 def differs_by(rows: pd.DataFrame, percent: float, statistic: str) -> Calls:
     """By a ratio beyond a threshold, as ``--benchmark-compare-fail=STATISTIC:PERCENT%``, in both directions.
 
@@ -98,8 +93,6 @@ CONFIDENCE: Final = 0.95
 RULES: Final = (
     Rule(XEBENCH, "outcome", stated),
     Rule(XEBENCH_FINE, "outcome", stated),
-    Rule(XEBENCH, "interval excludes 1", excludes_one),
-    Rule(XEBENCH_FINE, "interval excludes 1", excludes_one),
     *(
         Rule(PYTEST, f"{statistic}:{percent}%", partial(differs_by, percent=percent, statistic=statistic))
         for statistic in ("min", "median", "mean")
