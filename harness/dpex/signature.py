@@ -139,7 +139,7 @@ def index_space_extents(index_space: Any) -> tuple[tuple[int, ...], tuple[int, .
         return tuple(index_space.global_range), tuple(index_space.local_range)
     if isinstance(index_space, Range):
         return tuple(index_space), None
-    raise IndexSpaceError(f"a {type(index_space).__name__} is no index space: use kernel_api.Range or NdRange")
+    raise IndexSpaceError(f"{type(index_space).__name__} is no index space: use kernel_api.Range or NdRange")
 
 
 def not_a_kernel(value: Any) -> ArgumentError:

@@ -137,7 +137,7 @@ def test_an_output_that_is_written_in_part_can_be_batched() -> None:
                 "check: ValueError: usm='gpu': use one of 'device', 'shared', 'host'",
                 "check: ArgumentError: plain_function is no kernel: give a function that is decorated with "
                 "numba_dpex.kernel",
-                "check: IndexSpaceError: a tuple is no index space: use kernel_api.Range or NdRange",
+                "check: IndexSpaceError: tuple is no index space: use kernel_api.Range or NdRange",
             ],
         ),
     ],
