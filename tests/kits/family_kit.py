@@ -31,6 +31,7 @@ class Sender:
 def measure(path: Path, pattern: str, **sampling: Any) -> Sender:
     """Measure a pattern of a file on the CPU device; 0.5 s and 12 blocks, unless told otherwise."""
     from harness.runner.worker.family_run import FamilyRun
+    from harness.runner.worker.input_check import Sums
     from harness.runner.worker.prepare import find_pattern
     from harness.runtime.devices import describe
     from harness.session.session import Session
@@ -50,7 +51,7 @@ def measure(path: Path, pattern: str, **sampling: Any) -> Sender:
     sender, activity = Sender(), ActivityPage.create()
     try:
         kept: Any = sender
-        FamilyRun(request, session, describe(session.device), kept, activity).run()
+        FamilyRun(request, session, describe(session.device), kept, activity, Sums(session.queue)).run()
         assert activity.read(variants) == (None, "idle")
     finally:
         activity.close()

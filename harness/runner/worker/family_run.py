@@ -56,6 +56,7 @@ class FamilyRun:
         device: what it offers.
         sender: takes rows and results.
         activity: shows what is worked at.
+        sums: of inputs on the device.
     """
 
     request: MeasureFamily
@@ -63,6 +64,7 @@ class FamilyRun:
     device: DeviceInfo
     sender: Sender
     activity: ActivityPage
+    sums: Sums
 
     def __post_init__(self) -> None:
         request = self.request
@@ -78,7 +80,6 @@ class FamilyRun:
         # each pass has numbers of its own
         self._source = random.Random(request.seed + request.first_block)
         self._spot_checks = SpotChecks(self._source, request.sampling.min_blocks)
-        self._sums = Sums(self.session.queue)
 
     def run(self) -> None:
         """Measure, and send a row for every case, whatever happens to it."""
@@ -118,7 +119,7 @@ class FamilyRun:
 
     def _upload(self) -> None:
         self.binding = self._bind()
-        self.inputs = Inputs(self.binding, self._sums)
+        self.inputs = Inputs(self.binding, self.sums)
 
     def _checker(self) -> Checker:
         return Checker(
@@ -273,12 +274,12 @@ def prepare(device: str, parent: Parent) -> Callable[[Request], None]:
     """A session on a device; gives the function that measures on it what the manager asks for."""
     session = Session.on(device)
     direct_calls.install()
-    info = describe(session.device)
+    info, sums = describe(session.device), Sums(session.queue)
 
     def answer(request: Request) -> None:
         if isinstance(request, messages.MeasureRoofs):
             parent.answers.send(messages.Roofs(measure_roofs(session, brief=request.brief)))
         else:
-            FamilyRun(request, session, info, parent.answers, parent.activity).run()
+            FamilyRun(request, session, info, parent.answers, parent.activity, sums).run()
 
     return answer

@@ -12,9 +12,10 @@ from typing import Any, Final
 import dpctl
 import numpy as np
 
-from harness.dpex import kernel
+from harness.dpex import PreparedLaunch, build, compile_kernel, kernel
+from harness.dpex.device_kernel import DeviceKernel
 from harness.dpex.kernel_api import NdRange
-from harness.dpex.kernel_store import KernelStore
+from harness.dpex.spirv_cache import SpirvCache
 from harness.runner.worker.bound_problem import Binding
 from harness.runtime.tensor import usm_ndarray
 from harness.session.device_memory import DeviceMemory, allocate
@@ -26,6 +27,7 @@ ITEMS: Final = 1 << 16
 GROUP: Final = 256
 #: Odd, so that no change of a single word is lost in a sum, however many are added after it (Knuth's MMIX generator).
 FACTOR: Final = 6364136223846793005
+_SPACE: Final = NdRange((ITEMS,), (GROUP,))
 _WORDS: Final = (np.dtype(np.int32), np.dtype(np.int16), np.dtype(np.int8))
 
 
@@ -44,15 +46,15 @@ def _fold(item: Any, words: Any, sums: Any, rows: Any) -> None:
 
 
 class Sums:
-    """Folds device arrays into sums by which a change is seen.
+    """Folds device arrays into sums by which a change is seen; its kernels are built once, for all families.
 
     Args:
         queue: of the device.
     """
 
     def __init__(self, queue: dpctl.SyclQueue) -> None:
-        # a store of its own: what it compiles and launches belongs to no case
-        self._kernels = KernelStore()
+        self._built: dict[np.dtype[Any], DeviceKernel] = {}
+        self._cache = SpirvCache()
         self._queue = queue
         self._memory = DeviceMemory(queue)
 
@@ -61,8 +63,11 @@ class Sums:
         word = next(word for word in _WORDS if array.nbytes % word.itemsize == 0)
         words = usm_ndarray((array.nbytes // word.itemsize,), dtype=word, buffer=array.usm_data)
         sums = allocate(ITEMS, np.int64, self._queue)
-        rows = -(-words.size // ITEMS)
-        self._kernels.submit(_fold, self._queue, NdRange((ITEMS,), (GROUP,)), (words, sums, rows)).wait()
+        arguments = (words, sums, -(-words.size // ITEMS))
+        if word not in self._built:
+            self._built[word] = build(compile_kernel(_fold, _SPACE, arguments, cache=self._cache), self._queue)
+        # not a launch that is kept: it would keep the array's memory until the next one
+        PreparedLaunch(self._built[word], self._queue, _SPACE, arguments).submit().wait()
         return self._memory.read(sums).tobytes()
 
 

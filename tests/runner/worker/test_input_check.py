@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,22 @@ def test_a_change_anywhere_and_two_that_could_cancel_are_seen(session: Any, dtyp
         assert sums(array) != first, places
     memory.write(array, contents)
     assert sums(array) == first
+
+
+def test_nothing_is_built_twice_and_no_array_is_kept(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from harness.runner.worker import input_check
+    from harness.session.device_memory import DeviceMemory
+
+    built = []
+    monkeypatch.setattr(input_check, "build", lambda *asked, build=input_check.build: built.append(1) or build(*asked))
+    memory, sums = DeviceMemory(session.queue), input_check.Sums(session.queue)
+    for _ in range(2):
+        array = memory.upload(np.zeros(1 << 18, np.float32))
+        before = sys.getrefcount(array.usm_data)
+        sums(array)
+        after = sys.getrefcount(array.usm_data)
+        assert after == before, "its memory is free when the family lets go of it"
+    assert len(built) == 1
 
 
 def test_inputs_that_were_changed_are_told_once_and_put_back(session: Any) -> None:
