@@ -74,10 +74,17 @@ def _other_integers(expected: Array, source: random.Random) -> Array:
     return flipped
 
 
-def in_part(poison: Array, expected: Array, source: random.Random) -> Array:
-    """A poison beside right results, as a variant finds them that looks whether there is anything to do."""
+def in_part(poison: Array, expected: Array, source: random.Random, *, at_end: bool) -> Array:
+    """A poison beside right results, as a variant finds them that looks whether there is anything to do.
+
+    Args:
+        poison: stands in a part of a random size.
+        expected: stands in the rest.
+        source: of random numbers.
+        at_end: whether the part is that at the end, or that at the beginning.
+    """
     mixed, parting = expected.copy(), source.randrange(expected.size)
-    bad = source.choice((slice(parting, None), slice(None, expected.size - parting)))
+    bad = slice(parting, None) if at_end else slice(None, expected.size - parting)
     mixed.reshape(-1)[bad] = poison.reshape(-1)[bad]
     return mixed
 

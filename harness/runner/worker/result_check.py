@@ -102,8 +102,10 @@ class Checker:
             remember: is told of the commands, for the rules that the next sample's times must obey.
         """
         each_time = "a variant must write every output each time"
+        at_end = self.source.choice((True, False))
         for _ in range(LOOKS):
-            self._poison(partly=True)
+            self._poison(at_end=at_end)
+            at_end = not at_end  # whichever end it looks at, it is right there once
             commands = self._run_again(variant, remember)
             self._compare(variant, f"results are wrong in block {block}, after outputs were overwritten: {each_time}: ")
             self.binding.reset()
@@ -133,16 +135,17 @@ class Checker:
         if names := self.inputs.changed():
             variant.drop(Status.WRONG, changed_by(variant.name, names))
 
-    def _poison(self, *, not_a_number: bool = False, partly: bool = False) -> None:
+    def _poison(self, *, not_a_number: bool = False, at_end: bool | None = None) -> None:
+        """Fill outputs with what must not be there: all of them, or a part at one end."""
         self.binding.poison(
-            {name: self._poison_of(name, fill, not_a_number, partly) for name, fill in self.binding.fills.items()}
+            {name: self._poison_of(name, fill, not_a_number, at_end) for name, fill in self.binding.fills.items()}
         )
         self.binding.reset()
 
-    def _poison_of(self, name: str, fill: Any, not_a_number: bool, partly: bool) -> Array:
+    def _poison_of(self, name: str, fill: Any, not_a_number: bool, at_end: bool | None) -> Array:
         expected, pattern = self.expected[name], self.pattern
         poison = poison_for(expected, self.source, pattern.rtol, pattern.atol, fill=fill, not_a_number=not_a_number)
-        return in_part(poison, expected, self.source) if partly else poison
+        return poison if at_end is None else in_part(poison, expected, self.source, at_end=at_end)
 
     def _compare(self, variant: VariantRun, where: str = "") -> None:
         results, pattern = self.binding.results(), self.pattern

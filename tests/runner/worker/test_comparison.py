@@ -58,7 +58,10 @@ def test_what_is_not_written_keeps_its_fill() -> None:
 def test_a_poison_in_part_leaves_right_results_at_one_end() -> None:
     source, expected = random.Random(1), np.arange(6).reshape(2, 3)
     poison = np.full_like(expected, 99)
-    seen = {tuple((in_part(poison, expected, source) == 99).reshape(-1).tolist()) for _ in range(200)}
+    seen = {
+        tuple((in_part(poison, expected, source, at_end=at_end) == 99).reshape(-1).tolist())
+        for at_end in [True, False] * 100
+    }
     assert len(seen) == 11, "from each end one to all six of them"
     assert (False,) * 6 not in seen and expected.tolist() == [[0, 1, 2], [3, 4, 5]]
 
