@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -35,22 +35,14 @@ def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, sum
     blocks = _Blocks(cases, samples)
     used = {row["device"]: row for row in rows(devices)}
     fractions = {(row["case_id"], row["state"]): row["roof_fraction"] for row in summaries}
+    compared = list(_compared(cases, blocks))
+    priors = _priors(compared)
     result: list[Row] = []
-    families: dict[tuple[str | None, ...], list[Row]] = {}
-    for case in rows(cases):
-        families.setdefault(tuple(case[name] for name in FAMILY_KEY), []).append(case)
-    priors = _priors(families.values(), blocks)
-    for members in families.values():
-        baseline = find_baseline(members, role=lambda case: str(case["role"]))
-        for case in members:
-            if baseline is None or case is baseline:
-                continue
-            for state in blocks.states(baseline, case):
-                device = used.get(case["device"], {})
-                prior = priors.get((case["device"], case["metric"], state), NOTHING)
-                row = _row(baseline, case, blocks.shared(baseline, case, state), device, prior)
-                row = with_fixed_cost(row, device.get("empty_kernel_ns"))
-                result.append({**row, "state": state, "roof_fraction": fractions.get((case["case_id"], state))})
+    for pair in compared:
+        device = used.get(pair.case["device"], {})
+        row = with_fixed_cost(_row(pair, device, priors.get(pair.kind, NOTHING)), device.get("empty_kernel_ns"))
+        fraction = fractions.get((pair.case["case_id"], pair.state))
+        result.append({**row, "state": pair.state, "roof_fraction": fraction})
     return result
 
 
@@ -62,9 +54,9 @@ class _Shared:
         baseline_ns, variant_ns: times of one execution.
         instances: instance of the family that each block is of.
         measured_ns: for each side what the timer saw in each block: a batch of executions.
-        throttled: part of the blocks in which the machine was in another state.
         host_ns: for each side the host's time of one execution in each block.
         commands: of one execution, of the side that has more; NaN in runs that do not tell it.
+        throttled: part of the blocks in which the machine was in another state.
         disturbance: the flag of most of them.
     """
 
@@ -72,9 +64,9 @@ class _Shared:
     variant_ns: Floats
     instances: Floats
     measured_ns: Floats
-    throttled: float
     host_ns: Floats
     commands: float
+    throttled: float
     disturbance: Flag
 
     def medians(self) -> list[float]:
@@ -121,28 +113,52 @@ class _Blocks:
             own["time_ns"].to_numpy()[in_own],
             base["instance"].to_numpy()[in_base],
             measured,
-            float(disturbed.any(axis=1).mean()) if disturbed.size else 0.0,
             host,
             float(np.max(commands, initial=0)),
+            float(disturbed.any(axis=1).mean()) if disturbed.size else 0.0,
             [*REMEDIES][int(disturbed.sum(axis=0).argmax())],
         )
 
 
-def _priors(families: Iterable[Sequence[Row]], blocks: _Blocks) -> Mapping[tuple[str | None, ...], Prior]:
-    """What the pairs of a device, a metric and a state say together of how much instances differ."""
-    medians: dict[tuple[str | None, ...], list[Sequence[float]]] = {}
-    for members in families:
+@dataclass(frozen=True)
+class _Pair:
+    """A variant and the baseline of its family, in one state."""
+
+    baseline: Row
+    case: Row
+    state: str | None
+    shared: _Shared
+
+    @property
+    def kind(self) -> tuple[str | None, ...]:
+        """What it has in common with the pairs that say something of it."""
+        return self.case["device"], self.case["metric"], self.state
+
+
+def _compared(cases: pd.DataFrame, blocks: _Blocks) -> Iterator[_Pair]:
+    families: dict[tuple[str | None, ...], list[Row]] = {}
+    for case in rows(cases):
+        families.setdefault(tuple(case[name] for name in FAMILY_KEY), []).append(case)
+    for members in families.values():
         baseline = find_baseline(members, role=lambda case: str(case["role"]))
         for case in members:
-            if baseline is None or case is baseline or {baseline["status"], case["status"]} != {Status.OK}:
+            if baseline is None or case is baseline:
                 continue
             for state in blocks.states(baseline, case):
-                key = case["device"], case["metric"], state
-                medians.setdefault(key, []).append(blocks.shared(baseline, case, state).medians())
-    return {key: prior_of(known) for key, known in medians.items()}
+                yield _Pair(baseline, case, state, blocks.shared(baseline, case, state))
 
 
-def _row(baseline: Row, case: Row, shared: _Shared, device: Row, prior: Prior) -> Row:
+def _priors(pairs: Iterable[_Pair]) -> Mapping[tuple[str | None, ...], Prior]:
+    """What the pairs of a device, a metric and a state say together of how much instances differ."""
+    medians: dict[tuple[str | None, ...], list[Sequence[float]]] = {}
+    for pair in pairs:
+        if {pair.baseline["status"], pair.case["status"]} == {Status.OK}:
+            medians.setdefault(pair.kind, []).append(pair.shared.medians())
+    return {kind: prior_of(known) for kind, known in medians.items()}
+
+
+def _row(pair: _Pair, device: Row, prior: Prior) -> Row:
+    baseline, case, shared = pair.baseline, pair.case, pair.shared
     # what the interval is of: an instance that was cut off does not count
     counted = intervals.counted_groups(intervals.by_instance(shared.baseline_ns, shared.instances))
     failed = _failed(baseline, case, len(counted))
