@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -11,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from harness.analysis import intervals, statistics, times
+from harness.analysis.levels import MEMORY, levels_of
 from harness.analysis.rows import FAMILY_KEY, Row, rows
 from harness.vocabulary import Roof, State
 
@@ -99,14 +99,14 @@ def _limit(roof: Roof, case: Row, state: str | None, device: Row) -> _Limit:
     measured = _Limit(roof, str(roof), roof.bound_by, _number(device.get(roof.column)))
     if roof is not Roof.BANDWIDTH:
         return measured
-    memory = replace(measured, name=f"memory {roof}")
-    working_set, levels = _working_set(case), json.loads(device.get("bandwidth_levels") or "[]")
+    memory = replace(measured, name=f"{MEMORY} {roof}")
+    working_set, levels = _working_set(case), levels_of(device.get("bandwidth_levels"))
     if state == State.COLD or working_set is None or not levels:
         return memory
     # a set that lies between two that were measured is no faster than the smaller one
-    level = next((one for one in reversed(levels) if one["working_set_bytes"] <= working_set), levels[0])
-    bound_by = roof.bound_by if level["level"] == "memory" else "cache"
-    return replace(memory, name=f"{level['level']} {roof}", bound_by=bound_by, value=level["gbps"])
+    level = next((level for level in reversed(levels) if level.working_set_bytes <= working_set), levels[0])
+    bound_by = roof.bound_by if level.level == MEMORY else "cache"
+    return replace(memory, name=f"{level.level} {roof}", bound_by=bound_by, value=level.gbps)
 
 
 def _working_set(case: Row) -> float | None:

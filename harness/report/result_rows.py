@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -12,6 +11,7 @@ import pandas as pd
 
 from harness.analysis import points
 from harness.analysis.fixed_cost import FEW
+from harness.analysis.levels import MEMORY, levels_of
 from harness.analysis.noise_floor import noise_floor
 from harness.analysis.times import counted
 from harness.records import Run
@@ -198,10 +198,15 @@ def fixed_cost_line(run: Run) -> str:
     )
 
 
-def notes(run: Run) -> list[str]:
-    """What a reader must know of the whole run, a line each."""
-    lines = (noise_line, above_roofs_line, disturbed_line, flag_line, instance_line, fixed_cost_line)
+def remarks(run: Run) -> list[str]:
+    """What is to be said of a run's results, a line each."""
+    lines = (above_roofs_line, disturbed_line, flag_line, instance_line, fixed_cost_line)
     return [text for line in lines if (text := line(run))]
+
+
+def notes(run: Run) -> list[str]:
+    """What a reader must know of the whole run, a line each: its noise, and the remarks."""
+    return [*filter(None, [noise_line(run)]), *remarks(run)]
 
 
 def _where(pair: dict[Any, Any]) -> str:
@@ -233,9 +238,9 @@ def verdict_counts(run: Run) -> dict[str, int]:
 def _caches(levels: Any) -> str:
     """What the caches of a device were measured to give at most: ``; from L1 789 GB/s, L2 446 GB/s``."""
     best: dict[str, float] = {}
-    for one in json.loads(levels) if isinstance(levels, str) else ():
-        if one["level"] != "memory":
-            best[one["level"]] = max(best.get(one["level"], 0.0), one["gbps"])
+    for level in levels_of(levels):
+        if level.level != MEMORY:
+            best[level.level] = max(best.get(level.level, 0.0), level.gbps)
     shown = ", ".join(f"{name} {units.figure(value)} GB/s" for name, value in best.items())
     return f"; from {shown}" if shown else ""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from harness.analysis.levels import MEMORY, Level, levels_text
 from harness.roofline.catalogue import WORKING_SETS, level_name
 from harness.roofline.sizes import beyond_bytes
 from harness.runtime.cpu_caches import cache_bytes_by_level
@@ -14,7 +14,6 @@ from harness.vocabulary import DeviceClass
 
 #: Where no cache is known: a working set that is read so many times as fast as the memory lies in one.
 _CACHED: Final = 1.25
-MEMORY: Final = "memory"
 
 
 @dataclass(frozen=True)
@@ -66,11 +65,11 @@ def named_levels(measured: Mapping[int, float], memory_gbps: float | None, cache
         reached = max(reached, measured[size])
         beyond = measured.get(following, 0.0)
         name = _name(following, caches) if caches else _guessed_name(beyond, memory_gbps)
-        levels.append({"level": name, "working_set_bytes": size, "gbps": reached})
+        levels.append(Level(name, size, reached))
     levels.reverse()
     if memory_gbps is not None and sizes:
-        levels.append({"level": MEMORY, "working_set_bytes": 2 * sizes[-1], "gbps": memory_gbps})
-    return json.dumps(levels)
+        levels.append(Level(MEMORY, 2 * sizes[-1], memory_gbps))
+    return levels_text(levels)
 
 
 def _name(largest_bytes: int, caches: Sequence[Cache]) -> str:
@@ -89,11 +88,6 @@ def beyond_caches(measured: Mapping[int, float], cache_bytes: int) -> float:
         cache_bytes: the last-level cache; 0 if it is not known.
     """
     return max((gbps for size, gbps in measured.items() if size >= beyond_bytes(cache_bytes)), default=0.0)
-
-
-def values_of(levels: Any) -> dict[int, float]:
-    """The bandwidths of :func:`named_levels` by working set; nothing of a null."""
-    return {entry["working_set_bytes"]: entry["gbps"] for entry in json.loads(levels or "[]")}
 
 
 def cached_bytes(measured: Mapping[int, float], memory_gbps: float | None) -> int | None:

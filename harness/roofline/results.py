@@ -8,7 +8,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from harness.roofline.levels import known_caches, measured_levels, named_levels, values_of
+from harness.analysis.levels import levels_of
+from harness.roofline.levels import known_caches, measured_levels, named_levels
 from harness.runtime.devices import DeviceInfo
 from harness.vocabulary import DeviceClass, Roof
 
@@ -123,7 +124,8 @@ def with_kept_roofs(measured: Mapping[str, Any], kept: Roofline | None) -> dict[
 
 
 def _raised_levels(merged: Mapping[str, Any], kept: Roofline) -> str:
-    measured, earlier = values_of(merged.get("bandwidth_levels")), measured_levels(kept.values)
+    measured = {level.working_set_bytes: level.gbps for level in levels_of(merged.get("bandwidth_levels"))}
+    earlier = measured_levels(kept.values)
     best = {size: max(measured.get(size, 0.0), earlier.get(size, 0.0)) for size in (measured.keys() | earlier.keys())}
     caches = known_caches(kept.device.device_class, kept.device.global_cache_bytes)
     return named_levels(best, merged[Roof.BANDWIDTH.column], caches)

@@ -12,14 +12,10 @@ from harness.records import Run
 from harness.report.console import draw, terminal_width
 from harness.report.result_rows import (
     ResultRow,
-    above_roofs_line,
     device_line,
-    disturbed_line,
     failures,
-    fixed_cost_line,
-    flag_line,
-    instance_line,
     noise_line,
+    remarks,
     result_rows,
     verdict_counts,
 )
@@ -59,10 +55,7 @@ def _parts(run: Run, width: int) -> Iterator[str | Text | Table]:
     if without_result:
         yield Text("without a result:", style="bold")
     yield from (f"  {key}: {status}: {reason}" for key, status, reason in without_result)
-    yield from filter(
-        None,
-        (above_roofs_line(run), disturbed_line(run), flag_line(run), instance_line(run), fixed_cost_line(run)),
-    )
+    yield from remarks(run)
     counts = ", ".join(f"{count} {verdict}" for verdict, count in verdict_counts(run).items())
     yield f"{counts or 'nothing was compared'}; run folder: {run.path} ({run.manifest['state']})"
 
