@@ -6,19 +6,17 @@ import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from harness.errors import PatternError, suggestion
 from harness.patterns.declaration import PatternInfo
 from harness.patterns.pattern import DEVICE
-from harness.runtime.capabilities import usual_sub_group_size
+from harness.runtime.capabilities import LIMITED_AXES, usual_sub_group_size
 
 #: Of a size or an axis.
 Value = int | float | str
-#: Axes that the device limits.
-_NUMBERS: Final = ("work_group_size", "sub_group_size")
 
 
 @dataclass(frozen=True)
@@ -130,10 +128,10 @@ def _like(declared: Sequence[Value], name: str, value: Value) -> Value:
     Raises:
         PatternError: it is text where they are numbers, or no whole number where they are.
     """
-    numbers = name in _NUMBERS or all(isinstance(own, int | float) for own in declared)
+    numbers = name in LIMITED_AXES or all(isinstance(own, int | float) for own in declared)
     if not numbers or value in declared:
         return value
-    whole = name in _NUMBERS or all(isinstance(own, int) for own in declared)
+    whole = name in LIMITED_AXES or all(isinstance(own, int) for own in declared)
     if isinstance(value, str) or (whole and not float(value).is_integer()):
         raise PatternError(f"--set {name}={value}: give a {'whole ' if whole else ''}number, such as {declared[0]}")
     return int(value) if whole else value

@@ -32,8 +32,8 @@ from harness.vocabulary import CheckResult, Flag, Status
 # A worker may be silent for this long when the run's budget is spent: it compiles, or computes a reference.
 GRACE_S = 10.0
 
-RUN_BUDGET: Final = "the budget for the run"
-SHARE_OF_BUDGET: Final = "this family's share of the budget for the run"
+_WHOLE_BUDGET: Final = "the budget for the run"
+_SHARE_OF_BUDGET: Final = "this family's share of the budget for the run"
 
 # What a variant's last check in a pass says of its samples, by the status that it leaves. Other ends are no check.
 _CHECK_RESULTS = {Status.OK: CheckResult.PASSED, Status.WRONG: CheckResult.WRONG}
@@ -176,7 +176,7 @@ class Manager:
                 what, waited_s = lost.variant or lost.stage, lost.silent_s or 0.0
                 self.sink.append("cases", progress.give_up_after_hang(what, waited_s, self.timeout_s))
             if progress.waiting and self.clock() >= self._end_s:
-                raise _BudgetSpent(RUN_BUDGET)
+                raise _BudgetSpent(_WHOLE_BUDGET)
 
     def _silence_s(self, patience_s: float) -> float:
         """How long a worker may say nothing: a hang takes no more of the run's budget than the family's share."""
@@ -240,7 +240,7 @@ class Manager:
             if lost.silent_s is not None and lost.silent_s < patience_s:
                 # it was not given the time after which it counts as hung, so that nobody knows whether it is
                 at_work = f"{lost.variant or 'the worker'} in {lost.stage}: {lost.how}"
-                what = RUN_BUDGET if self.clock() >= self._end_s else SHARE_OF_BUDGET
+                what = _WHOLE_BUDGET if self.clock() >= self._end_s else _SHARE_OF_BUDGET
                 raise _BudgetSpent(what, f" ({at_work})") from None
             return lost
         except Stopped:

@@ -10,6 +10,9 @@ from harness.runtime.devices import DeviceInfo
 #: Of nearly every kernel of the guide that requires one.
 GUIDE_SUB_GROUP_SIZE: Final = 16
 
+#: Axes whose values a device limits: whole numbers, refused where it offers no such.
+LIMITED_AXES: Final = ("work_group_size", "sub_group_size")
+
 # Requirement to the SYCL aspect that grants it, as dpctl names it (``has_aspect_...``), and what it is.
 _ASPECTS = {
     "fp64": ("fp64", "double precision"),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from harness.analysis.moderation import ENOUGH_INSTANCES
 from harness.vocabulary import State
 
 Clock = Callable[[], float]
@@ -15,7 +16,7 @@ Clock = Callable[[], float]
 MIN_BLOCKS: Final = 10
 
 #: Fewest instances of a family before the rule may say that the speed-up is known, but for a quick look.
-MIN_INSTANCES: Final = 6
+MIN_INSTANCES: Final = ENOUGH_INSTANCES
 
 #: Fewest where the run's other pairs say how much instances differ (`harness.analysis.moderation`).
 FEW_INSTANCES: Final = 3

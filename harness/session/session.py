@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Any
 
 import dpctl
@@ -176,8 +176,7 @@ class Session:
         """Launch what a variant gave ``call_kernel``, on the queue of its arrays, as numba-dpex does."""
         queues = direct_calls.queues_of(*arguments)
         queue = queues[0] if queues else self.queue
-        with direct_calls.recorded_by(None):
-            return self.launch(kernel, index_space, *arguments, depends=depends, queue=queue)
+        return self.launch(kernel, index_space, *arguments, depends=depends, queue=queue)
 
     def call_directly(self, function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
         """Call a library function that a variant called by itself, timed as :meth:`call` does.
@@ -205,7 +204,7 @@ class Session:
 
     def watching(self) -> AbstractContextManager[None]:
         """Record what is called directly meanwhile, if this session does."""
-        return direct_calls.recorded_by(self) if self.records_direct_calls else nullcontext()
+        return direct_calls.recorded_by(self if self.records_direct_calls else None)
 
     def begin(self) -> None:
         """Start a new sample.

@@ -17,6 +17,7 @@ from harness.patterns.problem import InOut, Problem
 from harness.runner.worker.comparison import UnusableReference
 from harness.runner.worker.variant_run import READ_ONLY, accepted
 from harness.runtime import DeviceInfo, missing
+from harness.runtime.capabilities import LIMITED_AXES
 
 _loaded: dict[str, list[Pattern]] = {}
 
@@ -38,8 +39,7 @@ def check_device(pattern: Pattern, axes: Mapping[str, Any], device: DeviceInfo) 
     Raises:
         Unsupported: names what is missing.
     """
-    limits = ("work_group_size", "sub_group_size")
-    reason = missing(device, pattern.requires, **{name: axes[name] for name in limits if name in axes})
+    reason = missing(device, pattern.requires, **{name: axes[name] for name in LIMITED_AXES if name in axes})
     if reason:
         raise Unsupported(reason)
 
