@@ -99,7 +99,7 @@ class StopReason(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What the samples say of two variants. The first three are also the words of a claim."""
+    """What the samples say of two variants. The first three are also words of a claim."""
 
     FASTER = "faster"
     SLOWER = "slower"
@@ -108,16 +108,38 @@ class Outcome(StrEnum):
     NONE = "none"
 
 
-CLAIMS: Final = (Outcome.FASTER, Outcome.SLOWER, Outcome.SAME)
+#: What a claim says of a variant's time.
+TIME_CLAIMS: Final = (Outcome.FASTER, Outcome.SLOWER, Outcome.SAME)
+
+#: What a claim says of a variant's end: its result is wrong, or it is refused or fails.
+END_CLAIMS: Final = ("wrong", "error")
+
+#: What a claim says of the generated code: the variant has fewer of these.
+CODE_CLAIMS: Final = ("registers", "spills", "messages", "instructions")
 
 
-class Verdict(StrEnum):
-    """What the samples say of the guide's claim."""
+class Strength(StrEnum):
+    """Who makes a claim, and how firmly."""
 
-    CONFIRMED = "confirmed"
-    REFUTED = "refuted"
-    INCONCLUSIVE = "inconclusive"
-    NOT_APPLICABLE = "not applicable"
+    FIGURE = "figure"  # the guide prints a figure
+    STATED = "stated"  # the guide says it
+    IMPLIED = "implied"  # it follows from what the guide says
+    OURS = "ours"  # the guide does not say it
+
+
+class Answer(StrEnum):
+    """Does the claim hold on this device?"""
+
+    HOLDS = "holds"
+    INVERTS = "inverts"
+    NO_EFFECT = "no effect"
+    UNDECIDED = "undecided"
+    NO_CLAIM = "no claim"
+    SKIPPED = "skipped"
+
+
+#: Answers to a claim; the other two say that there is none, or that nothing was run.
+ANSWERED: Final = (Answer.HOLDS, Answer.INVERTS, Answer.NO_EFFECT, Answer.UNDECIDED)
 
 
 class Evidence(StrEnum):

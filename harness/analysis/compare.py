@@ -13,7 +13,7 @@ from typing import Final, Protocol
 import numpy as np
 import pandas as pd
 
-from harness.analysis import intervals, points, times, verdict
+from harness.analysis import answer, intervals, points, times
 from harness.analysis.rows import Row, rows
 from harness.analysis.times import NONE, Series
 from harness.vocabulary import Outcome, Status
@@ -190,7 +190,7 @@ def _conclude(
     if not ratio.known:
         needed = f"{ratio.n} of the {intervals.MIN_SAMPLES} that an interval needs"
         return ratio, Outcome.INCONCLUSIVE, f"too few samples: {needed}; raise --budget"
-    words, band = verdict.describe(ratio, "samples"), 1 + threshold
+    words, band = answer.describe(ratio, "samples"), 1 + threshold
     if ratio.low >= 1 / band and ratio.high <= band:
         return ratio, Outcome.SAME, f"within {threshold:.1%}: {words}"
     if ratio.low > band or ratio.high < 1 / band:

@@ -1,7 +1,10 @@
-"""Every variant against the naive one of its family: the speed-up over blocks and the verdict on the claim."""
+"""Every variant against the naive one of its family, or the one that a claim names: the speed-up over blocks, and
+whether the claim holds.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -9,20 +12,22 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from harness.analysis import intervals, times, verdict
+from harness.analysis import answer, intervals, times
+from harness.analysis.claim import Claim, Figure, from_json
 from harness.analysis.fixed_cost import with_fixed_cost
 from harness.analysis.moderation import NOTHING, Prior, moderated_speedup, prior_of
 from harness.analysis.rows import FAMILY_KEY, Row, rows
 from harness.analysis.statistics import Floats
 from harness.analysis.unrecorded import HostTimes, allowed_ns
-from harness.vocabulary import REMEDIES, Flag, Status, StopReason, find_baseline, metric_named
+from harness.vocabulary import NEVER_RUN, REMEDIES, Flag, Status, StopReason, find_baseline, metric_named
 
 #: Columns of the variant's case that a pair repeats.
-_KEPT: Final = (*FAMILY_KEY, "chapter", "guide", "catalogue", "overrides", "metric", "variant", "role", "claim")
+_KEPT: Final = (*FAMILY_KEY, "chapter", "guide", "catalogue", "overrides", "metric", "variant", "role")
 
 
 def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, summaries: Iterable[Row]) -> list[Row]:
-    """The rows of the table `pairs`: one for each variant but the baseline, in each state that was measured.
+    """The rows of the table `pairs`, for each state that was measured: one for each claim, and one for each variant
+    but the baseline of which nothing is claimed against the baseline. What is claimed of generated code has none.
 
     A family without a naive, baseline or antipattern variant has no pairs.
 
@@ -122,12 +127,13 @@ class _Blocks:
 
 @dataclass(frozen=True)
 class _Pair:
-    """A variant and the baseline of its family, in one state."""
+    """A variant and what it is compared with, in one state, and what is claimed of them."""
 
     baseline: Row
     case: Row
     state: str | None
     shared: _Shared
+    claim: Claim | None
 
     @property
     def kind(self) -> tuple[str | None, ...]:
@@ -141,18 +147,32 @@ def _compared(cases: pd.DataFrame, blocks: _Blocks) -> Iterator[_Pair]:
         families.setdefault(tuple(case[name] for name in FAMILY_KEY), []).append(case)
     for members in families.values():
         baseline = find_baseline(members, role=lambda case: str(case["role"]))
-        for case in members:
-            if baseline is None or case is baseline:
+        if baseline is None:
+            continue
+        by_name = {case["variant"]: case for case in members}
+        asked = [(own, *one) for own in members for one in _claimed(own, baseline["variant"])]
+        for case, against, claim in asked:
+            other = by_name.get(against)
+            if other is None:  # a run of this variant alone
                 continue
-            for state in blocks.states(baseline, case):
-                yield _Pair(baseline, case, state, blocks.shared(baseline, case, state))
+            for state in blocks.states(other, case):
+                yield _Pair(other, case, state, blocks.shared(other, case, state), claim)
+
+
+def _claimed(case: Row, baseline: str) -> list[tuple[str, Claim | None]]:
+    """What a variant is compared with, and what is claimed of that: the baseline first."""
+    claims = [claim for claim in from_json(case["claims"]) if not claim.of_code]
+    known: list[tuple[str, Claim | None]] = [(claim.against or baseline, claim) for claim in claims]
+    if case["variant"] == baseline or any(claim.of_end or against == baseline for against, claim in known if claim):
+        return known
+    return [(baseline, None), *known]
 
 
 def _priors(pairs: Iterable[_Pair]) -> Mapping[tuple[str | None, ...], Prior]:
     """What the pairs of a device, a metric and a state say together of how much instances differ."""
     medians: dict[tuple[str | None, ...], list[Sequence[float]]] = {}
     for pair in pairs:
-        if {pair.baseline["status"], pair.case["status"]} == {Status.OK}:
+        if pair.baseline is not pair.case and {pair.baseline["status"], pair.case["status"]} == {Status.OK}:
             medians.setdefault(pair.kind, []).append(pair.shared.medians())
     return {kind: prior_of(known) for kind, known in medians.items()}
 
@@ -161,7 +181,7 @@ def _row(pair: _Pair, device: Row, prior: Prior) -> Row:
     baseline, case, shared = pair.baseline, pair.case, pair.shared
     # what the interval is of: an instance that was cut off does not count
     counted = intervals.counted_groups(intervals.by_instance(shared.baseline_ns, shared.instances))
-    failed = _failed(baseline, case, len(counted))
+    failed = _failed(pair, len(counted))
     quantum, speedup, wall, host = 0.0, intervals.UNKNOWN, intervals.UNKNOWN, None
     if not failed:
         if metric_named(case["metric"]).on_device_clock:
@@ -173,11 +193,12 @@ def _row(pair: _Pair, device: Row, prior: Prior) -> Row:
         if case["stopped_by"] == StopReason.PRECISION:  # as the sampling saw it
             exact = moderated_speedup(exact, prior)
         speedup = intervals.blurred(exact, quantum)
-    judged = failed or verdict.judge(
+    claim = pair.claim
+    at_guides_size = claim is not None and claim.figure is not None and _is_as_in(claim.figure, case, device)
+    judged = failed or answer.judge(
         speedup,
-        case["claim"],
-        case["device_class"],
-        verdict.Circumstances(
+        claim,
+        answer.Circumstances(
             case["stopped_by"],
             intervals.drift(shared.baseline_ns / shared.variant_ns, shared.instances),
             shared.throttled,
@@ -185,7 +206,8 @@ def _row(pair: _Pair, device: Row, prior: Prior) -> Row:
             host,
             shared.disturbance,
         ),
-        verdict.SAME_WITHIN if case["same_within"] is None else case["same_within"],
+        answer.SAME_WITHIN if case["same_within"] is None else case["same_within"],
+        at_guides_size=at_guides_size,
     )
     return {
         **{name: case[name] for name in _KEPT},
@@ -201,21 +223,49 @@ def _row(pair: _Pair, device: Row, prior: Prior) -> Row:
         "blocks": sum(group.size for group in counted),
         "instances": len(counted),
         "outcome": judged.outcome,
-        "verdict": judged.verdict,
+        **_claim_columns(claim, speedup.estimate),
+        "at_guides_size": at_guides_size if claim is not None and claim.figure else None,
+        "answer": judged.answer,
         "reason": judged.reason,
     }
 
 
-def _failed(baseline: Row, case: Row, instances: int) -> verdict.Judgement | None:
-    """The verdict when there is no speed-up to judge, or None."""
-    claim, device_class = case["claim"], case["device_class"]
+def _claim_columns(claim: Claim | None, speedup: float | None) -> Row:
+    figure = claim.figure if claim else None
+    printed = figure.speedup if figure else None
+    return {
+        "claim": claim.word if claim else None,
+        "claimed_for": ",".join(claim.on) or None if claim else None,
+        "strength": claim.strength if claim else None,
+        "guide_source": claim.source or None if claim else None,
+        "guide_speedup": printed,
+        "guide_device": figure.device or None if figure else None,
+        "of_guide": speedup / printed if printed and speedup and math.isfinite(speedup) else None,
+    }
+
+
+def _is_as_in(figure: Figure, case: Row, device: Row) -> bool:
+    """Whether a case was measured as the guide's figure was: on that product, by that metric, at the guide's sizes."""
+    product = figure.device.lower().split()
+    name = str(device.get("name") or "").lower()
+    here = bool(product) and all(word in name for word in product)
+    as_printed = case["preset"] == "guide" and case["overrides"] in (None, "{}")
+    return here and as_printed and figure.metric in ("", case["metric"])
+
+
+def _failed(pair: _Pair, instances: int) -> answer.Judgement | None:
+    """The answer when there is no speed-up to judge, or None."""
+    baseline, case, claim = pair.baseline, pair.case, pair.claim
+    # where both were skipped nothing was asked
+    if claim is not None and claim.of_end and baseline["status"] not in NEVER_RUN:
+        return answer.judge_end(case["status"], case["reason"], claim)
     sides = ("", case), (f"baseline {baseline['variant']}", baseline)
     for words, side in sides:
         if side["status"] != Status.OK:
-            return verdict.without_speedup(side["status"], side["reason"], words, claim, device_class)
+            return answer.without_speedup(side["status"], side["reason"], words, claim)
     if not instances:
         why = "the two sides share no block with a valid sample"
-        return verdict.without_speedup(Status.OK, why, "", claim, device_class)
+        return answer.without_speedup(Status.OK, why, "", claim)
     return None
 
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
 
+from harness.analysis.claim import Claim
 from harness.patterns.pattern import Pattern
 
 
 class VariantInfo(msgspec.Struct, frozen=True):
-    """A variant's name, role, claim by device class, and its first line of documentation."""
+    """A variant's name, role, claims, and its first line of documentation."""
 
     name: str
     role: str
-    claim: Mapping[str, str]
+    claims: tuple[Claim, ...]
     summary: str
 
 
@@ -28,7 +29,6 @@ class PatternInfo(msgspec.Struct, frozen=True):
     lesson: str
     catalogue: tuple[str, ...]
     metric: str
-    claim: Mapping[str, str]
     presets: Mapping[str, Mapping[str, Any]]
     axes: Mapping[str, tuple[Any, ...]]
     variants: tuple[VariantInfo, ...]
@@ -36,7 +36,8 @@ class PatternInfo(msgspec.Struct, frozen=True):
 
 
 def describe(pattern: Pattern) -> PatternInfo:
-    """The declaration of a pattern as data."""
+    """The declaration of a pattern as data; each claim names what the variant is compared with."""
+    baseline = pattern.baseline_variant.name
     return PatternInfo(
         name=pattern.name,
         chapter=pattern.source.parent.name,
@@ -44,9 +45,15 @@ def describe(pattern: Pattern) -> PatternInfo:
         lesson=pattern.lesson,
         catalogue=pattern.catalogue,
         metric=pattern.metric,
-        claim=pattern.claim,
         presets=pattern.presets,
         axes=pattern.axes,
-        variants=tuple(VariantInfo(v.name, v.role, v.claim, v.summary) for v in pattern.variants.values()),
+        variants=tuple(
+            VariantInfo(variant.name, variant.role, _named(variant.claims, baseline), variant.summary)
+            for variant in pattern.variants.values()
+        ),
         source=str(pattern.source),
     )
+
+
+def _named(claims: Iterable[Claim], baseline: str) -> tuple[Claim, ...]:
+    return tuple(msgspec.structs.replace(claim, against=claim.against or baseline) for claim in claims)

@@ -16,10 +16,10 @@ from pathlib import Path
 from types import EllipsisType
 from typing import Any, Final, Protocol, TypeVar, overload
 
-from harness.errors import PatternError
-from harness.vocabulary import CLAIMS, DeviceClass, Metric, Role, find_baseline
+from harness.analysis.claim import Claim, Claims, claims_of
+from harness.errors import PatternError, suggestion
+from harness.vocabulary import DeviceClass, Metric, Role, find_baseline
 
-Claim = str | Mapping[str, str] | None
 #: What tables, JSON and the command line can have as a size or on an axis; numpy's numbers are not among them.
 PLAIN: Final = (bool, int, float, str)
 #: On an axis: the value that the device which measures offers (`harness.patterns.plan.Family.on`).
@@ -35,7 +35,7 @@ class VariantDecorator(Protocol):
     @overload
     def __call__(self, function: F, /) -> F: ...
     @overload
-    def __call__(self, *, claim: Claim = ..., requires: Sequence[str] = ...) -> Callable[[F], F]: ...
+    def __call__(self, *, claim: Claims = ..., requires: Sequence[str] = ...) -> Callable[[F], F]: ...
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Variant:
         role: a word of `harness.vocabulary.Role`.
         function: ``(session, problem, **axes)``. What it does is measured; if it returns a function, its own body
             was preparation and the returned function is what is measured.
-        claim: what the guide says of this variant against the naive one, by device class.
+        claims: what is said of this variant.
         requires: names of device capabilities without which the variant is skipped.
         summary: first line of the function's docstring.
     """
@@ -55,7 +55,7 @@ class Variant:
     name: str
     role: str
     function: Callable[..., Any]
-    claim: Mapping[str, str]
+    claims: tuple[Claim, ...]
     requires: tuple[str, ...]
     summary: str
 
@@ -68,9 +68,9 @@ class Pattern:
         guide: place in the guide, ``Chapter / Section``.
         lesson: one or two sentences in the author's own words.
         catalogue: ids of the catalogue's entries that this pattern covers, such as ``E34`` or ``collapse_loops``.
-        claim: what the guide promises for the optimized variants against the naive one: ``faster``, ``slower`` or
-            ``same``; or a mapping from device class (``gpu``, ``cpu``) to one of these. A class that is left out is
-            reported, never judged. ``None``: nothing is promised.
+        claim: what is said of each optimized variant that has no claim of its own: a `harness.Claim` or several. In
+            short a word, ``"faster"``, or a word for each class of devices, ``{"gpu": "faster"}``: these are ours,
+            since they name no line of the guide. ``None``: nothing is said.
         presets: sizes by preset name; ``smoke`` and ``default`` are required, ``guide`` has the guide's own sizes. A
             size that is to follow the device is a mapping from device class: ``{"cpu": 1 << 18, "gpu": 1 << 24}``.
         axes: swept parameters, name to values; the first value is the default. ``sub_group_size`` may be
@@ -104,7 +104,7 @@ class Pattern:
         lesson: str,
         presets: Mapping[str, Mapping[str, Any]],
         catalogue: Sequence[str] = (),
-        claim: Claim = None,
+        claim: Claims = None,
         axes: Mapping[str, Sequence[Any] | str] | None = None,
         metric: str = "device",
         requires: Sequence[str] = (),
@@ -126,7 +126,7 @@ class Pattern:
         self.make_reference: Callable[..., Any] | None = None
         # the file that declares it; inspect.stack() would read the source of every frame
         self.source = Path(sys._getframe(1).f_code.co_filename)
-        self.claim = self._by_class(claim)
+        self.claims = self._claims(claim)
         vars(self).update((str(role), partial(self._register, role)) for role in Role)
         self._check()
 
@@ -145,7 +145,7 @@ class Pattern:
         role: Role,
         function: Callable[..., Any] | None = None,
         *,
-        claim: Claim | EllipsisType = ...,
+        claim: Claims | EllipsisType = ...,
         requires: Sequence[str] = (),
     ) -> Any:
         if function is None:
@@ -154,17 +154,21 @@ class Pattern:
         if name in self.variants:
             self._fail("variants", f"two variants are named {name!r}")
         if isinstance(claim, EllipsisType):
-            claim = self.claim if role is Role.OPTIMIZED else None
+            claim = self.claims if role is Role.OPTIMIZED else None
         summary = (inspect.getdoc(function) or "").partition("\n")[0]
-        self.variants[name] = Variant(name, role, function, self._by_class(claim), tuple(requires), summary)
+        self.variants[name] = Variant(name, role, function, self._claims(claim), tuple(requires), summary)
         return function
 
-    def _by_class(self, claim: Claim) -> dict[str, str]:
-        by_class = dict.fromkeys(map(str, DeviceClass), claim) if isinstance(claim, str) else dict(claim or {})
-        for device_class, word in by_class.items():
-            if device_class not in list(DeviceClass) or word not in CLAIMS:
-                self._fail("claim", f"{device_class}: {word!r} is none of {', '.join(CLAIMS)} for gpu or cpu")
-        return by_class
+    def _claims(self, written: Claims) -> tuple[Claim, ...]:
+        claims = claims_of(written)
+        for claim in claims:
+            fault = claim.fault() if isinstance(claim, Claim) else f"{claim!r} is no Claim"
+            if fault:
+                self._fail("claim", fault)
+            for place in claim.where:
+                if place not in self.axes and not any(place in sizes for sizes in self.presets.values()):
+                    self._fail("claim", f"where {place!r}: there is no such axis or size")
+        return claims
 
     def _check(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", self.name):
@@ -197,6 +201,18 @@ class Pattern:
             self._fail("variants", "more than one naive variant")
         if not {Role.NAIVE, Role.BASELINE} & set(roles):
             self._fail("variants", "declare a naive variant, the side that speed-ups are counted from")
+        for variant in self.variants.values():
+            for claim in variant.claims:
+                self._check_sides(variant, claim)
+
+    def _check_sides(self, variant: Variant, claim: Claim) -> None:
+        against = claim.against or self.baseline_variant.name
+        if against not in self.variants:
+            self._fail(
+                "claim", f"{variant.name}: there is no variant {against!r}: {suggestion(against, self.variants)}"
+            )
+        if against == variant.name and not claim.of_end:
+            self._fail("claim", f"{variant.name} is what it is compared with: say against= which variant")
 
     def _fail(self, field: str, why: str) -> None:
         raise PatternError(f"pattern {self.name!r} ({self.source.name}): {field}: {why}")

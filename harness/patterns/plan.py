@@ -10,10 +10,12 @@ from typing import Any
 
 import msgspec
 
+from harness.analysis.claim import Claim, applying
 from harness.errors import PatternError, suggestion
-from harness.patterns.declaration import PatternInfo
+from harness.patterns.declaration import PatternInfo, VariantInfo
 from harness.patterns.pattern import DEVICE
 from harness.runtime.capabilities import LIMITED_AXES, usual_sub_group_size
+from harness.vocabulary import find_baseline
 
 #: Of a size or an axis.
 Value = int | float | str
@@ -60,6 +62,19 @@ class Family:
         """The sizes that are not the preset's own."""
         own = self.pattern.presets[self.preset]
         return {name: value for name, value in self.sizes.items() if value != own.get(name)}
+
+    def claims(self, variant: VariantInfo, device_class: str) -> list[Claim]:
+        """What is claimed of a variant here, as it is asked of a class of devices."""
+        return applying(variant.claims, device_class, {**self.sizes, **self.axes})
+
+    def compared(self, device_class: str) -> list[tuple[str, str]]:
+        """Variants, each with another that a claim compares its time with, beside the family's baseline."""
+        baseline = find_baseline(self.pattern.variants, role=lambda variant: variant.role)
+        asked = (
+            (variant.name, claim) for variant in self.pattern.variants for claim in self.claims(variant, device_class)
+        )
+        pairs = [(name, claim.against) for name, claim in asked if claim.of_time]
+        return [pair for pair in dict.fromkeys(pairs) if baseline is None or pair[1] != baseline.name]
 
     def point(self) -> str:
         """What tells the family from others of its pattern and preset: ``n=64;stride=16``, "" for the only one."""

@@ -10,7 +10,9 @@ from typing import Any, Final
 import pandas as pd
 
 from harness.analysis import points
+from harness.analysis.claim import from_json, is_expected
 from harness.records import checks, files, journal, schema, upgrade
+from harness.vocabulary import FAILED
 
 #: Tables that get a column for each size and each axis when a user reads them.
 _WITH_POINTS: Final = ("cases", "summaries", "pairs")
@@ -54,6 +56,18 @@ class Run:
     def complete(self) -> bool:
         """Whether the run came to its end; False for one that was interrupted, killed, or still goes on."""
         return bool(self.manifest["state"] == "complete")
+
+    @property
+    def failed_cases(self) -> pd.DataFrame:
+        """The cases that failed, without those of which a claim says that they must."""
+        failed = self.cases[self.cases["status"].isin(FAILED)]
+        expected = [
+            is_expected(status, reason, from_json(claims))
+            for status, reason, claims in zip(
+                *(_texts(failed[name]) for name in ("status", "reason", "claims")), strict=True
+            )
+        ]
+        return failed[[not each for each in expected]]
 
 
 def load_run(path: Path | str) -> Run:
@@ -112,6 +126,10 @@ def compare_runs(before: Run, after: Run, threshold: float | None = None) -> pd.
 
     rows = compare.compare(before, after, compare.THRESHOLD if threshold is None else threshold)
     return points.with_columns(schema.frame("comparisons", rows))
+
+
+def _texts(column: pd.Series[Any]) -> list[Any]:
+    return column.astype(object).where(column.notna(), None).tolist()
 
 
 def _unfinished(folder: Path, manifest: Mapping[str, Any]) -> bool:

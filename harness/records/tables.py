@@ -8,7 +8,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from harness.vocabulary import CheckResult, DeviceClass, Metric, Outcome, Role, Roof, State, Status, Verdict
+from harness.vocabulary import (
+    END_CLAIMS,
+    TIME_CLAIMS,
+    Answer,
+    CheckResult,
+    DeviceClass,
+    Metric,
+    Outcome,
+    Role,
+    Roof,
+    State,
+    Status,
+    Strength,
+)
 
 Dtype = Literal["string", "Int64", "Float64", "boolean"]
 
@@ -66,7 +79,6 @@ _DEVICE = _text("device", "Filter string of the device, such as level_zero:gpu:0
 _DEVICE_CLASS = _text("device_class", f"{' or '.join(DeviceClass)}.", required=True)
 _PLACE = (_DEVICE, _DEVICE_CLASS)
 _METRIC = _text("metric", f"Which time of a sample counts: {', '.join(Metric)}.", required=True)
-_CLAIM = _text("claim", "What the guide claims on this device class: faster, slower or same; null if nothing.")
 _STATUS = _text("status", f"{', '.join(Status)}.", required=True)
 _REASON = _text("reason", "Why the status is not ok, in one line.")
 _STATE = _text("state", "hot or cold; null when nothing was sampled.")
@@ -136,7 +148,11 @@ CASES: Final = (
     _OVERRIDES,
     *_PLACE,
     _METRIC,
-    _CLAIM,
+    _text(
+        "claims",
+        "JSON list of what is claimed of the variant at this point: word, against, at_least, within, where, on, kind, "
+        "figure, strength, source (harness.Claim).",
+    ),
     _STATUS,
     _REASON,
     _text(
@@ -264,7 +280,8 @@ PAIRS: Final = (
     _STATE,
     _text(
         "baseline",
-        "Name of the variant that the others are compared with: the naive one, else baseline or antipattern.",
+        "Name of the variant that this one is compared with: the naive one, else baseline or antipattern; or the one "
+        "that the claim names.",
         required=True,
     ),
     *_PROGRAM,
@@ -283,9 +300,21 @@ PAIRS: Final = (
     _count("blocks", "Blocks in which both sides have a sample that counts, of long enough instances.", required=True),
     _count("instances", "Instances of the family that these blocks are of."),
     _text("outcome", f"{', '.join(Outcome)}; same: within the case's same_within.", required=True),
-    _CLAIM,
-    _text("verdict", f"{', '.join(Verdict)}.", required=True),
-    _text("reason", "What the verdict rests on, in one line.", required=True),
+    _text("claim", f"What is claimed: {', '.join((*TIME_CLAIMS, *END_CLAIMS))}; null if nothing."),
+    _text("claimed_for", "Class of devices that it is claimed of; null for all."),
+    _text("strength", f"Who claims it: {', '.join(Strength)} (stated: the guide says so; implied: it follows)."),
+    _text("guide_source", "Lines of the guide that claim it, such as G 4530: a line of its English text."),
+    _number("guide_speedup", "The speed-up that the guide prints."),
+    _text("guide_device", "Product that it measured on."),
+    _number("of_guide", "speedup / guide_speedup."),
+    Column(
+        "at_guides_size",
+        "boolean",
+        "Whether product, metric and size are those of the guide's figure: else it does not promise how much. Null "
+        "without a figure.",
+    ),
+    _text("answer", f"{', '.join(Answer)}.", required=True),
+    _text("reason", "What the answer rests on, in one line.", required=True),
     _number(
         "times_empty_kernel",
         "The shorter side's device time over an empty kernel's; where it is small, fixed cost is in the speed-up. Null "

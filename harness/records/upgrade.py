@@ -11,9 +11,10 @@ from typing import Any, Final
 import msgspec
 import pandas as pd
 
+from harness.analysis.claim import Claim, to_json
 from harness.errors import RunFolderError
 from harness.records import schema
-from harness.vocabulary import State
+from harness.vocabulary import NEVER_RUN, Answer, Outcome, State
 
 #: The version that brought a table; the others were there from the first on.
 _TABLE_SINCE: Final = {"machine": 2, "checks": 3}
@@ -23,6 +24,12 @@ _RENAMED: Final = ((3, "cases", "family", "chapter"), (3, "pairs", "family", "ch
 
 #: The first version in which the table `checks` says what counts.
 CHECKS_SINCE: Final = _TABLE_SINCE["checks"]
+
+#: The first version with claims as `harness.Claim` has them, and with answers to them.
+CLAIMS_SINCE: Final = 4
+
+#: What earlier ones called an answer; "refuted" depends on the outcome.
+_ANSWERS: Final = {"confirmed": Answer.HOLDS, "inconclusive": Answer.UNDECIDED, "not applicable": Answer.NO_CLAIM}
 
 #: What earlier ones put among the flags of a sample that does not count.
 _SUPERSEDED: Final = "superseded"
@@ -43,6 +50,11 @@ def lacks(version: int, table: str) -> bool:
 
 def row(table: str, old: Mapping[str, Any], version: int) -> dict[str, Any]:
     """A measured row of an earlier version with the columns of today."""
+    if table == "cases" and version < CLAIMS_SINCE:
+        old = {
+            **{name: value for name, value in old.items() if name != "claim"},
+            "claims": _claims(old["claim"], old["device_class"]),
+        }
     names = _new_names(table, version)
     return {
         **dict.fromkeys(_later_columns(table, old, names, measured=True)),
@@ -55,6 +67,8 @@ def frame(table: str, data: pd.DataFrame, version: int) -> pd.DataFrame:
 
     No sample counts in it: `with_marks` says which do.
     """
+    if version < CLAIMS_SINCE and table in ("cases", "pairs"):
+        data = _with_claims(table, data)
     names = _new_names(table, version)
     later = _later_columns(table, data.columns, names)
     upgraded = data.rename(columns=names)
@@ -84,6 +98,23 @@ def _unchecked(manifest: Mapping[str, Any]) -> Sequence[_Unchecked]:
         return msgspec.convert(manifest.get("unchecked", []), list[_Unchecked])
     except msgspec.ValidationError as error:
         raise RunFolderError(f"the manifest's 'unchecked' is damaged ({error}): restore it from a copy") from None
+
+
+def _claims(word: Any, device_class: str) -> str:
+    """What an earlier version claimed of a case: one word, of its class of devices, without a line of the guide."""
+    return to_json([] if pd.isna(word) else [Claim(word, on=(device_class,))])
+
+
+def _with_claims(table: str, data: pd.DataFrame) -> pd.DataFrame:
+    if table == "cases":
+        claims = [_claims(word, own) for word, own in zip(data["claim"], data["device_class"], strict=True)]
+        return data.drop(columns="claim").assign(claims=pd.array(claims, dtype="string"))
+    answers: pd.Series[Any] = data["verdict"].map(_ANSWERS)
+    refuted = data["verdict"] == "refuted"
+    answers = answers.mask(refuted, Answer.INVERTS).mask(refuted & (data["outcome"] == Outcome.SAME), Answer.NO_EFFECT)
+    never_run = data["reason"].str.startswith(tuple(NEVER_RUN)) & (data["outcome"] == Outcome.NONE)
+    answers = answers.mask(never_run.astype(bool), Answer.SKIPPED).astype("string")
+    return data.drop(columns="verdict").assign(answer=answers)
 
 
 def _new_names(table: str, version: int) -> dict[str, str]:

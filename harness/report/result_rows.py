@@ -16,12 +16,12 @@ from harness.analysis.noise_floor import noise_floor
 from harness.analysis.times import counted
 from harness.records import Run
 from harness.report import units
-from harness.vocabulary import REMEDIES, Outcome, Role, Roof, State, Status, Verdict
+from harness.vocabulary import NEVER_RUN, REMEDIES, Answer, Outcome, Role, Roof, State, Status
 
 
 @dataclass(frozen=True)
 class ResultRow:
-    """One line of the result table, as text; ``verdict`` is the bare word, for colour.
+    """One line of the result table, as text; ``answer`` is the bare word, for colour.
 
     ``brief`` is the reason in a few words, ``reason`` the whole sentence. The baseline's own line has no speed-up.
     """
@@ -35,7 +35,7 @@ class ResultRow:
     speedup: str = ""
     interval: str = ""
     roof: str = ""
-    verdict: str = ""
+    answer: str = ""
     brief: str = ""
     reason: str = ""
 
@@ -82,7 +82,7 @@ def _row(pair: dict[Any, Any]) -> ResultRow:
         interval=units.interval(number(pair["speedup_low"]), number(pair["speedup_high"])),
         # the time of a program that is wrong or failed is no part of a roof
         roof=part_of_roof(None if pd.isna(pair["variant_ns"]) else number(pair["roof_fraction"])),
-        verdict=pair["verdict"],
+        answer=pair["answer"],
         brief=brief_reason(pair),
         reason=pair["reason"],
     )
@@ -115,17 +115,18 @@ def _equal(column: pd.Series[Any], value: Any) -> pd.Series[bool]:
 
 
 def brief_reason(pair: dict[Any, Any]) -> str:
-    """Why the verdict is what it is, in a few words; the sentence is in the table ``pairs``."""
-    outcome = pair["outcome"]
-    if pair["verdict"] == Verdict.CONFIRMED:
-        return ""
+    """What is to be said beside the answer, in a few words; the sentence is in the table ``pairs``."""
+    outcome, answer = pair["outcome"], pair["answer"]
+    words = [] if pd.isna(pair["claimed_for"]) or pair["claimed_for"] == pair["device_class"] else ["claimed for GPUs"]
     if outcome == Outcome.NONE:
         return str(pair["reason"]).partition(";")[0]
     if outcome == Outcome.INCONCLUSIVE:
-        outcome = str(pair["reason"]).partition(":")[0].rpartition("; ")[2]
-    if pair["verdict"] == Verdict.REFUTED:
-        return f"{outcome}, claimed {pair['claim']}"
-    return f"{outcome}, no claim" if pd.isna(pair["claim"]) else outcome
+        return ", ".join([str(pair["reason"]).partition(":")[0].rpartition("; ")[2], *words])
+    if answer == Answer.NO_CLAIM:
+        return str(outcome)
+    if answer in (Answer.INVERTS, Answer.NO_EFFECT):
+        words.insert(0, f"{outcome}, claimed {pair['claim']}")
+    return ", ".join(words)
 
 
 def part_of_roof(fraction: float | None) -> str:
@@ -222,17 +223,18 @@ def number(value: Any) -> float | None:
 
 def failures(run: Run) -> list[tuple[str, str, str]]:
     """Cases that have no result: key, status and reason; those that an unfinished run lacks as one entry a reason."""
-    bad = run.cases[run.cases["status"] != Status.OK]
+    never_over = run.cases["status"].isin([*NEVER_RUN, Status.INTERRUPTED])
+    bad = pd.concat([run.failed_cases, run.cases[never_over]]).sort_index()
     unfinished = bad["status"] == Status.INTERRUPTED
     named = [(row["case_id"], row["status"], row["reason"]) for row in bad[~unfinished].to_dict("records")]
     counts = bad[unfinished]["reason"].value_counts(sort=False)
     return named + [(f"{count} cases", "interrupted", str(reason)) for reason, count in counts.items()]
 
 
-def verdict_counts(run: Run) -> dict[str, int]:
-    """How many pairs got each verdict, in the order of `harness.vocabulary.Verdict`."""
-    counts = run.pairs["verdict"].value_counts()
-    return {verdict: int(counts[verdict]) for verdict in Verdict if verdict in counts}
+def answer_counts(run: Run) -> dict[str, int]:
+    """How many pairs got each answer, in the order of `harness.vocabulary.Answer`."""
+    counts = run.pairs["answer"].value_counts()
+    return {answer: int(counts[answer]) for answer in Answer if answer in counts}
 
 
 def _caches(levels: Any) -> str:

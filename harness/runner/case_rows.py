@@ -9,7 +9,8 @@ import msgspec
 import numpy as np
 from msgspec.structs import asdict
 
-from harness.analysis.verdict import same_within
+from harness.analysis.answer import same_within
+from harness.analysis.claim import to_json
 from harness.errors import PatternError
 from harness.patterns.plan import Family
 from harness.patterns.problem import Problem
@@ -108,7 +109,7 @@ def fixed_columns(
             "device": device["device"],
             "device_class": device_class,
             "metric": info.metric,
-            "claim": variant.claim.get(device_class),
+            "claims": to_json(family.claims(variant, device_class)),
             "same_within": same_within(precision),
             "seed": seed,
             "source": portable_source(info.source),

@@ -209,6 +209,7 @@ class Manager:
             compiled=[name for name in variants if name in progress.compiled],
             last=progress.is_last_pass(limits),
             earlier={state: list(instances) for state, instances in progress.speedups.items()},
+            compared=family.compared(str(self.device["device_class"])),
             priors={state: self._prior(family.pattern.metric, state) for state in limits.states},
         )
         share, complete = PassShare(self._next_sample), False

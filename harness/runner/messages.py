@@ -58,6 +58,7 @@ class MeasureFamily(Message, frozen=True, kw_only=True):
         compiled: variants that have their rows of compilation.
         last: no pass comes after this one.
         earlier: log speed-ups of earlier passes' instances, by state.
+        compared: variants, each with another that a claim compares it with, beside the baseline.
         priors: what the run's other pairs of this metric say of how much instances differ, by state.
     """
 
@@ -75,6 +76,7 @@ class MeasureFamily(Message, frozen=True, kw_only=True):
     compiled: Sequence[str] = ()
     last: bool = True
     earlier: Mapping[str, InstanceSpeedups] = {}
+    compared: Sequence[tuple[str, str]] = ()
     priors: Mapping[str, Prior] = {}
 
 

@@ -90,19 +90,21 @@ def family_progress(family: Family, run: Run, device_class: str, sampling: Sampl
         results={variant: CaseResult.of_row(row) for variant, row in cases.items()},
         spent_s=sampling.budget_s * (1 - 1 / sampling.passes),
         blocks=checked["block"].nunique(),
-        speedups=_speedups(family, times.usable(run.cases, own), names),
+        speedups=_speedups(family, times.usable(run.cases, own), names, family.compared(device_class)),
         compiled=set(cases),
     )
 
 
-def _speedups(family: Family, samples: pd.DataFrame, variants: Mapping[str, str]) -> LogSpeedups:
+def _speedups(
+    family: Family, samples: pd.DataFrame, variants: Mapping[str, str], compared: Sequence[tuple[str, str]]
+) -> LogSpeedups:
     """The log speed-ups of each instance, by state, from samples that count."""
     baseline = find_baseline(family.pattern.variants, role=lambda variant: variant.role)
     assert baseline is not None  # Pattern refuses to be declared without
     speedups: LogSpeedups = {}
     for (state, _), instance in samples.groupby(["state", "instance"]):
         by_block = instance.pivot_table("time_ns", "block", "case_id", aggfunc="median").rename(columns=variants)
-        logs = log_speedups({str(name): by_block[name].tolist() for name in by_block}, baseline.name)
+        logs = log_speedups({str(name): by_block[name].tolist() for name in by_block}, baseline.name, compared)
         speedups.setdefault(str(state), []).append({name: values.tolist() for name, values in logs.items()})
     return speedups
 

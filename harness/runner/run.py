@@ -28,7 +28,7 @@ from harness.runner.resource_limits import RunBudget, host_memory_bytes, parse_m
 from harness.runner.run_options import Options, Progress
 from harness.runner.stop_signals import Stopped, StoppedEarly, StopSignals, exit_code
 from harness.sampling.limits import Sampling
-from harness.vocabulary import FAILED, Flag, Roof
+from harness.vocabulary import Flag, Roof
 
 #: Why a run ended before its plan did, in the manifest's ``ended_by``: this, the name of a signal, or an error.
 RUN_BUDGET: Final = "run budget"
@@ -272,4 +272,4 @@ def exit_status(run: Run) -> int:
     ended_by = str(run.manifest.get("ended_by") or "")
     if run.manifest["state"] == "interrupted" and ended_by.startswith("SIG"):
         return exit_code(ended_by)
-    return 1 if ended_by == WORKER_KILLED or FAILED & set(run.cases["status"]) else 0
+    return 1 if ended_by == WORKER_KILLED or not run.failed_cases.empty else 0

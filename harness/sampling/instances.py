@@ -43,6 +43,7 @@ class Instances:
         clock: seconds; the budget begins now.
         last: whether no other pass will come to the family.
         prior: what the run's other pairs say of how much instances differ.
+        compared: variants, each with another that it is compared with beside the baseline.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class Instances:
         clock: Clock = time.monotonic,
         last: bool = True,
         prior: Prior = NOTHING,
+        compared: Sequence[tuple[str, str]] = (),
     ) -> None:
         fewest = -(-sampling.min_instances // sampling.passes)
         self._share = replace(
@@ -63,6 +65,7 @@ class Instances:
         )
         self._sampling = sampling
         self._baseline = baseline
+        self._compared = compared
         self._clock = clock
         self._begin = clock()
         self._fewest = fewest
@@ -85,7 +88,7 @@ class Instances:
             values: time of each variant in each block of this instance; NaN when there is none.
             elapsed_s: seconds spent on this instance.
         """
-        own = log_speedups(values, self._baseline)
+        own = log_speedups(values, self._baseline, self._compared)
         blocks = len(next(iter(values.values())))
         enough = self._enough(own, blocks, elapsed_s)
         reason = self._reason(own, blocks, enough)

@@ -55,7 +55,9 @@ def spent(blocks: int, elapsed_s: float, sampling: Sampling) -> StopReason | Non
     return StopReason.MAX_BLOCKS if blocks >= sampling.max_blocks else None
 
 
-def log_speedups(values: Mapping[str, Sequence[float]], baseline: str) -> dict[str, Floats]:
+def log_speedups(
+    values: Mapping[str, Sequence[float]], baseline: str, compared: Iterable[tuple[str, str]] = ()
+) -> dict[str, Floats]:
     """The log speed-up of each variant in each block, by name, without blocks in which a side has no valid sample.
 
     Without a baseline, or with nothing beside it, the logarithms of the times.
@@ -63,11 +65,13 @@ def log_speedups(values: Mapping[str, Sequence[float]], baseline: str) -> dict[s
     Args:
         values: time of each variant in each block; NaN or 0 when there is none.
         baseline: the variant that speed-ups are counted from.
+        compared: variants, each with another that it is compared with: named ``variant/other``.
     """
-    series = {name: np.array(times, float) for name, times in values.items()}
-    base = series.pop(baseline, None)
-    if base is None or not series:
-        alone = series if base is None else {baseline: base}
-        return {name: np.log(times[times > 0]) for name, times in alone.items()}
-    both = {name: (times, (base > 0) & (times > 0)) for name, times in series.items()}
-    return {name: log_ratios(base[valid], times[valid]) for name, (times, valid) in both.items()}
+    times = {name: np.array(own, float) for name, own in values.items()}
+    pairs = {name: (baseline, name) for name in times if baseline in times and name != baseline}
+    pairs |= {f"{name}/{other}": (other, name) for name, other in compared if name in times and other in times}
+    if not pairs:
+        return {name: np.log(own[own > 0]) for name, own in times.items()}
+    both = {name: (times[base], times[own]) for name, (base, own) in pairs.items()}
+    valid = {name: (base > 0) & (own > 0) for name, (base, own) in both.items()}
+    return {name: log_ratios(base[valid[name]], own[valid[name]]) for name, (base, own) in both.items()}

@@ -1,4 +1,4 @@
-"""A run as one HTML file that needs nothing else: verdicts, speed-ups with their intervals, provenance."""
+"""A run as one HTML file that needs nothing else: answers, speed-ups with their intervals, provenance."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from harness.records import Run
-from harness.report.result_rows import device_line, failures, notes, number, result_rows, sorted_pairs, verdict_counts
+from harness.report.result_rows import answer_counts, device_line, failures, notes, number, result_rows, sorted_pairs
 from harness.report.roofline_plot import HEIGHT, WIDTH, plots
 from harness.report.templates import fill
 
@@ -21,7 +21,7 @@ def render(run: Run) -> str:
     """The whole page."""
     marks = iter(interval_mark(pair) for pair in sorted_pairs(run))
     rows: list[dict[str, Any]] = [
-        {"row": row, "mark": next(marks) if row.verdict else None, "key": row.verdict.replace(" ", "-")}
+        {"row": row, "mark": next(marks) if row.answer else None, "key": row.answer.replace(" ", "-")}
         for row in result_rows(run)
     ]
     chapters = [(name, list(items)) for name, items in groupby(rows, key=lambda item: item["row"].chapter)]
@@ -33,7 +33,7 @@ def render(run: Run) -> str:
         notes=notes(run),
         chapters=chapters,
         failures=failures(run),
-        counts=verdict_counts(run),
+        counts=answer_counts(run),
         roofs=plots(run),
         plot={"width": WIDTH, "height": HEIGHT},
         facts=_facts(run.manifest),

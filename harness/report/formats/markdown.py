@@ -9,7 +9,7 @@ from harness.records import Run
 from harness.report.markdown_table import escape, table
 from harness.report.result_rows import ResultRow, device_line, failures, notes, result_rows
 
-HEADINGS = ("pattern", "variant", "time", "speed-up", "95 % interval", "of roof", "verdict")
+HEADINGS = ("pattern", "variant", "time", "speed-up", "95 % interval", "of roof", "answer")
 
 
 def render(run: Run) -> str:
@@ -30,7 +30,7 @@ def results(rows: Iterable[ResultRow], *, with_axes: bool = True) -> list[str]:
 
 
 def _cells(row: ResultRow, axes: str) -> tuple[str, ...]:
-    # a pattern is named in the row of its baseline, which has no verdict
-    name = "" if row.verdict else f"`{row.pattern}` {axes}"
-    verdict = f"{row.verdict}: {row.brief}" if row.brief else row.verdict
-    return name, row.label, row.time, row.speedup, row.interval, row.roof, verdict
+    # a pattern is named in the row of its baseline, which has no answer
+    name = "" if row.answer else f"`{row.pattern}` {axes}"
+    answer = f"{row.answer}: {row.brief}" if row.brief else row.answer
+    return name, row.label, row.time, row.speedup, row.interval, row.roof, answer

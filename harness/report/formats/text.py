@@ -12,20 +12,22 @@ from harness.records import Run
 from harness.report.console import draw, terminal_width
 from harness.report.result_rows import (
     ResultRow,
+    answer_counts,
     device_line,
     failures,
     noise_line,
     remarks,
     result_rows,
-    verdict_counts,
 )
-from harness.vocabulary import Verdict
+from harness.vocabulary import Answer
 
 COLOURS: dict[str, str] = {
-    Verdict.CONFIRMED: "green",
-    Verdict.REFUTED: "red",
-    Verdict.INCONCLUSIVE: "yellow",
-    Verdict.NOT_APPLICABLE: "dim",
+    Answer.HOLDS: "green",
+    Answer.INVERTS: "red",
+    Answer.NO_EFFECT: "magenta",
+    Answer.UNDECIDED: "yellow",
+    Answer.NO_CLAIM: "dim",
+    Answer.SKIPPED: "dim",
 }
 
 
@@ -44,7 +46,7 @@ def render(run: Run, width: int | None = None, *, colour: bool | None = None) ->
 def _parts(run: Run, width: int) -> Iterator[str | Text | Table]:
     yield from filter(None, (device_line(run), noise_line(run)))
     rows = result_rows(run)
-    # time to roof take 45 columns with the gaps around them, a verdict at least 14
+    # time to roof take 45 columns with the gaps around them, an answer at least 14
     label_width = min(max((len(row.label) for row in rows), default=0) + 2, width - 59)
     heading = True
     for (chapter, pattern, axes), group in groupby(rows, key=lambda row: (row.chapter, row.pattern, row.axes)):
@@ -56,7 +58,7 @@ def _parts(run: Run, width: int) -> Iterator[str | Text | Table]:
         yield Text("without a result:", style="bold")
     yield from (f"  {key}: {status}: {reason}" for key, status, reason in without_result)
     yield from remarks(run)
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in verdict_counts(run).items())
+    counts = ", ".join(f"{count} {answer}" for answer, count in answer_counts(run).items())
     yield f"{counts or 'nothing was compared'}; run folder: {run.path} ({run.manifest['state']})"
 
 
@@ -66,10 +68,10 @@ def _table(rows: list[ResultRow], label_width: int, *, heading: bool) -> Table:
     table.add_column("", width=label_width, overflow="fold")
     for title, width in (("time", 7), ("speed-up", 8), ("95 % interval", 13), ("of roof", 7)):
         table.add_column(title, justify="right", no_wrap=True, width=width)
-    table.add_column("verdict", overflow="fold", min_width=14)
+    table.add_column("answer", overflow="fold", min_width=14)
     for row in rows:
-        verdict = Text(row.verdict, style=COLOURS.get(row.verdict, ""))
+        answer = Text(row.answer, style=COLOURS.get(row.answer, ""))
         if row.brief:
-            verdict.append(f": {row.brief}", style="")
-        table.add_row(Text(f"  {row.label}"), row.time, row.speedup, row.interval, row.roof, verdict)
+            answer.append(f": {row.brief}", style="")
+        table.add_row(Text(f"  {row.label}"), row.time, row.speedup, row.interval, row.roof, answer)
     return table

@@ -171,7 +171,8 @@ class FamilyRun:
         """Sample one instance of the family after the other; which rule ended it."""
         earlier, last = self.request.earlier.get(state, ()), self.request.last
         prior = self.request.priors.get(state, NOTHING)
-        instances = Instances(part, self.pattern.baseline_variant.name, earlier, last=last, prior=prior)
+        baseline, compared = self.pattern.baseline_variant.name, self.request.compared
+        instances = Instances(part, baseline, earlier, last=last, prior=prior, compared=compared)
         flusher = make_flusher(self.session) if state == State.COLD else None
         begin, sampled = time.monotonic(), Sampled("", self._next_block)
         while self._good():

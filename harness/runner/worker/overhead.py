@@ -67,7 +67,7 @@ def sample_overheads(session: Session, kernel: Any, index_space: Any, array: Any
 def _harness_ns(session: Session, launch: Callable[[], Any]) -> float:
     """One round of a family of two equal variants, sampled as the patterns' are."""
     names = ("a", "b")
-    variants = {name: VariantRun(Variant(name, Role.BASELINE, launch, {}, (), ""), launch) for name in names}
+    variants = {name: VariantRun(Variant(name, Role.BASELINE, launch, (), (), ""), launch) for name in names}
     device_ns: list[float] = []
     with _nowhere() as sender:
         rows = RowStream(sender, {name: name for name in names}, 0)

@@ -85,6 +85,6 @@ class Study:
             }
 
     def _tools(self, pair: KnownPair) -> Mapping[str, Tool]:
-        ours = partial(xebench, wall_ns=self._subject.wall_ns, device_class=self._device_class, seed=pair.seed)
+        ours = partial(xebench, wall_ns=self._subject.wall_ns, seed=pair.seed)
         arms = {name: partial(ours, precision=precision) for name, precision in PRECISIONS.items()}
         return {**arms, PYTEST: pytest_benchmark, PYPERF: self._pyperf, BEST_OF: best_of}

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from harness.analysis import intervals, verdict
+from harness.analysis import answer, intervals
 from harness.sampling import stopping
 from harness.sampling.blocks import sample_family
 from harness.sampling.limits import Sampling
 from harness.studies.noise.instruments.observation import Observation, Program, ProgramTimes
-from harness.vocabulary import Outcome
 
 _FIRST, _SECOND = "first", "second"
 
@@ -20,7 +19,6 @@ def xebench(
     budget_s: float,
     *,
     wall_ns: Callable[[Program], int],
-    device_class: str,
     seed: int,
     precision: float = Sampling.precision,
 ) -> Observation:
@@ -31,7 +29,6 @@ def xebench(
         second: Its second.
         budget_s: Seconds for both together.
         wall_ns: A session's host time of one execution.
-        device_class: gpu or cpu.
         seed: Of the orders of the blocks.
         precision: ``--precision``.
     """
@@ -47,21 +44,20 @@ def xebench(
         return stopping.decide(values, elapsed_s, baseline=_FIRST, sampling=sampling)
 
     sampled = sample_family((_FIRST, _SECOND), measure, decide, sampling, seed=seed)
-    return conclude(taken[_FIRST], taken[_SECOND], sampled.stopped_by, device_class, verdict.same_within(precision))
+    return conclude(taken[_FIRST], taken[_SECOND], sampled.stopped_by, answer.same_within(precision))
 
 
 def conclude(
     first: Sequence[float],
     second: Sequence[float],
     stopped_by: str,
-    device_class: str,
-    band: float = verdict.SAME_WITHIN,
+    band: float = answer.SAME_WITHIN,
 ) -> Observation:
     """The speed-up, its interval and the outcome of times by block."""
     speedup = intervals.speedup(first, second)
     ratios = [before / after for before, after in zip(first, second, strict=True)]
-    circumstances = verdict.Circumstances(stopped_by=stopped_by, drift=intervals.drift(ratios))
-    judged = verdict.judge(speedup, Outcome.FASTER, device_class, circumstances, band)
+    circumstances = answer.Circumstances(stopped_by=stopped_by, drift=intervals.drift(ratios))
+    judged = answer.judge(speedup, None, circumstances, band)
     return Observation(
         ProgramTimes.of(first),
         ProgramTimes.of(second),

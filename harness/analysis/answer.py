@@ -1,4 +1,4 @@
-"""From an interval to an outcome, and from an outcome and a claim to a verdict. Every verdict has a reason."""
+"""From an interval to an outcome, and from an outcome and a claim to an answer. Every answer has a reason."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
+from harness.analysis.claim import Claim
 from harness.analysis.intervals import MIN_SAMPLES, UNKNOWN, Interval
 from harness.analysis.unrecorded import HostTimes
-from harness.vocabulary import NEVER_RUN, REMEDIES, Flag, Outcome, Status, StopReason, Verdict
+from harness.vocabulary import NEVER_RUN, REMEDIES, Answer, Flag, Outcome, Status, StopReason
 
 #: Speed-ups from 1 / (1 + this) to 1 + this are the same in practice, in runs that do not tell their band.
 SAME_WITHIN: Final = 0.02
@@ -22,6 +23,9 @@ TWICE: Final = 2
 #: Relative change from the first half of the blocks to the second from which a drift is worth a reason.
 NOTABLE_DRIFT: Final = 0.02
 
+#: Outcomes that say that there is a difference.
+SURE: Final = (Outcome.FASTER, Outcome.SLOWER)
+
 _STATUS_WORDS: Final = {Status.WRONG: "wrong result", Status.ERROR: "failed"}
 
 
@@ -31,13 +35,13 @@ class Judgement:
 
     Attributes:
         outcome: faster, slower, same, inconclusive, or none when there is no speed-up to judge.
-        verdict: confirmed, refuted, inconclusive or not applicable.
+        answer: holds, inverts, no effect, undecided, no claim or skipped.
         reason: One line; of an inconclusive outcome it begins with a code: too few blocks, unrecorded work?, timer, a
             flag that tells of the machine, drift, budget or noise.
     """
 
     outcome: Outcome
-    verdict: Verdict
+    answer: Answer
     reason: str
 
 
@@ -92,64 +96,101 @@ def same_within(precision: float) -> float:
 
 def judge(
     interval: Interval,
-    claim: str | None,
-    device_class: str,
+    claim: Claim | None,
     circumstances: Circumstances,
     band: float = SAME_WITHIN,
+    *,
+    at_guides_size: bool = False,
 ) -> Judgement:
-    """The verdict on a claim, of a pair whose both sides ran and computed the right result.
+    """The answer to a claim of time, of a pair whose both sides ran and computed the right result.
 
     Args:
         interval: The speed-up with its interval over blocks.
-        claim: faster, slower or same; None when the guide claims nothing for this device class.
-        device_class: gpu or cpu.
+        claim: None when nothing is claimed of this pair.
         circumstances: What else is known of the blocks.
         band: Relative difference below which two times are the same in practice (`same_within`).
+        at_guides_size: whether product, metric and size are those of the claim's figure: else nobody promised by how
+            much.
     """
-    outcome, reason = _conclude(interval, circumstances, band)
+    trusted, outcome, reason = _conclude(interval, circumstances, band)
     if claim is None:
-        return Judgement(outcome, Verdict.NOT_APPLICABLE, f"{reason}; {_no_claim(device_class)}")
-    if outcome == Outcome.INCONCLUSIVE:
-        return Judgement(outcome, Verdict.INCONCLUSIVE, reason)
-    # a difference that is sure and too small to matter is what a claim of "same" says
-    holds = outcome == claim or (claim == Outcome.SAME and _within(interval, band))
-    return Judgement(outcome, Verdict.CONFIRMED if holds else Verdict.REFUTED, f"claimed {claim}; {reason}")
+        return Judgement(outcome, Answer.NO_CLAIM, reason)
+    if not trusted:
+        return Judgement(outcome, Answer.UNDECIDED, reason)
+    least = claim.at_least if at_guides_size or claim.figure is None else 1.0
+    answer = _answer(interval, outcome, claim, band, least)
+    if answer == Answer.UNDECIDED:
+        return Judgement(outcome, answer, reason)
+    less = f" by at least {least:g} times" if least > 1 else ""
+    return Judgement(outcome, answer, f"claimed {claim.word}{less}; {reason}")
 
 
-def without_speedup(status: str, why: str | None, side: str, claim: str | None, device_class: str) -> Judgement:
-    """The verdict of a pair one side of which is not ok.
+def _answer(interval: Interval, outcome: Outcome, claim: Claim, band: float, least: float) -> Answer:
+    """The answer to a claim of time by an interval that can be trusted."""
+    if claim.word == Outcome.SAME:
+        wanted = claim.within or band
+        if _within(interval, wanted):
+            return Answer.HOLDS
+        outside = interval.low > 1 + wanted or interval.high < 1 / (1 + wanted)
+        # a difference that is sure inverts a claim of none; with a width of the claim's own it must leave that
+        return Answer.INVERTS if outside or (not claim.within and outcome in SURE) else Answer.UNDECIDED
+    if _within(interval, band):  # a difference that is sure and too small to matter
+        return Answer.NO_EFFECT
+    if outcome not in SURE:
+        return Answer.UNDECIDED
+    if outcome != claim.word:
+        return Answer.INVERTS
+    most = max(interval.high, 1 / interval.low)
+    return Answer.HOLDS if most >= least else Answer.NO_EFFECT
+
+
+def judge_end(status: str, why: str | None, claim: Claim) -> Judgement:
+    """The answer to a claim that a variant's result is wrong, or that it is refused."""
+    happened = f"{_STATUS_WORDS.get(Status(status), status)}: {why}" if why else status
+    if claim.expects(status, why):
+        return Judgement(Outcome.NONE, Answer.HOLDS, f"claimed {claim.word}; {happened}")
+    if status == Status.OK:
+        return Judgement(Outcome.NONE, Answer.NO_EFFECT, f"claimed {claim.word}; it computes the right result here")
+    if status in NEVER_RUN:
+        return Judgement(Outcome.NONE, Answer.SKIPPED, happened)
+    expected = f"claimed {claim.word}" + (f" with {claim.kind!r}" if claim.kind else "")
+    return Judgement(Outcome.NONE, Answer.UNDECIDED, f"{expected}; {happened}")
+
+
+def without_speedup(status: str, why: str | None, side: str, claim: Claim | None) -> Judgement:
+    """The answer of a pair one side of which is not ok.
 
     Args:
         status: Status of that side's case; ok when it ran, but no sample of it can be used.
         why: Its reason.
         side: Whose status it is, for the reason, such as "baseline one_by_one"; "" for the variant itself.
         claim: See `judge`.
-        device_class: gpu or cpu.
     """
     word = "no valid sample" if status == Status.OK else _STATUS_WORDS.get(Status(status), status)
     reason = f"{side} {word}".strip() + (f": {why}" if why else "")
     if status in NEVER_RUN:
-        return Judgement(Outcome.NONE, Verdict.NOT_APPLICABLE, reason)
-    if claim is None:
-        return Judgement(Outcome.NONE, Verdict.NOT_APPLICABLE, f"{reason}; {_no_claim(device_class)}")
-    return Judgement(Outcome.NONE, Verdict.INCONCLUSIVE, reason)
+        return Judgement(Outcome.NONE, Answer.SKIPPED, reason)
+    return Judgement(Outcome.NONE, Answer.NO_CLAIM if claim is None else Answer.UNDECIDED, reason)
 
 
-def _conclude(interval: Interval, circumstances: Circumstances, band: float) -> tuple[Outcome, str]:
+def _conclude(interval: Interval, circumstances: Circumstances, band: float) -> tuple[bool, Outcome, str]:
+    """Whether the interval says anything, what it says, and why."""
     if not interval.known:
         ended = f", ended by {circumstances.stopped_by}" if circumstances.stopped_by else ""
-        return Outcome.INCONCLUSIVE, (
-            f"too few blocks: {interval.n} of the {MIN_SAMPLES} that an interval needs{ended}; raise --budget"
+        return (
+            False,
+            Outcome.INCONCLUSIVE,
+            f"too few blocks: {interval.n} of the {MIN_SAMPLES} that an interval needs{ended}; raise --budget",
         )
     outcome = outcome_of(interval, band)
     measured = describe(interval, "blocks")
     if circumstances.host is not None and (contradiction := circumstances.host.contradiction(outcome)):
-        return Outcome.INCONCLUSIVE, f"{contradiction} ({measured})"
+        return False, Outcome.INCONCLUSIVE, f"{contradiction} ({measured})"
     if outcome == Outcome.INCONCLUSIVE:
-        return outcome, f"{_obstacle(interval, circumstances)} ({measured})"
+        return True, outcome, f"{_obstacle(interval, circumstances)} ({measured})"
     if outcome == Outcome.SAME:
-        return outcome, f"{measured}, same within {100 * band:.3g} %"
-    return outcome, f"{size(interval.estimate)}: {measured}"
+        return True, outcome, f"{measured}, same within {100 * band:.3g} %"
+    return True, outcome, f"{size(interval.estimate)}: {measured}"
 
 
 def size(speedup: float) -> str:
@@ -191,7 +232,3 @@ def _mostly_quantum(interval: Interval, quantum: float) -> bool:
     """
     half_width = math.log(interval.high / interval.low) / 2
     return 0 < half_width <= math.sqrt(2) * math.log1p(quantum)
-
-
-def _no_claim(device_class: str) -> str:
-    return f"the guide makes no claim of this variant on a {device_class} device"
