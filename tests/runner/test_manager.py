@@ -143,7 +143,7 @@ def manage(*scripts: Sequence[Any], **options: Any) -> tuple[Manager, Sink, list
         **{"sampling": Sampling(), "timeout_s": 1, **options},
         seed=1,
         clock=clock,
-        make_worker=lambda device: next(waiting),  # type: ignore[arg-type, return-value]
+        make_worker=lambda device, environment: next(waiting),  # type: ignore[arg-type, return-value]
     )
     return manager, sink, workers
 
