@@ -60,7 +60,7 @@ class Manager:
         notice: called with the name of the variant at work, for progress.
         say: prints a notice that stays.
         sample_flags: what the samples that arrive now are marked with, beside their own flags.
-        make_worker: starts a worker on a device.
+        make_worker: starts a worker on a device, with variables in its ``environment``.
         clock: seconds, for tests.
         worker_was_killed: whether somebody else killed a worker, so that what it was at is to be measured again.
     """
@@ -75,7 +75,7 @@ class Manager:
     notice: Callable[[str], None] = lambda text: None
     say: Callable[[str], None] = lambda text: None
     sample_flags: Callable[[], Sequence[Flag]] = tuple
-    make_worker: Callable[[str], WorkerProcess[Answer]] = start_worker
+    make_worker: Callable[..., WorkerProcess[Answer]] = start_worker
     clock: Clock = time.monotonic
 
     def __post_init__(self) -> None:
@@ -83,7 +83,7 @@ class Manager:
         self.worker_was_killed = False
         self._end_s = self._share_s = math.inf
         self._families: dict[str, FamilyProgress] = {}
-        self._worker = DeviceWorker(lambda: self.make_worker(str(self.device["device"])))
+        self._worker = DeviceWorker(self._start_worker)
 
     def measure_roofs(self, *, brief: bool = False) -> Mapping[str, Any]:
         """The device's measured roofs: columns of the table ``devices``; ``brief``: by a look of a moment.
@@ -140,6 +140,9 @@ class Manager:
         """End the worker."""
         self._worker.close()
 
+    def _start_worker(self, environment: Mapping[str, str]) -> WorkerProcess[Answer]:
+        return self.make_worker(str(self.device["device"]), environment=environment)
+
     def _begin_pass(self, family: Family, number: int) -> FamilyProgress:
         """What is known of a family, new in the first pass; variants to measure wait."""
         key = self._key(family)
@@ -191,6 +194,7 @@ class Manager:
         Raises:
             _BudgetSpent: it was silent when the run's time was over.
         """
+        self._worker.use(progress.family.pattern.environment)
         self._worker.ready()  # what that takes is no part of the budget for sampling
         family, variants = progress.family, list(progress.waiting)
         limits = progress.limits(self._end_s - self.clock())
