@@ -23,7 +23,7 @@ from harness.pages.claim_answers import Found, Said, all_said, answers, class_of
 from harness.patterns.declaration import PatternInfo
 from harness.patterns.registry import discover
 from harness.records import Run
-from harness.report import claim_text
+from harness.report import claim_text, units
 from harness.report.markdown_table import table
 from harness.report.templates import fill
 from harness.vocabulary import ANSWERED, Answer, DeviceClass
@@ -145,7 +145,7 @@ def _chapter(answered: Answered, of_chapter: Mapping[str, str], chapter: str) ->
 
 def _told(said: Said, *, first: bool = True) -> tuple[str, ...]:
     claim, figure = said.claim, said.claim.figure
-    printed = f"{figure.speedup:g}" + (f" on {figure.device}" if figure.device else "") if figure else ""
+    printed = claim_text.printed(figure) if figure else ""
     what = f"`{said.variant}` {claim_text.said(claim)}"
     return f"`{said.pattern}`" if first else "", what, claim.strength, claim.source, printed
 
@@ -158,11 +158,8 @@ def cell(found: Sequence[Found]) -> str:
     parts = []
     for word, group in present:
         speedups = [each.speedup for each in group if each.speedup is not None]
-        span = (
-            " to ".join(dict.fromkeys(f"{speedup:.3g}" for speedup in (min(speedups), max(speedups))))
-            if speedups
-            else ""
-        )
+        ends = (min(speedups), max(speedups)) if speedups else ()
+        span = " to ".join(dict.fromkeys(map(units.figure, ends)))
         where = f"({_points(group, names)})" if len(present) > 1 else ""
         parts.append(" ".join(part for part in (word, span, where) if part))
     return "; ".join(parts)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from harness.analysis.claim import Claim
+from harness.analysis.claim import Claim, Figure
+from harness.vocabulary import Outcome, Strength
 
 
 def said(claim: Claim) -> str:
@@ -12,7 +13,7 @@ def said(claim: Claim) -> str:
 
 def _what(claim: Claim) -> str:
     least = f" by at least {claim.at_least:g} times" if claim.at_least > 1 else ""
-    if claim.word == "same":
+    if claim.word == Outcome.SAME:
         return f"same as {claim.against}" + (f" within {claim.within:.0%}" if claim.within else "")
     if claim.of_time:
         return f"{claim.word} than {claim.against}{least}"
@@ -37,7 +38,10 @@ def who(claim: Claim) -> str:
     """Who says it: ``G 4530: 2.9 on Max 1550``, ``ours``."""
     if claim.is_ours:
         return "ours"
-    figure = claim.figure
-    printed = f": {figure.speedup:g}" + (f" on {figure.device}" if figure.device else "") if figure else ""
-    implied = " (implied)" if claim.strength == "implied" else ""
-    return f"{claim.source}{printed}{implied}"
+    implied = " (implied)" if claim.strength == Strength.IMPLIED else ""
+    return claim.source + (f": {printed(claim.figure)}" if claim.figure else "") + implied
+
+
+def printed(figure: Figure) -> str:
+    """What the guide measured: ``2.9 on Max 1550``."""
+    return f"{round(figure.speedup, 2):g}" + (f" on {figure.device}" if figure.device else "")

@@ -123,7 +123,10 @@ def test_a_claim_that_another_takes_the_place_of_is_not_asked(run: Run) -> None:
     assert both.without("here", 1) == "not in that run"  # had it no samples of it
     page = markdown(both, [])
     assert "| `p` | `fast` faster than slow, for GPUs | figure | G 4530 | 2.5 on Max 1550 | not asked |" in page
-    assert "|  | `fast` slower than slow, for CPUs | ours |  |  | holds 0.5 (lanes=32); inverts 2 (lanes=16) |" in page
+    assert (
+        "|  | `fast` slower than slow, for CPUs | ours |  |  | holds 0.500 (lanes=32); inverts 2.00 (lanes=16) |"
+        in page
+    )
     assert "- `p`: `fast` against `slow`, on `here`: nobody has said yet why." in page
 
 
@@ -131,9 +134,12 @@ def test_a_claim_that_another_takes_the_place_of_is_not_asked(run: Run) -> None:
     ("found", "text"),
     [
         ([], ""),
-        ([("holds", 2.0, 16)], "holds 2"),
-        ([("holds", 2.0, 16), ("holds", 4.567, 32)], "holds 2 to 4.57"),
-        ([("inverts", 0.5, 8), ("holds", 2.0, 16), ("holds", 2.0, 32)], "holds 2 (lanes=16|32); inverts 0.5 (lanes=8)"),
+        ([("holds", 2.0, 16)], "holds 2.00"),
+        ([("holds", 2.0, 16), ("holds", 4.567, 32)], "holds 2.00 to 4.57"),
+        (
+            [("inverts", 0.5, 8), ("holds", 2.0, 16), ("holds", 2.0, 32)],
+            "holds 2.00 (lanes=16|32); inverts 0.500 (lanes=8)",
+        ),
         ([("skipped", None, 16)], "skipped"),
     ],
 )
