@@ -11,7 +11,7 @@ pattern = Pattern(
     catalogue=("E26", "E27"),
     guide="Registers and Performance / Sharing Registers in a Sub-group",
     lesson="256 bins a work-item spill to memory; 16 lanes that own 16 bins each keep the same 256 in registers.",
-    claim=Claim("faster", on=("gpu",), source="G 2191 to 2197"),
+    claim=tuple(Claim(word, on=("gpu",), source="G 2191 to 2197") for word in ("faster", "spills")),
     presets={
         "smoke": {"n": 1 << 15},
         "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 24, per_lane=256)}},

@@ -14,11 +14,12 @@ pattern = Pattern(
     presets={
         # no multiples of HOPS: a ring's order shows in the result only where the last round is not complete
         "smoke": {"n": 1 << 13, "steps": 62},
-        "default": {"n": {"cpu": 1 << 16, "gpu": fit(1 << 20, per_lane=16)}, "steps": 254},
-        # one work-group, and so one or two threads, which cannot use all of SLM's bandwidth: 16 times is out of reach
+        "default": {"n": {"cpu": 1 << 14, "gpu": fit(1 << 20, per_lane=16)}, "steps": 254},
+        # two steps fewer than the guide's, for the reason above; one work-group, and so one or two threads, which
+        # cannot use all of SLM's bandwidth: 16 times is out of reach
         "guide": {"n": 32, "steps": 1024 * 1024 - 2},
     },
-    # The guide has 16 banks and a stride of 16. At 2 and 8 fewer lanes share a bank; at 17, none do.
+    # The guide has 16 banks and a stride of 16. At 2 and 8, fewer lanes share a bank; at 17, no two of 16 do.
     axes={"stride": (16, 2, 8, 17, 32), "work_group_size": (32,)},
 )
 

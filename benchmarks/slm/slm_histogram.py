@@ -14,7 +14,7 @@ pattern = Pattern(
     lesson="1024 bins do not fit a sub-group's registers: a work-group shares them in SLM, by local atomics.",
     presets={
         "smoke": {"n": 1 << 18},
-        "default": {"n": {"cpu": 1 << 20, "gpu": fit(1 << 24, per_lane=256)}},
+        "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 24, per_lane=256)}},
         "guide": {"n": 4096 * 4096},
     },
     # The guide has 1024 bins and work-groups of 64. It asks to try others, and 256 bins, whose times it calls
@@ -151,6 +151,7 @@ def one_item_zeroes(session, p, bins, work_group_size):
 @pattern.optimized(
     claim=(
         Claim("faster", on=("gpu",), where={"bins": 1024}, strength="implied", source="G 2945 to 2947"),
+        Claim("spills", on=("gpu",), where={"bins": 1024}, source="G 2945"),
         Claim("faster", against="one_item_zeroes", on=("gpu",), source="G 3045"),
     )
 )

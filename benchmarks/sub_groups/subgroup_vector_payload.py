@@ -101,7 +101,7 @@ def four_elements(session, p, work_group_size, interleave):
 @pattern.optimized(
     claim=(
         Claim("faster", on=("gpu",), source="G 1253 to 1255"),
-        Claim("messages", on=("gpu",), source="G 1295"),  # each carries four times as much
+        Claim("messages", at_least=4, on=("gpu",), source="G 1295"),
     )
 )
 def vector_of_four(session, p, work_group_size, interleave):
