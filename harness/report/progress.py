@@ -8,7 +8,9 @@ from types import TracebackType
 from typing import Self, TextIO
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
+from rich.progress import Progress, ProgressColumn, Task
+from rich.spinner import Spinner
+from rich.table import Column
 from rich.text import Text
 
 from harness.report.units import long_time
@@ -23,15 +25,12 @@ class ProgressLine:
     def __init__(self, stream: TextIO) -> None:
         self._console = Console(file=stream, emoji=False)
         self._bar = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=12),
-            _Visits(),
-            _TimeLeft(),
+            _HowFar(),
             console=self._console,
             transient=True,
             disable=not stream.isatty(),
         )
-        self._task = self._bar.add_task("", total=None)
+        self._task = self._bar.add_task("starting", total=None)
         self._name = ""
         self._visit = ""
 
@@ -83,16 +82,20 @@ class ProgressLine:
         self._bar.stop()
 
 
-class _Visits(MofNCompleteColumn):
-    """How many visits are over; nothing before the first."""
+class _HowFar(ProgressColumn):
+    """Visits that are over, the time until the end where that is known, and what the run is at.
+
+    In this order and in one column, so that a narrow terminal cuts off the end of the last.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(Column(no_wrap=True))
+        self._alive = Spinner("line")
 
     def render(self, task: Task) -> Text:
-        return Text() if task.total is None else super().render(task)
-
-
-class _TimeLeft(ProgressColumn):
-    """The time until the end, where it is known."""
-
-    def render(self, task: Task) -> Text:
+        """The line."""
         end_s = task.fields.get("end_s")
-        return Text() if end_s is None else Text(f"{long_time(max(0.0, end_s - time.monotonic()))} left")
+        left = None if end_s is None else f"{long_time(max(0.0, end_s - time.monotonic()))} left"
+        visits = None if task.total is None else f"{task.completed:.0f}/{task.total:.0f}"
+        line = "  ".join(filter(None, [visits, left, task.description]))
+        return Text(f"{self._alive.render(task.get_time())} {line}")
