@@ -63,7 +63,7 @@ def obstacle(pair: Mapping[Any, Any]) -> str:
     if end := _ENDS.get((pair["claim"], answer)) if not pd.isna(pair["claim"]) else None:
         return end
     if answer == Answer.SKIPPED:  # the sign says so
-        return reason.partition(";")[0].removeprefix("skipped: ")
+        return reason.partition(";")[0].partition(", ")[0].removeprefix("skipped: ")
     if outcome == Outcome.NONE:
         happened = reason.partition("; ")[2] if reason.startswith("claimed ") else reason
         return happened.partition(":")[0]

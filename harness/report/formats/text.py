@@ -98,7 +98,7 @@ def _lines(run: Run, width: int, *, verbose: bool) -> Iterator[str | Text]:
         yield from _remarks(remarks(run), width)
     else:
         yield from (f"! {_shortened(line, width - 2)}" for line in brief_remarks(run))
-    yield from textwrap.wrap(f"run folder: {run.path} ({run.manifest['state']})", width, break_long_words=False)
+    yield f"run folder: {run.path} ({run.manifest['state']})"
 
 
 def _columns(rows: Sequence[ResultRow], width: int) -> _Columns:
@@ -139,6 +139,7 @@ def _measured(row: ResultRow) -> str:
         "95 % interval": row.interval,
         "of its roof:": row.roof,
         "guide:": row.guide,
+        "claim:": "" if row.guide else row.claimed_by,
     }
     return "; ".join(f"{name} {value}" for name, value in parts.items() if value not in ("", "-"))
 
@@ -146,7 +147,7 @@ def _measured(row: ResultRow) -> str:
 def _answer(row: ResultRow, columns: _Columns, width: int) -> Iterator[Text]:
     """Sign, name, speed-up, bar and words; what the name or the words need more stands below."""
     style = COLOURS.get(row.answer, "")
-    sign, speedup = SIGNS.get(row.answer, "?"), row.speedup.rjust(7 if row.speedup == "-" else 1)
+    sign, speedup = SIGNS.get(row.answer, "?"), row.speedup
     names, against = [f"{sign} {row.label}"], ""
     if len(names[0]) + 1 + len(speedup) > columns.left:
         names, against = [f"{sign} {row.variant}"], f"    against {row.against}" if row.against else ""
@@ -154,13 +155,13 @@ def _answer(row: ResultRow, columns: _Columns, width: int) -> Iterator[Text]:
         yield from (Text(line, style=style) for line in textwrap.wrap(names[0], width, subsequent_indent="  "))
         names = [""]
     left = names[0].ljust(columns.left - len(speedup)) + speedup
-    bar = speedup_bar.bar(*row.ends, columns.bar)
-    words = _words(row.asides, columns.words)
-    first = f"{left} {bar}"
-    yield Text(first.rstrip() if not words else first, style=style).append(f" {words[0]}" if words else "", "not dim")
-    below = [against] if against else []
-    for name, word in zip_longest(below, words[1:], fillvalue=""):
-        yield Text(f"{name.ljust(len(first))} {word}".rstrip() if word else name)
+    # without a speed-up there is no bar, and the words have its place
+    drawn = row.ends[0] is not None
+    first = f"{left} {speedup_bar.bar(*row.ends, columns.bar)}" if drawn else left
+    words = _words(row.asides, columns.words if drawn else columns.words + columns.bar + 1)
+    yield Text(first if words else first.rstrip(), style=style).append(f" {words[0]}" if words else "", "not dim")
+    for name, word in zip_longest([against] if against else [], words[1:], fillvalue=""):
+        yield Text(f"{name.ljust(len(first))} {word}" if word else name)
 
 
 def _words(asides: Sequence[str], width: int) -> list[str]:
