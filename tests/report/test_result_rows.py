@@ -106,11 +106,8 @@ def test_csv_has_axes_in_the_order_of_numbers() -> None:
     for size in (17, 31, 7):
         for variant, role in (("a", "naive"), ("b", "optimized")):
             made.times(made.case(variant, role, axes=json.dumps({"odd_size": size})), noisy(100))
-    heading, *lines = render(made.run(), "csv").splitlines()
-    places = [line.index("odd_size") for line in lines]
-    assert len(places) == 6 or len(places) == 3, heading
-    found = [re.findall(r'odd_size"": (\d+)', line)[0] for line in lines]
-    assert [*dict.fromkeys(found)] == ["7", "17", "31"]
+    lines = render(made.run(), "csv").splitlines()[1:]
+    assert [re.findall(r'odd_size"": (\d+)', line)[0] for line in lines] == ["7", "17", "31"]
 
 
 def test_a_wrong_variant_has_no_part_of_a_roof_and_its_baseline_a_time(run: Run) -> None:
