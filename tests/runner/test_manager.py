@@ -470,7 +470,7 @@ def test_a_hang_takes_its_share_of_the_budget_of_the_run_and_leaves_the_rest_to_
 
 def of_variants(names: str) -> Family:
     roles = ["naive", *["optimized"] * (len(names) - 1)]
-    variants = tuple(VariantInfo(name, role, {}, "") for name, role in zip(names, roles, strict=True))
+    variants = tuple(VariantInfo(name, role, (), "") for name, role in zip(names, roles, strict=True))
     return Family(msgspec.structs.replace(INFO, variants=variants), "smoke", {}, {})
 
 
