@@ -178,7 +178,7 @@ def _notes(answered: Answered, numbers: Sequence[int]) -> Iterator[str]:
         whose = f"- `{pattern}`: `{variant}` against `{against}`"
         if key in sentences or key in missing:
             where = ", ".join(f"`{name}`" for name in answered.runs if key in answered.explained(name))
-            yield f"{whose}, on {where}: {sentences.get(key, 'nobody has said yet why.')}"
+            yield f"{whose}, on {where}: {' '.join(sentences.get(key, 'nobody has said yet why.').split())}"
         for name in answered.runs:
             found = [each for n in numbers if answered.said[n].key == key for each in answered.found[name][n]]
             reasons = [*dict.fromkeys(each.reason for each in found if each.answer == Answer.UNDECIDED)]
