@@ -45,7 +45,7 @@ class Measure:
 #: Every word of `harness.vocabulary.CODE_CLAIMS`.
 MEASURES: Final[Mapping[str, Measure]] = {
     "registers": Measure(("registers_used",), max, "registers"),
-    "spills": Measure(("spill_bytes", "private_bytes"), max, "bytes of a hardware thread outside registers"),
+    "spills": Measure(("spill_bytes", "private_bytes"), max, "bytes outside registers"),
     "messages": Measure(_MESSAGES, sum, "messages to memory"),
     "instructions": Measure(("instructions",), sum, "instructions"),
 }

@@ -101,7 +101,7 @@ def test_of_several_kernels_what_a_thread_holds_is_the_largest_and_the_rest_adds
 def test_spills_are_all_that_has_no_register() -> None:
     kernels = kernel(launch("slow"), spill_bytes=64, private_bytes=1024), kernel(launch("fast"), spill_bytes=64)
     (found,) = answers(Claim("spills", against="slow"), *kernels)
-    assert found.reason == "64 against 1088 bytes of a hardware thread outside registers"
+    assert found.reason == "64 against 1088 bytes outside registers"
 
 
 def test_a_side_without_code_leaves_it_undecided() -> None:

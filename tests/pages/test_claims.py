@@ -159,15 +159,17 @@ def test_sentences_are_asked_for_and_stale_ones_are_named(run: Run) -> None:
 
 def test_claims_on_code_have_the_answers_of_the_kept_compilers() -> None:
     claim = Claim("registers", against="slow", source="G 2272")
-    told = {"pattern": "p", "variant": "fast", "gpu": "pvc", "answer": "holds", "reason": "8 against 16 registers"}
+    told = {"pattern": "p", "variant": "fast", "gpu": "pvc", "answer": "holds", "number": 8, "against_number": 16}
     told["claim"] = {**msgspec.to_builtins(claim), "source": "", "strength": "ours"}  # it was ours then
+    refused = {**told, "gpu": "bmg", "answer": "undecided", "number": None}
+    another = {**told, "claim": {**told["claim"], "against": "x"}}
     compilers = [
         {"igc": "libigc.so.1.0.1", "rows": []},
-        {"igc": "libigc.so.2.40", "rows": [], "claims": [told, {**told, "claim": {**told["claim"], "against": "x"}}]},
+        {"igc": "libigc.so.2.40", "rows": [], "claims": [told, refused, another]},
     ]
     said = [Said("p", "fast", claim), Said("p", "fast", FASTER)]
     assert _code(said, compilers)[2:] == [
         "| `p` | `fast` fewer registers than slow | stated | G 2272 |  | not compiled yet "
-        "| pvc: holds, 8 against 16 registers |"
+        "| holds on pvc, 8 against 16; undecided on bmg |"
     ]
     assert _code(said[1:], compilers) == []
