@@ -17,9 +17,8 @@ from harness.isa.assembly import Assembly, Instruction
 _OPERAND: Final = re.compile(
     r"\br(?P<first>\d+)(?:\.(?P<part>\d+))?(?:<(?P<region>[\d;,]+)>)?(?::(?:(?P<count>\d+)|(?P<type>[a-z]\w*)))?"
 )
-#: Registers of a message's payload and of its answer, where only the disassembler's comment tells them.
-_SENT: Final = re.compile(r"\bwr:(\d+)")
-_RECEIVED: Final = re.compile(r"\brd:(\d+)")
+#: Registers of a message's answer and of both parts of what it sends, where only the disassembler's comment tells them.
+_SENT: Final = tuple(re.compile(pattern) for pattern in (r"\brd:(\d+)", r"\bwr:(\d+)", r"\bwr:\d+h?\+(\d+)"))
 
 _BYTES: Final = {
     **dict.fromkeys(("b", "ub"), 1),
@@ -80,7 +79,7 @@ def _reach(region: str | None, lanes: int) -> int:
 def _of_send(code: str, comment: str) -> Iterator[int]:
     """``send.dc0 (16|M0)  r1  r0 ...  // wr:1h+0, rd:4``: what is received and what is sent."""
     operands = code.partition("|")[2].partition(")")[2].split()
-    for operand, counted in zip(operands, (_RECEIVED, _SENT), strict=False):
+    for operand, counted in zip(operands, _SENT, strict=False):
         register, count = re.fullmatch(r"r(\d+)", operand), counted.search(comment)
         if register and count:
             yield from range(int(register[1]), int(register[1]) + int(count[1]))

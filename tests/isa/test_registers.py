@@ -25,6 +25,7 @@ from harness.isa.registers import registers_named
         ("load.ugm.d64x4.a64 (16|M0)  r33:8  [r1:2]  {I@1,$3} // ex_desc:0x0; r99", 10),
         ("store.ugm.d32.a32 (16|M0)  bti[1][r5:2]  r8:2", 4),
         ("send.dc0 (16|M0)  r1  r0  null:0  0x0  0x024C31A0 // wr:1h+0, rd:4; hword scratch block read x8", 5),
+        ("send.dc1 (16|M0)  null  r5  r8  0x80  0x04025E01 // wr:2+2, rd:0; untyped surface write with x", 4),
         ("send.gtwy (8|M0)  null  r127  null:0  0x0  0x02000010 // wr:1+0, rd:0; end of thread", 1),
         ("sync.nop  null  {Compacted,$2.dst}", 0),
     ],
