@@ -71,13 +71,16 @@ def class_of(run: Run) -> str:
     return str(run.devices["device_class"].iloc[0])
 
 
-def answers(run: Run, infos: Sequence[PatternInfo], rewritten: Mapping[str, int]) -> list[list[Found]]:
-    """The answers of a run to each of `all_said`; none where it cannot answer.
+def answers(
+    claims: Iterable[Said], run: Run, infos: Sequence[PatternInfo], rewritten: Mapping[str, int]
+) -> list[list[Found]]:
+    """The answers of a run to each of some claims; none where it cannot answer.
 
     A run answers what is claimed of a variant when it has the pattern with this metric, state of the caches, and axes
     and sizes of these names, and both variants; at its own sizes, whatever those of the presets are today.
 
     Args:
+        claims: of these patterns.
         run: of any schema version.
         infos: the patterns of today.
         rewritten: patterns, and variants as ``pattern/variant``, whose program was changed: the schema version of the
@@ -86,19 +89,19 @@ def answers(run: Run, infos: Sequence[PatternInfo], rewritten: Mapping[str, int]
     cases = rows(run.cases)
     version = int(run.manifest["schema_version"])
     variants = {(info.name, variant.name): (info, variant) for info in infos for variant in info.variants}
-    claims, roles = [], []
+    asked_of_cases, roles = [], []
     for case in cases:
         info, variant = variants.get((case["pattern"], case["variant"]), (None, None))
         asked: list[Claim] = []
         if info and variant and _is_as_today(case, info):
             now = [claim for claim in variant.claims if _is_measured(info.name, variant, claim, rewritten, version)]
             asked = [claim for claim in applying(now, case["device_class"], _values(case)) if not claim.of_code]
-        claims.append(to_json(asked))
+        asked_of_cases.append(to_json(asked))
         roles.append(variant.role if variant else case["role"])
-    table = pairs(run.cases.assign(claims=claims, role=roles), run.samples, run.devices, ())
+    table = pairs(run.cases.assign(claims=asked_of_cases, role=roles), run.samples, run.devices, ())
     states = {info.name: STATES_ASKED[info.state] for info in infos}
     measured = [row for row in table if row["state"] is None or row["state"] in states.get(row["pattern"], ())]
-    return [[_found(row) for row in measured if _answers(row, said)] for said in all_said(infos)]
+    return [[_found(row) for row in measured if _answers(row, said)] for said in claims]
 
 
 def is_asked(said: Said, every: Iterable[Said], device_class: str) -> bool:

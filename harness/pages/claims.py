@@ -64,15 +64,8 @@ class Answered:
     @cached_property
     def found(self) -> dict[str, list[list[Found]]]:
         """For each run its answers to each of `said`."""
-        every = all_said(self.infos)
-        return {
-            name: [
-                found
-                for said, found in zip(every, answers(run, self.infos, self.notes["rewritten"]), strict=True)
-                if not said.claim.of_code
-            ]
-            for name, run in self.runs.items()
-        }
+        rewritten = self.notes["rewritten"]
+        return {name: answers(self.said, run, self.infos, rewritten) for name, run in self.runs.items()}
 
     def without(self, name: str, n: int) -> str:
         """Why a run does not answer a claim."""

@@ -95,13 +95,14 @@ FASTER = Claim("faster", against="slow", on=("gpu",), figure=Figure(2.5, "Max 15
 
 
 def asked(run: Run, info: PatternInfo, rewritten: Mapping[str, int] | None = None) -> list[list[str]]:
-    return [[each.answer for each in found] for found in answers(run, [info], rewritten or {})]
+    return [[each.answer for each in found] for found in answers(all_said([info]), run, [info], rewritten or {})]
 
 
 def test_an_older_run_answers_what_is_claimed_today(run: Run) -> None:
     claims = FASTER, Claim("same", against="slow", where={"lanes": 32}), Claim("registers", against="slow")
     assert asked(run, pattern(run, *claims)) == [["holds"], ["inverts"], []]  # of a CPU
-    (found, *_) = answers(run, [pattern(run, FASTER)], {})
+    info = pattern(run, FASTER)
+    (found,) = answers(all_said([info]), run, [info], {})
     assert [each.speedup for each in found] == pytest.approx(list(SPEEDUPS.values()))
     assert [each.point["lanes"] for each in found] == list(SPEEDUPS)
 
