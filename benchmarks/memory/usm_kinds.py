@@ -41,6 +41,11 @@ def add_triad(item: kapi.NdItem, a, b, c):
         c[i] += a[i] + np.float32(FACTOR) * b[i]
 
 
+@dpex.kernel(error_model="numpy")
+def clear(item: kapi.Item, c):
+    c[item.get_id(0)] = np.float32(0)
+
+
 @pattern.problem
 def three_arrays(rng, n, steps):
     # small whole numbers: exact in float32
@@ -105,7 +110,7 @@ def touched_by_host(session, p, work_group_size, usm):
     def timed():
         for view, of_host in zip(views, values, strict=True):
             view[::PAGE] = of_host[::PAGE]
-        session.fill(arrays[2], 0)
+        session.launch(clear, kapi.Range(p.n), arrays[2])
         for _ in range(p.steps):
             launch(session, p, work_group_size, *arrays)
         session.copy(p.y, arrays[2])
@@ -141,7 +146,7 @@ def device_memory(session, p, work_group_size):
     """Device USM: it is on the device all the time."""
 
     def timed():
-        session.fill(p.y, 0)
+        session.launch(clear, kapi.Range(p.n), p.y)
         for _ in range(p.steps):
             launch(session, p, work_group_size, p.a, p.b, p.y)
 
