@@ -43,7 +43,7 @@ class Family:
     preset: str
     sizes: Mapping[str, Value]
     axes: Mapping[str, Value]
-    size_reasons: Mapping[str, str] = field(default_factory=dict)
+    size_reasons: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def on(self, device_class: str, sub_group_sizes: Sequence[int] = (), room: Room = NO_ROOM) -> Family:
         """The same family with the sizes and the values on its axes that a device has.

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from harness.analysis.claim import Claim, from_json
 from harness.children.worker import WorkerDied, WorkerHung, WorkerKilled
 from harness.errors import BrokenEnvironment, XebenchError
 from harness.patterns.declaration import PatternInfo, VariantInfo
@@ -32,6 +33,7 @@ from harness.runner.stop_signals import Stopped
 from harness.sampling.limits import Sampling
 from harness.vocabulary import State, Status
 
+CLAIMS = {"a": (), "b": (Claim("faster", against="a", on=("gpu",)),)}
 INFO = PatternInfo(
     name="p",
     chapter="f",
@@ -39,10 +41,9 @@ INFO = PatternInfo(
     lesson="l",
     catalogue=("E1",),
     metric="device",
-    claim={},
     presets={"smoke": {}},
     axes={},
-    variants=tuple(VariantInfo(n, r, {"gpu": "faster"}, "") for n, r in (("a", "naive"), ("b", "optimized"))),
+    variants=tuple(VariantInfo(n, r, CLAIMS[n], "") for n, r in (("a", "naive"), ("b", "optimized"))),
     source="p.py",
 )
 FAMILY = Family(INFO, "smoke", {}, {})
@@ -154,7 +155,7 @@ def test_a_family_that_goes_well_is_asked_for_once() -> None:
     assert worker.asked[0].variants == ["a", "b"]
     tables = [table for table, _ in sink.rows]
     assert tables == ["cases", "cases", "samples", "samples", "checks", "cases", "checks", "cases"]
-    assert sink.rows[0][1]["claim"] is None, "a claim for GPUs must not be counted for a CPU device"
+    assert [from_json(row["claims"]) for _, row in sink.rows[:2]] == [[], [*CLAIMS["b"]]]
 
 
 def test_a_crash_costs_the_variant_that_was_at_work() -> None:
@@ -469,7 +470,7 @@ def test_a_hang_takes_its_share_of_the_budget_of_the_run_and_leaves_the_rest_to_
 
 def of_variants(names: str) -> Family:
     roles = ["naive", *["optimized"] * (len(names) - 1)]
-    variants = tuple(VariantInfo(name, role, {}, "") for name, role in zip(names, roles, strict=True))
+    variants = tuple(VariantInfo(name, role, (), "") for name, role in zip(names, roles, strict=True))
     return Family(msgspec.structs.replace(INFO, variants=variants), "smoke", {}, {})
 
 
