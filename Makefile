@@ -37,6 +37,7 @@ test: install  ## the tests
 
 docs: install  ## pages that are generated from the code
 	$(BIN)/python -m harness.pages.coverage > docs/coverage.md
+	$(BIN)/python -m harness.pages.claims > docs/claims.md
 	$(BIN)/python -m harness.pages.guide_claims > docs/guide-claims-in-assembly.md
 	$(BIN)/python -m harness.pages.generated_code > docs/generated-code.md
 	$(BIN)/python -m harness.pages.projection > docs/projection.md

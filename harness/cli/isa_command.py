@@ -101,10 +101,11 @@ def _table_file(context: click.Context, parameter: click.Parameter, value: Path 
 @PATHS
 @JSON
 def isa(names: tuple[str, ...], as_json: bool, **given: Any) -> None:
-    """What Intel's GPU compiler makes of each variant's kernels; no GPU is needed.
+    """What Intel's GPU compiler makes of each variant's kernels, and what that says of claims on code; no GPU needed.
 
     NAMES as in 'list', all when there are none. Exit status 2 when not one kernel was compiled, 3 without a compiler.
     """
+    from harness.isa.code_answers import code_answers
     from harness.isa.compile_cache import CompileCache
     from harness.isa.ocloc import find_compiler
     from harness.isa.table import compile_launches, targets
@@ -113,18 +114,19 @@ def isa(names: tuple[str, ...], as_json: bool, **given: Any) -> None:
     compiler = find_compiler(given["ocloc"])
     say(compiler.label)
     wanted = targets(given["gpus"], given["grf_modes"], given["widths"], given["build_options"].split())
-    _, launched = collected(names, given["paths"], given["preset"], _known(given["gpus"]))
+    plan, launched = collected(names, given["paths"], given["preset"], _known(given["gpus"]))
     say(f"compiling {len({launch.spirv_sha256 for launch in launched.launches})} kernels for {len(wanted)} targets")
     cache = CompileCache(renew=given["no_cache"])
     kernels = compile_launches(launched.launches, wanted, compiler, cache, given["keep"])
+    answers = code_answers(plan, launched, kernels)
     if given["html"]:
         from harness.isa.diff import pairs
         from harness.report import isa_html
 
-        write(given["html"], isa_html.as_html(kernels, pairs(kernels), launched.missing))
+        write(given["html"], isa_html.as_html(kernels, pairs(kernels), launched.missing, answers))
     if given["table"]:
         _write_table(kernels, given["table"])
-    show_view(isa_text, as_json, kernels, launched.missing)
+    show_view(isa_text, as_json, kernels, launched.missing, answers)
     if not any(kernel.status == "ok" for kernel in kernels):
         reason = next((kernel.reason for kernel in kernels), "no selected pattern launches a kernel of its own")
         raise XebenchError(f"not one kernel was compiled ({reason}): check --gpu, --ocloc and the patterns' names")

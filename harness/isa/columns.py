@@ -34,6 +34,7 @@ ISA: Final = (
     _text("reason", "Why the status is not ok, in one line."),
     _count("simd_width", "Work-items of a hardware thread.", "work-items"),
     _count("grf_count", "Registers of a hardware thread."),
+    _count("registers_used", "Registers that an instruction reads or writes, and those that were spilled."),
     _count("spill_bytes", "Memory of a hardware thread for registers that ran out.", "bytes"),
     _count("private_bytes", "Private memory of a hardware thread, for arrays that are not in registers.", "bytes"),
     _count("slm_bytes", "Shared local memory of a work-group: the kernel's own and LocalAccessor arguments.", "bytes"),

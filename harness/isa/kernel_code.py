@@ -14,6 +14,7 @@ from harness.isa.assembly import Assembly, read_assembly
 from harness.isa.compilation import Compiled, Compiler, Job, Source, Target
 from harness.isa.compile_cache import CompileCache
 from harness.isa.ocloc import compile_source
+from harness.isa.registers import registers_named
 from harness.isa.zeinfo import KernelInfo, read_zeinfo
 
 #: Of a GPU that the catalogue does not know.
@@ -56,6 +57,11 @@ class KernelCode:
     def spilled_registers(self) -> int:
         """Registers' worth of spilled memory, the number in the compiler's own warning."""
         return self.spill_bytes // self.register_bytes
+
+    @cached_property
+    def registers_used(self) -> int:
+        """Registers that an instruction reads or writes, and those that were spilled."""
+        return registers_named(self.assembly, self.register_bytes) + self.spilled_registers
 
     @cached_property
     def messages(self) -> dict[str, int]:

@@ -47,6 +47,7 @@ class KernelOnGpu:
         return {
             "simd_width": self.code.simd_width,
             "grf_count": info.grf_count,
+            "registers_used": self.code.registers_used,
             "spill_bytes": self.code.spill_bytes,
             "private_bytes": self.code.private_bytes,
             "slm_bytes": info.slm_bytes + self.launch.local_bytes,

@@ -1,4 +1,4 @@
-"""What a compiler makes of the whole suite, kept for docs/generated-code.md.
+"""What a compiler makes of the whole suite, kept for docs/generated-code.md, and its claims for docs/claims.md.
 
 ``python -m harness.pages.generated_code_data [--ocloc PATH] --save harness/pages/data/isa_suite.json``
 """
@@ -16,8 +16,10 @@ import click
 from harness.cli.collecting import collected
 from harness.cli.options import OCLOC
 from harness.cli.output import run_program, say
+from harness.isa.code_answers import code_answers
 from harness.isa.ocloc import find_compiler
 from harness.isa.table import compile_launches, row, targets
+from harness.report import isa_text
 
 GPUS: Final = ("pvc", "dg2", "tgllp", "bmg")
 
@@ -37,7 +39,7 @@ def main(ocloc: str | None, save: Path) -> None:
     begin = time.monotonic()
     compiler = find_compiler(ocloc)
     say(compiler.label)
-    _, launched = collected((), (), "smoke")
+    plan, launched = collected((), (), "smoke")
     # without a cache, since the page tells how long it takes
     kernels = compile_launches(launched.launches, targets(GPUS), compiler)
     rows = [{name: value for name, value in row(kernel).items() if name in KEPT} for kernel in kernels]
@@ -46,6 +48,7 @@ def main(ocloc: str | None, save: Path) -> None:
         "igc": compiler.igc,
         "seconds": round(time.monotonic() - begin),
         "rows": rows,
+        "claims": [isa_text.plain(answer) for answer in code_answers(plan, launched, kernels)],
         "missing": [[variant.pattern, variant.variant, variant.reason] for variant in launched.missing],
     }
     earlier = json.loads(save.read_text(encoding="utf-8")) if save.is_file() else []

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
-from harness.isa.claims.claim import VERDICTS
+from harness.isa.claims.claim import ANSWERS
 from harness.report.markdown_table import table
 from harness.report.templates import fill
 
@@ -28,7 +28,7 @@ def markdown(data: Mapping[str, Any]) -> str:
     """The page: a summary with a column a compiler, then the findings and numbers of each claim."""
     functions = {"of": _of, "name": _name, "numbers": _numbers}
     summary = _summary(data["claims"], data["compilers"])
-    page = fill("harness.pages", "guide_claims.md.j2", **data, **functions, verdicts=VERDICTS, summary=summary)
+    page = fill("harness.pages", "guide_claims.md.j2", **data, **functions, answers=ANSWERS, summary=summary)
     return page.rstrip("\n") + "\n"
 
 
@@ -37,17 +37,17 @@ def _summary(claims: Sequence[Mapping[str, Any]], compilers: Sequence[Mapping[st
         (
             f"[{claim['id']}](#{claim['id'].lower()})",
             claim["says"],
-            *(_verdicts(_of(compiler, claim)) for compiler in compilers),
+            *(_answers(_of(compiler, claim)) for compiler in compilers),
         )
         for claim in claims
     ]
     return table(("entry", "claim", *map(_name, compilers)), rows)
 
 
-def _verdicts(results: Sequence[Mapping[str, Any]]) -> str:
-    """``confirmed (pvc, dg2); unavailable (bmg)``."""
-    gpus = {verdict: [result["gpu"] for result in results if result["verdict"] == verdict] for verdict in VERDICTS}
-    return "; ".join(f"{verdict} ({', '.join(names)})" for verdict, names in gpus.items() if names)
+def _answers(results: Sequence[Mapping[str, Any]]) -> str:
+    """``holds (pvc, dg2); undecided (bmg)``."""
+    gpus = {answer: [result["gpu"] for result in results if result["answer"] == answer] for answer in ANSWERS}
+    return "; ".join(f"{answer} ({', '.join(names)})" for answer, names in gpus.items() if names)
 
 
 def _numbers(results: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -29,7 +29,7 @@ def main(ocloc: str | None, save: Path | None) -> None:
     results = check(all_claims(), compiler, CompileCache())
     click.echo(compiler.label)
     for result in results:
-        click.echo(f"{result.claim:5} {result.gpu:6} {result.verdict}: {result.because}")
+        click.echo(f"{result.claim:5} {result.gpu:6} {result.answer}: {result.because}")
     if save:
         entry = {"version": compiler.version, "igc": compiler.igc, "results": [asdict(result) for result in results]}
         save.write_text(json.dumps(kept(save, entry), indent=1) + "\n", encoding="utf-8")

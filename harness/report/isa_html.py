@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
+from harness.isa.code_answers import CodeAnswer
 from harness.isa.collect import VariantWithoutKernel
 from harness.isa.diff import KernelPair, ListingLine, compare, side_by_side
 from harness.isa.table import KernelOnGpu
-from harness.report.isa_text import COLUMNS, LEGEND, cells, failures, target_name
+from harness.report.isa_text import COLUMNS, LEGEND, cells, claims, failures, target_name
 from harness.report.templates import fill
 
 # A listing longer than this is cut: the page stays usable, the files of --keep have the rest.
@@ -18,14 +19,20 @@ CONTEXT = 3
 
 
 def as_html(
-    kernels: Sequence[KernelOnGpu], pairs: Sequence[KernelPair], missing: Sequence[VariantWithoutKernel]
+    kernels: Sequence[KernelOnGpu],
+    pairs: Sequence[KernelPair],
+    missing: Sequence[VariantWithoutKernel],
+    answers: Sequence[CodeAnswer] = (),
 ) -> str:
     """The whole page."""
     patterns = [
         {
             "name": name,
             "chapter": members[0].launch.chapter,
-            "rows": [{"kernel": k, "target": target_name(k), "cells": cells(k)} for k in members if k.status == "ok"],
+            "rows": [
+                {"kernel": k, "target": target_name(k.target), "cells": cells(k)} for k in members if k.status == "ok"
+            ],
+            "claims": claims([answer for answer in answers if answer.pattern == name]),
             "pairs": [_pair(pair) for pair in pairs if pair.either.launch.pattern == name],
         }
         for name, group in groupby(kernels, key=lambda kernel: kernel.launch.pattern)
@@ -45,7 +52,13 @@ def as_html(
 
 def _pair(pair: KernelPair) -> dict[str, Any]:
     before, after = pair.before, pair.after
-    view: dict[str, Any] = {"pair": pair, "target": target_name(pair.either), "changes": [], "lines": [], "cut": 0}
+    view: dict[str, Any] = {
+        "pair": pair,
+        "target": target_name(pair.either.target),
+        "changes": [],
+        "lines": [],
+        "cut": 0,
+    }
     if before and after and before.code and after.code:
         lines = folded(side_by_side(before.code, after.code))
         view["changes"] = compare(before, after)

@@ -7,11 +7,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import groupby
+from typing import Any
 
+import msgspec
 from rich.table import Table
 
+from harness.isa.code_answers import CodeAnswer
 from harness.isa.collect import VariantWithoutKernel
+from harness.isa.compilation import Target
 from harness.isa.table import KernelOnGpu, row
+from harness.report import claim_text
 from harness.report.console import draw, plain_table, terminal_width
 
 # Heading, and the columns of the table that stand under it, joined by a slash.
@@ -35,21 +40,45 @@ LEGEND = (
 )
 
 
-def as_json(kernels: Sequence[KernelOnGpu], missing: Sequence[VariantWithoutKernel]) -> str:
-    """The rows as a list of objects, and the variants that have no kernel."""
-    return json.dumps(
-        {"rows": [row(kernel) for kernel in kernels], "missing": [asdict(variant) for variant in missing]}, indent=2
-    )
+def as_json(
+    kernels: Sequence[KernelOnGpu], missing: Sequence[VariantWithoutKernel], answers: Sequence[CodeAnswer] = ()
+) -> str:
+    """The rows as a list of objects, the variants that have no kernel, and the answers to claims on the code."""
+    content = {
+        "rows": [row(kernel) for kernel in kernels],
+        "missing": [asdict(variant) for variant in missing],
+        "claims": [plain(answer) for answer in answers],
+    }
+    return json.dumps(content, indent=2)
 
 
-def as_text(kernels: Sequence[KernelOnGpu], missing: Sequence[VariantWithoutKernel], width: int | None = None) -> str:
-    """A table a pattern, then what could not be compiled and why."""
+def plain(answer: CodeAnswer) -> dict[str, Any]:
+    """An answer with its claim and its target as plain data."""
+    target = asdict(answer.target)
+    named = ("pattern", "variant", "axes", "number", "against_number", "answer", "reason")
+    return {
+        **{name: getattr(answer, name) for name in named},
+        **{name: target[name] for name in ("gpu", "grf_mode", "forced_simd")},
+        "claim": msgspec.to_builtins(answer.claim),
+    }
+
+
+def as_text(
+    kernels: Sequence[KernelOnGpu],
+    missing: Sequence[VariantWithoutKernel],
+    answers: Sequence[CodeAnswer] = (),
+    width: int | None = None,
+) -> str:
+    """A table a pattern, the answers to claims on the code, then what could not be compiled and why."""
     width = width or terminal_width(100, elsewhere=130)
-    return draw(_parts(kernels, missing, width), width)
+    return draw(_parts(kernels, missing, answers, width), width)
 
 
 def _parts(
-    kernels: Sequence[KernelOnGpu], missing: Sequence[VariantWithoutKernel], width: int
+    kernels: Sequence[KernelOnGpu],
+    missing: Sequence[VariantWithoutKernel],
+    answers: Sequence[CodeAnswer],
+    width: int,
 ) -> Iterator[str | Table]:
     for pattern, group in groupby(kernels, key=lambda kernel: kernel.launch.pattern):
         compiled = [kernel for kernel in group if kernel.status == "ok"]
@@ -57,6 +86,7 @@ def _parts(
             yield f"{compiled[0].launch.chapter} / {pattern}"
             yield _table(compiled, width)
     yield LEGEND
+    yield from claims(answers)
     yield from failures(kernels)
     yield from (f"{variant.pattern}/{variant.variant}: {variant.reason}" for variant in missing)
 
@@ -65,7 +95,7 @@ def _table(kernels: Sequence[KernelOnGpu], width: int) -> Table:
     """Names are shortened where the terminal is narrow, figures never; columns without a figure are left out."""
     rows = [cells(kernel) for kernel in kernels]
     shown = [n for n in range(len(COLUMNS)) if any(row[n] not in {"0", "-"} for row in rows)]
-    figures = [("GPU", [target_name(kernel) for kernel in kernels])]
+    figures = [("GPU", [target_name(kernel.target) for kernel in kernels])]
     figures += [(COLUMNS[n][0], [row[n] for row in rows]) for n in shown]
     names = [("  variant", [f"  {kernel.launch.variant}" for kernel in kernels])]
     if len({(k.launch.variant, k.launch.kernel) for k in kernels}) > len({k.launch.variant for k in kernels}):
@@ -93,9 +123,21 @@ def _joined(values: Sequence[int | None]) -> str:
     return "/".join(str(value or 0) for value in values)
 
 
-def target_name(kernel: KernelOnGpu) -> str:
+def claims(answers: Sequence[CodeAnswer]) -> list[str]:
+    """A line for each claim on a GPU: the answer, the claim and the numbers; the point on the axes where it matters."""
+    points: dict[tuple[str, str], set[str]] = {}
+    for answer in answers:
+        points.setdefault((answer.pattern, answer.variant), set()).add(answer.axes)
+    return [
+        f"{answer.answer}: {answer.pattern}/{answer.variant}, {target_name(answer.target)}: "
+        f"{claim_text.said(answer.claim)} [{claim_text.who(answer.claim)}]: {answer.reason}"
+        + (f" at {answer.axes}" if len(points[answer.pattern, answer.variant]) > 1 else "")
+        for answer in answers
+    ]
+
+
+def target_name(target: Target) -> str:
     """The GPU with the mode and width that were asked for."""
-    target = kernel.target
     mode = "" if target.grf_mode == "default" else f" {target.grf_mode} GRF"
     return f"{target.gpu}{mode}" + ("" if target.forced_simd is None else f" SIMD{target.forced_simd}")
 

@@ -132,3 +132,21 @@ def test_the_table_as_a_file(tmp_path: Path) -> None:
         assert set(table["variant"]) >= {"one_element", "vector_of_four"}
     refused = CliRunner().invoke(isa, ["--table", "isa.txt"])
     assert (refused.exit_code, "must end in .csv or .parquet" in refused.output) == (2, True)
+
+
+@kit.needs_ocloc
+@pytest.mark.device
+def test_claims_on_code_are_answered() -> None:
+    arguments = ("claimed", "--path", str(HERE / "claimed_patterns.py"), "--gpu", "pvc,dg2")
+    text = " ".join(run(*arguments).stdout.split())
+    for gpu, numbers in (("pvc", "2 against 3"), ("dg2", "4 against 6")):  # 16 lanes a message there
+        assert f"holds: claimed/one_load, {gpu}: fewer messages than two_loads [ours]: {numbers} messages" in text
+        assert f"no effect: claimed/one_load, {gpu}: fewer messages than two_loads by at least 3 times [ours]" in text
+        assert f"no effect: claimed/one_load, {gpu}: fewer spills than two_loads [ours]: 0 against 0 bytes" in text
+        assert f"undecided: claimed/no_kernel, {gpu}: fewer instructions than one_load [ours]: no code of" in text
+    told = json.loads(run(*arguments, "--json").stdout)["claims"]
+    assert [(one["gpu"], one["variant"], one["claim"]["word"], one["answer"]) for one in told][:3] == [
+        ("pvc", "one_load", "messages", "holds"),
+        ("dg2", "one_load", "messages", "holds"),
+        ("pvc", "one_load", "messages", "no effect"),
+    ]

@@ -34,4 +34,4 @@ def test_the_list_of_patterns_wraps_and_counts() -> None:
     assert f"{len(infos)} patterns" in text
     assert {item["name"] for item in json.loads(patterns_text.as_json(infos))} == {info.name for info in infos}
     first = json.loads(patterns_text.as_json(infos))[0]
-    assert {"name", "guide", "catalogue", "variants", "axes", "presets", "metric"} <= set(first)
+    assert {"name", "guide", "catalogue", "variants", "axes", "presets", "metric", "claims"} <= set(first)

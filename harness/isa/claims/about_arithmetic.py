@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from functools import partial
 
 from harness.gpu_model.gpus import find_gpu
-from harness.isa.claims.claim import CONFIRMED, GPUS, NOT_REPRODUCIBLE, REFUTED, Built, Claim, Judgement, fewer, opencl
+from harness.isa.claims.claim import GPUS, Built, Claim, Judgement, fewer, opencl
 from harness.isa.compilation import Job, Target
+from harness.vocabulary import Answer
 
 TRIPS = 10
 # What a lane of the matrix engine holds of a row of A, by its sub-group size.
@@ -46,7 +47,7 @@ def _atomics_are_native(built: Mapping[str, Built], gpu: str) -> Judgement:
     of_floats = "native" if find_gpu(gpu).native_float_atomics else "a loop"
     expected = {name: "native" if name == "int32" else of_floats for name in built}
     because = ", ".join(f"{name}: {how}" for name, how in seen.items())
-    return Judgement(CONFIRMED if seen == expected else REFUTED, because)
+    return Judgement(Answer.HOLDS if seen == expected else Answer.INVERTS, because)
 
 
 def _atomic_sides(gpu: str) -> dict[str, Job]:
@@ -59,7 +60,7 @@ def _atomic_sides(gpu: str) -> dict[str, Job]:
 def _engine_is_used(built: Mapping[str, Built], gpu: str) -> Judgement:
     plain, engine = (_figures(built[name]) for name in ("plain", "matrix_engine"))
     because = f"dpas: {engine['dpas']} instead of {plain['float'] - engine['float']} float instructions"
-    return Judgement(CONFIRMED if engine["dpas"] and not plain["dpas"] else REFUTED, because)
+    return Judgement(Answer.HOLDS if engine["dpas"] and not plain["dpas"] else Answer.INVERTS, because)
 
 
 def engine_options(gpu: str) -> tuple[str, ...]:
@@ -79,8 +80,8 @@ def _constants_unroll(built: Mapping[str, Built], gpu: str) -> Judgement:
     runtime, constant = (_additions(built[name]) for name in ("trip count at run time", "constant 10"))
     because = f"floating-point additions: {runtime} against {constant}"
     if constant == runtime:
-        return Judgement(NOT_REPRODUCIBLE, because)
-    return Judgement(CONFIRMED if constant == TRIPS * runtime else REFUTED, because)
+        return Judgement(Answer.NO_EFFECT, because)
+    return Judgement(Answer.HOLDS if constant == TRIPS * runtime else Answer.INVERTS, because)
 
 
 def _triad_sides(gpu: str) -> dict[str, Job]:
@@ -95,7 +96,7 @@ def _native_is_shorter(built: Mapping[str, Built], gpu: str) -> Judgement:
     precise, native, relaxed = (counts["float"] + counts["math"] for counts in classes)
     shorter = fewer(precise, native, "float and math instructions of log against native_log")
     because = f"{shorter.because}; log with relaxed math: {relaxed}"
-    return Judgement(shorter.verdict if relaxed <= native else REFUTED, because)
+    return Judgement(shorter.answer if relaxed <= native else Answer.INVERTS, because)
 
 
 def _logarithm_sides(gpu: str) -> dict[str, Job]:

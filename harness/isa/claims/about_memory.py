@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from harness.isa.claims.claim import CONFIRMED, NOT_REPRODUCIBLE, REFUTED, Built, Claim, Judgement, fewer, opencl
+from harness.isa.claims.claim import Built, Claim, Judgement, fewer, opencl
 from harness.isa.compilation import Job, Target
 from harness.isa.sends import Message
+from harness.vocabulary import Answer
 
 #: Without it ocloc takes buffers to be below 4 GB on dg2 and tgllp, and addresses of 32 bits from their start.
 WIDE_ADDRESSES = ("-cl-intel-greater-than-4GB-buffer-required",)
@@ -45,8 +46,8 @@ def _fill_is_scattered(built: Mapping[str, Built], gpu: str) -> Judgement:
     apart, together = (_figures(built[name])["stores"] for name in ("fill_contiguous", "fill_interleaved"))
     if apart < together:
         because = f"the compiler joins an item's 16 stores: {apart} messages against {together}"
-        return Judgement(NOT_REPRODUCIBLE, because)
-    return Judgement(CONFIRMED, f"stores stay apart: {apart} messages of scattered lanes against {together}")
+        return Judgement(Answer.NO_EFFECT, because)
+    return Judgement(Answer.HOLDS, f"stores stay apart: {apart} messages of scattered lanes against {together}")
 
 
 def _vectors_are_wider(built: Mapping[str, Built], gpu: str) -> Judgement:
@@ -54,14 +55,14 @@ def _vectors_are_wider(built: Mapping[str, Built], gpu: str) -> Judgement:
     narrow, wide = (figures["bytes of the widest message"] for figures in (ones, fours))
     less = fewer(ones["loads"] + ones["stores"], fours["loads"] + fours["stores"], "loads and stores")
     because = f"{less.because}; bytes of a message: {narrow} against {wide}"
-    return Judgement(less.verdict if wide == 4 * narrow else NOT_REPRODUCIBLE, because)
+    return Judgement(less.answer if wide == 4 * narrow else Answer.NO_EFFECT, because)
 
 
 def _blocks_are_messages(built: Mapping[str, Built], gpu: str) -> Judgement:
     moved = _moved(built["copy_blocks"])
     blocks = [message for message in moved if message.width.endswith("t")]
     because = f"{len(blocks)} of {len(moved)} messages are blocks, the widest of {max(m.bytes for m in moved)} bytes"
-    return Judgement(CONFIRMED if moved and len(blocks) == len(moved) else NOT_REPRODUCIBLE, because)
+    return Judgement(Answer.HOLDS if moved and len(blocks) == len(moved) else Answer.NO_EFFECT, because)
 
 
 def _blocks_need_one_address(built: Mapping[str, Built], gpu: str) -> Judgement:
@@ -70,7 +71,7 @@ def _blocks_need_one_address(built: Mapping[str, Built], gpu: str) -> Judgement:
     size = built["copy_by_lane"].code.register_bytes
     less = fewer(lanes, block, f"registers of {size} bytes for a message's addresses")
     as_said = block == 1 and lanes * size == ADDRESS_BYTES
-    return Judgement(less.verdict if as_said else REFUTED, f"{less.because}, {lanes * size} bytes for the lanes")
+    return Judgement(less.answer if as_said else Answer.INVERTS, f"{less.because}, {lanes * size} bytes for the lanes")
 
 
 def _order(built: Built) -> str:
@@ -82,8 +83,8 @@ def _restrict_hoists(built: Mapping[str, Built], gpu: str) -> Judgement:
     plain, manual, hinted = (_order(built[side]) for side in ("plain", "loads_first", "restricted"))
     because = f"order in the loop: plain {plain}, loads first by hand {manual}, restrict {hinted}"
     if plain == manual:
-        return Judgement(NOT_REPRODUCIBLE, f"{because}: loads are first in any case")
-    return Judgement(CONFIRMED if hinted == manual else NOT_REPRODUCIBLE, because)
+        return Judgement(Answer.NO_EFFECT, f"{because}: loads are first in any case")
+    return Judgement(Answer.HOLDS if hinted == manual else Answer.NO_EFFECT, because)
 
 
 def _hoisting_sides(gpu: str) -> dict[str, Job]:

@@ -7,8 +7,9 @@ from functools import partial
 from typing import Any
 
 from harness.gpu_model.gpus import find_gpu
-from harness.isa.claims.claim import CONFIRMED, GPUS, NOT_REPRODUCIBLE, REFUTED, Built, Claim, Judgement, fewer, opencl
+from harness.isa.claims.claim import GPUS, Built, Claim, Judgement, fewer, opencl
 from harness.isa.compilation import Job, Target
+from harness.vocabulary import Answer
 
 PRIVATE_BYTES = 256 * 4 * 16  # counters, bytes of one, lanes
 # What the guide prints for its kernel of 80 doubles, in the order of its table.
@@ -33,23 +34,23 @@ def _reports_tell(built: Mapping[str, Built], gpu: str) -> Judgement:
     number = spilled.code.spilled_registers
     warned = any(f"spilled around {number}" in warning for warning in spilled.warnings)
     because = f"private memory {private} bytes; warning names {number} spilled registers: {'yes' if warned else 'no'}"
-    return Judgement(CONFIRMED if private == PRIVATE_BYTES and warned and number else REFUTED, because)
+    return Judgement(Answer.HOLDS if private == PRIVATE_BYTES and warned and number else Answer.INVERTS, because)
 
 
 def _unrolling_wants_registers(built: Mapping[str, Built], gpu: str) -> Judgement:
     spills = {name: side.code.spilled_registers for name, side in built.items()}
     because = ", ".join(f"{name}: {count} spilled" for name, count in spills.items())
     if spills["rolled"] == 0 and spills["unrolled"] > spills["unrolled, large GRF"]:
-        return Judgement(CONFIRMED, because)
-    return Judgement(NOT_REPRODUCIBLE if not any(spills.values()) else REFUTED, because)
+        return Judgement(Answer.HOLDS, because)
+    return Judgement(Answer.NO_EFFECT if not any(spills.values()) else Answer.INVERTS, because)
 
 
 def _small_type_fits(built: Mapping[str, Built], gpu: str) -> Judgement:
     wide, narrow = (built[name].code.private_bytes for name in ("ulong bins", "uint bins"))
     because = f"private memory: {wide} bytes against {narrow}"
     if narrow == 0 and wide > 0:
-        return Judgement(CONFIRMED, because)
-    return Judgement(NOT_REPRODUCIBLE, because + ", registers hold " + ("both" if wide == 0 else "neither"))
+        return Judgement(Answer.HOLDS, because)
+    return Judgement(Answer.NO_EFFECT, because + ", registers hold " + ("both" if wide == 0 else "neither"))
 
 
 def _same_code(naive: str, optimized: str) -> Any:
@@ -60,7 +61,7 @@ def _same_code(naive: str, optimized: str) -> Any:
         memory = ("private bytes", "scratch messages")
         because = "; ".join(f"{name}: {worse[name]} against {better[name]}" for name in (*memory, "instructions"))
         less = better["private bytes"] < worse["private bytes"]
-        return Judgement(CONFIRMED if less else NOT_REPRODUCIBLE, because)
+        return Judgement(Answer.HOLDS if less else Answer.NO_EFFECT, because)
 
     return judge
 
@@ -68,14 +69,14 @@ def _same_code(naive: str, optimized: str) -> Any:
 def _private_memory_goes(built: Mapping[str, Built], gpu: str) -> Judgement:
     alone, shared = (built[name].code.private_bytes for name in ("bins_of_item", "bins_of_sub_group"))
     less = fewer(alone, shared, "private memory of a thread in bytes")
-    return Judgement(less.verdict if shared == 0 else REFUTED, less.because)
+    return Judgement(less.answer if shared == 0 else Answer.INVERTS, less.because)
 
 
 def _spills_by_mode(built: Mapping[str, Built], gpu: str) -> Judgement:
     spills = [built[name].code.spilled_registers for name in GUIDE_SPILLS]
     text, printed = (" / ".join(map(str, numbers)) for numbers in (spills, GUIDE_SPILLS.values()))
     ordered = spills == sorted(spills, reverse=True) and len(set(spills)) == len(spills) and spills[-1] == 0
-    return Judgement(CONFIRMED if ordered else REFUTED, f"spilled registers {text}; the guide's {printed}")
+    return Judgement(Answer.HOLDS if ordered else Answer.INVERTS, f"spilled registers {text}; the guide's {printed}")
 
 
 def _histograms(gpu: str) -> dict[str, Job]:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from harness import runtime
 from harness.isa.claims import about_arithmetic, about_memory, about_registers
-from harness.isa.claims.claim import UNAVAILABLE, Built, Claim, Result
+from harness.isa.claims.claim import Built, Claim, Result
 from harness.isa.compilation import Compiled, Compiler
 from harness.isa.compile_cache import CompileCache
 from harness.isa.kernel_code import compile_all, read_code
+from harness.vocabulary import Answer
 
 
 def all_claims() -> tuple[Claim, ...]:
@@ -32,8 +33,8 @@ def check(claims: Sequence[Claim], compiler: Compiler, cache: CompileCache | Non
 def _result(claim: Claim, gpu: str, compiled: dict[str, Compiled]) -> Result:
     failures = [f"{name}: {side.status}: {side.reason}" for name, side in compiled.items() if side.status != "ok"]
     if failures:
-        return Result(claim.id, gpu, UNAVAILABLE, failures[0])
+        return Result(claim.id, gpu, Answer.UNDECIDED, failures[0])
     built = {name: Built(read_code(side), side.warnings) for name, side in compiled.items()}
     judgement = claim.judge(built, gpu)
     numbers = {name: dict(claim.figures(side)) for name, side in built.items()}
-    return Result(claim.id, gpu, judgement.verdict, judgement.because, numbers)
+    return Result(claim.id, gpu, judgement.answer, judgement.because, numbers)

@@ -10,17 +10,14 @@ from typing import Final
 
 from harness.isa.compilation import Job, Source
 from harness.isa.kernel_code import KernelCode
+from harness.vocabulary import Answer
 
-CONFIRMED = "confirmed"
-REFUTED = "refuted"
-NOT_REPRODUCIBLE = "not reproducible"
-UNAVAILABLE = "unavailable"
-#: Every verdict, and what it means.
-VERDICTS: Final = {
-    CONFIRMED: "the code shows what the guide says",
-    REFUTED: "the code shows the contrary",
-    NOT_REPRODUCIBLE: "this compiler makes no code in which the claim could be seen",
-    UNAVAILABLE: "the compiler does not build one of the sides for this GPU",
+#: Every answer to a claim, and what it means here.
+ANSWERS: Final = {
+    Answer.HOLDS: "the code shows what the guide says",
+    Answer.INVERTS: "the code shows the contrary",
+    Answer.NO_EFFECT: "this compiler makes no code in which the claim could be seen",
+    Answer.UNDECIDED: "the compiler does not build one of the sides for this GPU",
 }
 
 #: What most claims are checked for.
@@ -37,9 +34,9 @@ class Built:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A verdict and the sentence that it rests on."""
+    """An answer and the sentence that it rests on."""
 
-    verdict: str
+    answer: str
     because: str
 
 
@@ -74,7 +71,7 @@ class Result:
 
     claim: str
     gpu: str
-    verdict: str
+    answer: str
     because: str
     numbers: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
@@ -83,8 +80,8 @@ def fewer(naive: int, optimized: int, what: str) -> Judgement:
     """The judgement where the guide says that there is less of something on the optimized side."""
     because = f"{what}: {naive} against {optimized}"
     if optimized < naive:
-        return Judgement(CONFIRMED, because)
-    return Judgement(NOT_REPRODUCIBLE if optimized == naive else REFUTED, because)
+        return Judgement(Answer.HOLDS, because)
+    return Judgement(Answer.NO_EFFECT if optimized == naive else Answer.INVERTS, because)
 
 
 @cache

@@ -1,0 +1,149 @@
+"""Claims on generated code, answered from figures made up by hand."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from harness.analysis.claim import Claim
+from harness.isa.code_answers import MEASURES, CodeAnswer, code_answers, judge
+from harness.isa.collect import Collected, KernelLaunch, VariantWithoutKernel
+from harness.isa.columns import ISA
+from harness.isa.compilation import Compiler, Target
+from harness.isa.table import KernelOnGpu
+from harness.patterns.declaration import PatternInfo, VariantInfo
+from harness.patterns.plan import Family
+from harness.report import isa_html, isa_text
+from harness.vocabulary import CODE_CLAIMS, Answer
+
+COLUMNS = [name for measure in MEASURES.values() for name in measure.columns]
+
+
+class Made(KernelOnGpu):
+    """A kernel whose figures were not read from code."""
+
+    figures: dict[str, Any] = {}
+
+
+def launch(variant: str, name: str = "k", **axes: int) -> KernelLaunch:
+    return KernelLaunch("p", "slm", variant, "naive", json.dumps(axes), name, f"{variant}.{name}", b"")
+
+
+def kernel(of: KernelLaunch, gpu: str = "pvc", status: str = "ok", **figures: int) -> KernelOnGpu:
+    made = Made(of, Target(gpu), Compiler(("ocloc",), "1.0", "libigc.so.2"), status, "" if status == "ok" else "why")
+    object.__setattr__(made, "figures", {**dict.fromkeys(COLUMNS, 0), **figures} if status == "ok" else {})
+    return made
+
+
+def families(*claims: Claim, **axes: tuple[int, ...]) -> list[Family]:
+    variants = (VariantInfo("slow", "naive", (), ""), VariantInfo("fast", "optimized", claims, ""))
+    info = PatternInfo("p", "slm", "", "", (), "device", {"smoke": {}}, axes, variants, "p.py")
+    points: list[dict[str, int]] = [{}]
+    for name, values in axes.items():
+        points = [{**point, name: value} for point in points for value in values]
+    return [Family(info, "smoke", {}, point) for point in points]
+
+
+def answers(claim: Claim, *kernels: KernelOnGpu, missing: tuple[VariantWithoutKernel, ...] = ()) -> list[CodeAnswer]:
+    collected = Collected(list(dict.fromkeys(kernel.launch for kernel in kernels)), list(missing))
+    return code_answers(families(claim), collected, kernels)
+
+
+def test_every_word_is_measured_by_columns_of_the_table() -> None:
+    assert set(MEASURES) == set(CODE_CLAIMS)
+    assert set(COLUMNS) <= {column.name for column in ISA}
+
+
+@pytest.mark.parametrize(
+    ("number", "against", "at_least", "answer"),
+    [
+        (8, 16, 1.0, Answer.HOLDS),
+        (8, 16, 2.0, Answer.HOLDS),
+        (8, 15, 2.0, Answer.NO_EFFECT),
+        (16, 16, 1.0, Answer.NO_EFFECT),
+        (17, 16, 1.0, Answer.INVERTS),
+        (0, 0, 1.0, Answer.NO_EFFECT),
+        (0, 1, 100.0, Answer.HOLDS),
+    ],
+)
+def test_fewer_holds(number: int, against: int, at_least: float, answer: Answer) -> None:
+    assert judge(number, against, at_least) == answer
+
+
+def test_each_gpu_has_its_own_answer() -> None:
+    slow, fast = launch("slow"), launch("fast")
+    found = answers(
+        Claim("registers", against="slow"),
+        kernel(slow, registers_used=16),
+        kernel(slow, "dg2", registers_used=11),
+        kernel(fast, registers_used=8),
+        kernel(fast, "dg2", registers_used=12),
+    )
+    assert [(one.target.gpu, one.answer, one.reason) for one in found] == [
+        ("pvc", Answer.HOLDS, "8 against 16 registers"),
+        ("dg2", Answer.INVERTS, "12 against 11 registers"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("word", "column", "number"), [("registers", "registers_used", 7), ("messages", "loads_slm", 12)]
+)
+def test_of_several_kernels_what_a_thread_holds_is_the_largest_and_the_rest_adds_up(
+    word: str, column: str, number: int
+) -> None:
+    kernels = [kernel(launch("fast", name), **{column: count}) for name, count in (("a", 7), ("b", 5))]
+    (found,) = answers(Claim(word, against="slow"), kernel(launch("slow"), **{column: 20}), *kernels)
+    assert (found.number, found.against_number, found.answer) == (number, 20, Answer.HOLDS)
+
+
+def test_spills_are_all_that_has_no_register() -> None:
+    kernels = kernel(launch("slow"), spill_bytes=64, private_bytes=1024), kernel(launch("fast"), spill_bytes=64)
+    (found,) = answers(Claim("spills", against="slow"), *kernels)
+    assert found.reason == "64 against 1088 bytes outside registers"
+
+
+def test_a_side_without_code_leaves_it_undecided() -> None:
+    claim = Claim("instructions", against="slow")
+    (refused,) = answers(claim, kernel(launch("slow"), status="refused"), kernel(launch("fast")))
+    assert (refused.answer, refused.number) == (Answer.UNDECIDED, 0)
+    assert refused.reason == "no code of slow: refused: why"
+    (absent,) = answers(claim, kernel(launch("slow")), missing=(VariantWithoutKernel("p", "fast", "ValueError: no"),))
+    assert (absent.answer, absent.reason) == (Answer.UNDECIDED, "no code of fast: ValueError: no")
+    (library,) = answers(claim, kernel(launch("slow")))
+    assert library.reason == "no code of fast: it launches no kernel"
+
+
+def test_a_point_is_answered_where_it_is_claimed_and_once_for_the_same_kernels() -> None:
+    claim = Claim("messages", against="slow", where={"lanes": [16, 32]})
+    slow = [launch("slow", f"k{lanes}", lanes=lanes) for lanes in (8, 16, 32)]
+    fast = [launch("fast", "k", lanes=lanes) for lanes in (8, 16, 32)]  # whatever the lanes are
+    # a kernel of a variant is compiled once
+    compiled = [*(kernel(one, loads_global=one.kernel == "k32") for one in slow), kernel(fast[0])]
+    found = code_answers(families(claim, lanes=(8, 16, 32)), Collected([*slow, *fast]), compiled)
+    assert [(one.axes, one.answer) for one in found] == [
+        ('{"lanes": 16}', Answer.NO_EFFECT),
+        ('{"lanes": 32}', Answer.HOLDS),
+    ]
+    again = code_answers(families(claim, lanes=(8, 16), other=(1, 2)), Collected(), compiled)
+    assert len(again) == 1, "both sides lack code at every point"
+
+
+def test_claims_of_time_are_not_answered_here() -> None:
+    assert answers(Claim("faster", against="slow"), kernel(launch("slow")), kernel(launch("fast"))) == []
+
+
+def test_the_answers_are_shown() -> None:
+    kernels = kernel(launch("slow"), instructions=30), kernel(launch("fast"), instructions=20)
+    found = answers(Claim("instructions", against="slow", at_least=1.5, on=("gpu",), source="G 2272"), *kernels)
+    line = (
+        "holds: p/fast, pvc: fewer instructions than slow by at least 1.5 times, for GPUs [G 2272]: "
+        "20 against 30 instructions"
+    )
+    assert isa_text.claims(found) == [line]
+    assert line in " ".join(isa_text.as_text((), (), found, 200).splitlines())
+    assert line in isa_html.as_html(kernels, (), (), found)
+    (told,) = json.loads(isa_text.as_json((), (), found))["claims"]
+    assert (told["answer"], told["gpu"], told["number"], told["against_number"]) == ("holds", "pvc", 20, 30)
+    assert (told["claim"]["word"], told["claim"]["against"]) == ("instructions", "slow")

@@ -1,0 +1,176 @@
+"""docs/claims.md says what the patterns claim and what the reference runs answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import rows_kit
+
+from harness.analysis.claim import Claim, Figure
+from harness.pages.claim_answers import Found, Said, all_said, answers, reference_runs
+from harness.pages.claims import Answered, _code, cell, data, markdown
+from harness.patterns.declaration import PatternInfo, VariantInfo
+from harness.patterns.registry import discover
+from harness.records import Run, frame
+from harness.vocabulary import ANSWERED
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture(scope="module")
+def answered() -> Answered:
+    return Answered(discover(), reference_runs(), data("claim_notes"))
+
+
+def test_the_page_is_up_to_date(answered: Answered) -> None:
+    page = markdown(answered, data("guide_defects")["defects"])
+    assert (DOCS / "claims.md").read_text(encoding="utf-8") == page, "run 'make docs'"
+    assert page == markdown(answered, data("guide_defects")["defects"])
+
+
+def test_every_claim_is_in_it(answered: Answered) -> None:
+    page = (DOCS / "claims.md").read_text(encoding="utf-8")
+    for said in all_said(answered.infos):
+        assert f"`{said.pattern}`" in page and f"`{said.variant}` " in page
+    assert {each.answer for found in answered.found["cpu-epyc-2-cores"] for each in found} <= {*ANSWERED, "skipped"}
+
+
+def test_people_have_said_why_claims_do_not_hold_on_the_cpu(answered: Answered) -> None:
+    assert answered.explained("cpu-epyc-2-cores"), "all that is claimed holds there"
+    assert answered.missing == [], "write them into harness/pages/data/claim_notes.toml"
+    assert answered.stale == [], "delete them from harness/pages/data/claim_notes.toml"
+
+
+def test_what_is_said_to_be_rewritten_is_there(answered: Answered) -> None:
+    known = {info.name for info in answered.infos}
+    known |= {f"{info.name}/{variant.name}" for info in answered.infos for variant in info.variants}
+    assert set(answered.notes["rewritten"]) <= known
+
+
+def test_each_defect_says_where_what_and_what_instead() -> None:
+    for defect in data("guide_defects")["defects"]:
+        assert defect["where"].startswith("G ") and defect["wrong"].strip() and defect["here"].strip()
+
+
+#: Twice as fast at 16 lanes as alone, and half as fast at 32.
+SPEEDUPS = {16: 2.0, 32: 0.5}
+
+
+def case(variant: str, role: str, lanes: int, **changed: Any) -> dict[str, Any]:
+    axes = json.dumps({"lanes": lanes})
+    return rows_kit.case(variant, role, case_id=f"{variant}/{lanes}", axes=axes, **changed)
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    cases = [case(variant, role, n) for n in SPEEDUPS for variant, role in (("slow", "naive"), ("fast", "optimized"))]
+    samples = [
+        rows_kit.sample(variant, number, 1e6 / factor, case_id=f"{variant}/{lanes}", checked=True)
+        for lanes, speedup in SPEEDUPS.items()
+        for variant, factor in (("slow", 1.0), ("fast", speedup))
+        for number in range(12)
+    ]
+    tables = {name: frame(name, []) for name in ("events", "summaries", "pairs", "machine", "checks")}
+    tables |= {"cases": frame("cases", cases), "samples": frame("samples", samples)}
+    tables["devices"] = frame("devices", [rows_kit.device()])
+    return Run.of_tables(Path(), {"schema_version": 3, "created": "2026-01-01"}, tables)
+
+
+def pattern(run: Run, *claims: Claim, **changed: Any) -> PatternInfo:
+    known = run.cases.iloc[0]
+    sizes = json.loads(known["sizes"]) if isinstance(known["sizes"], str) else {}
+    variants = (VariantInfo("slow", "naive", (), ""), VariantInfo("fast", "optimized", claims, ""))
+    info = PatternInfo(
+        known["pattern"], "slm", "", "", (), known["metric"], {known["preset"]: sizes}, {"lanes": (16,)}, variants, ""
+    )
+    return msgspec.structs.replace(info, **changed)
+
+
+FASTER = Claim("faster", against="slow", on=("gpu",), figure=Figure(2.5, "Max 1550", "G 4530"))
+
+
+def asked(run: Run, info: PatternInfo, rewritten: Mapping[str, int] | None = None) -> list[list[str]]:
+    return [[each.answer for each in found] for found in answers(all_said([info]), run, [info], rewritten or {})]
+
+
+def test_an_older_run_answers_what_is_claimed_today(run: Run) -> None:
+    claims = FASTER, Claim("same", against="slow", where={"lanes": 32}), Claim("registers", against="slow")
+    assert asked(run, pattern(run, *claims)) == [["holds"], ["inverts"], []]  # of a CPU
+    info = pattern(run, FASTER)
+    (found,) = answers(all_said([info]), run, [info], {})
+    assert [each.speedup for each in found] == pytest.approx(list(SPEEDUPS.values()))
+    assert [each.point["lanes"] for each in found] == list(SPEEDUPS)
+
+
+def test_what_a_run_measured_otherwise_it_does_not_answer(run: Run) -> None:
+    info = pattern(run, FASTER)
+    assert asked(run, info) == [["holds", "inverts"]]
+    for changed in ({"metric": "span"}, {"axes": {"other": (1,)}}, {"presets": {}}, {"state": "cold"}, {"name": "q"}):
+        assert asked(run, msgspec.structs.replace(info, **changed)) == [[]], changed
+    assert asked(run, pattern(run, msgspec.structs.replace(FASTER, against="another"))) == [[]]
+    for name in (info.name, f"{info.name}/fast", f"{info.name}/slow"):
+        assert asked(run, info, {name: 4}) == [[]] and asked(run, info, {name: 3}) != [[]]
+
+
+def test_a_claim_that_another_takes_the_place_of_is_not_asked(run: Run) -> None:
+    info = pattern(run, FASTER, Claim("slower", against="slow", on=("cpu",)))
+    both = Answered([info], {"here": run}, {"rewritten": {}, "sentences": {}})
+    assert both.without("here", 0) == "not asked"
+    assert both.without("here", 1) == "not in that run"  # had it no samples of it
+    page = markdown(both, [])
+    assert "| `p` | `fast` faster than slow, for GPUs | figure | G 4530 | 2.5 on Max 1550 | not asked |" in page
+    assert (
+        "|  | `fast` slower than slow, for CPUs | ours |  |  | holds 0.500 (lanes=32); inverts 2.00 (lanes=16) |"
+        in page
+    )
+    assert "- `p`: `fast` against `slow`, on `here`: nobody has said yet why." in page
+
+
+@pytest.mark.parametrize(
+    ("found", "text"),
+    [
+        ([], ""),
+        ([("holds", 2.0, 16)], "holds 2.00"),
+        ([("holds", 2.0, 16), ("holds", 4.567, 32)], "holds 2.00 to 4.57"),
+        (
+            [("inverts", 0.5, 8), ("holds", 2.0, 16), ("holds", 2.0, 32)],
+            "holds 2.00 (lanes=16|32); inverts 0.500 (lanes=8)",
+        ),
+        ([("skipped", None, 16)], "skipped"),
+    ],
+)
+def test_a_cell(found: list[tuple[str, float | None, int]], text: str) -> None:
+    points = [Found(word, "", speedup, {"lanes": lanes, "state": "hot"}) for word, speedup, lanes in found]
+    assert cell(points) == text
+
+
+def test_sentences_are_asked_for_and_stale_ones_are_named(run: Run) -> None:
+    info = pattern(run, FASTER)
+    key = f"{info.name}/fast/slow"
+    none = Answered([info], {"here": run}, {"rewritten": {}, "sentences": {"p/gone/slow": "Why."}})
+    assert (none.missing, none.stale) == ([key], ["p/gone/slow"])
+    told = Answered([info], {"here": run}, {"rewritten": {}, "sentences": {key: "Lanes wait."}})
+    assert (told.missing, told.stale) == ([], [])
+
+
+def test_claims_on_code_have_the_answers_of_the_kept_compilers() -> None:
+    claim = Claim("registers", against="slow", source="G 2272")
+    told = {"pattern": "p", "variant": "fast", "gpu": "pvc", "answer": "holds", "number": 8, "against_number": 16}
+    told["claim"] = {**msgspec.to_builtins(claim), "source": "", "strength": "ours"}  # it was ours then
+    refused = {**told, "gpu": "bmg", "answer": "undecided", "number": None}
+    another = {**told, "claim": {**told["claim"], "against": "x"}}
+    compilers = [
+        {"igc": "libigc.so.1.0.1", "rows": []},
+        {"igc": "libigc.so.2.40", "rows": [], "claims": [told, refused, another]},
+    ]
+    said = [Said("p", "fast", claim), Said("p", "fast", FASTER)]
+    assert _code(said, compilers)[2:] == [
+        "| `p` | `fast` fewer registers than slow | stated | G 2272 |  | not compiled yet "
+        "| holds on pvc, 8 against 16; undecided on bmg |"
+    ]
+    assert _code(said[1:], compilers) == []
