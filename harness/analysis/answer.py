@@ -200,8 +200,14 @@ def size(speedup: float) -> str:
     """
     ratio = max(speedup, 1 / speedup)
     if ratio < TWICE:
-        return f"{'faster' if speedup >= 1 else 'slower'} by {100 * (ratio - 1):.2g} %"
-    return f"{ratio:.3g} times as {'fast' if speedup >= 1 else 'long'}"
+        return f"{'faster' if speedup >= 1 else 'slower'} by {_digits(100 * (ratio - 1), 2)} %"
+    return f"{_digits(ratio, 3)} times as {'fast' if speedup >= 1 else 'long'}"
+
+
+def _digits(value: float, digits: int) -> str:
+    """A number with so many digits, without an exponent where it is large."""
+    text = f"{value:.{digits}g}"
+    return f"{value:.0f}" if "e+" in text else text
 
 
 def describe(interval: Interval, unit: str) -> str:

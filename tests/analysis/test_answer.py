@@ -220,3 +220,18 @@ def test_every_answer_has_a_reason_of_one_line(
         assert "\n" not in found.reason
         assert found.outcome in {Outcome.FASTER, Outcome.SLOWER, Outcome.SAME, Outcome.INCONCLUSIVE}
         assert found.answer in (ANSWERED if claim else {Answer.NO_CLAIM})
+
+
+@pytest.mark.parametrize(
+    ("speedup", "words"),
+    [
+        (1.016, "faster by 1.6 %"),
+        (0.8, "slower by 25 %"),
+        (1 / 1.996, "slower by 100 %"),
+        (3.2, "3.2 times as fast"),
+        (1 / 3.2, "3.2 times as long"),
+        (1234.5, "1234 times as fast"),
+    ],
+)
+def test_a_difference_in_words_has_no_exponent(speedup: float, words: str) -> None:
+    assert answer.size(speedup) == words

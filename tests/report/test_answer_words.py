@@ -18,6 +18,7 @@ PAIR: dict[str, Any] = {
     "guide_speedup": None,
     "guide_device": None,
     "guide_source": None,
+    "times_empty_kernel": None,
     "reason": "claimed faster; 2 times as fast: 2.000",
 }
 
@@ -42,6 +43,8 @@ def test_every_answer_has_a_sign_of_its_own() -> None:
         ),
         ({"guide_speedup": 2.945, "guide_device": "Max 1550"}, ("guide 2.94x on Max 1550",)),
         ({"guide_speedup": 2.0}, ("guide 2x",)),
+        ({"times_empty_kernel": 40.0}, ()),
+        ({"times_empty_kernel": 2.71}, ("only 2.7 empty kernels long",)),
         (
             {"answer": "undecided", "outcome": "inconclusive", "reason": "claimed; budget: the time was spent"},
             ("budget",),
