@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self, TextIO
 
@@ -39,14 +40,20 @@ class ProgressLine:
         """Print a notice in a line of its own."""
         self._console.print(f"xebench: {text}", highlight=False, markup=False, soft_wrap=True)
 
-    def family(self, index: int, total: int, name: str) -> None:
+    def stage(self, text: str) -> None:
+        """Show what the run is at before the first family."""
+
+    def family(self, done: int, total: int, name: str, left_s: float | None = None) -> None:
         """Show the family that begins."""
         self._name = name
-        self._bar.update(self._task, total=total, completed=index, description=name)
+        self._bar.update(self._task, total=total, completed=done, description=name)
 
     def variant(self, name: str) -> None:
         """Show the variant that was checked."""
         self._bar.update(self._task, description=f"{self._name}: {name}")
+
+    def finished(self, name: str, answers: Sequence[tuple[str, str, str]]) -> None:
+        """Show what a family answers."""
 
     def __enter__(self) -> Self:
         self._bar.start()
