@@ -84,8 +84,8 @@ def _pair(progress: FamilyProgress, name: str, against: str, claim: Claim | None
         shown = f"{math.exp(logs.estimate):.3g}x" if logs.n else "no valid sample"
         words = shown if len(states) == 1 else f"{shown} {state}"
         band = same_within(progress.sampling.precision)
-        judged = judge(_ratio(logs), claim, Circumstances(), band)
-        yield PairSoFar(name, judged, words, _state(logs, claim, band))
+        judged = judge(ratio_of(logs), claim, Circumstances(), band)
+        yield PairSoFar(name, judged, words, pair_state(logs, claim, band, progress.sampling.few_instances))
 
 
 def _logs(progress: FamilyProgress, state: str, name: str, against: str) -> Interval:
@@ -95,18 +95,28 @@ def _logs(progress: FamilyProgress, state: str, name: str, against: str) -> Inte
     return grouped_interval([ratios for ratios in series if len(ratios)])
 
 
-def _ratio(logs: Interval) -> Interval:
+def ratio_of(logs: Interval) -> Interval:
+    """The interval of a speed-up from that of its logarithm."""
     estimate, low, high = (math.exp(value) for value in (logs.estimate, logs.low, logs.high))
     return replace(logs, estimate=estimate, low=low, high=high)
 
 
-def _state(logs: Interval, claim: Claim | None, band: float) -> PairState:
+def pair_state(logs: Interval, claim: Claim | None, band: float, fewest: int) -> PairState:
+    """What the plan of visits needs to know of a pair.
+
+    Args:
+        logs: the interval of its log speed-up.
+        claim: None when nothing is claimed.
+        band: relative difference below which two times are the same in practice.
+        fewest: instances that an answer needs: the interval of one alone does not hold what differs between them.
+    """
     groups = logs.groups if logs.n else 0
     if claim is None:
         return PairState(logs.half_width, groups)
     wider = replace(logs, low=logs.estimate - MARGIN * logs.half_width, high=logs.estimate + MARGIN * logs.half_width)
-    ratio = _ratio(wider) if logs.known else logs
-    open_still = judge(ratio, claim, Circumstances(), band).answer == Answer.UNDECIDED
+    ratio = ratio_of(wider) if logs.known else logs
+    undecided = judge(ratio, claim, Circumstances(), band).answer == Answer.UNDECIDED
+    open_still = undecided or groups < fewest
     return PairState(logs.half_width, groups, _wanted(logs, claim, band) if open_still else None)
 
 

@@ -25,8 +25,8 @@ DEVICE = {"device": "opencl:cpu:0", "name": "CPU", "driver_version": "1.2", "dev
 
 
 def family(name: str, own_n: int = 8, **axes: Any) -> Family:
-    variants = tuple(VariantInfo(variant, role, {}, "") for variant, role in (("a", "naive"), ("b", "optimized")))
-    info = PatternInfo(name, "f", "g", "l", (), "device", {}, {"smoke": {"n": own_n}}, {}, variants, f"{name}.py")
+    variants = tuple(VariantInfo(variant, role, (), "") for variant, role in (("a", "naive"), ("b", "optimized")))
+    info = PatternInfo(name, "f", "g", "l", (), "device", {"smoke": {"n": own_n}}, {}, variants, f"{name}.py")
     return Family(info, "smoke", {"n": own_n}, axes)
 
 
