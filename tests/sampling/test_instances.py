@@ -46,6 +46,20 @@ def test_instances_that_differ_need_more_of_them() -> None:
     assert set(reasons) == {NEXT_INSTANCE}
 
 
+def test_the_first_instance_makes_an_interval_before_another_one_begins() -> None:
+    slow = Sampling(precision=0.01, budget_s=6.0, min_instances=6)
+    rule, clock = instances(slow)
+    assert rule.decide(values(2.0, 5), 2.0) is None
+    assert rule.decide(values(2.0, 6), 2.4) == NEXT_INSTANCE
+    assert rule.decide(values(2.0, 3), 1.2) == NEXT_INSTANCE
+    clock.now = 6.0
+    rule, clock = instances(slow)
+    clock.now = 6.0
+    assert rule.decide(values(2.0, 2), 6.0) == "budget", "its time is over all the same"
+    rule = Instances(slow, "base", [{"other": [0.5] * 6}])
+    assert rule.decide(values(2.0, 2), 1.0) == NEXT_INSTANCE, "an earlier visit has one"
+
+
 def test_fewer_blocks_than_the_fewest_decide_nothing() -> None:
     rule, _ = instances()
     assert rule.decide(values(2.0, 9), 0.1) is None
