@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from harness.analysis.claim import Claim, Figure
+from harness.patterns.fit import fit
 from harness.patterns.pattern import Pattern
 from harness.patterns.problem import Problem, inout, output
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from harness.records import load_run
 
 __version__ = "0.1.0"
-__all__ = ["Claim", "Figure", "Pattern", "Problem", "inout", "load_run", "output"]
+__all__ = ["Claim", "Figure", "Pattern", "Problem", "fit", "inout", "load_run", "output"]
 
 
 def __getattr__(name: str) -> Any:

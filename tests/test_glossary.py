@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from harness.analysis.claim import WORDS
 from harness.cli.main import commands
 from harness.records import TABLES
-from harness.vocabulary import CLAIMS, CheckResult, Metric, Outcome, Role, Roof, State, Status, Verdict
+from harness.vocabulary import Answer, CheckResult, Metric, Outcome, Role, Roof, State, Status, Strength
 
 PAGE = Path(__file__).parents[1] / "docs" / "glossary.md"
 ROWS = re.findall(r"^\| \*\*(\w+)\*\* \| (.+) \| (.+) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
@@ -28,9 +29,10 @@ PLACES = [place for *_, places in ROWS for place in re.findall(r"`(.+?)`", place
         ("metric", Metric),
         ("check", CheckResult),
         ("roof", Roof),
-        ("claim", CLAIMS),
+        ("claim", WORDS),
+        ("strength", Strength),
         ("outcome", Outcome),
-        ("verdict", Verdict),
+        ("answer", Answer),
     ],
 )
 def test_a_word_has_the_values_that_the_code_has(word: str, values: type[StrEnum] | tuple[Outcome, ...]) -> None:

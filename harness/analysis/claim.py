@@ -131,7 +131,7 @@ class Claim(msgspec.Struct, frozen=True):
 
 
 #: What a pattern file may write for claims.
-Claims = str | Mapping[str, str] | Claim | Sequence[Claim] | None
+Claims = str | Mapping[str, str] | Claim | list[Claim] | tuple[Claim, ...] | None
 
 
 def claims_of(written: Claims) -> tuple[Claim, ...]:
@@ -142,7 +142,7 @@ def claims_of(written: Claims) -> tuple[Claim, ...]:
         return (Claim(written),)
     if isinstance(written, Mapping):
         return tuple(Claim(word, on=(device_class,)) for device_class, word in written.items())
-    return (written,) if isinstance(written, Claim) else tuple(written)
+    return tuple(written) if isinstance(written, list | tuple) else (written,)
 
 
 def applying(claims: Iterable[Claim], device_class: str, values: Mapping[str, Any]) -> list[Claim]:

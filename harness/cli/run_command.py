@@ -66,9 +66,8 @@ MIN_SAMPLES = 6
 @click.option(
     "--state",
     type=click.Choice([*STATES_ASKED]),
-    default="hot",
-    show_default=True,
-    help="Sample with caches as the samples before left them, or after flushing them; both share the budget.",
+    help="Sample with caches as the samples before left them, or after flushing them; both share the budget.  "
+    "[default: hot, or cold where the guide flushes them]",
 )
 @click.option(
     "--timeout",

@@ -147,7 +147,9 @@ def collect(families: Sequence[Family], *, timeout_s: float = TIMEOUT_S, process
 
 def _collect_share(families: Sequence[Family], timeout_s: float) -> Collected:
     collected = Collected()
-    worker: DeviceWorker[Answer] = DeviceWorker(lambda: start_worker("auto", "harness.isa.collect_worker", Answer))
+    worker: DeviceWorker[Answer] = DeviceWorker(
+        lambda environment: start_worker("auto", "harness.isa.collect_worker", Answer, environment=environment)
+    )
     try:
         for number, family in enumerate(families):
             try:

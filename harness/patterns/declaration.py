@@ -33,6 +33,8 @@ class PatternInfo(msgspec.Struct, frozen=True):
     axes: Mapping[str, tuple[Any, ...]]
     variants: tuple[VariantInfo, ...]
     source: str
+    state: str = "hot"
+    environment: Mapping[str, str] = {}
 
 
 def describe(pattern: Pattern) -> PatternInfo:
@@ -52,6 +54,8 @@ def describe(pattern: Pattern) -> PatternInfo:
             for variant in pattern.variants.values()
         ),
         source=str(pattern.source),
+        state=pattern.state,
+        environment=pattern.environment,
     )
 
 

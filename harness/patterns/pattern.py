@@ -18,7 +18,8 @@ from typing import Any, Final, Protocol, TypeVar, overload
 
 from harness.analysis.claim import Claim, Claims, claims_of
 from harness.errors import PatternError, suggestion
-from harness.vocabulary import DeviceClass, Metric, Role, find_baseline
+from harness.patterns.fit import is_fit
+from harness.vocabulary import SAMPLED_STATES, DeviceClass, Metric, Role, find_baseline
 
 #: What tables, JSON and the command line can have as a size or on an axis; numpy's numbers are not among them.
 PLAIN: Final = (bool, int, float, str)
@@ -72,11 +73,16 @@ class Pattern:
             short a word, ``"faster"``, or a word for each class of devices, ``{"gpu": "faster"}``: these are ours,
             since they name no line of the guide. ``None``: nothing is said.
         presets: sizes by preset name; ``smoke`` and ``default`` are required, ``guide`` has the guide's own sizes. A
-            size that is to follow the device is a mapping from device class: ``{"cpu": 1 << 18, "gpu": 1 << 24}``.
+            size that is to follow the device is a mapping from device class, ``{"cpu": 1 << 18, "gpu": 1 << 24}``, or
+            `harness.fit`, or both: ``{"cpu": 1 << 18, "gpu": fit(1 << 24, per_lane=16)}``.
         axes: swept parameters, name to values; the first value is the default. ``sub_group_size`` may be
             ``"device"``: 16 where the device offers it, else the largest size that it offers.
         metric: ``device`` (union of the device commands' intervals), ``span`` (first submit to last end), or
             ``wall`` (host time).
+        state: of the caches before each sample unless the user says: ``hot`` (as the samples before left them), or
+            ``cold`` (flushed).
+        environment: variables that are set when the process starts that measures, such as
+            ``{"NEO_CACHE_PERSISTENT": "0"}``: Intel's GPU driver keeps no builds on disk then.
         requires: capabilities that every variant needs (``fp64``, ``atomic64``, ``usm_shared``, ``sub_groups``, ...).
         rtol: relative tolerance of the check against the reference; 0 means equal.
         atol: absolute tolerance of that check.
@@ -107,6 +113,8 @@ class Pattern:
         claim: Claims = None,
         axes: Mapping[str, Sequence[Any] | str] | None = None,
         metric: str = "device",
+        state: str = "hot",
+        environment: Mapping[str, str] | None = None,
         requires: Sequence[str] = (),
         rtol: float = 0.0,
         atol: float = 0.0,
@@ -118,6 +126,8 @@ class Pattern:
         self.presets = {key: dict(value) for key, value in presets.items()}
         self.axes = {key: (DEVICE,) if values == DEVICE else tuple(values) for key, values in (axes or {}).items()}
         self.metric = metric
+        self.state = state
+        self.environment = dict(environment or {})
         self.requires = tuple(requires)
         self.rtol = rtol
         self.atol = atol
@@ -175,11 +185,15 @@ class Pattern:
             self._fail("name", "use lower case letters, digits and underscores")
         if self.metric not in list(Metric):
             self._fail("metric", f"{self.metric!r} is none of {', '.join(Metric)}")
+        if self.state not in list(SAMPLED_STATES):
+            self._fail("state", f"{self.state!r} is none of {', '.join(SAMPLED_STATES)}")
+        if not all(isinstance(word, str) for pair in self.environment.items() for word in pair):
+            self._fail("environment", "give text for names and values")
         for preset in ("smoke", "default", *self.presets):
             if preset not in self.presets:
                 self._fail("presets", f"{preset!r} is missing")
             if not all(_is_size(size) for size in self.presets[preset].values()):
-                self._fail("presets", f"{preset}: give plain numbers or strings, or one each for cpu and gpu")
+                self._fail("presets", f"{preset}: give plain numbers or strings, fit(...), or one each for cpu and gpu")
         for axis, values in self.axes.items():
             if not values or not all(type(value) in PLAIN for value in values):
                 self._fail("axes", f"{axis}: give plain numbers or strings, at least one")
@@ -226,6 +240,6 @@ class Pattern:
 
 
 def _is_size(value: Any) -> bool:
-    """Whether it is a size: a plain value, or one for each class of device."""
-    by_class = value if isinstance(value, Mapping) else dict.fromkeys(DeviceClass, value)
-    return set(by_class) == set(DeviceClass) and all(type(size) in PLAIN for size in by_class.values())
+    """Whether it is a size: a plain value or one that follows the device, or such a one for each class of device."""
+    by_class = value if isinstance(value, Mapping) and not is_fit(value) else dict.fromkeys(DeviceClass, value)
+    return set(by_class) == set(DeviceClass) and all(type(size) in PLAIN or is_fit(size) for size in by_class.values())

@@ -5,20 +5,24 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 import msgspec
 
 from harness.analysis.claim import Claim, applying
 from harness.errors import PatternError, suggestion
 from harness.patterns.declaration import PatternInfo, VariantInfo
+from harness.patterns.fit import Room, fitted, is_fit
 from harness.patterns.pattern import DEVICE
 from harness.runtime.capabilities import LIMITED_AXES, usual_sub_group_size
 from harness.vocabulary import find_baseline
 
 #: Of a size or an axis.
 Value = int | float | str
+
+#: Of a device of which nothing is known.
+NO_ROOM: Final = Room()
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,7 @@ class Family:
         preset: name of the sizes that were asked for.
         sizes: the sizes, which may be others than the preset's own.
         axes: a value of each axis.
+        size_reasons: why a size that follows the device is what it is.
 
     What follows the device has no value yet: see `on`.
     """
@@ -38,19 +43,25 @@ class Family:
     preset: str
     sizes: Mapping[str, Value]
     axes: Mapping[str, Value]
+    size_reasons: Mapping[str, str] = field(default_factory=dict, compare=False)
 
-    def on(self, device_class: str, sub_group_sizes: Sequence[int] = ()) -> Family:
+    def on(self, device_class: str, sub_group_sizes: Sequence[int] = (), room: Room = NO_ROOM) -> Family:
         """The same family with the sizes and the values on its axes that a device has.
 
         Args:
             device_class: ``gpu`` or ``cpu``.
             sub_group_sizes: that the device offers; none: the guide's size is taken.
+            room: what sizes are fitted to; by default to nothing, so that they are the least.
         """
-        own = {name: _of_class(size, device_class) for name, size in self.pattern.presets[self.preset].items()}
+        found = {name: _on_device(size, device_class, room) for name, size in self.pattern.presets[self.preset].items()}
+        own = {name: size for name, (size, _) in found.items()}
         return replace(
             self,
             pattern=msgspec.structs.replace(self.pattern, presets={**self.pattern.presets, self.preset: own}),
-            sizes={name: _of_class(size, device_class) for name, size in self.sizes.items()},
+            sizes={name: _on_device(size, device_class, room)[0] for name, size in self.sizes.items()},
+            size_reasons={
+                name: reason for name, (_, reason) in found.items() if reason and isinstance(self.sizes[name], Mapping)
+            },
             axes={
                 name: usual_sub_group_size(sub_group_sizes) if value == DEVICE else value
                 for name, value in self.axes.items()
@@ -147,6 +158,7 @@ def _like(declared: Sequence[Value], name: str, value: Value) -> Value:
     Raises:
         PatternError: it is text where they are numbers, or no whole number where they are.
     """
+    declared = [value for own in declared for value in _declared(own)]
     numbers = name in LIMITED_AXES or all(isinstance(own, int | float) for own in declared)
     if not numbers or value in declared:
         return value
@@ -168,10 +180,20 @@ def parse_override(text: str) -> tuple[str, tuple[Value, ...]]:
     return name.strip(), tuple(dict.fromkeys(_number(value.strip()) for value in values.split(",")))
 
 
-def _of_class(size: Any, device_class: str) -> Value:
-    """A size that follows the device has one for each class."""
-    value: Value = size[device_class] if isinstance(size, Mapping) else size
-    return value
+def _on_device(size: Any, device_class: str, room: Room) -> tuple[Value, str]:
+    """What a size is on a device, and why if it follows the device."""
+    own = size[device_class] if isinstance(size, Mapping) and not is_fit(size) else size
+    if is_fit(own):
+        return fitted(own, room)
+    value: Value = own
+    return value, f"given for a {device_class} device" if isinstance(size, Mapping) else ""
+
+
+def _declared(size: Any) -> list[Value]:
+    """The plain values that a size may have as it is declared."""
+    if is_fit(size):
+        return [int(size["least"])]
+    return [value for one in size.values() for value in _declared(one)] if isinstance(size, Mapping) else [size]
 
 
 def _json(values: Mapping[str, Value]) -> str:

@@ -146,6 +146,8 @@ CASES: Final = (
     *_PROGRAM,
     *_PROBLEM,
     _OVERRIDES,
+    _text("sizes_from", "Why sizes that follow the device are what they are; null where none does."),
+    _text("environment", "Variables that the pattern sets for the process that measures, as a JSON object."),
     *_PLACE,
     _METRIC,
     _text(

@@ -65,7 +65,7 @@ def row(table: str, old: Mapping[str, Any], version: int) -> dict[str, Any]:
 def frame(table: str, data: pd.DataFrame, version: int) -> pd.DataFrame:
     """A table of an earlier version, as it is in its Parquet file, with the columns of today.
 
-    No sample counts in it: `with_marks` says which do.
+    Before `CHECKS_SINCE` no sample counts in it: `with_marks` says which do.
     """
     if version < CLAIMS_SINCE and table in ("cases", "pairs"):
         data = _with_claims(table, data)
@@ -73,7 +73,7 @@ def frame(table: str, data: pd.DataFrame, version: int) -> pd.DataFrame:
     later = _later_columns(table, data.columns, names)
     upgraded = data.rename(columns=names)
     upgraded = upgraded.reindex(columns=[*upgraded.columns, *later])
-    return upgraded.assign(checked=False) if table == "samples" else upgraded
+    return upgraded.assign(checked=False) if table == "samples" and version < CHECKS_SINCE else upgraded
 
 
 def with_marks(samples: pd.DataFrame, manifest: Mapping[str, Any]) -> pd.DataFrame:

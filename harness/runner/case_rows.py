@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
@@ -106,6 +107,8 @@ def fixed_columns(
             "axes": family.axes_json(),
             "sizes": family.sizes_json(),
             "overrides": family.overrides_json(),
+            "sizes_from": "; ".join(f"{name}: {reason}" for name, reason in family.size_reasons.items()) or None,
+            "environment": json.dumps(dict(info.environment), sort_keys=True),
             "device": device["device"],
             "device_class": device_class,
             "metric": info.metric,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
@@ -50,12 +51,19 @@ class DeviceWorker(Generic[T]):
     """Whichever worker process is there now.
 
     Args:
-        start: starts one, which answers `Ready` when it can be asked.
+        start: starts one in which these variables are set, which answers `Ready` when it can be asked.
     """
 
-    def __init__(self, start: Callable[[], WorkerProcess[T]]) -> None:
+    def __init__(self, start: Callable[[Mapping[str, str]], WorkerProcess[T]]) -> None:
         self._start = start
+        self._environment: Mapping[str, str] = {}
         self._process: WorkerProcess[T] | None = None
+
+    def use(self, environment: Mapping[str, str]) -> None:
+        """Have these variables set in the process that is asked next: one with others is ended."""
+        if environment != self._environment:
+            self.close()
+            self._environment = dict(environment)
 
     def ready(self) -> WorkerProcess[T]:
         """The worker process, started when there is none.
@@ -66,7 +74,7 @@ class DeviceWorker(Generic[T]):
             XebenchError: it has failed before it could be asked.
         """
         if self._process is None:
-            self._process = self._start()
+            self._process = self._start(self._environment)
             try:
                 answer = self._process.listen(START_TIMEOUT_S)
             except WorkerEnded as end:
@@ -137,6 +145,7 @@ def start_worker(
     handler: str = "harness.runner.worker.family_run",
     answers: Any = Answer,
     *,
+    environment: Mapping[str, str] | None = None,
     memory_limit_bytes: int | None = None,
     poll: Callable[[], None] = lambda: None,
 ) -> WorkerProcess[Any]:
@@ -146,10 +155,11 @@ def start_worker(
         device: SYCL filter string.
         handler: the module that answers requests (`harness.runner.worker.serve`).
         answers: the union of its messages.
+        environment: variables that it sets before it loads the SYCL runtime.
         memory_limit_bytes: that the worker may occupy; None for no limit.
         poll: called a few times a second while it is listened to.
     """
-    arguments = (handler, device)
+    arguments = (handler, device, json.dumps(dict(environment or {})))
     return WorkerProcess(
         "harness.runner.worker.serve", arguments, answers, memory_limit_bytes=memory_limit_bytes, poll=poll
     )

@@ -19,7 +19,7 @@ from harness.patterns.plan import Family
 from harness.runner.case_rows import NOT_MEASURED, CaseResult, Row
 from harness.runner.visits import Visit
 from harness.sampling.limits import Sampling
-from harness.vocabulary import SAMPLED_STATES, Status, StopReason
+from harness.vocabulary import SAMPLED_STATES, State, Status, StopReason
 
 #: Timeouts that the hangs of a family may cost together, until it is left: by variants that have not answered yet, and
 #: by those that have.
@@ -80,8 +80,10 @@ class FamilyProgress:
     slowest_step_s: float = 0.0
 
     def __post_init__(self) -> None:
-        """A family that is new waits as a whole."""
+        """A family that is new waits as a whole; it is sampled in the states that its pattern asks for, or the user."""
         self._spent_before_s = self.spent_s
+        if not self.sampling.states:
+            self.sampling = replace(self.sampling, states=(State(self.family.pattern.state),))
         if not self.results:
             self.results = dict.fromkeys(self.fixed, CaseResult())
             self.waiting = list(self.fixed)

@@ -64,7 +64,7 @@ class Manager:
         notice: called with the name of the variant at work, for progress.
         say: prints a notice that stays.
         sample_flags: what the samples that arrive now are marked with, beside their own flags.
-        make_worker: starts a worker on a device.
+        make_worker: starts a worker on a device, with variables in its ``environment``.
         clock: seconds, for tests.
         worker_was_killed: whether somebody else killed a worker, so that what it was at is to be measured again.
     """
@@ -79,7 +79,7 @@ class Manager:
     notice: Callable[[str], None] = lambda text: None
     say: Callable[[str], None] = lambda text: None
     sample_flags: Callable[[], Sequence[Flag]] = tuple
-    make_worker: Callable[[str], WorkerProcess[Answer]] = start_worker
+    make_worker: Callable[..., WorkerProcess[Answer]] = start_worker
     clock: Clock = time.monotonic
 
     def __post_init__(self) -> None:
@@ -87,7 +87,7 @@ class Manager:
         self.worker_was_killed = False
         self._end_s = self._patience_s = math.inf
         self._families: dict[str, FamilyProgress] = {}
-        self._worker = DeviceWorker(lambda: self.make_worker(str(self.device["device"])))
+        self._worker = DeviceWorker(self._start_worker)
 
     def measure_roofs(self, *, brief: bool = False) -> Mapping[str, Any]:
         """The device's measured roofs: columns of the table ``devices``; ``brief``: by a look of a moment.
@@ -147,6 +147,9 @@ class Manager:
         """End the worker."""
         self._worker.close()
 
+    def _start_worker(self, environment: Mapping[str, str]) -> WorkerProcess[Answer]:
+        return self.make_worker(str(self.device["device"]), environment=environment)
+
     def _begin(self, family: Family, visit: Visit) -> FamilyProgress:
         """What is known of a family, new in the first visit; variants to measure wait."""
         key = self._key(family)
@@ -197,6 +200,7 @@ class Manager:
         Raises:
             _BudgetSpent: it was silent when the run's time was over.
         """
+        self._worker.use(progress.family.pattern.environment)
         self._worker.ready()  # what that takes is no part of the budget for sampling
         family, variants = progress.family, list(progress.waiting)
         limits = progress.limits(self._end_s - self.clock())

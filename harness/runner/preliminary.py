@@ -76,7 +76,9 @@ def _pair(progress: FamilyProgress, name: str, against: str, claim: Claim | None
         return
     for side, words in ((own, ""), (other, f"baseline {against}")):
         if side.status != Status.OK:
-            yield PairSoFar(name, without_speedup(side.status, side.reason, words, claim), f"{words} {side.status}".strip())
+            yield PairSoFar(
+                name, without_speedup(side.status, side.reason, words, claim), f"{words} {side.status}".strip()
+            )
             return
     states = progress.sampling.states
     for state in states:

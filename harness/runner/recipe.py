@@ -37,7 +37,7 @@ class Recipe(msgspec.Struct, frozen=True):
         require_gpu: refuse the fall-back to the CPU device.
         precision: wanted half-width of the log speed-up's interval; None: the default.
         budget_s: seconds of sampling for each family; None: the preset's.
-        state: of the caches before each sample: hot, cold or both.
+        state: of the caches before each sample: hot, cold or both; None: as each pattern asks.
         seed: of the data and of the order of samples.
         instances: of each family, before its precision may end the sampling; None: the preset's.
         passes: times that the run comes to each family; None: the preset's.
@@ -53,7 +53,7 @@ class Recipe(msgspec.Struct, frozen=True):
     require_gpu: bool = False
     precision: _Positive | None = None
     budget_s: _Positive | None = None
-    state: _States = "hot"
+    state: _States | None = None
     seed: _Seed = 20240517
     instances: _Count | None = None
     passes: _Count | None = None

@@ -13,6 +13,7 @@ import msgspec
 from harness import runtime
 from harness.doctor.self_test import selftest
 from harness.errors import NoDevice, RunFolderError, XebenchError, named
+from harness.patterns.fit import Room
 from harness.patterns.plan import Family
 from harness.records import Run, RunWriter, load_run, schema
 from harness.records.checks import superseding
@@ -61,7 +62,7 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
                 return earlier
             progress.stage("loading the SYCL runtime")
             device = _choose_device(options, earlier, progress)
-            plan = [family.on(device.device_class, device.sub_group_sizes) for family in plan]
+            plan = [family.on(device.device_class, device.sub_group_sizes, _room(device)) for family in plan]
             lock = device_lock(
                 device.to_row(),
                 options.output,
@@ -92,6 +93,14 @@ def _choose_device(options: Options, earlier: Run | None, progress: Progress) ->
     if recorded is not None:
         resume.check_same_device(recorded, device.to_row())
     return device
+
+
+def _room(device: runtime.DeviceInfo) -> Room:
+    import dpctl  # can be imported once the runtime is loaded
+
+    from harness.session.lanes import device_lanes
+
+    return Room(device_lanes(dpctl.SyclDevice(device.device)), device.global_cache_bytes)
 
 
 def _require_right_results(device: runtime.DeviceInfo) -> None:

@@ -80,10 +80,11 @@ class Options:
         asked = self.recipe
         instances = asked.instances or (1 if asked.preset == "smoke" else MIN_INSTANCES)
         least = asked.min_samples or (MIN_SAMPLES if asked.preset == "smoke" else MIN_BLOCKS)
-        states = STATES_ASKED[asked.state]
         without_limit = self.run_budget_s is not None and asked.budget_s is None and instances > 1
-        most = asked.max_samples or max(Sampling.max_blocks, least * len(states))
-        if most < least * len(states):
+        states = STATES_ASKED[asked.state] if asked.state else ()
+        needed = least * max(1, len(states))
+        most = asked.max_samples or max(Sampling.max_blocks, needed)
+        if most < needed:
             raise XebenchError(f"--max-samples {most} leaves no room for {least} in each state: raise it")
         return Sampling(
             precision=asked.precision or Sampling.precision,

@@ -170,7 +170,7 @@ class Visits:
         seconds = max(LEAST_S, min(fair_s, self.first_s, max(modest_s, USEFUL_S)))
         seconds = min(seconds, families[new[0]].rest_s)
         few = self.sampling.few_instances
-        several = seconds >= few * INSTANCE_S * len(self.sampling.states)
+        several = seconds >= few * INSTANCE_S * max(1, len(self.sampling.states))
         return Visit(0, seconds, few if several else 1, left_s / len(new))
 
     @staticmethod

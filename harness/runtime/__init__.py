@@ -8,7 +8,7 @@ from harness.runtime.capabilities import missing
 from harness.runtime.devices import DeviceInfo, Selection, list_devices, select_device
 from harness.runtime.loading import load
 from harness.runtime.machine import describe_machine
-from harness.runtime.variables import relevant_environment
+from harness.runtime.variables import relevant_environment, set_variables
 
 __all__ = [
     "DeviceInfo",
@@ -19,4 +19,5 @@ __all__ = [
     "missing",
     "relevant_environment",
     "select_device",
+    "set_variables",
 ]

@@ -61,3 +61,8 @@ def relevant_environment(environment: Mapping[str, str] | None = None) -> dict[s
     environment = os.environ if environment is None else environment
     names = (name for name in environment if name in NAMES or name.startswith(PREFIXES))
     return {name: environment[name] for name in sorted(names)}
+
+
+def set_variables(values: Mapping[str, str]) -> None:
+    """Set variables of this process and of those that it starts; libraries read most of them when they are loaded."""
+    os.environ.update(values)

@@ -36,7 +36,8 @@ class Sampling:
         min_instances: instances of the family, with arrays and kernels made anew, before a decision.
         few_instances: likewise, where the interval is narrow with what the run's other pairs say.
         passes: times that a run comes to the family; each takes its part of the instances.
-        states: hot (as the samples before left the caches), cold (after a flush of the caches), or both.
+        states: hot (as the samples before left the caches), cold (after a flush of the caches), or both; none: what the
+            pattern asks for.
     """
 
     precision: float = 0.01

@@ -1,9 +1,13 @@
 """Pairs: who is compared with whom, over which blocks, and what comes of a side that failed."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 from synthetic import DEVICE, Synthetic, noisy
+
+from harness.analysis.claim import Claim, Figure, to_json
 
 
 def test_every_variant_against_the_naive_one() -> None:
@@ -16,7 +20,7 @@ def test_every_variant_against_the_naive_one() -> None:
     assert list(found["speedup"]) == pytest.approx([2.0, 1.25], rel=0.01)
     assert list(found["blocks"]) == [20, 20]
     assert list(found["outcome"]) == ["faster", "faster"]
-    assert list(found["verdict"]) == ["confirmed", "confirmed"]
+    assert list(found["answer"]) == ["holds", "holds"]
     assert (found["speedup_low"] < found["speedup"]).all()
     assert (found["speedup"] < found["speedup_high"]).all()
     assert found["baseline_ns"]["b"] / found["variant_ns"]["b"] == pytest.approx(found["speedup"]["b"], rel=0.01)
@@ -107,22 +111,22 @@ def test_hot_and_cold_are_never_mixed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "verdict", "reason"),
+    ("status", "answer", "reason"),
     [
-        ("wrong", "inconclusive", "wrong result: 5 of 9 differ"),
-        ("crashed", "inconclusive", "crashed: 5 of 9 differ"),
-        ("interrupted", "inconclusive", "interrupted: 5 of 9 differ"),
-        ("skipped", "not applicable", "skipped: 5 of 9 differ"),
+        ("wrong", "undecided", "wrong result: 5 of 9 differ"),
+        ("crashed", "undecided", "crashed: 5 of 9 differ"),
+        ("interrupted", "undecided", "interrupted: 5 of 9 differ"),
+        ("skipped", "skipped", "skipped: 5 of 9 differ"),
     ],
 )
 @pytest.mark.parametrize("side", ["variant", "baseline"])
-def test_a_side_that_is_not_ok_has_no_speedup(side: str, status: str, verdict: str, reason: str) -> None:
+def test_a_side_that_is_not_ok_has_no_speedup(side: str, status: str, answer: str, reason: str) -> None:
     made = Synthetic()
     bad = {"status": status, "reason": "5 of 9 differ"}
     made.times(made.case("a", "naive", **(bad if side == "baseline" else {})), noisy(200))
     made.times(made.case("b", "optimized", **(bad if side == "variant" else {})), noisy(100))
     row = made.run().pairs.iloc[0]
-    assert (row["outcome"], row["verdict"]) == ("none", verdict)
+    assert (row["outcome"], row["answer"]) == ("none", answer)
     assert row["reason"] == (reason if side == "variant" else f"baseline a {reason}")
     assert row[["speedup", "speedup_low", "baseline_ns", "variant_ns"]].isna().all()
 
@@ -132,7 +136,7 @@ def test_sides_that_share_no_valid_block_have_no_speedup() -> None:
     made.times(made.case("a", "naive"), noisy(200))
     made.sample(made.case("b", "optimized"), block=0, device_ns=0.0, valid=False, flags="zero")
     row = made.run().pairs.iloc[0]
-    assert (row["blocks"], row["verdict"]) == (0, "inconclusive")
+    assert (row["blocks"], row["answer"]) == (0, "undecided")
     assert "share no block" in row["reason"]
 
 
@@ -148,11 +152,99 @@ def test_few_blocks_show_the_estimate_and_no_interval() -> None:
 
 def test_no_claim_is_reported_and_not_judged() -> None:
     made = Synthetic()
-    made.times(made.case("a", "naive", claim=None), noisy(200))
-    made.times(made.case("b", "optimized", claim=None), noisy(100, seed=1))
+    made.times(made.case("a", "naive", claims="[]"), noisy(200))
+    made.times(made.case("b", "optimized", claims="[]"), noisy(100, seed=1))
     row = made.run().pairs.iloc[0]
-    assert (row["outcome"], row["verdict"]) == ("faster", "not applicable")
-    assert row["reason"].endswith("; the guide makes no claim of this variant on a cpu device")
+    assert (row["outcome"], row["answer"]) == ("faster", "no claim")
+    assert pd.isna(row["claim"]) and pd.isna(row["guide_source"])
+
+
+def three(claims: list[Claim], **changes: Any) -> Synthetic:
+    """A naive variant, one that is twice as fast, and one that is as fast as that, of which these are claimed."""
+    made = Synthetic(**changes)
+    made.times(made.case("plain", "naive"), noisy(200))
+    made.times(made.case("few", "intermediate", claims="[]"), noisy(100, seed=1))
+    made.times(made.case("many", "optimized", claims=to_json(claims)), noisy(100, seed=2))
+    return made
+
+
+def test_a_claim_against_another_variant_is_a_pair_of_its_own() -> None:
+    found = three([Claim("faster", against="few", on=("gpu",)), Claim("faster", against="plain")]).run().pairs
+    keys = list(zip(found["variant"], found["baseline"], found["answer"], found["outcome"], strict=True))
+    assert keys == [
+        ("few", "plain", "no claim", "faster"),
+        ("many", "few", "no effect", "same"),
+        ("many", "plain", "holds", "faster"),
+    ]
+    assert found["claimed_for"].tolist() == [pd.NA, "gpu", pd.NA]
+
+
+def test_without_a_claim_against_the_baseline_that_pair_is_there_too() -> None:
+    found = three([Claim("same", against="few"), Claim("registers")]).run().pairs
+    assert list(zip(found["variant"], found["baseline"], found["answer"], strict=True)) == [
+        ("few", "plain", "no claim"),
+        ("many", "plain", "no claim"),
+        ("many", "few", "holds"),
+    ]
+
+
+def test_the_guides_figure_stands_beside_what_was_measured() -> None:
+    figure = Figure(4.0, device="Max 1550", line="G 12")
+    elsewhere = three([Claim("faster", on=("gpu",), figure=figure)]).run().pairs.iloc[1]
+    assert elsewhere[["guide_speedup", "guide_device", "guide_source", "strength"]].tolist() == [
+        4.0,
+        "Max 1550",
+        "G 12",
+        "figure",
+    ]
+    assert elsewhere["of_guide"] == pytest.approx(elsewhere["speedup"] / 4)
+    assert not elsewhere["at_guides_size"]
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "here"),
+    [
+        ("Intel(R) Data Center GPU Max 1550", {}, True),
+        ("Intel(R) Data Center GPU Max 1100", {}, False),
+        ("Intel(R) Data Center GPU Max 1550", {"preset": "default"}, False),
+        ("Intel(R) Data Center GPU Max 1550", {"overrides": '{"n": 9}'}, False),
+        ("Intel(R) Data Center GPU Max 1550", {"metric": "span"}, False),
+    ],
+)
+def test_how_much_is_judged_on_the_same_product_metric_and_size_only(
+    name: str, changes: dict[str, Any], here: bool
+) -> None:
+    made = Synthetic(name=name, device_class="gpu")
+    figure = Figure(4.0, device="Max 1550", line="G 12", metric="device")
+    claims = to_json([Claim("faster", at_least=3, on=("gpu",), figure=figure)])
+    same = {"preset": "guide", **changes}
+    made.times(made.case("plain", "naive", **same), noisy(200))
+    made.times(made.case("fast", "optimized", claims=claims, **same), noisy(100, seed=1))
+    pair = made.run().pairs.iloc[0]
+    assert pair["at_guides_size"] == here
+    assert pair["answer"] == ("no effect" if here else "holds")
+
+
+def test_a_variant_that_must_be_wrong_is_answered_and_no_failure() -> None:
+    made = Synthetic()
+    made.times(made.case("plain", "naive"), noisy(200))
+    bad = {"status": "wrong", "reason": "5 of 9 differ"}
+    made.case("bad", "antipattern", claims=to_json([Claim("wrong", source="G 1")]), **bad)
+    made.case("worse", "antipattern", claims="[]", **bad)
+    run = made.run()
+    assert run.pairs[["variant", "claim", "answer"]].fillna("").to_numpy().tolist() == [
+        ["bad", "wrong", "holds"],
+        ["worse", "", "no claim"],
+    ]
+    assert run.failed_cases["variant"].tolist() == ["worse"]
+
+
+def test_where_the_baseline_was_skipped_too_nothing_was_asked() -> None:
+    made = Synthetic()
+    skipped = {"status": "skipped", "reason": "needs fp64"}
+    made.case("plain", "naive", **skipped)
+    made.case("bad", "antipattern", claims=to_json([Claim("error", source="G 1")]), **skipped)
+    assert made.run().pairs["answer"].tolist() == ["skipped"]
 
 
 def test_the_cause_of_an_inconclusive_pair_comes_from_its_samples() -> None:
@@ -246,7 +338,7 @@ def test_a_coarse_timer_does_not_make_intervals_that_exclude_the_truth(blocks: i
     truth = np.repeat([first / second for first, second in LENGTHS], count)
     covered = (found["speedup_low"].to_numpy() <= truth) & (truth <= found["speedup_high"].to_numpy())
     assert covered.reshape(len(LENGTHS), count).mean(axis=1).min() >= 0.95
-    # the verdict follows from the numbers shown
+    # the answer follows from the numbers shown
     band = 1.02
     same = (found["speedup_low"] >= 1 / band) & (found["speedup_high"] <= band)
     assert ((found["outcome"] == "same") == same).all()

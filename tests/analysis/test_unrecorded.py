@@ -62,12 +62,12 @@ def test_a_pair_has_the_speed_up_of_the_host_beside_that_of_the_device() -> None
     assert pair["speedup"] == pytest.approx(10, rel=0.05)
     assert pair["wall_speedup"] == pytest.approx(1.05e6 / 1.5e5, rel=0.05)
     assert pair["wall_speedup_low"] < pair["wall_speedup"] < pair["wall_speedup_high"]
-    assert (pair["outcome"], pair["verdict"]) == ("faster", "confirmed")
+    assert (pair["outcome"], pair["answer"]) == ("faster", "holds")
 
 
 def test_hidden_work_leaves_the_pair_undecided() -> None:
     pair = pair_of(hidden_ns=9e5)
-    assert (pair["outcome"], pair["verdict"]) == ("inconclusive", "inconclusive")
+    assert (pair["outcome"], pair["answer"]) == ("inconclusive", "undecided")
     assert str(pair["reason"]).startswith("unrecorded work?: beside its commands the variant takes 900 us more")
 
 

@@ -35,8 +35,8 @@ def command(*arguments: str, status: int = 0) -> subprocess.CompletedProcess[str
 
 
 def pattern_info(name: str, variants: list[str]) -> PatternInfo:
-    made = tuple(VariantInfo(variant, "naive", {}, "") for variant in variants)
-    return PatternInfo(name, "chapter", "", "", (), "device", {}, {"smoke": {}}, {}, made, "file.py")
+    made = tuple(VariantInfo(variant, "naive", (), "") for variant in variants)
+    return PatternInfo(name, "chapter", "", "", (), "device", {"smoke": {}}, {}, made, "file.py")
 
 
 @pytest.fixture

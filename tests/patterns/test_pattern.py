@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness import Pattern
+from harness import Claim, Pattern, fit
 from harness.errors import PatternError
 
 
@@ -40,9 +40,9 @@ def test_variants_keep_role_claim_and_summary() -> None:
         ("between", "intermediate"),
     ]
     assert pattern.variants["plain"].summary == "The plain way."
-    assert pattern.variants["clever"].claim == {"gpu": "same", "cpu": "same"}
+    assert pattern.variants["clever"].claims == (Claim("same"),)
     assert pattern.variants["clever"].requires == ("fp64",)
-    assert pattern.variants["between"].claim == {}
+    assert pattern.variants["between"].claims == ()
 
 
 def test_an_optimized_variant_takes_the_patterns_claim() -> None:
@@ -51,7 +51,7 @@ def test_an_optimized_variant_takes_the_patterns_claim() -> None:
     @pattern.optimized
     def clever(session: Any, p: Any) -> None: ...
 
-    assert pattern.variants["clever"].claim == {"gpu": "faster"}
+    assert pattern.variants["clever"].claims == (Claim("faster", on=("gpu",)),)
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,11 @@ def test_an_optimized_variant_takes_the_patterns_claim() -> None:
         ({"presets": {"smoke": {"n": 1}}}, "presets"),
         ({"claim": "better"}, "claim"),
         ({"claim": {"fpga": "faster"}}, "claim"),
+        ({"claim": 3}, "claim"),
+        ({"claim": Claim("faster", where={"width": 1})}, "claim"),
+        ({"claim": Claim("faster", at_least=0)}, "claim"),
+        ({"state": "lukewarm"}, "state"),
+        ({"environment": {"NEO_CACHE_PERSISTENT": 0}}, "environment"),
         ({"axes": {"stride": ()}}, "axes"),
         ({"axes": {"n": (1, 2)}}, "axes"),
         ({"axes": {"dtype": (object(),)}}, "axes"),
@@ -124,3 +129,29 @@ def test_an_axis_may_say_device_and_a_size_may_be_of_a_class() -> None:
 def test_what_cannot_follow_the_device_is_named(changes: dict[str, Any], why: str) -> None:
     with pytest.raises(PatternError, match=why):
         declare(**changes)
+
+
+@pytest.mark.parametrize(
+    ("claim", "why"),
+    [
+        (Claim("same", against="hand"), "clever: there is no variant 'hand': .* handy"),
+        (Claim("same", against="clever"), "clever is what it is compared with"),
+    ],
+)
+def test_a_claim_against_nobody_is_refused(claim: Claim, why: str) -> None:
+    pattern = declare()
+    pattern.problem(lambda rng, n: None)
+    pattern.reference(lambda p: {})
+    for name in ("plain", "handy", "clever"):
+        function = lambda session, p: None  # noqa: E731
+        function.__name__ = name
+        pattern.naive(function) if name == "plain" else pattern.optimized(claim=claim if name == "clever" else ())(
+            function
+        )
+    with pytest.raises(PatternError, match=why):
+        pattern.complete()
+
+
+def test_a_size_may_be_fitted_to_the_device() -> None:
+    sizes = {"n": {"cpu": 1, "gpu": fit(8, per_lane=16)}, "m": fit(4)}
+    assert declare(presets={"smoke": sizes, "default": sizes}).presets["smoke"] == sizes

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from harness.analysis.claim import Claim
 from harness.errors import PatternError
-from harness.patterns.declaration import PatternInfo
+from harness.patterns.declaration import PatternInfo, VariantInfo
+from harness.patterns.fit import Room, fit
 from harness.patterns.plan import build_plan, parse_override
 
 
@@ -19,7 +21,6 @@ def info(name: str = "one", **changes: Any) -> PatternInfo:
         "lesson": "l",
         "catalogue": (),
         "metric": "device",
-        "claim": {},
         "presets": {"smoke": {"n": 4}, "default": {"n": 8}},
         "axes": {"stride": (1, 2)},
         "variants": (),
@@ -148,3 +149,29 @@ def test_what_the_user_gives_does_not_follow_the_device() -> None:
 def test_the_plan_of_a_pattern_that_follows_nothing_stays() -> None:
     plan = build_plan([info()], "default")
     assert [family.on("gpu", (32,)) for family in plan] == plan
+
+
+def test_a_fitted_size_is_known_on_the_device_with_its_reason() -> None:
+    presets = {"smoke": {"n": 4}, "default": {"n": {"cpu": 8, "gpu": fit(64, per_lane=16)}, "rounds": 3}}
+    (family,) = build_plan([info(presets=presets, axes={})], "default")
+    on_gpu = family.on("gpu", (32,), Room(lanes=100))
+    assert on_gpu.sizes == {"n": 2048, "rounds": 3} and on_gpu.overrides == {}
+    assert on_gpu.size_reasons == {"n": "16 for each of the device's 100 lanes"}
+    assert family.on("cpu").size_reasons == {"n": "given for a cpu device"}
+    (given,) = build_plan([info(presets=presets, axes={})], "default", {"n": (1e3,)})
+    own = given.on("gpu", (32,), Room(lanes=100))
+    assert (own.sizes["n"], own.overrides, own.size_reasons) == (1000, {"n": 1000}, {})
+    with pytest.raises(PatternError, match="--set n=large: give a whole number, such as 8"):
+        build_plan([info(presets=presets, axes={})], "default", {"n": ("large",)})
+
+
+def test_a_family_knows_what_its_claims_compare_beside_the_baseline() -> None:
+    variants = (
+        VariantInfo("plain", "naive", (), ""),
+        VariantInfo("few", "intermediate", (Claim("faster", against="plain"),), ""),
+        VariantInfo(
+            "many", "optimized", (Claim("same", against="few", where={"stride": 2}), Claim("wrong", against="few")), ""
+        ),
+    )
+    plan = build_plan([info(variants=variants)], "smoke")
+    assert [family.compared("cpu") for family in plan] == [[], [("many", "few")]]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.analysis.claim import Claim
 from harness.children import ask as children
 from harness.errors import BrokenEnvironment, PatternError
 from harness.patterns import reading_worker
@@ -27,6 +28,9 @@ pattern.reference(lambda p: {})
 @pattern.naive
 def plain(session, p):
     '''The plain way.'''
+
+@pattern.optimized
+def clever(session, p): ...
 """
 
 
@@ -53,9 +57,13 @@ def forbid_children(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_file_is_read_with_the_real_packages_once(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (info,) = read([file])
-    assert (info.name, info.catalogue, info.claim) == ("mine", ("E99",), {"gpu": "faster"})
+    assert (info.name, info.catalogue) == ("mine", ("E99",))
     assert (info.presets["default"], info.axes) == ({"n": 8}, {"stride": (1, 2.5, "all")})
-    assert [(v.name, v.role, v.summary) for v in info.variants] == [("plain", "naive", "The plain way.")]
+    assert [(v.name, v.role, v.summary) for v in info.variants] == [
+        ("plain", "naive", "The plain way."),
+        ("clever", "optimized", ""),
+    ]
+    assert info.variants[1].claims == (Claim("faster", against="plain", on=("gpu",)),)
     forbid_children(monkeypatch)
     assert read([file]) == (info,)
 

@@ -38,7 +38,7 @@ def test_a_finished_run_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert loaded.manifest["schema_version"] == schema.SCHEMA_VERSION
     assert loaded.manifest["created"] == MANIFEST["created"]
     assert loaded.pairs.iloc[0]["speedup"] == pytest.approx(2)
-    assert loaded.pairs.iloc[0]["verdict"] == "confirmed"
+    assert loaded.pairs.iloc[0]["answer"] == "holds"
     assert list(loaded.events["submit_ns"]) == [2**60] * 20
     names = {entry.name for entry in path.iterdir()}
     assert names == {f"{table}.parquet" for table in schema.RUN_TABLES} | {
@@ -264,7 +264,7 @@ def test_a_newer_schema_asks_for_an_upgrade(tmp_path: Path) -> None:
     finished(tmp_path / "run")
     path = tmp_path / "run" / "manifest.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "schema_version": schema.SCHEMA_VERSION + 1}))
-    with pytest.raises(RunFolderError, match=r"schema version 4 and this xebench reads up to 3: upgrade"):
+    with pytest.raises(RunFolderError, match=r"schema version 5 and this xebench reads up to 4: upgrade"):
         load_run(tmp_path / "run")
 
 

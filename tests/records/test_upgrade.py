@@ -11,14 +11,16 @@ import pandas as pd
 import pytest
 from rows_kit import write_pair
 
+from harness.analysis.claim import from_json
 from harness.errors import RunFolderError
-from harness.records import Run, RunWriter, compare_runs, load_run, schema
+from harness.records import Run, RunWriter, compare_runs, load_run, schema, upgrade
 from harness.report import formats
+from harness.vocabulary import Answer
 
 FIXTURES = Path(__file__).parent / "fixtures"
-NAMES = ("schema-1", "schema-2", "schema-2-killed", "schema-3", "schema-3-killed")
-COMPLETE = ("schema-1", "schema-2", "schema-3")
-KILLED = ("schema-2-killed", "schema-3-killed")
+NAMES = ("schema-1", "schema-2", "schema-2-killed", "schema-3", "schema-3-killed", "schema-4", "schema-4-killed")
+COMPLETE = ("schema-1", "schema-2", "schema-3", "schema-4")
+KILLED = ("schema-2-killed", "schema-3-killed", "schema-4-killed")
 REFERENCE = Path(__file__).parents[2] / "results" / "cpu-epyc-2-cores"
 
 
@@ -48,7 +50,7 @@ def test_a_run_of_any_version_has_the_tables_of_today(name: str) -> None:
 def test_every_sample_of_a_complete_run_counts(name: str) -> None:
     run = load(name)
     assert run.samples["checked"].all() and run.samples["valid"].any()
-    assert len(run.pairs) == (4 if name == "schema-3" else 2) and run.pairs["speedup"].notna().all()
+    assert len(run.pairs) == (2 if name in ("schema-1", "schema-2") else 4) and run.pairs["speedup"].notna().all()
     assert set(run.cases["axis_odd_size"]) == {7, 31}
 
 
@@ -97,7 +99,7 @@ def test_runs_of_any_two_versions_are_compared(before: str, after: str) -> None:
     if {before, after} in ({"schema-1"}, {"schema-2"}, {"schema-1", "schema-2"}):
         assert len(both) == len(found) == 4
         assert not both["reason"].str.contains("not known").any(), "by preset, as they always were"
-    elif before == after:
+    elif {before, after} <= {"schema-3", "schema-4"}:
         assert len(both) == len(found) == 8
     else:
         # two sizes of a point, and a run that does not know which of them it had
@@ -123,10 +125,38 @@ def tables(run: Run) -> dict[str, pd.DataFrame]:
 def test_the_reference_run_is_read_reported_and_compared() -> None:
     run = load_run(REFERENCE)
     assert run.complete and run.samples["checked"].all()
-    assert set(run.pairs["verdict"]) <= {"confirmed", "refuted", "inconclusive", "not applicable"}
+    assert set(run.pairs["answer"]) <= set(Answer)
     assert "tiled_matmul" in formats.render(run, "text")
     found = compare_runs(run, run)
     assert set(found["outcome"]) <= {"same", "inconclusive"} and len(found) == len(run.cases)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_claims_of_any_version_are_claims(name: str) -> None:
+    run = load(name)
+    for claims, role in zip(run.cases["claims"], run.cases["role"], strict=True):
+        assert all(claim.fault() is None for claim in from_json(claims))
+        assert role != "naive" or claims == "[]"
+    assert run.pairs["answer"].isin([*Answer]).all()
+
+
+@pytest.mark.parametrize(
+    ("verdict", "outcome", "reason", "answer"),
+    [
+        ("confirmed", "faster", "claimed faster; faster by 3 %", "holds"),
+        ("refuted", "slower", "claimed faster; slower by 3 %", "inverts"),
+        ("refuted", "same", "claimed faster; 1.001", "no effect"),
+        ("inconclusive", "inconclusive", "noise: too wide", "undecided"),
+        ("inconclusive", "none", "wrong result: 3 differ", "undecided"),
+        ("not applicable", "faster", "faster by 3 %; the guide makes no claim", "no claim"),
+        ("not applicable", "none", "skipped: needs fp64", "skipped"),
+        ("not applicable", "none", "refused: needs 9 GiB", "skipped"),
+        ("not applicable", "none", "failed: boom; the guide makes no claim", "no claim"),
+    ],
+)
+def test_a_verdict_of_earlier_versions_is_an_answer(verdict: str, outcome: str, reason: str, answer: str) -> None:
+    old = pd.DataFrame({"verdict": [verdict], "outcome": [outcome], "reason": [reason]}, dtype="string")
+    assert upgrade.frame("pairs", old, 3)["answer"].tolist() == [answer]
 
 
 @pytest.mark.parametrize("name", ["schema-1", "schema-2-killed"])

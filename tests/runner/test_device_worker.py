@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -47,7 +47,7 @@ class Process:
 
 def worker(*processes: Process) -> DeviceWorker[Any]:
     waiting = list(processes)
-    return DeviceWorker(lambda: waiting.pop(0))  # type: ignore[arg-type, return-value]
+    return DeviceWorker(lambda environment: waiting.pop(0))  # type: ignore[arg-type, return-value]
 
 
 def answers(of: DeviceWorker[Any], silence_s: float = 5) -> list[Any]:
@@ -122,3 +122,19 @@ def test_what_a_worker_had_sent_is_heard_when_it_is_ended() -> None:
     used.ready()
     assert list(used.rest()) == [CHECKED, CHECKED]
     assert process.done == ["kill"]
+
+
+def test_a_process_with_other_variables_takes_the_place_of_one() -> None:
+    asked: list[dict[str, str]] = []
+    processes = [Process(READY, DONE, DONE), Process(READY, DONE)]
+
+    def start(environment: Mapping[str, str]) -> Any:
+        asked.append(dict(environment))
+        return processes[len(asked) - 1]
+
+    used: DeviceWorker[Any] = DeviceWorker(start)
+    for variables in ({}, {}, {"NEO_CACHE_PERSISTENT": "0"}):
+        used.use(variables)
+        assert answers(used) == []
+    assert asked == [{}, {"NEO_CACHE_PERSISTENT": "0"}]
+    assert [process.done for process in processes] == [["ask", "ask", "close"], ["ask"]]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -15,7 +17,7 @@ from harness.runner.case_rows import CaseResult, Work, fixed_columns
 from harness.runner.family_progress import FamilyProgress, VisitShare
 from harness.runner.visits import Visit
 from harness.sampling.limits import Sampling
-from harness.vocabulary import Status
+from harness.vocabulary import State, Status
 
 ROLES = (("a", "naive"), ("b", "intermediate"), ("c", "optimized"))
 VARIANTS = tuple(VariantInfo(name, role, (), "") for name, role in ROLES)
@@ -193,3 +195,15 @@ def test_the_working_set_is_what_the_arrays_occupy_on_the_device() -> None:
     assert work.working_set_bytes == 2 * half.nbytes + 12
     assert work.host_bytes == 40, "what must arrive on the host"
     assert Work.of(Problem(host_bytes=7, **arrays)).host_bytes == 7
+
+
+def test_the_states_are_those_of_the_pattern_unless_the_user_gives_others() -> None:
+    cold = msgspec.structs.replace(INFO, state="cold")
+    fixed = {name: {"case_id": name} for name, _ in ROLES}
+
+    def states(*asked: State) -> Sequence[str]:
+        family = Family(cold, "smoke", {"n": 8}, {})
+        return FamilyProgress(family, fixed, Sampling(states=asked), 0).sampling.states
+
+    assert states() == ("cold",)
+    assert states(State.HOT) == ("hot",)

@@ -195,7 +195,7 @@ def test_a_driver_that_lies_is_found_out(variant: str, flag: str, faults: Run) -
     assert len(lies) > 3, "what was measured is kept"
     assert lies["flags"].str.contains(flag).all() and not lies["valid"].any()
     pair = faults.pairs.set_index("variant").loc[variant]
-    assert pd.isna(pair["speedup"]) and pair["verdict"] in ("inconclusive", "not applicable")
+    assert pd.isna(pair["speedup"]) and pair["answer"] in ("undecided", "no claim", "skipped")
     honest = hot[hot["case_id"].str.startswith("lying_driver/honest/")]
     assert honest["valid"].mean() > 0.9, "the lies of one variant are not laid on another"
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.analysis.claim import Claim
+from harness.analysis.claim import Claim, from_json
 from harness.children.worker import WorkerDied, WorkerHung, WorkerKilled
 from harness.errors import BrokenEnvironment, XebenchError
 from harness.patterns.declaration import PatternInfo, VariantInfo
@@ -34,6 +34,7 @@ from harness.runner.visits import Visit
 from harness.sampling.limits import Sampling
 from harness.vocabulary import State, Status
 
+CLAIMS = {"a": (), "b": (Claim("faster", against="a", on=("gpu",)),)}
 INFO = PatternInfo(
     name="p",
     chapter="f",
@@ -43,9 +44,7 @@ INFO = PatternInfo(
     metric="device",
     presets={"smoke": {}},
     axes={},
-    variants=tuple(
-        VariantInfo(n, r, (Claim("faster", on=("gpu",)),), "") for n, r in (("a", "naive"), ("b", "optimized"))
-    ),
+    variants=tuple(VariantInfo(n, r, CLAIMS[n], "") for n, r in (("a", "naive"), ("b", "optimized"))),
     source="p.py",
 )
 FAMILY = Family(INFO, "smoke", {}, {})
@@ -146,7 +145,7 @@ def manage(*scripts: Sequence[Any], **options: Any) -> tuple[Manager, Sink, list
         **{"sampling": Sampling(), "timeout_s": 1, **options},
         seed=1,
         clock=clock,
-        make_worker=lambda device: next(waiting),  # type: ignore[arg-type, return-value]
+        make_worker=lambda device, environment: next(waiting),  # type: ignore[arg-type, return-value]
     )
     return manager, sink, workers
 
@@ -157,7 +156,7 @@ def test_a_family_that_goes_well_is_asked_for_once() -> None:
     assert worker.asked[0].variants == ["a", "b"]
     tables = [table for table, _ in sink.rows]
     assert tables == ["cases", "cases", "samples", "samples", "checks", "cases", "checks", "cases"]
-    assert '"on":["gpu"]' in sink.rows[0][1]["claims"], "of which devices it is claimed stands beside the answer"
+    assert [from_json(row["claims"]) for _, row in sink.rows[:2]] == [[], [*CLAIMS["b"]]]
 
 
 def test_a_crash_costs_the_variant_that_was_at_work() -> None:

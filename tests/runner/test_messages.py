@@ -23,6 +23,7 @@ FAMILY = messages.MeasureFamily(
     sampling=Sampling(states=[State.HOT, State.COLD], budget_s=0.1),
     seed=1,
     compiled=["a"],
+    compared=[("b", "a")],
     earlier={"hot": [{"b": [0.1, 1 / 3]}]},
 )
 WORK = Work(8, None, "fp32", 16)

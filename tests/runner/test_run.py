@@ -51,8 +51,34 @@ def test_a_pattern_is_measured_and_its_folder_read_again(tmp_path: Path) -> None
     assert {"typing", "build", "launch"} <= set(compiled["stage"])
     assert (run.pairs["speedup_low"] <= run.pairs["speedup"]).all()
     assert (run.pairs["speedup"] <= run.pairs["speedup_high"]).all()
-    # no claim for a CPU device: reported, never judged
-    assert set(run.pairs["verdict"]) == {"not applicable"}
+    # what is claimed of GPUs is asked of this device too
+    claimed = run.pairs[run.pairs["claim"].notna()]
+    assert len(claimed) and set(claimed["answer"]) <= {"holds", "inverts", "no effect", "undecided"}
+    assert set(claimed["claimed_for"]) == {"gpu"}
+
+
+def test_what_must_fail_is_answered_and_no_failure(tmp_path: Path) -> None:
+    """In a process with the pattern's own variable, after a pattern without, and with the caches flushed."""
+    file, output = ROOT / "tests/faulty/claimed_ends.py", tmp_path / "run"
+    names = ("claimed_ends", "kernel_launch_latency")
+    xebench("run", *names, "--path", str(file), "--preset", "smoke", "--device", "cpu", "--output", str(output))
+    run = harness.load_run(output)
+    cases = run.cases[run.cases["pattern"] == "claimed_ends"].set_index("variant")
+    assert dict(cases["status"]) == {
+        "twice": "ok",
+        "once": "ok",
+        "once_more": "ok",
+        "three_times": "wrong",
+        "too_wide": "skipped",
+    }
+    assert set(cases["environment"]) == {'{"XEBENCH_TEST_VARIABLE": "set"}'}
+    pairs = run.pairs[run.pairs["pattern"] == "claimed_ends"]
+    assert set(pairs["state"].dropna()) == {"cold"}
+    answers = pairs.set_index(["variant", "baseline"])["answer"]
+    assert answers[("once_more", "once")] == "holds"
+    assert answers[("once_more", "twice")] == "no claim"
+    assert answers[("three_times", "twice")] == answers[("too_wide", "twice")] == "holds"
+    assert run.failed_cases.empty
 
 
 def test_json_of_a_run_is_for_scripts(tmp_path: Path) -> None:

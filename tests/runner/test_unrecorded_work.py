@@ -1,4 +1,4 @@
-"""What variants do past their session is recorded, refused, or makes the verdict undecided; never free."""
+"""What variants do past their session is recorded, refused, or makes the answer undecided; never free."""
 
 from __future__ import annotations
 

@@ -69,6 +69,18 @@ def test_without_a_baseline_or_beside_it_the_times_themselves_decide() -> None:
     assert {name: len(times) for name, times in both.items()} == {"x": 1, "y": 2}
 
 
+def test_what_a_claim_compares_beside_the_baseline_is_a_series_too() -> None:
+    values = {"base": [8.0, 8.0], "few": [4.0, math.nan], "many": [1.0, 2.0]}
+    speedups = log_speedups(values, "base", [("many", "few"), ("many", "gone")])
+    assert {name: list(np.exp(ratios)) for name, ratios in speedups.items()} == {
+        "few": pytest.approx([2.0]),
+        "many": pytest.approx([8.0, 4.0]),
+        "many/few": pytest.approx([4.0]),
+    }
+    beside = log_speedups({"few": [4.0], "many": [1.0]}, "base", [("many", "few")])
+    assert list(beside) == ["many/few"], "they are compared where the baseline has failed, too"
+
+
 def test_blocks_without_valid_samples_do_not_make_a_pair_known() -> None:
     rule = partial(decide, baseline="base", sampling=Sampling(precision=0.01, budget_s=5, min_blocks=6, max_blocks=50))
     same, noisy = [1.0] * 20, np.random.default_rng(1).uniform(1, 2, 20).tolist()

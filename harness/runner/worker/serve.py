@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import faulthandler
 import importlib
+import json
 import signal
 import traceback
 
@@ -44,7 +45,8 @@ def main(arguments: list[str]) -> int:
 
 
 def _serve(parent: Parent) -> None:
-    module, device = parent.arguments
+    module, device, environment = parent.arguments
+    runtime.set_variables(json.loads(environment))
     runtime.load()
     handler = importlib.import_module(module)
     answer = handler.prepare(device, parent)

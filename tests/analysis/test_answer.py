@@ -1,0 +1,222 @@
+"""Outcomes from intervals, answers to claims: every branch, and always a reason of one line."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.analysis import answer
+from harness.analysis.answer import Circumstances, Judgement, judge, judge_end, outcome_of, without_speedup
+from harness.analysis.claim import Claim, Figure
+from harness.analysis.intervals import UNKNOWN, Interval, blurred
+from harness.vocabulary import ANSWERED, Answer, Flag, Outcome
+
+FASTER = Claim("faster")
+
+
+def interval(low: float, high: float, n: int = 20) -> Interval:
+    return Interval(math.sqrt(low * high), low, high, n)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "outcome"),
+    [
+        (1.01, 1.05, "faster"),
+        (0.95, 0.99, "slower"),
+        (0.99, 1.01, "same"),
+        (1.0001, 1.0002, "faster"),  # sure is sure, however little it is
+        (0.985, 0.995, "slower"),
+        (1 / 1.02, 1.02, "same"),
+        (0.97, 1.01, "inconclusive"),
+        (0.9, 1.2, "inconclusive"),
+    ],
+)
+def test_outcome(low: float, high: float, outcome: str) -> None:
+    assert outcome_of(interval(low, high)) == outcome
+
+
+@given(st.floats(0.2, 5), st.floats(1.0, 3))
+def test_outcome_is_mirrored_when_the_sides_are_swapped(low: float, widening: float) -> None:
+    mirrored = {"faster": "slower", "slower": "faster", "same": "same", "inconclusive": "inconclusive"}
+    # just inside the edges: 1 / (1 / x) is not always x
+    high = low * widening
+    there = outcome_of(Interval(low, low * (1 + 1e-9), high * (1 + 2e-9), 9))
+    back = outcome_of(Interval(1 / low, 1 / (high * (1 + 2e-9)), 1 / (low * (1 + 1e-9)), 9))
+    assert back == mirrored[there]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "claim", "expected"),
+    [
+        (1.1, 1.2, FASTER, "holds"),
+        (0.8, 0.9, FASTER, "inverts"),
+        (0.99, 1.01, FASTER, "no effect"),
+        (0.9, 1.1, FASTER, "undecided"),
+        (1.0001, 1.0002, FASTER, "no effect"),  # sure, and too little to matter
+        (0.9998, 0.9999, FASTER, "no effect"),
+        (1.019, 1.03, FASTER, "holds"),
+        (0.8, 0.9, Claim("slower"), "holds"),
+        (1.1, 1.2, Claim("slower"), "inverts"),
+        (0.99, 1.01, Claim("same"), "holds"),
+        (1.0001, 1.0002, Claim("same"), "holds"),
+        (1.1, 1.2, Claim("same"), "inverts"),
+        (0.8, 0.9, Claim("same"), "inverts"),
+        (0.9, 1.1, Claim("same"), "undecided"),
+        # with a width of its own it may be surely faster and still the same
+        (1.05, 1.08, Claim("same", within=0.1), "holds"),
+        (0.97, 1.05, Claim("same", within=0.1), "holds"),
+        (1.05, 1.2, Claim("same", within=0.1), "undecided"),
+        (1.2, 1.3, Claim("same", within=0.1), "inverts"),
+        (1.1, 1.2, None, "no claim"),
+        (0.9, 1.1, None, "no claim"),
+    ],
+)
+def test_answer(low: float, high: float, claim: Claim | None, expected: str) -> None:
+    found = judge(interval(low, high), claim, Circumstances())
+    assert found.answer == expected
+    assert found.outcome == outcome_of(interval(low, high))
+
+
+def test_how_much_is_judged_where_somebody_promises_it() -> None:
+    figure = Figure(3.0, device="Max 1550", line="G 1")
+    guides, ours = Claim("faster", at_least=1.5, figure=figure), Claim("faster", at_least=1.5)
+    little, much, unsure = interval(1.1, 1.2), interval(1.6, 1.7), interval(1.4, 1.6)
+
+    def answers(claim: Claim, *, here: bool) -> list[str]:
+        each = (judge(one, claim, Circumstances(), at_guides_size=here) for one in (little, much, unsure))
+        return [found.answer for found in each]
+
+    assert answers(guides, here=False) == ["holds", "holds", "holds"], "another device promises nothing"
+    assert answers(guides, here=True) == ["no effect", "holds", "holds"]
+    assert answers(ours, here=False) == ["no effect", "holds", "holds"]
+    assert judge(little, ours, Circumstances()).reason.startswith(
+        "claimed faster by at least 1.5 times; faster by 15 %"
+    )
+    slower = Claim("slower", at_least=1.5)
+    assert judge(interval(0.5, 0.6), slower, Circumstances()).answer == "holds"
+    assert judge(interval(0.8, 0.9), slower, Circumstances()).answer == "no effect"
+
+
+@pytest.mark.parametrize(
+    ("claim", "status", "why", "expected"),
+    [
+        (Claim("wrong"), "wrong", "3 of 64 elements differ", "holds"),
+        (Claim("wrong"), "ok", None, "no effect"),
+        (Claim("wrong"), "crashed", "signal 11", "undecided"),
+        (Claim("wrong"), "skipped", "needs fp64", "skipped"),
+        (Claim("error"), "error", "check: boom", "holds"),
+        (Claim("error"), "refused", "needs 9 GiB", "holds"),
+        (Claim("error"), "skipped", "a work-group of 9999", "holds"),
+        (Claim("error"), "ok", None, "no effect"),
+        (Claim("error"), "wrong", "3 of 64 elements differ", "undecided"),
+        (Claim("error", kind="work-group"), "skipped", "a work-group of 9999", "holds"),
+        (Claim("error", kind="work-group"), "error", "check: boom", "undecided"),
+    ],
+)
+def test_a_claim_of_the_end(claim: Claim, status: str, why: str | None, expected: str) -> None:
+    found = judge_end(status, why, claim)
+    assert (found.outcome, found.answer) == ("none", expected)
+    assert (why or "right result") in found.reason
+
+
+DRIFTED = Interval(1.2, 1.1, 1.3, 10)
+
+
+@pytest.mark.parametrize(
+    ("circumstances", "code"),
+    [
+        (Circumstances(), "noise"),
+        (Circumstances(stopped_by="precision"), "noise"),
+        (Circumstances(stopped_by="budget"), "budget"),
+        (Circumstances(stopped_by="budget", drift=DRIFTED), "drift"),
+        (Circumstances(drift=Interval(1.01, 1.005, 1.015, 10)), "noise"),
+        (Circumstances(drift=Interval(1.2, 0.9, 1.5, 10)), "noise"),
+        (Circumstances(stopped_by="budget", drift=DRIFTED, throttled=0.2), "throttled"),
+        (Circumstances(throttled=0.2, disturbance=Flag.CONTENTION), "contention"),
+        (Circumstances(throttled=0.2, quantum=0.3), "timer"),
+    ],
+)
+def test_an_undecided_answer_names_its_cause(circumstances: Circumstances, code: str) -> None:
+    found = judge(interval(0.9, 1.1), FASTER, circumstances)
+    assert found.answer == "undecided"
+    assert found.reason.startswith(f"{code}: ")
+
+
+def test_too_few_blocks_come_first() -> None:
+    found = judge(Interval(3.0, math.nan, math.nan, 4), FASTER, Circumstances(stopped_by="budget"))
+    assert (found.outcome, found.answer) == ("inconclusive", "undecided")
+    assert found.reason.startswith("too few blocks: 4 of the 6")
+    assert "budget" in found.reason
+
+
+def test_a_coarse_timer_takes_a_conclusion_away() -> None:
+    def judged(low: float, high: float) -> Judgement:
+        return judge(blurred(interval(low, high), 0.5), FASTER, Circumstances(quantum=0.5))
+
+    assert judge(interval(1.1, 1.2), FASTER, Circumstances()).answer == "holds"
+    assert judged(1.1, 1.2).answer == "undecided"
+    assert judged(1.1, 1.2).reason.startswith("timer: its quantum makes an error of 50.0%")
+    assert judged(5, 6).answer == "holds"
+
+
+def test_a_quantum_that_is_small_beside_the_noise_is_not_the_cause() -> None:
+    wide = blurred(interval(0.7, 1.4), 0.1)
+    assert judge(wide, FASTER, Circumstances(quantum=0.1)).reason.startswith("noise: ")
+
+
+@pytest.mark.parametrize("precision", [0.002, 0.01, 0.1, 0.3])
+def test_an_interval_of_the_wanted_precision_leaves_nothing_open(precision: float) -> None:
+    band, half = answer.same_within(precision), 0.999 * precision
+    for middle in np.linspace(-3 * precision, 3 * precision, 601):
+        low, high = math.exp(middle - half), math.exp(middle + half)
+        assert outcome_of(Interval(math.exp(middle), low, high, 20), band) != "inconclusive"
+
+
+def test_the_band_is_short_in_words() -> None:
+    assert judge(interval(0.999, 1.001), Claim("same"), Circumstances(), answer.same_within(0.01)).reason.endswith(
+        ", same within 2.02 %"
+    )
+    assert judge(interval(0.999, 1.001), Claim("same"), Circumstances()).reason.endswith(", same within 2 %")
+
+
+@pytest.mark.parametrize(
+    ("status", "why", "side", "claim", "expected", "reason"),
+    [
+        ("wrong", "3 of 64 elements differ", "", FASTER, "undecided", "wrong result: 3 of 64 elements differ"),
+        ("crashed", None, "baseline plain", FASTER, "undecided", "baseline plain crashed"),
+        ("skipped", "needs fp64", "", FASTER, "skipped", "skipped: needs fp64"),
+        ("refused", "needs 9 GiB", "baseline plain", None, "skipped", "baseline plain refused: needs 9 GiB"),
+        ("ok", "no block", "", FASTER, "undecided", "no valid sample: no block"),
+        ("error", "boom", "", None, "no claim", "failed: boom"),
+    ],
+)
+def test_without_a_speedup(
+    status: str, why: str | None, side: str, claim: Claim | None, expected: str, reason: str
+) -> None:
+    found = without_speedup(status, why, side, claim)
+    assert (found.outcome, found.answer, found.reason) == ("none", expected, reason)
+
+
+@given(
+    st.floats(0.1, 10),
+    st.floats(1, 2),
+    st.sampled_from([FASTER, Claim("slower"), Claim("same"), Claim("same", within=0.3), None]),
+    st.builds(
+        Circumstances,
+        stopped_by=st.sampled_from([None, "budget", "precision", "max blocks"]),
+        drift=st.sampled_from([UNKNOWN, DRIFTED]),
+        throttled=st.floats(0, 1),
+        quantum=st.floats(0, 1),
+    ),
+)
+def test_every_answer_has_a_reason_of_one_line(
+    low: float, width: float, claim: Claim | None, circumstances: Circumstances
+) -> None:
+    for one in (interval(low, low * width), Interval(low, math.nan, math.nan, 2)):
+        found = judge(one, claim, circumstances)
+        assert found.reason.strip()
+        assert "\n" not in found.reason
+        assert found.outcome in {Outcome.FASTER, Outcome.SLOWER, Outcome.SAME, Outcome.INCONCLUSIVE}
+        assert found.answer in (ANSWERED if claim else {Answer.NO_CLAIM})

@@ -1,0 +1,68 @@
+"""Patterns whose variants end as they are claimed to, in a process with a variable of the pattern's own."""
+
+import os
+
+import numba_dpex as dpex
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from harness import Claim, Pattern, Problem, output
+
+sizes = {"n": 1 << 10}
+pattern = Pattern(
+    name="claimed_ends",
+    guide="none",
+    lesson="What must fail, fails.",
+    presets={"smoke": sizes, "default": sizes},
+    state="cold",
+    environment={"XEBENCH_TEST_VARIABLE": "set"},
+)
+
+FAR_TOO_WIDE = 1 << 24
+
+
+@dpex.kernel(error_model="numpy")
+def scale(item: kapi.NdItem, x, y, factor):
+    i = item.get_global_id(0)
+    y[i] = np.float32(factor) * x[i]
+
+
+@pattern.problem
+def ones(rng, n):
+    return Problem(x=np.ones(n, np.float32), y=output(n, np.float32))
+
+
+@pattern.reference
+def expected(p):
+    assert os.environ["XEBENCH_TEST_VARIABLE"] == "set"
+    return {"y": 2 * p.x}
+
+
+def launch(session, p, factor, group=64):
+    session.launch(scale, kapi.NdRange((max(p.n, group),), (group,)), p.x, p.y, factor)
+
+
+@pattern.naive
+def twice(session, p):
+    launch(session, p, 2)
+    launch(session, p, 2)
+
+
+@pattern.optimized(claim=Claim("faster", on=("gpu",)))
+def once(session, p):
+    launch(session, p, 2)
+
+
+@pattern.intermediate(claim=Claim("same", against="once", within=1000))
+def once_more(session, p):
+    launch(session, p, 2)
+
+
+@pattern.antipattern(claim=Claim("wrong", source="G 1"))
+def three_times(session, p):
+    launch(session, p, 3)
+
+
+@pattern.antipattern(claim=Claim("error", kind="work-group of 16777216", source="G 2"))
+def too_wide(session, p):
+    launch(session, p, 2, FAR_TOO_WIDE)
