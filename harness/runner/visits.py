@@ -22,7 +22,7 @@ from harness.sampling.limits import Sampling
 RESERVE: Final = 0.5
 
 #: Seconds of sampling of a first visit that are not given up for later rounds, and those below which none is worth it.
-USEFUL_S: Final = 1.0
+USEFUL_S: Final = 1.5
 LEAST_S: Final = 0.2
 
 #: Seconds of sampling for each of several instances of a first visit. With less there is one alone, since two make a
