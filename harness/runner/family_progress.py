@@ -190,6 +190,7 @@ class FamilyProgress:
         return replace(
             self.sampling,
             budget_s=max(0.0, min(own_s, left_s)),
+            longest_s=max(0.0, min(visit.longest_s, self.rest_s, left_s)),
             max_blocks=min(blocks, self._blocks_left()),
             passes=-(-fewest // instances),
         )

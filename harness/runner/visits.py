@@ -32,6 +32,9 @@ INSTANCE_S: Final = 0.5
 #: What the first visit of all is expected to take beside sampling.
 BESIDE_S: Final = 1.0
 
+#: How many times its seconds of sampling a visit may take until one instance makes an interval.
+OVERRUN: Final = 3.0
+
 #: Instances grow by this part between two visits: who looks often stops at luck.
 GROWTH: Final = 0.5
 
@@ -50,12 +53,14 @@ class Visit:
         number: of the family's visits, from 0.
         sampling_s: seconds of sampling.
         instances: that it takes, time permitting; None: as many as the family needs at least.
+        longest_s: seconds of sampling until which it waits for an interval of one instance; 0: it does not.
         patience_s: seconds that a worker which says nothing may take from the other families.
     """
 
     number: int = 0
     sampling_s: float = math.inf
     instances: int | None = None
+    longest_s: float = 0.0
     patience_s: float = math.inf
 
 
@@ -171,7 +176,10 @@ class Visits:
         seconds = min(seconds, families[new[0]].rest_s)
         few = self.sampling.few_instances
         several = seconds >= few * INSTANCE_S * max(1, len(self.sampling.states))
-        return Visit(0, seconds, few if several else 1, left_s / len(new))
+        # the others must still have the least that is worth a visit
+        spare_s = left_s - beside_s - (len(new) - 1) * (beside_s + LEAST_S)
+        longest_s = max(seconds, min(OVERRUN * seconds, spare_s))
+        return Visit(0, seconds, few if several else 1, longest_s, left_s / len(new))
 
     @staticmethod
     def _beside_s(families: Sequence[FamilyState]) -> float:
@@ -201,7 +209,8 @@ class Visits:
                 wanted = max(2, math.ceil(GROWTH * family.instances))
                 instances = min(wanted, most, self.sampling.min_instances)
                 seconds = min(family.rest_s, instances * instance_s)
-                yield number, Visit(family.visits, seconds, instances, max(left_s / opened, seconds))
+                longest_s = min(OVERRUN * seconds, left_s - _known(family.beside_s, usual_s))
+                yield number, Visit(family.visits, seconds, instances, longest_s, max(left_s / opened, longest_s))
 
     def _instance_s(self, family: FamilyState) -> float:
         return max(_known(family.instance_s, self.first_s), 1e-3)

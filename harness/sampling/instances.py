@@ -72,8 +72,7 @@ class Instances:
         self._last = last
         self._prior = prior
         self._earlier = [{name: np.asarray(ratios, float) for name, ratios in one.items()} for one in earlier]
-        # the first instance takes as many blocks as an interval needs, at the cost of others in this visit
-        self._has_interval = any(_makes_interval(one) for one in self._earlier)
+        self._has_interval = not sampling.longest_s or any(_makes_interval(one) for one in self._earlier)
         self._left: list[Mapping[str, Floats]] = []
         self._left_blocks = 0
 
@@ -110,6 +109,8 @@ class Instances:
         elapsed_s = self._clock() - self._begin
         taken = self._left_blocks + blocks
         over = spent(taken, elapsed_s, self._sampling)
+        if over == StopReason.BUDGET and not enough and elapsed_s < self._sampling.longest_s:
+            return None
         if over is not None or not enough:
             return over
         # an instance of fewer blocks would weigh as much as the others, and say less

@@ -80,6 +80,17 @@ def test_a_first_visit_takes_one_instance_or_enough_for_an_answer() -> None:
     assert both.instances == 1, "each state has its instances"
 
 
+def test_a_first_visit_may_wait_for_an_interval_as_long_as_the_others_have_theirs() -> None:
+    _, visit = chosen(plan(60.0), *[NEW] * 30, left_s=60.0)
+    assert visit.longest_s == pytest.approx(3 * visit.sampling_s)
+    _, visit = chosen(plan(60.0), *[NEW] * 30, left_s=37.5)
+    assert visit.sampling_s == pytest.approx(0.25)
+    assert visit.longest_s == pytest.approx(3 * 0.25)
+    _, visit = chosen(plan(60.0), *[NEW] * 30, left_s=36.3)
+    assert visit.longest_s == pytest.approx(0.5), "all that leaves 29 others 1.2 s each"
+    assert chosen(plan(), NEW)[1].longest_s == 0.0, "a run without a budget keeps to the family's own"
+
+
 def test_a_family_gets_no_more_than_its_own_budget() -> None:
     _, first = chosen(plan(60.0), FamilyState(rest_s=0.4), left_s=60.0)
     assert first.sampling_s == 0.4

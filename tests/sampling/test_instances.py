@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -47,15 +48,21 @@ def test_instances_that_differ_need_more_of_them() -> None:
 
 
 def test_the_first_instance_makes_an_interval_before_another_one_begins() -> None:
-    slow = Sampling(precision=0.01, budget_s=6.0, min_instances=6)
+    slow = Sampling(precision=0.01, budget_s=6.0, min_instances=6, longest_s=18.0)
     rule, clock = instances(slow)
     assert rule.decide(values(2.0, 5), 2.0) is None
     assert rule.decide(values(2.0, 6), 2.4) == NEXT_INSTANCE
     assert rule.decide(values(2.0, 3), 1.2) == NEXT_INSTANCE
-    clock.now = 6.0
     rule, clock = instances(slow)
     clock.now = 6.0
-    assert rule.decide(values(2.0, 2), 6.0) == "budget", "its time is over all the same"
+    assert rule.decide(values(2.0, 5), 6.0) is None
+    assert rule.decide(values(2.0, 6), 7.0) == "budget"
+    rule, clock = instances(slow)
+    clock.now = 18.0
+    assert rule.decide(values(2.0, 2), 18.0) == "budget", "its time is over all the same"
+    rule, clock = instances(replace(slow, longest_s=0.0))
+    clock.now = 1.0
+    assert rule.decide(values(2.0, 2), 1.0) == NEXT_INSTANCE, "nobody waits for an interval"
     rule = Instances(slow, "base", [{"other": [0.5] * 6}])
     assert rule.decide(values(2.0, 2), 1.0) == NEXT_INSTANCE, "an earlier visit has one"
 
