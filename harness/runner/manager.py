@@ -220,7 +220,7 @@ class Manager:
             last=progress.is_last(limits),
             earlier={state: list(instances) for state, instances in progress.speedups.items()},
             compared=family.compared(str(self.device["device_class"])),
-            priors={state: self._prior(family.pattern.metric, state) for state in limits.states},
+            priors={state: self.prior(family.pattern.metric, state) for state in limits.states},
         )
         share, complete = VisitShare(self._next_sample), False
         try:
@@ -230,7 +230,7 @@ class Manager:
         finally:
             progress.add_share(share, complete=complete)
 
-    def _prior(self, metric: str, state: str) -> Prior:
+    def prior(self, metric: str, state: str) -> Prior:
         """What all pairs of a metric say so far of how much instances differ."""
         alike = [each for each in self._families.values() if each.family.pattern.metric == metric]
         return prior_of(medians for each in alike for medians in each.medians(state))

@@ -6,17 +6,18 @@ The table `pairs` has the answers of a run. It knows more: the timer's quantum, 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
 from harness.analysis.answer import Circumstances, Judgement, judge, judge_end, same_within, without_speedup
 from harness.analysis.claim import Claim
 from harness.analysis.intervals import Interval, grouped_interval
+from harness.analysis.moderation import NOTHING, Prior, moderated
 from harness.patterns.declaration import VariantInfo
 from harness.runner.family_progress import FamilyProgress
 from harness.runner.visits import PairState
-from harness.vocabulary import NEVER_RUN, Answer, Outcome, Status, find_baseline
+from harness.vocabulary import NEVER_RUN, Answer, Outcome, Status, StopReason, find_baseline
 
 #: How many times as wide an interval must be that still answers, before a family makes room for others on that
 #: ground. Who looks again and again until there is an answer finds one by luck: with ten looks, intervals wider by 1.3
@@ -42,13 +43,25 @@ class PairSoFar:
     state: PairState | None = None
 
 
-def pairs_so_far(progress: FamilyProgress, device_class: str) -> list[PairSoFar]:
-    """All pairs of a family, in each state of the caches."""
+#: What the pairs of a run say together, by state of the caches.
+PriorOf = Callable[[str], Prior]
+
+
+def pairs_so_far(
+    progress: FamilyProgress, device_class: str, prior_of: PriorOf = lambda state: NOTHING
+) -> list[PairSoFar]:
+    """All pairs of a family, in each state of the caches.
+
+    Args:
+        progress: what is known of the family.
+        device_class: of the device.
+        prior_of: what the run's other pairs of this metric say; it counts where it has ended the sampling.
+    """
     return [
         pair
         for variant in progress.family.pattern.variants
         for against, claim in _asked(progress, variant, device_class)
-        for pair in _pair(progress, variant.name, against, claim)
+        for pair in _pair(progress, variant.name, against, claim, prior_of)
     ]
 
 
@@ -69,7 +82,9 @@ def _baseline(progress: FamilyProgress) -> str | None:
     return found.name if found else None
 
 
-def _pair(progress: FamilyProgress, name: str, against: str, claim: Claim | None) -> Iterator[PairSoFar]:
+def _pair(
+    progress: FamilyProgress, name: str, against: str, claim: Claim | None, prior_of: PriorOf
+) -> Iterator[PairSoFar]:
     own, other = progress.results[name], progress.results[against]
     if claim is not None and claim.of_end and other.status not in NEVER_RUN:
         yield PairSoFar(name, judge_end(own.status, own.reason, claim), str(own.status))
@@ -83,6 +98,8 @@ def _pair(progress: FamilyProgress, name: str, against: str, claim: Claim | None
     states = progress.sampling.states
     for state in states:
         logs = _logs(progress, state, name, against)
+        if own.stopped_by == StopReason.PRECISION:  # as the sampling saw it
+            logs = moderated(logs, prior_of(state))
         shown = f"{math.exp(logs.estimate):.3g}x" if logs.n else "no valid sample"
         words = shown if len(states) == 1 else f"{shown} {state}"
         band = same_within(progress.sampling.precision)

@@ -9,6 +9,7 @@ from dataclasses import KW_ONLY, dataclass, field
 
 from harness.patterns.plan import Family
 from harness.runner.case_rows import NOT_MEASURED
+from harness.runner.family_progress import FamilyProgress
 from harness.runner.manager import Manager
 from harness.runner.preliminary import PairSoFar, pairs_so_far
 from harness.runner.resource_limits import RunBudget
@@ -84,7 +85,7 @@ class Visiting:
         known = self.manager.progress_of(self.families[number])
         if known is None or known.visit is None:
             return FamilyState(rest_s=self.visits.sampling.budget_s)
-        pairs = pairs_so_far(known, str(self.manager.device["device_class"]))
+        pairs = self._pairs(known)
         state = FamilyState(
             visits=known.visit.number + 1,
             over=known.is_over,
@@ -97,6 +98,11 @@ class Visiting:
             self._tell(number, pairs)
         return state
 
+    def _pairs(self, known: FamilyProgress) -> list[PairSoFar]:
+        metric = known.family.pattern.metric
+        device_class = str(self.manager.device["device_class"])
+        return pairs_so_far(known, device_class, lambda state: self.manager.prior(metric, state))
+
     def _is_sure(self, state: FamilyState) -> bool:
         few = self.visits.sampling.few_instances
         return bool(state.pairs) and all(pair.wanted is None and pair.instances >= few for pair in state.pairs)
@@ -106,7 +112,7 @@ class Visiting:
         for number, state in enumerate(states):
             known = self.manager.progress_of(self.families[number])
             if state.visits and known is not None:
-                self._tell(number, pairs_so_far(known, str(self.manager.device["device_class"])))
+                self._tell(number, self._pairs(known))
 
     def _tell(self, number: int, pairs: Sequence[PairSoFar]) -> None:
         if number not in self._told:

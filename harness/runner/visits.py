@@ -237,10 +237,14 @@ def _known(value: float | None, usual: float) -> float:
 
 
 def _lacking(pair: PairState, visits: int) -> float:
-    """Instances until a pair has an answer; what gave no interval so far is expected to take as long again."""
+    """Instances until a pair has an answer.
+
+    Nobody knows that of a pair without an interval, or with one instance, whose interval does not hold what differs
+    between them: it is tried, and the less the more visits it had.
+    """
     if pair.wanted is None:
         return math.inf
-    if not math.isfinite(pair.half_width):
+    if not math.isfinite(pair.half_width) or pair.instances < 2:
         return float(max(1, visits) ** 2)
     more = 1
     while half_width_after(pair, more) > pair.wanted:
@@ -259,14 +263,10 @@ def _narrowing(family: FamilyState, more: int) -> float:
 
 
 def half_width_after(pair: PairState, more: int) -> float:
-    """The half-width that a pair may be expected to have with so many instances more.
-
-    Of one instance the interval does not hold what differs between instances: it is expected to stay.
-    """
+    """The half-width that a pair may be expected to have with so many instances more: Student's."""
     now, then = pair.instances, pair.instances + more
-    if now < 2:
-        return pair.half_width
-    return pair.half_width * _student(then - 1) / _student(now - 1) * math.sqrt(now / then)
+    factor = _student(then - 1) / _student(now - 1) if now > 1 else 1.0
+    return pair.half_width * factor * math.sqrt(max(1, now) / then)
 
 
 @lru_cache(maxsize=4096)

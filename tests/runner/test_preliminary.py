@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from harness.analysis.claim import Claim
+from harness.analysis.moderation import Prior
 from harness.patterns.declaration import PatternInfo, VariantInfo
 from harness.patterns.plan import Family
 from harness.runner.case_rows import CaseResult, fixed_columns
@@ -80,6 +81,16 @@ def test_an_interval_that_just_excludes_one_makes_no_room_for_others() -> None:
     assert pair.judgement.answer == "holds" and pair.state is not None
     narrower = pair.state.half_width
     assert pair.state.wanted is None or narrower > pair.state.wanted
+
+
+def test_what_the_runs_other_pairs_say_counts_where_it_has_ended_the_sampling() -> None:
+    few = ({"c": speedup} for speedup in (1.04, 1.10, 1.16))
+    precise = progress(*few, claims=(Claim("faster"),), c=CaseResult(Status.OK, "", "precision"))
+    alike = Prior(variance=0.01**2, freedom=10.0)
+    assert pairs_so_far(precise, "cpu")[-1].judgement.answer == "undecided"
+    assert pairs_so_far(precise, "cpu", lambda state: alike)[-1].judgement.answer == "holds"
+    precise.results["c"] = OK
+    assert pairs_so_far(precise, "cpu", lambda state: alike)[-1].judgement.answer == "undecided"
 
 
 def test_without_a_baseline_nothing_is_compared() -> None:

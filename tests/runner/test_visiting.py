@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from harness.analysis.claim import Claim
+from harness.analysis.moderation import NOTHING, Prior
 from harness.patterns.declaration import PatternInfo, VariantInfo
 from harness.patterns.plan import Family
 from harness.runner.case_rows import CaseResult, fixed_columns
@@ -38,6 +39,9 @@ class FakeManager:
         self.now = 0.0
         self.asked: list[tuple[str, Visit]] = []
         self.known: dict[str, FamilyProgress] = {}
+
+    def prior(self, metric: str, state: str) -> Prior:
+        return NOTHING
 
     def progress_of(self, family: Family) -> FamilyProgress | None:
         return self.known.get(family.pattern.name)

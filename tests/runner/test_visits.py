@@ -152,4 +152,12 @@ def test_how_much_is_to_come() -> None:
 
 def test_more_instances_narrow_an_interval_as_students_does() -> None:
     assert half_width_after(PairState(1.0, 3), 3) == pytest.approx(2.571 / 4.303 / math.sqrt(2), rel=1e-3)
-    assert half_width_after(PairState(1.0, 1), 5) == 1.0
+    assert half_width_after(PairState(1.0, 1), 3) == 0.5
+
+
+def test_a_claim_with_one_instance_is_tried_and_the_less_the_more_visits_it_had() -> None:
+    one = undecided(0.9, 0.1, instances=1)
+    wide, dear = visited(PairState(0.9, 3)), visited(undecided(0.5, 0.1))
+    assert chosen(plan(540.0), visited(one), wide, dear)[0] == 0
+    assert chosen(plan(540.0), visited(one, visits=9), wide, dear)[0] == 2
+    assert chosen(plan(540.0), visited(PairState(0.01, 3)), visited(PairState(0.9, 1)))[0] == 1
