@@ -4,17 +4,17 @@ import numba_dpex as dpex
 import numpy as np
 from numba_dpex import kernel_api as kapi
 
-from harness import Pattern, Problem, output
+from harness import Claim, Pattern, Problem, fit, output
 
 pattern = Pattern(
     name="kernel_fusion",
     catalogue=("E64",),
     guide="Host/Device Memory, Buffer and USM / Avoiding Moving Data Back and Forth between Host and Device",
     lesson="A step on the host costs two transfers, a kernel of its own a pass over memory, a fused one nothing.",
-    claim="faster",
     presets={
         "smoke": {"n": 1 << 16},
-        "default": {"n": 1 << 22},
+        # the six arrays together at least four times as large as the last cache
+        "default": {"n": {"cpu": 1 << 22, "gpu": fit(1 << 22, per_lane=16, per_cache_byte=1 / 6)}},
         "guide": {"n": 10 << 20},
     },
     axes={"work_group_size": (256,)},
@@ -92,7 +92,7 @@ def through_the_host(session, p, work_group_size):
     return timed
 
 
-@pattern.intermediate(claim="faster")
+@pattern.intermediate(claim=Claim("faster", source="G 6744 to 6815"))
 def three_kernels(session, p, work_group_size):
     """A kernel between the two others clips the sums where they are."""
     space = all_items(p, work_group_size)
@@ -106,7 +106,7 @@ def three_kernels(session, p, work_group_size):
     return timed
 
 
-@pattern.intermediate(claim="faster")
+@pattern.intermediate(claim=Claim("faster", against="three_kernels", source="G 6885"))
 def clip_fused(session, p, work_group_size):
     """The first kernel clips what it adds; the second reads it."""
     space = all_items(p, work_group_size)
@@ -119,7 +119,12 @@ def clip_fused(session, p, work_group_size):
     return timed
 
 
-@pattern.optimized
+@pattern.optimized(
+    claim=(
+        Claim("faster", strength="implied", source="G 6744 to 6949"),
+        Claim("faster", against="clip_fused", source="G 6949"),
+    )
+)
 def all_fused(session, p, work_group_size):
     """One kernel, and no array in between."""
     session.launch(everything, all_items(p, work_group_size), p.a, p.b, p.c, p.d, p.y)

@@ -4,14 +4,13 @@ import numba_dpex as dpex
 import numpy as np
 from numba_dpex import kernel_api as kapi
 
-from harness import Pattern, Problem, output
+from harness import Claim, Pattern, Problem, output
 
 pattern = Pattern(
     name="concurrent_kernels",
     catalogue=("E51",),
     guide="Kernels / Executing Multiple Kernels on the Device at the Same Time",
     lesson="Kernels that cannot fill the device overlap in an out-of-order queue; in order they run one by one.",
-    claim={"gpu": "faster"},
     presets={
         "smoke": {"n": 1 << 10, "rounds": 2, "work": 100},
         "default": {"n": 1 << 13, "rounds": 4, "work": 200},
@@ -75,7 +74,7 @@ def three_in_order_queues(session, p):
     return lambda: submit_rounds(session, p, queues)
 
 
-@pattern.optimized
+@pattern.optimized(claim=Claim("faster", source="G 4886 to 4901"))
 def out_of_order_queue(session, p):
     """SYCL's default: only the stated dependences order the kernels."""
     queue = session.new_queue(in_order=False)

@@ -11,9 +11,10 @@ from harness.dpex import PreparedLaunch, build, compile_kernel
 
 pattern = Pattern(
     name="dispatch_routes",
-    catalogue=("E49",),
     guide="Kernels / Kernel Launch",
+    # a lesson of this project, which the guide does not teach: its claims are ours
     lesson="A small kernel costs what its dispatch costs: look up types and flatten arguments once, not each time.",
+    claim="faster",
     presets={
         "smoke": {"launches": 20},
         "default": {"launches": 200},
@@ -60,7 +61,7 @@ def call_kernel_async(session, p):
         released.wait()
 
 
-@pattern.intermediate
+@pattern.intermediate(claim="faster")
 def session_launch(session, p):
     """session.launch of this harness, which finds the prepared launch by the arguments' types."""
     for _ in range(p.launches):

@@ -3,7 +3,7 @@
 import numpy as np
 from numba_dpex import kernel_api as kapi
 
-from harness import Pattern, Problem, output
+from harness import Claim, Pattern, Problem, output
 from harness.dpex import kernel
 
 pattern = Pattern(
@@ -11,7 +11,6 @@ pattern = Pattern(
     catalogue=("E37",),
     guide="Kernels / Pointer Aliasing and the Restrict Directive",
     lesson="The compiler keeps a load behind a store that might change what it reads, unless it knows better.",
-    claim={"gpu": "faster"},
     presets={
         "smoke": {"n": 1 << 17},
         "default": {"n": 1 << 20},
@@ -60,7 +59,9 @@ def load_first(item: kapi.NdItem, a, b, total):
 
 
 @pattern.problem
-def integers(rng, n):
+def integers(rng, n, sub_group_size):
+    if n % (2 * sub_group_size):
+        raise ValueError(f"n={n}: pairs of steps must be whole, so give a multiple of {2 * sub_group_size}")
     return Problem(
         a=rng.integers(0, 1 << 30, n, dtype=np.int32),
         b=rng.integers(0, 1 << 30, n, dtype=np.int32),
@@ -85,25 +86,30 @@ def plain_loop(session, p, sub_group_size):
     return launch_in_one_group(session, p, sub_group_size, add_in_loop)
 
 
-@pattern.intermediate
+@pattern.intermediate(claim=Claim("faster", on=("gpu",), source="G 3274"))
 def unroll_hint(session, p, sub_group_size):
     """The same loop, unrolled twice by the compiler, which knows that the arrays do not overlap."""
     return launch_in_one_group(session, p, sub_group_size, add_in_loop, unroll=2, restrict=True)
 
 
-@pattern.intermediate
+@pattern.intermediate(claim=Claim("faster", on=("gpu",), strength="implied", source="G 3325"))
 def unrolled_by_hand(session, p, sub_group_size):
     """Two elements a step: half of the comparisons and jumps, but the second loads still follow the first store."""
     return launch_in_one_group(session, p, sub_group_size, add_two_a_step)
 
 
-@pattern.optimized
+@pattern.optimized(claim=Claim("faster", against="unrolled_by_hand", on=("gpu",), source="G 3368"))
 def loads_first(session, p, sub_group_size):
     """Two elements a step, all four loads before both stores."""
     return launch_in_one_group(session, p, sub_group_size, load_first)
 
 
-@pattern.optimized
+@pattern.optimized(
+    claim=(
+        Claim("faster", against="unrolled_by_hand", on=("gpu",), source="G 3274, 3413"),
+        Claim("same", against="loads_first", on=("gpu",), strength="implied", source="G 3413"),
+    )
+)
 def restrict(session, p, sub_group_size):
     """Two elements a step, unordered in the source; the compiler may put the loads first."""
     return launch_in_one_group(session, p, sub_group_size, add_two_a_step, restrict=True)

@@ -4,17 +4,16 @@ import numba_dpex as dpex
 import numpy as np
 from numba_dpex import kernel_api as kapi
 
-from harness import Pattern, Problem, output
+from harness import Claim, Pattern, Problem, fit, output
 
 pattern = Pattern(
     name="slm_convolution_cache",
     catalogue=("E34",),
     guide="Shared Local Memory / Using SLM as Cache",
     lesson="The work-items of a group read overlapping windows: fetch the group's part once, into SLM.",
-    claim={"gpu": "faster"},
     presets={
         "smoke": {"n": 1 << 13},
-        "default": {"n": {"cpu": 1 << 19, "gpu": 1 << 22}},
+        "default": {"n": {"cpu": 1 << 19, "gpu": fit(1 << 22, per_lane=16)}},
         "guide": {"n": 8192 * 8192},
     },
     axes={"work_group_size": (256,)},
@@ -73,8 +72,10 @@ def read_slm(item: kapi.NdItem, x, weights, y, window):
 
 
 @pattern.problem
-def convolution(rng, n):
+def convolution(rng, n, work_group_size):
+    n = -(-n // work_group_size) * work_group_size  # work-groups are whole: the last one may compute a few more
     return Problem(
+        n=n,
         x=rng.integers(0, 100, n + M - 1, dtype=np.int32),
         weights=rng.integers(0, 10, M, dtype=np.int32),
         y=output(n, np.int32),
@@ -97,15 +98,15 @@ def global_memory(session, p, work_group_size):
     session.launch(read_global, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.weights, p.y)
 
 
-@pattern.intermediate
+@pattern.optimized(claim=Claim("faster", on=("gpu",), source="G 3121 to 3193"))
 def serial_halo(session, p, work_group_size):
     """Each item fetches one element into SLM; the first and the last one also fetch 128 neighbours each."""
     window = kapi.LocalAccessor(work_group_size + 2 * HALO, np.int32)
     session.launch(read_slm_serial, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.weights, p.y, window)
 
 
-@pattern.optimized
+@pattern.optimized(claim=(Claim("faster", on=("gpu",)), Claim("faster", against="serial_halo", on=("gpu",))))
 def cooperative_halo(session, p, work_group_size):
-    """All items of the group fetch its part of the input and both sides into SLM together."""
+    """Our improvement: all items of the group fetch its part of the input and both sides into SLM together."""
     window = kapi.LocalAccessor(work_group_size + 2 * HALO, np.int32)
     session.launch(read_slm, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.weights, p.y, window)

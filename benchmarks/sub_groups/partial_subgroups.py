@@ -3,7 +3,7 @@
 import numpy as np
 from numba_dpex import kernel_api as kapi
 
-from harness import Pattern, Problem, output
+from harness import Claim, Pattern, Problem, output
 from harness.dpex import kernel, sub_group
 
 pattern = Pattern(
@@ -11,7 +11,7 @@ pattern = Pattern(
     catalogue=("E17",),
     guide="Sub-Groups and SIMD Vectorization / Sub-Group Size vs. Maximum Sub-Group Size",
     lesson="The last sub-group of a work-group may be partial: lanes idle, and its size is less than the largest one.",
-    claim={"gpu": "faster"},
+    claim=Claim("faster", on=("gpu",)),  # ours: the guide warns of wrong results only
     # Rounds of work-items; a round can be cut into work-groups of every size that occurs here.
     presets={
         "smoke": {"rounds": 1},
@@ -41,6 +41,20 @@ def copy_by_sub_group_in(lanes):
     return copy_by_sub_group
 
 
+def copy_by_whole_sub_group_in(lanes):
+    """The same for sub-groups that are taken to have ``lanes``, all of them."""
+
+    @kernel(sub_group_size=lanes)
+    def copy_by_whole_sub_group(item: kapi.NdItem, x, y):
+        items_before = item.get_group().get_group_id(0) * item.get_local_range(0) + sub_group.group_id() * lanes
+        first = items_before * PER_ITEM + sub_group.local_id()
+        for k in range(PER_ITEM):
+            if first + k * lanes < y.shape[0]:  # wrong results are shown here, not writes beyond an array
+                y[first + k * lanes] = x[first + k * lanes]
+
+    return copy_by_whole_sub_group
+
+
 @pattern.problem
 def integers(rng, rounds):
     n = rounds * ROUND * PER_ITEM
@@ -52,19 +66,25 @@ def expected(p):
     return {"y": p.x}
 
 
-def launch_in_groups(session, p, work_group_size, sub_group_size):
-    copy_by_sub_group = copy_by_sub_group_in(sub_group_size)
+def launch_in_groups(session, p, work_group_size, copy):
     items = kapi.NdRange((p.rounds * ROUND,), (work_group_size,))
-    return lambda: session.launch(copy_by_sub_group, items, p.x, p.y)
+    return lambda: session.launch(copy, items, p.x, p.y)
 
 
 @pattern.naive
 def odd_groups(session, p, odd_size, sub_group_size):
     """Work-groups of 7, 17 or 31 items: each ends with a partial sub-group."""
-    return launch_in_groups(session, p, odd_size, sub_group_size)
+    return launch_in_groups(session, p, odd_size, copy_by_sub_group_in(sub_group_size))
+
+
+@pattern.antipattern(claim=Claim("wrong", on=("gpu",), strength="implied", source="G 1428"))
+def size_assumed(session, p, odd_size, sub_group_size):
+    """The same groups, by a kernel that takes every sub-group to be full: it leaves elements out."""
+    return launch_in_groups(session, p, odd_size, copy_by_whole_sub_group_in(sub_group_size))
 
 
 @pattern.optimized
 def whole_sub_groups(session, p, odd_size, sub_group_size):
     """The next multiple of the sub-group's size: no partial sub-groups."""
-    return launch_in_groups(session, p, -(-odd_size // sub_group_size) * sub_group_size, sub_group_size)
+    whole = -(-odd_size // sub_group_size) * sub_group_size
+    return launch_in_groups(session, p, whole, copy_by_sub_group_in(sub_group_size))

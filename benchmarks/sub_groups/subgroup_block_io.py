@@ -3,7 +3,7 @@
 import numpy as np
 from numba_dpex import kernel_api as kapi
 
-from harness import Pattern, Problem, output
+from harness import Claim, Pattern, Problem, fit, output
 from harness.dpex import kernel, sub_group, vector
 
 pattern = Pattern(
@@ -11,10 +11,10 @@ pattern = Pattern(
     catalogue=("E15",),
     guide="Sub-Groups and SIMD Vectorization / Memory Block Load and Store",
     lesson="Where a sub-group's elements lie in a row, a block message with a single address moves them all.",
-    claim={"gpu": "faster"},
+    claim=Claim("faster", on=("gpu",), strength="implied", source="G 1303"),
     presets={
         "smoke": {"n": 1 << 20},
-        "default": {"n": {"cpu": 1 << 23, "gpu": 1 << 25}},
+        "default": {"n": {"cpu": 1 << 23, "gpu": fit(1 << 25, per_lane=16 * 16, per_cache_byte=0.5)}},
         "guide": {"n": 1024 * 1024},
     },
     # Every lane of a sub-group must be there for block access: work-groups are a multiple of the sub-group's size.
@@ -55,7 +55,9 @@ def copy_blocks_in(lanes):
 
 
 @pattern.problem
-def integers(rng, n):
+def integers(rng, n, work_group_size):
+    if n % (PER_ITEM * work_group_size):
+        raise ValueError(f"n={n}: work-groups must be whole, so give a multiple of {PER_ITEM * work_group_size}")
     return Problem(x=rng.integers(0, 1 << 30, n, dtype=np.int32), y=output(n, np.int32), bytes_moved=8 * n)
 
 

@@ -4,7 +4,7 @@ import numba_dpex as dpex
 import numpy as np
 from numba_dpex import kernel_api as kapi
 
-from harness import Pattern, Problem, output
+from harness import Claim, Pattern, Problem, fit, output
 from harness.dpex import kernel, sub_group
 
 pattern = Pattern(
@@ -12,10 +12,9 @@ pattern = Pattern(
     catalogue=("E13",),
     guide="Sub-Groups and SIMD Vectorization / Vectorization and Memory Access",
     lesson="What holds for stores holds for loads: contiguous elements per work-item are gathers and scatters.",
-    claim={"gpu": "faster"},
     presets={
         "smoke": {"n": 1 << 19},
-        "default": {"n": {"cpu": 1 << 23, "gpu": 1 << 25}},
+        "default": {"n": {"cpu": 1 << 23, "gpu": fit(1 << 25, per_lane=16 * 16, per_cache_byte=0.5)}},
         "guide": {"n": 1024 * 1024},
     },
     # numba-dpex alone cannot ask for the sub-group's size: one variant is given the lanes to interleave by.
@@ -58,7 +57,9 @@ def copy_by_sub_group(item: kapi.NdItem, x, y):
 
 
 @pattern.problem
-def integers(rng, n):
+def integers(rng, n, work_group_size):
+    if n % (PER_ITEM * work_group_size):
+        raise ValueError(f"n={n}: work-groups must be whole, so give a multiple of {PER_ITEM * work_group_size}")
     return Problem(x=rng.integers(0, 1 << 30, n, dtype=np.int32), y=output(n, np.int32), bytes_moved=8 * n)
 
 
@@ -73,7 +74,7 @@ def contiguous_per_item(session, p, work_group_size):
     session.launch(copy_contiguous, kapi.NdRange((p.n // PER_ITEM,), (work_group_size,)), p.x, p.y)
 
 
-@pattern.optimized
+@pattern.intermediate(claim=Claim("faster", on=("gpu",)))
 def interleaved_by_constant(session, p, work_group_size, interleave):
     """Each instruction copies neighbouring elements, if the sub-group has as many lanes as are assumed."""
     copy_interleaved = copy_interleaved_by(interleave)
@@ -81,7 +82,7 @@ def interleaved_by_constant(session, p, work_group_size, interleave):
     return lambda: session.launch(copy_interleaved, items, p.x, p.y)
 
 
-@pattern.optimized(requires=("sub_groups",))
+@pattern.optimized(claim=Claim("faster", on=("gpu",), source="G 1199 to 1226"), requires=("sub_groups",))
 def interleaved_by_lane(session, p, work_group_size):
     """The same with the sub-group's own size and the lanes' numbers, whatever size the compiler chose."""
     session.launch(copy_by_sub_group, kapi.NdRange((p.n // PER_ITEM,), (work_group_size,)), p.x, p.y)

@@ -1,20 +1,22 @@
 """Let all lanes of a sub-group take the same branch."""
 
+import math
+
 import numba_dpex as dpex
 import numpy as np
 from numba_dpex import kernel_api as kapi
 
-from harness import Pattern, Problem, output
+from harness import Claim, Pattern, Problem, fit, output
 
 pattern = Pattern(
     name="subgroup_divergence",
     catalogue=("E04",),
     guide="Sub-Groups and SIMD Vectorization / Vectorization and Memory Access",
     lesson="Where the lanes of a sub-group take different branches, the thread executes both, one after the other.",
-    claim={"gpu": "faster"},
+    claim=Claim("faster", on=("gpu",), source="G 1155"),
     presets={
         "smoke": {"n": 1 << 13, "steps": 128},
-        "default": {"n": {"cpu": 1 << 17, "gpu": 1 << 21}, "steps": 256},
+        "default": {"n": {"cpu": 1 << 17, "gpu": fit(1 << 21, per_lane=16)}, "steps": 256},
         "guide": {"n": 1 << 20, "steps": 1024},  # the guide gives no sizes for this
     },
     # Elements of one parity are taken together by this many work-items: no less than any sub-group's size.
@@ -72,7 +74,10 @@ def branch_by_run_of(run_length):
 
 
 @pattern.problem
-def integers(rng, n, steps):
+def integers(rng, n, steps, run_length, work_group_size):
+    whole = math.lcm(2 * run_length, work_group_size)
+    if n % whole:
+        raise ValueError(f"n={n}: runs and work-groups must be whole, so give a multiple of {whole}")
     return Problem(
         x=rng.integers(-(1 << 31), 1 << 31, n, dtype=np.int32),
         y=output(n, np.int32),
@@ -108,7 +113,7 @@ def uniform_branch(session, p, work_group_size, run_length):
     return lambda: session.launch(kernel, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.y, p.steps)
 
 
-@pattern.optimized
+@pattern.optimized(claim=Claim("faster", on=("gpu",), source="G 1432 to 1434"))
 def no_branch(session, p, work_group_size):
     """Item i takes element i; it chooses constants, not a branch."""
     session.launch(select_by_lane, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.y, p.steps)

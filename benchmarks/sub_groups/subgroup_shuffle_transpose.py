@@ -4,7 +4,7 @@ import numba_dpex as dpex
 import numpy as np
 from numba_dpex import kernel_api as kapi
 
-from harness import Pattern, Problem, output
+from harness import Claim, Pattern, Problem, output
 from harness.dpex import kernel, sub_group
 
 pattern = Pattern(
@@ -12,7 +12,6 @@ pattern = Pattern(
     catalogue=("E16",),
     guide="Sub-Groups and SIMD Vectorization / Data Sharing",
     lesson="Lanes of a sub-group hand each other what their registers hold; there is no need to go through memory.",
-    claim={"gpu": "faster"},
     presets={
         "smoke": {"n": 512},
         "default": {"n": {"cpu": 2048, "gpu": 8192}},
@@ -73,6 +72,8 @@ def transpose_blocks_in(lanes):
 
 @pattern.problem
 def matrix(rng, n):
+    if n % GROUP:
+        raise ValueError(f"n={n}: blocks must be whole, so give a multiple of {GROUP}")
     return Problem(
         x=rng.integers(0, 1 << 32, (n, n), dtype=np.uint32), y=output((n, n), np.uint32), bytes_moved=8 * n * n
     )
@@ -96,7 +97,7 @@ def tile_in_slm(session, p):
     session.launch(transpose_tiles, kapi.NdRange((p.n, p.n), (TILE, TILE)), p.x, p.y, tile)
 
 
-@pattern.optimized
+@pattern.optimized(claim=Claim("faster", against="tile_in_slm", on=("gpu",), source="G 1338"))
 def shuffles(session, p, sub_group_size):
     """A sub-group reads a block by rows, transposes it by shuffles, and writes it by rows."""
     transpose_blocks = transpose_blocks_in(sub_group_size)

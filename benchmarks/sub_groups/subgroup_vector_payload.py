@@ -4,7 +4,7 @@ import numba_dpex as dpex
 import numpy as np
 from numba_dpex import kernel_api as kapi
 
-from harness import Pattern, Problem, output
+from harness import Claim, Pattern, Problem, fit, output
 from harness.dpex import kernel, vector
 
 pattern = Pattern(
@@ -12,10 +12,9 @@ pattern = Pattern(
     catalogue=("E14",),
     guide="Sub-Groups and SIMD Vectorization / Maximizing Memory Bandwidth Utilization",
     lesson="One 4-byte element a lane leaves bandwidth unused: let each lane load and store four in one operation.",
-    claim={"gpu": "faster"},
     presets={
         "smoke": {"n": 1 << 19},
-        "default": {"n": 1 << 23},
+        "default": {"n": {"cpu": 1 << 23, "gpu": fit(1 << 25, per_lane=16 * 16, per_cache_byte=0.5)}},
         "guide": {"n": 1024 * 1024},
     },
     # Lanes to interleave by, the same in all variants; a sub-group need not have as many.
@@ -72,7 +71,9 @@ def copy_vectors_by(interleave):
 
 
 @pattern.problem
-def integers(rng, n):
+def integers(rng, n, work_group_size):
+    if n % (PER_ITEM * work_group_size):
+        raise ValueError(f"n={n}: work-groups must be whole, so give a multiple of {PER_ITEM * work_group_size}")
     return Problem(x=rng.integers(0, 1 << 30, n, dtype=np.int32), y=output(n, np.int32), bytes_moved=8 * n)
 
 
@@ -89,7 +90,7 @@ def one_element(session, p, work_group_size, interleave):
     return lambda: session.launch(copy_ones, items, p.x, p.y)
 
 
-@pattern.optimized
+@pattern.intermediate(claim=Claim("faster", on=("gpu",)))
 def four_elements(session, p, work_group_size, interleave):
     """Four steps, each of four neighbouring elements per lane, one after the other in the source."""
     copy_fours = copy_fours_by(interleave)
@@ -97,7 +98,12 @@ def four_elements(session, p, work_group_size, interleave):
     return lambda: session.launch(copy_fours, items, p.x, p.y)
 
 
-@pattern.optimized
+@pattern.optimized(
+    claim=(
+        Claim("faster", on=("gpu",), source="G 1253 to 1255"),
+        Claim("messages", at_least=4, on=("gpu",), source="G 1295"),
+    )
+)
 def vector_of_four(session, p, work_group_size, interleave):
     """Four steps, each with a vector of four elements per lane."""
     copy_vectors = copy_vectors_by(interleave)

@@ -32,6 +32,11 @@ EUS: Final = click.option(
     "--eus", type=int, help="Vector engines of the device, where it has fewer than the whole GPU."
 )
 JSON: Final = click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+VERBOSE: Final = click.option(
+    "--verbose",
+    is_flag=True,
+    help="Text with times, roofs, intervals as numbers, whole reasons and everything that was noticed.",
+)
 OCLOC: Final = click.option("--ocloc", help="Intel's offline compiler.  [default: ocloc on the path]")
 
 

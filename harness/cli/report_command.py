@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from harness.cli.options import path_option
+from harness.cli.options import VERBOSE, path_option
 from harness.cli.output import show, write
 from harness.report import formats
 
@@ -15,11 +16,15 @@ from harness.report import formats
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--format", "form", type=click.Choice(formats.names()), default="text", show_default=True)
 @path_option("--output", "File to write; standard output otherwise.")
-def report(folder: Path, form: str, output: Path | None) -> None:
+@VERBOSE
+def report(folder: Path, form: str, output: Path | None, verbose: bool) -> None:
     """Show the run in FOLDER again."""
     from harness.records import load_run
 
-    text = formats.render(load_run(folder), form)
+    options: dict[str, Any] = {"verbose": verbose} if form == "text" else {}
+    if options and output is not None:  # what is written is UTF-8, whatever the terminal is
+        options |= {"colour": False, "encoding": "utf-8"}
+    text = formats.render(load_run(folder), form, **options)
     if output is None:
         show(text)
     else:

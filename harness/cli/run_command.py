@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from harness.cli.options import DEVICE, JSON, NAMES, PATHS, Duration, Positive, preset_option, refuse
+from harness.cli.options import DEVICE, JSON, NAMES, PATHS, VERBOSE, Duration, Positive, preset_option, refuse
 from harness.cli.output import show
 from harness.vocabulary import STATES_ASKED
 
@@ -107,7 +107,8 @@ MIN_SAMPLES = 6
 )
 @PATHS
 @JSON
-def run(as_json: bool, resume: Path | None, output: Path | None, **given: Any) -> None:
+@VERBOSE
+def run(as_json: bool, verbose: bool, resume: Path | None, output: Path | None, **given: Any) -> None:
     """Measure patterns, naive against optimized; NAMES as in 'list', all when there are none.
 
     Exit status 1 when a variant was wrong, crashed or hung, or a worker was killed; 3 when no device is usable; 130
@@ -141,5 +142,5 @@ def run(as_json: bool, resume: Path | None, output: Path | None, **given: Any) -
     )
     with ProgressLine(sys.stderr) as progress:
         done = run_plan(plan, options, progress)
-    show(formats.render(done, "json" if as_json else "text"))
+    show(formats.render(done, "json") if as_json else formats.render(done, "text", verbose=verbose))
     sys.exit(exit_status(done))

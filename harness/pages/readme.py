@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from harness.records import Run, load_run
 from harness.report.formats import markdown
-from harness.report.result_rows import device_line, noise_line, result_rows
+from harness.report.remarks import noise_line
+from harness.report.result_rows import device_line, result_rows
+from harness.report.run_summary import answer_sentence
 
 BEGIN: Final = "<!-- results: made by python -m harness.pages.readme -->"
 END: Final = "<!-- end of results -->"
@@ -25,13 +28,18 @@ PATTERNS: Final = (
     "subgroup_vector_payload",
 )
 
+#: And of what: `harness.report.formats.markdown.COLUMNS` has all. Who claims it is shown where anyone is named.
+COLUMNS: Final = ("pattern", "variant", "answer", "speed-up", "95 % interval", "of roof")
+
 
 def results(run: Run) -> str:
-    """The rows of `PATTERNS`, then the device and the noise floor."""
+    """What became of all claims, the rows of `PATTERNS`, then the device and the noise floor."""
     rows = result_rows(run)
-    shown = [row for name in PATTERNS for row in rows if row.pattern == name]
+    shown = [replace(row, axes="") for name in PATTERNS for row in rows if row.pattern == name]
+    columns = [*COLUMNS, "claimed by"] if any(row.source for row in shown) else COLUMNS
     notes = [line for line in (device_line(run), noise_line(run)) if line]
-    return "\n".join([*markdown.results(shown, with_axes=False), "", *(f"{line}." for line in notes)])
+    table = markdown.results(shown, columns)
+    return "\n".join([answer_sentence(run), "", *table, "", *(f"{line}." for line in notes)])
 
 
 def renewed(text: str, run: Run) -> str:

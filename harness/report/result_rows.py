@@ -1,48 +1,81 @@
-"""The result table that every format shows: one row a pair, and the cases that have none."""
+"""The result table that every format shows: one row a pair under its family's baseline."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 
 from harness.analysis import points
-from harness.analysis.fixed_cost import FEW
 from harness.analysis.levels import MEMORY, levels_of
-from harness.analysis.noise_floor import noise_floor
-from harness.analysis.times import counted
 from harness.records import Run
 from harness.report import units
-from harness.vocabulary import NEVER_RUN, REMEDIES, Answer, Outcome, Role, Roof, State, Status
+from harness.report.answer_words import asides, classes, guide_words, is_foreign, obstacle
+from harness.vocabulary import Roof, State, Strength, find_baseline
+
+#: A speed-up and the ends of its interval, where they are known.
+Ends = tuple[float | None, float | None, float | None]
+UNKNOWN: Final[Ends] = (None, None, None)
 
 
 @dataclass(frozen=True)
 class ResultRow:
-    """One line of the result table, as text; ``answer`` is the bare word, for colour.
+    """One line of the result table, as text. The baseline's own line has no answer.
 
-    ``brief`` is the reason in a few words, ``reason`` the whole sentence. The baseline's own line has no speed-up.
+    Attributes:
+        chapter, pattern, axes: whose line it is, and at which point.
+        baseline: the variant that the family's speed-ups are counted from.
+        variant, role: the program.
+        time: of one execution; of a variant the baseline's over the speed-up, so that the three agree.
+        against: the variant that it is compared with, where that is not the baseline.
+        speedup, interval: as text.
+        ends: the same as numbers.
+        roof: part of its roof that it reaches.
+        answer: the bare word.
+        claim: the word that is claimed; "" when nothing is.
+        claimed_for: classes of devices: "GPUs"; "" for all.
+        claimed_by: "guide", "ours", or "" where a run of an earlier version does not tell.
+        guide: the guide's figure and the lines that say it: "2.9x on Max 1550 (G 4530)".
+        section: the place of the lesson in the guide; of the baseline's line alone.
+        obstacle: why there is no answer, or no speed-up, in a few words.
+        asides: what is to be said beside the answer, in a few words each: this, the guide's figure, what is claimed.
+        reason: the whole sentence.
     """
 
     chapter: str
     pattern: str
     axes: str
+    baseline: str
     variant: str
     role: str
-    time: str
+    time: str = ""
+    against: str = ""
     speedup: str = ""
     interval: str = ""
+    ends: Ends = UNKNOWN
     roof: str = ""
     answer: str = ""
-    brief: str = ""
+    claim: str = ""
+    claimed_for: str = ""
+    claimed_by: str = ""
+    guide: str = ""
+    section: str = ""
+    obstacle: str = ""
+    asides: tuple[str, ...] = ()
     reason: str = ""
 
     @property
     def label(self) -> str:
-        """The variant, with its role where that is not the usual one."""
-        return self.variant if self.role == Role.OPTIMIZED else f"{self.variant} ({self.role})"
+        """The variant, with what it is compared with where that is not the baseline."""
+        return f"{self.variant} against {self.against}" if self.against else self.variant
+
+    @property
+    def source(self) -> str:
+        """Who makes the claim, with the guide's figure and lines: ``guide: 2.9x on Max 1550 (G 4530)``, or ``ours``."""
+        return f"{self.claimed_by}: {self.guide}" if self.claimed_by and self.guide else self.claimed_by
 
 
 def result_rows(run: Run) -> list[ResultRow]:
@@ -50,7 +83,8 @@ def result_rows(run: Run) -> list[ResultRow]:
     rows: list[ResultRow] = []
     for _, group in groupby(sorted_pairs(run), key=_point):
         pairs = list(group)
-        rows += [_baseline_row(run, pairs), *map(_row, pairs)]
+        baseline = _baseline_row(run, pairs)
+        rows += [baseline, *(_row(pair, baseline.variant) for pair in pairs)]
     return rows
 
 
@@ -70,42 +104,62 @@ def _order(pair: dict[Any, Any]) -> tuple[Any, ...]:
     return *place, points.order(pair["axes"]), points.order(pair["sizes"]), str(pair["state"])
 
 
-def _row(pair: dict[Any, Any]) -> ResultRow:
+def _row(pair: dict[Any, Any], baseline: str) -> ResultRow:
+    ends = number(pair["speedup"]), number(pair["speedup_low"]), number(pair["speedup_high"])
+    own = pair["baseline"] == baseline
     return ResultRow(
-        chapter=pair["chapter"],
+        chapter=text(pair["chapter"]),
         pattern=pair["pattern"],
         axes=_where(pair),
+        baseline=baseline,
         variant=pair["variant"],
         role=pair["role"],
-        time=units.duration(number(pair["variant_ns"])),
-        speedup=units.ratio(*(number(pair[name]) for name in ("speedup", "speedup_low", "speedup_high"))),
-        interval=units.interval(number(pair["speedup_low"]), number(pair["speedup_high"])),
+        time=_time(pair, ends[0]) if own else "",
+        against="" if own else pair["baseline"],
+        speedup=units.ratio(*ends),
+        interval=units.interval(*ends[1:]),
+        ends=ends,
         # the time of a program that is wrong or failed is no part of a roof
-        roof=part_of_roof(None if pd.isna(pair["variant_ns"]) else number(pair["roof_fraction"])),
+        roof=part_of_roof(None if pd.isna(pair["variant_ns"]) else number(pair["roof_fraction"])) if own else "",
         answer=pair["answer"],
-        brief=brief_reason(pair),
+        claim=text(pair["claim"]),
+        claimed_for=classes(pair["claimed_for"]),
+        claimed_by=claimant(pair),
+        guide=guide_words(pair, with_source=True),
+        obstacle=obstacle(pair),
+        asides=asides(pair),
         reason=pair["reason"],
     )
 
 
+def _time(pair: dict[Any, Any], speedup: float | None) -> str:
+    """The medians of both sides are kept in the tables; load that hits a whole block is not in the speed-up."""
+    baseline_ns = number(pair["baseline_ns"])
+    return units.duration(baseline_ns / speedup if baseline_ns and speedup else None)
+
+
 def _baseline_row(run: Run, pairs: Sequence[dict[Any, Any]]) -> ResultRow:
     pair = pairs[0]
-    same = run.summaries["variant"] == pair["baseline"]
+    here = pd.Series(True, index=run.summaries.index)
     for column in ("pattern", "preset", "axes", "sizes"):
-        same &= _equal(run.summaries[column], pair[column])
-    cases = run.summaries[same]
-    in_state = cases[_equal(cases["state"], pair["state"])]
-    case = (cases if in_state.empty else in_state).iloc[0]
-    times = [number(other["baseline_ns"]) for other in pairs]
+        here &= _equal(run.summaries[column], pair[column])
+    family = run.summaries[here]
+    in_state = family[_equal(family["state"], pair["state"])].to_dict("records")
+    cases = [*in_state, *family.to_dict("records")]  # a case without a sample has no state
+    case = find_baseline(cases, role=lambda row: str(row["role"])) or {}
+    name = case.get("variant", pair["baseline"])
+    times = [number(other["baseline_ns"]) for other in pairs if other["baseline"] == name]
     return ResultRow(
-        chapter=pair["chapter"],
+        chapter=text(pair["chapter"]),
         pattern=pair["pattern"],
         axes=_where(pair),
-        variant=pair["baseline"],
-        role=case["role"],
+        baseline=name,
+        variant=name,
+        role=str(case.get("role", "")),
+        section=text(pair["guide"]),
         # of a pair that failed the baseline's time is not known, though it may have one
-        time=units.duration(next(filter(None, times), number(case["median_ns"]))),
-        roof=part_of_roof(number(case["roof_fraction"])),
+        time=units.duration(next(filter(None, times), number(case.get("median_ns")))),
+        roof=part_of_roof(number(case.get("roof_fraction"))),
     )
 
 
@@ -114,100 +168,20 @@ def _equal(column: pd.Series[Any], value: Any) -> pd.Series[bool]:
     return column.isna() if pd.isna(value) else (column == value).fillna(False)
 
 
-def brief_reason(pair: dict[Any, Any]) -> str:
-    """What is to be said beside the answer, in a few words; the sentence is in the table ``pairs``."""
-    outcome, answer = pair["outcome"], pair["answer"]
-    words = [] if pd.isna(pair["claimed_for"]) or pair["claimed_for"] == pair["device_class"] else ["claimed for GPUs"]
-    if outcome == Outcome.NONE:
-        return str(pair["reason"]).partition(";")[0]
-    if outcome == Outcome.INCONCLUSIVE:
-        return ", ".join([str(pair["reason"]).partition(":")[0].rpartition("; ")[2], *words])
-    if answer == Answer.NO_CLAIM:
-        return str(outcome)
-    if answer in (Answer.INVERTS, Answer.NO_EFFECT):
-        words.insert(0, f"{outcome}, claimed {pair['claim']}")
-    return ", ".join(words)
+def claimant(pair: dict[Any, Any]) -> str:
+    """Who makes a pair's claim: "guide", "ours", or "" where there is none or nobody told."""
+    strength = text(pair["strength"])
+    return "" if not strength else "ours" if strength == Strength.OURS else "guide"
+
+
+def claims_for_others(pairs: Sequence[dict[Any, Any]]) -> int:
+    """How many claims are made for another class of devices."""
+    return sum(map(is_foreign, pairs))
 
 
 def part_of_roof(fraction: float | None) -> str:
-    """The part of its roof that a case reaches; a star where `above_roofs_line` says more."""
+    """The part of its roof that a case reaches; a star where `remarks.above_roofs_line` says more."""
     return units.percent(fraction) + ("*" if fraction is not None and fraction > 1 else "")
-
-
-def above_roofs_line(run: Run) -> str:
-    """What a part of a roof above 100 % means, in one line; empty when there is none."""
-    above = run.summaries[(run.summaries["roof_fraction"] > 1).fillna(False)]
-    if above.empty:
-        return ""
-    # runs of earlier versions know of no level but the memory
-    reasons = above["roof_note"].fillna("faster than the memory: its data came from a cache")
-    return f"* above 100 %: {'; '.join(f'{count} {reason}' for reason, count in reasons.value_counts().items())}"
-
-
-def disturbed_line(run: Run) -> str:
-    """Which roofs were measured while others used the machine, in one line; empty when none was."""
-    names = None if run.devices.empty else run.devices.iloc[0]["roofs_disturbed"]
-    if pd.isna(names) or not names:
-        return ""
-    return (
-        f"roofs were measured on a busy machine and may be too low: {names}; 'xebench roofline --refresh' on a quiet "
-        "one measures them for later runs"
-    )
-
-
-def noise_line(run: Run) -> str:
-    """The instrument's own error in this run, in one line; empty if it was not measured."""
-    error = None if run.devices.empty else noise_floor({str(k): v for k, v in run.devices.iloc[-1].items()})
-    return f"noise floor: {error}" if error else ""
-
-
-def flag_line(run: Run) -> str:
-    """How many samples carry each flag, in one line; empty when none does."""
-    flags = run.samples["flags"].dropna().str.split(",").explode()
-    shown = [f"{count} {flag}" for flag, count in flags[flags != ""].value_counts().items()]
-    if unchecked := int((~run.samples["checked"]).sum()):
-        shown.append(f"{unchecked} that no check followed")
-    if not shown:
-        return ""
-    unused = int((~counted(run.samples)).sum())
-    remedies = "".join(f"; {flag}: {remedy}" for flag, remedy in REMEDIES.items() if (flags == flag).any())
-    return f"flags: {', '.join(shown)}; of {len(run.samples)} samples {unused} are not used{remedies}"
-
-
-def instance_line(run: Run) -> str:
-    """Whose intervals lack the differences between instances, in one line; empty when none does."""
-    with_interval = run.pairs[run.pairs["speedup_low"].notna()]
-    alone = int((with_interval["instances"].fillna(1) == 1).sum())  # older runs knew of no instances
-    if not alone:
-        return ""
-    which = "the intervals" if alone == len(with_interval) else f"{alone} of {len(with_interval)} intervals"
-    return (
-        f"{which} are of one instance: where arrays and code lie in memory, which makes equal kernels differ by up to "
-        "20 % on a CPU device, is not in them; --instances 6 takes it in"
-    )
-
-
-def fixed_cost_line(run: Run) -> str:
-    """How many speed-ups are of kernels hardly longer than an empty one, in one line; empty when none is."""
-    short = int((run.pairs["times_empty_kernel"] < FEW).sum())
-    if not short:
-        return ""
-    which = f"{short} of {len(run.pairs)} speed-ups {'is' if short == 1 else 'are'}"
-    return (
-        f"fixed cost: {which} of device times less than {FEW:g} times an empty kernel's, so that what every launch "
-        "costs draws them towards 1; a larger preset shows more"
-    )
-
-
-def remarks(run: Run) -> list[str]:
-    """What is to be said of a run's results, a line each."""
-    lines = (above_roofs_line, disturbed_line, flag_line, instance_line, fixed_cost_line)
-    return [text for line in lines if (text := line(run))]
-
-
-def notes(run: Run) -> list[str]:
-    """What a reader must know of the whole run, a line each: its noise, and the remarks."""
-    return [*filter(None, [noise_line(run)]), *remarks(run)]
 
 
 def _where(pair: dict[Any, Any]) -> str:
@@ -218,23 +192,12 @@ def _where(pair: dict[Any, Any]) -> str:
 
 def number(value: Any) -> float | None:
     """A float, or None for a missing value."""
-    return None if pd.isna(value) else float(value)
+    return None if value is None or pd.isna(value) else float(value)
 
 
-def failures(run: Run) -> list[tuple[str, str, str]]:
-    """Cases that have no result: key, status and reason; those that an unfinished run lacks as one entry a reason."""
-    never_over = run.cases["status"].isin([*NEVER_RUN, Status.INTERRUPTED])
-    bad = pd.concat([run.failed_cases, run.cases[never_over]]).sort_index()
-    unfinished = bad["status"] == Status.INTERRUPTED
-    named = [(row["case_id"], row["status"], row["reason"]) for row in bad[~unfinished].to_dict("records")]
-    counts = bad[unfinished]["reason"].value_counts(sort=False)
-    return named + [(f"{count} cases", "interrupted", str(reason)) for reason, count in counts.items()]
-
-
-def answer_counts(run: Run) -> dict[str, int]:
-    """How many pairs got each answer, in the order of `harness.vocabulary.Answer`."""
-    counts = run.pairs["answer"].value_counts()
-    return {answer: int(counts[answer]) for answer in Answer if answer in counts}
+def text(value: Any) -> str:
+    """A string, empty for a missing value."""
+    return "" if value is None or pd.isna(value) else str(value)
 
 
 def _caches(levels: Any) -> str:

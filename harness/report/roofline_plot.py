@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pandas as pd
 
+from harness.analysis import points
 from harness.records import Run
 from harness.report import units
 from harness.report.result_rows import number
@@ -43,6 +44,7 @@ class Plot:
 
     Attributes:
         kind: fp32, fp64 or int32.
+        unit: of its rate.
         roof: the roofs as points of an SVG polyline: memory's slope, then the rate.
         label: both roofs in words.
         points: the cases.
@@ -50,6 +52,7 @@ class Plot:
     """
 
     kind: str
+    unit: str
     roof: str
     label: str
     points: list[Point]
@@ -86,6 +89,7 @@ def _plot(kind: str, bandwidth: float, rate: float, cases: Sequence[dict[Any, An
     corners = [(start, start * bandwidth), (ridge, rate), (x_axis.high, rate)]
     return Plot(
         kind,
+        unit,
         " ".join(f"{x_axis.pixel(x):.1f},{HEIGHT - y_axis.pixel(y):.1f}" for x, y in corners),
         f"{units.figure(bandwidth)} GB/s and {units.figure(rate)} {unit}",
         [
@@ -93,7 +97,7 @@ def _plot(kind: str, bandwidth: float, rate: float, cases: Sequence[dict[Any, An
                 round(x_axis.pixel(x), 1),
                 round(HEIGHT - y_axis.pixel(y), 1),
                 str(case["role"]),
-                f"{case['pattern']} / {case['variant']} {case['axes']}: {units.figure(y)} {unit}, "
+                f"{_case_name(case)}: {units.figure(y)} {unit}, "
                 f"{units.percent(number(case['roof_fraction']))} of {_roof_name(case)}",
             )
             for case, (x, y) in zip(cases, places, strict=True)
@@ -101,6 +105,10 @@ def _plot(kind: str, bandwidth: float, rate: float, cases: Sequence[dict[Any, An
         x_axis.ticks(),
         y_axis.ticks(),
     )
+
+
+def _case_name(case: dict[Any, Any]) -> str:
+    return " ".join(filter(None, [case["pattern"], case["variant"], points.words(case["axes"])]))
 
 
 def _roof_name(case: dict[Any, Any]) -> str:

@@ -24,6 +24,15 @@ def duration(ns: float | None) -> str:
     return f"{figure(ns)} ns"
 
 
+def long_time(seconds: float) -> str:
+    """How long a person waits: ``19 s``, ``3 min 52 s``, ``2 h 5 min``."""
+    minutes, rest_s = divmod(round(seconds), 60)
+    hours, rest_min = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {rest_min} min"
+    return f"{minutes} min {rest_s} s" if minutes else f"{rest_s} s"
+
+
 def ratio(value: float | None, low: float | None = None, high: float | None = None) -> str:
     """A speed-up; more digits near 1, where they matter, and as many as its interval where that is known."""
     if value is None or math.isnan(value):
@@ -45,7 +54,8 @@ def _digits(low: float | None, high: float | None) -> int | None:
     if low is None or high is None or math.isnan(low) or math.isnan(high):
         return None
     if high - low < 0.02:
-        return 3
+        # two that differ from zero, of programs that take many times as long
+        return max(3, 1 - math.floor(math.log10(high))) if high > 0 else 3
     return 2 if high < 10 else 1 if high < 100 else 0
 
 

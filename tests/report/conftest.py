@@ -1,15 +1,20 @@
-"""A small run made of synthetic samples: two patterns, one of them with a variant that was wrong."""
+"""A small run made of synthetic samples: two patterns, one of them with a variant that was wrong; and one with pairs of
+every answer.
+"""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from synthetic import Synthetic, noisy
 
+from harness.analysis.claim import Claim, Figure, to_json
 from harness.records import Run, RunWriter, schema
 from harness.records.checks import Check
 from harness.vocabulary import CheckResult
@@ -27,16 +32,17 @@ def device_row() -> dict[str, Any]:
         device_class="gpu", compute_units=512, sub_group_sizes="8,16,32", local_memory_bytes=65536,
         global_memory_bytes=1 << 34, global_cache_bytes=1 << 24, max_work_group_size=1024, max_alloc_bytes=1 << 32,
         max_clock_mhz=2400, timer_resolution_ns=52, aspects="fp16", selftest="ok", bandwidth_roof_gbps=500.0,
-        fp32_roof_gflops=15000.0, int32_roof_gops=5000.0,
+        fp32_roof_gflops=15000.0, int32_roof_gops=5000.0, aa_speedup=1.0, aa_low=0.9996, aa_high=1.00031,
     )  # fmt: skip
 
 
 def case_row(pattern: str, variant: str, role: str, status: str = "ok", reason: str = "") -> dict[str, Any]:
+    claims = [Claim("faster", source="G 12")] if role == "optimized" else []
     return blank(
         "cases", case_id=f"{pattern}/{variant}/default/-/gpu", pattern=pattern, chapter="slm", guide="SLM / Cache",
         catalogue="E34", variant=variant, role=role, preset="default", axes='{"work_group_size": 256}',
         sizes='{"n": 1000}', overrides="{}",
-        device="level_zero:gpu:0", device_class="gpu", metric="device", claim="faster" if role == "optimized" else None,
+        device="level_zero:gpu:0", device_class="gpu", metric="device", claims=to_json(claims),
         status=status, reason=reason, stopped_by="precision", seed=1, bytes_moved=1_000_000, operations=2_000_000,
         operation_kind="fp32", kernels="[]", source="p.py",
     )  # fmt: skip
@@ -78,3 +84,33 @@ def run(tmp_path: Path) -> Run:
         writer.append("samples", rows)
         writer.append_checks([Check(case["case_id"], rows[0]["sample"], next(numbers), CheckResult.PASSED)])
     return writer.finish()
+
+
+#: Of `all_answers`: variant, its time in us where the naive one has 1000, its claims, its status and its reason.
+EVERY_END: tuple[tuple[str, float, tuple[Claim, ...], str, str], ...] = (
+    ("all_in_one_kernel", 100, (Claim("faster", figure=Figure(2.9, "Max 1550", "G 4530"), on=("gpu",)),), "ok", ""),
+    ("slow", 2000, (Claim("faster", source="G 20"),), "ok", ""),
+    ("equal", 1000, (Claim("faster", source="G 21"),), "ok", ""),
+    ("few_samples", 500, (Claim("faster", source="G 22"),), "ok", ""),
+    ("only_looked_at", 700, (), "ok", ""),
+    ("not_here", 0, (Claim("faster", on=("gpu",)),), "skipped", "needs sub-groups of 16"),
+    ("as_fast_as_the_one_kernel_of_all", 100, (Claim("same", against="all_in_one_kernel"),), "ok", ""),
+    ("a_thousand_times", 1, (Claim("faster"),), "ok", ""),
+    ("races", 0, (Claim("wrong", source="G 23"),), "wrong", "b: 3615 of 4096 elements differ"),
+    ("crashes", 0, (Claim("faster", source="G 24"),), "crashed", "signal 11 in kernel twice"),
+)
+
+
+@pytest.fixture
+def all_answers() -> Run:
+    """A run on a CPU device with every answer, claims of the guide and of ours."""
+    made = Synthetic(aa_low=0.9993, aa_high=1.0004)
+    chapter = {"chapter": "sub_groups", "axes": '{"sub_group_size": 16, "work_group_size": 256}', "pattern": "ends"}
+    made.times(made.case("one_by_one", "naive", claims="[]", **chapter), noisy(1e6))
+    for seed, (variant, time_us, claims, status, reason) in enumerate(EVERY_END, 1):
+        case = made.case(variant, "optimized", claims=to_json(claims), status=status, reason=reason or None, **chapter)
+        if time_us:
+            made.times(case, noisy(1e3 * time_us, seed=seed)[: 4 if variant == "few_samples" else None])
+    run = made.run()
+    created = {"created": "2026-11-21T10:00:00+00:00", "finished": "2026-11-21T10:03:52+00:00"}
+    return replace(run, path=Path("runs/answers"), manifest={**run.manifest, **created})

@@ -1,8 +1,7 @@
-"""Devices, findings, patterns and progress."""
+"""Devices, findings and patterns."""
 
 from __future__ import annotations
 
-import io
 import json
 from typing import Any
 
@@ -10,7 +9,6 @@ from harness.doctor.examination import Report
 from harness.patterns.registry import discover
 from harness.report import devices_text, patterns_text
 from harness.report import doctor_text as doctor_view
-from harness.report.progress import ProgressLine
 from harness.runtime.findings import Finding
 
 
@@ -37,24 +35,3 @@ def test_the_list_of_patterns_wraps_and_counts() -> None:
     assert {item["name"] for item in json.loads(patterns_text.as_json(infos))} == {info.name for info in infos}
     first = json.loads(patterns_text.as_json(infos))[0]
     assert {"name", "guide", "catalogue", "variants", "axes", "presets", "metric"} <= set(first)
-
-
-def test_progress_is_quiet_when_nobody_watches() -> None:
-    stream = io.StringIO()
-    with ProgressLine(stream) as progress:
-        progress.say("a notice about [opencl:cpu:0] " + 100 * "x")
-        progress.family(0, 3, "first")
-        progress.variant("plain")
-    assert stream.getvalue() == f"xebench: a notice about [opencl:cpu:0] {100 * 'x'}\n"
-
-
-def test_progress_in_a_terminal_says_what_and_how_far() -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    stream = Terminal()
-    with ProgressLine(stream) as progress:
-        progress.family(1, 3, "convolution")
-        progress.variant("cached")
-    assert "convolution: cached" in stream.getvalue() and "1/3" in stream.getvalue()

@@ -63,3 +63,15 @@ def test_roofs_that_are_unknown_are_left_out() -> None:
     known = {Roof.BANDWIDTH: 3276.8, Roof.FP32: 52428.8, Roof.FP64: None, Roof.INT32: 214.26, Roof.SLM: 456.1}
     assert units.roofs(known) == "3277 GB/s, 52429 GFLOP/s fp32, 214 Gop/s int32, 456 GB/s SLM"
     assert units.roofs({Roof.BANDWIDTH: None}) == ""
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.2, "0 s"), (19.4, "19 s"), (59.7, "1 min 0 s"), (232, "3 min 52 s"), (7500, "2 h 5 min")]
+)
+def test_long_times_are_said_as_people_do(seconds: float, text: str) -> None:
+    assert units.long_time(seconds) == text
+
+
+def test_a_small_speed_up_keeps_two_digits_and_lies_in_its_interval() -> None:
+    assert units.ratio(0.006354, 0.006302, 0.006408) == "0.0064x"
+    assert units.interval(0.006302, 0.006408) == "0.0063 - 0.0064"

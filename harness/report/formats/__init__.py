@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.records import Run
@@ -18,6 +18,12 @@ def names() -> list[str]:
     return sorted(file.stem for file in Path(__file__).parent.glob("[!_]*.py"))
 
 
-def render(run: Run, name: str) -> str:
-    """A run in the format of that name, without a newline at the end."""
-    return str(import_module(f"{__name__}.{name}").render(run))
+def render(run: Run, name: str, **options: Any) -> str:
+    """A run in the format of that name, without a newline at the end.
+
+    Args:
+        run: any run.
+        name: of the format.
+        options: what that format takes besides.
+    """
+    return str(import_module(f"{__name__}.{name}").render(run, **options))

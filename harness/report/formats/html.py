@@ -3,37 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from itertools import groupby
-from typing import Any
+from typing import Any, Final
 
 from harness.records import Run
-from harness.report.result_rows import answer_counts, device_line, failures, notes, number, result_rows, sorted_pairs
+from harness.report.answer_words import SIGNS
+from harness.report.remarks import failures, notes
+from harness.report.result_rows import Ends, ResultRow, device_line, result_rows
 from harness.report.roofline_plot import HEIGHT, WIDTH, plots
+from harness.report.run_summary import answer_sentence, headline
+from harness.report.speedup_bar import HIGH, LOW, TICKS
 from harness.report.templates import fill
 
-# The plot spans speed-ups from 1/16 to 16 on a log axis; what lies outside is drawn at its edge.
-SPAN_LOG2 = 4.0
-PLOT_WIDTH = 220
+PLOT_WIDTH: Final = 220
 
 
 def render(run: Run) -> str:
     """The whole page."""
-    marks = iter(interval_mark(pair) for pair in sorted_pairs(run))
-    rows: list[dict[str, Any]] = [
-        {"row": row, "mark": next(marks) if row.answer else None, "key": row.answer.replace(" ", "-")}
-        for row in result_rows(run)
-    ]
-    chapters = [(name, list(items)) for name, items in groupby(rows, key=lambda item: item["row"].chapter)]
+    groups = _groups(result_rows(run))
+    chapters = [(name, list(members)) for name, members in groupby(groups, key=lambda group: group["head"].chapter)]
     return fill(
         "harness.report",
         "run.html.j2",
         run=run,
+        headline=headline(run),
+        answers=answer_sentence(run),
         device=device_line(run),
         notes=notes(run),
         chapters=chapters,
+        signs=SIGNS,
+        ticks=[(label, position(2.0**power)) for label, power in TICKS.items()],
         failures=failures(run),
-        counts=answer_counts(run),
         roofs=plots(run),
         plot={"width": WIDTH, "height": HEIGHT},
         facts=_facts(run.manifest),
@@ -41,21 +43,44 @@ def render(run: Run) -> str:
     )
 
 
-def interval_mark(pair: Mapping[Any, Any]) -> dict[str, float] | None:
-    """Where the speed-up and its interval lie in the plot, in pixels; None when there is none."""
-    speedup, low, high = (number(pair[key]) for key in ("speedup", "speedup_low", "speedup_high"))
+def _groups(rows: Iterable[ResultRow]) -> list[dict[str, Any]]:
+    """A family each: its baseline's row, its pairs with their marks, and an anchor that no other has."""
+    groups: list[dict[str, Any]] = []
+    met: Counter[str] = Counter()
+    for row in rows:
+        if row.answer:
+            groups[-1]["pairs"].append({"row": row, "mark": interval_mark(row.ends)})
+        else:
+            met[row.pattern] += 1
+            anchor = row.pattern if met[row.pattern] == 1 else f"{row.pattern}-{met[row.pattern]}"
+            groups.append({"head": row, "anchor": anchor, "pairs": []})
+    return groups
+
+
+def interval_mark(ends: Ends) -> dict[str, float | bool] | None:
+    """Where the speed-up and its interval lie in the plot, in pixels; None when there is none.
+
+    ``below`` and ``above`` tell that something is beyond the axis, ``known`` that there is an interval.
+    """
+    speedup, low, high = ends
     if speedup is None:
         return None
-    ends = {"middle": speedup, "low": low, "high": high}
-    return {name: position(speedup if end is None else end) for name, end in ends.items()}
+    values = [value for value in ends if value is not None]
+    return {
+        "middle": position(speedup),
+        "low": position(speedup if low is None else low),
+        "high": position(speedup if high is None else high),
+        "below": min(values) < 2.0**LOW,
+        "above": max(values) > 2.0**HIGH,
+        "known": len(values) == len(ends),
+    }
 
 
 def position(speedup: float) -> float:
-    """Pixels from the left edge of the plot; 1 is in the middle."""
+    """Pixels from the left edge of the plot; at the edge where the speed-up is beyond the axis."""
     if speedup <= 0:
         return 0.0
-    clipped = max(-SPAN_LOG2, min(SPAN_LOG2, math.log2(speedup)))
-    return round(PLOT_WIDTH * (clipped + SPAN_LOG2) / (2 * SPAN_LOG2), 1)
+    return round(PLOT_WIDTH * (max(LOW, min(HIGH, math.log2(speedup))) - LOW) / (HIGH - LOW), 1)
 
 
 def _facts(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -2,19 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import groupby
+from typing import Final
 
 from harness.records import Run
+from harness.report.answer_words import SIGNS
 from harness.report.markdown_table import escape, table
-from harness.report.result_rows import ResultRow, device_line, failures, notes, result_rows
+from harness.report.remarks import failures, notes
+from harness.report.result_rows import ResultRow, device_line, result_rows
+from harness.report.run_summary import answer_sentence, headline
 
-HEADINGS = ("pattern", "variant", "time", "speed-up", "95 % interval", "of roof", "answer")
+
+def _answer(row: ResultRow) -> str:
+    answer = f"{SIGNS.get(row.answer, '')} {row.answer}".strip()
+    return f"{answer}: {row.obstacle}" if row.obstacle else answer
+
+
+#: Every column, by its heading.
+COLUMNS: Final[Mapping[str, Callable[[ResultRow], str]]] = {
+    # a pattern is named in the row of its baseline, which has no answer
+    "pattern": lambda row: "" if row.answer else f"`{row.pattern}` {row.axes}".rstrip(),
+    "variant": lambda row: row.label if row.answer else f"{row.variant} ({row.role})",
+    "answer": _answer,
+    "speed-up": lambda row: row.speedup,
+    "95 % interval": lambda row: row.interval,
+    "claimed": lambda row: row.claim,
+    "claimed for": lambda row: row.claimed_for,
+    "claimed by": lambda row: row.source,
+    "time": lambda row: row.time,
+    "of roof": lambda row: row.roof,
+}
 
 
 def render(run: Run) -> str:
-    """A heading and a table a chapter, then what has no result."""
-    lines = [escape(device_line(run)), ""]
+    """The answers, a heading and a table a chapter, then what has no result."""
+    lines = [escape(headline(run)), "", escape(answer_sentence(run)), "", escape(device_line(run)), ""]
     for chapter, rows in groupby(result_rows(run), key=lambda row: row.chapter):
         lines += [f"### {escape(chapter)}", "", *results(rows), ""]
     without_result = [escape(f"- `{key}`: {status}: {reason}") for key, status, reason in failures(run)]
@@ -24,13 +47,12 @@ def render(run: Run) -> str:
     return "\n".join(lines).rstrip("\n")
 
 
-def results(rows: Iterable[ResultRow], *, with_axes: bool = True) -> list[str]:
-    """A table with a line a row; with or without the point on the pattern's axes."""
-    return table(HEADINGS, (_cells(row, row.axes if with_axes else "") for row in rows))
+def results(rows: Iterable[ResultRow], columns: Iterable[str] = tuple(COLUMNS)) -> list[str]:
+    """A table with a line a row.
 
-
-def _cells(row: ResultRow, axes: str) -> tuple[str, ...]:
-    # a pattern is named in the row of its baseline, which has no answer
-    name = "" if row.answer else f"`{row.pattern}` {axes}"
-    answer = f"{row.answer}: {row.brief}" if row.brief else row.answer
-    return name, row.label, row.time, row.speedup, row.interval, row.roof, answer
+    Args:
+        rows: as `result_rows` makes them.
+        columns: headings of those that are shown.
+    """
+    shown = [*columns]
+    return table(shown, ([COLUMNS[name](row) for name in shown] for row in rows))

@@ -1,77 +1,185 @@
-"""A run for the terminal."""
+"""A run for the terminal: the answers first, a row a pair, and then what else is to be known."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import groupby
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, zip_longest
+from typing import Final
 
-from rich.table import Table
 from rich.text import Text
 
 from harness.records import Run
+from harness.report import speedup_bar
+from harness.report.answer_words import SIGNS
 from harness.report.console import draw, terminal_width
-from harness.report.result_rows import (
-    ResultRow,
-    answer_counts,
-    device_line,
-    failures,
-    noise_line,
-    remarks,
-    result_rows,
-)
+from harness.report.remarks import brief_remarks, failures, noise_line, remarks
+from harness.report.result_rows import ResultRow, device_line, result_rows
+from harness.report.run_summary import NBSP, answer_sentence, headline
 from harness.vocabulary import Answer
 
-COLOURS: dict[str, str] = {
-    Answer.HOLDS: "green",
-    Answer.INVERTS: "red",
+#: Columns at most: longer lines are hard to read.
+MOST: Final = 100
+#: Columns at least for the words beside a bar: "guide 2.9x on Max 1550".
+WORDS: Final = 22
+
+# apart for those who do not tell red from green; the signs carry the meaning
+COLOURS: Final[dict[str, str]] = {
+    Answer.HOLDS: "cyan",
+    Answer.INVERTS: "bold yellow",
     Answer.NO_EFFECT: "magenta",
-    Answer.UNDECIDED: "yellow",
+    Answer.UNDECIDED: "",
     Answer.NO_CLAIM: "dim",
     Answer.SKIPPED: "dim",
 }
 
+#: For outputs whose encoding has not all of these.
+_PLAIN: Final = str.maketrans("✓✗·●○━│◀▶", "+x.*o-|<>")
 
-def render(run: Run, width: int | None = None, *, colour: bool | None = None) -> str:
-    """The result table and what needs attention.
+
+@dataclass(frozen=True)
+class _Columns:
+    """Widths of the parts of a row: sign, name and speed-up together; the bar; the words."""
+
+    left: int
+    bar: int
+    words: int
+
+
+def render(
+    run: Run,
+    width: int | None = None,
+    *,
+    verbose: bool = False,
+    colour: bool | None = None,
+    encoding: str | None = None,
+) -> str:
+    """The answers, and what needs attention.
 
     Args:
         run: any run, finished or not.
-        width: columns; those of the terminal by default.
+        width: columns; those of the terminal by default, and never more than 100.
+        verbose: with times, roofs, intervals as numbers, whole reasons and everything that was noticed.
         colour: whether to colour; by default where standard output is a terminal.
+        encoding: of the output, standard output's by default; signs that it lacks are replaced.
     """
-    width = width or terminal_width(elsewhere=120)
-    return draw(_parts(run, width), width, colour=colour)
+    width = min(width or terminal_width(elsewhere=MOST), MOST)
+    return _encodable(draw(_lines(run, width, verbose=verbose), width, colour=colour), encoding or sys.stdout.encoding)
 
 
-def _parts(run: Run, width: int) -> Iterator[str | Text | Table]:
-    yield from filter(None, (device_line(run), noise_line(run)))
+def _encodable(text: str, encoding: str | None) -> str:
+    """The text as an output can show it."""
+    encoding = encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.translate(_PLAIN).encode(encoding, "replace").decode(encoding)
+    return text
+
+
+def _lines(run: Run, width: int, *, verbose: bool) -> Iterator[str | Text]:
+    for sentence in (headline(run), answer_sentence(run)):
+        yield from (line.replace(NBSP, " ") for line in textwrap.wrap(sentence, width))
+    if verbose:
+        for line in filter(None, (device_line(run), noise_line(run))):
+            yield from textwrap.wrap(line, width)
     rows = result_rows(run)
-    # time to roof take 45 columns with the gaps around them, an answer at least 14
-    label_width = min(max((len(row.label) for row in rows), default=0) + 2, width - 59)
-    heading = True
-    for (chapter, pattern, axes), group in groupby(rows, key=lambda row: (row.chapter, row.pattern, row.axes)):
-        yield Text(f"{chapter} / {pattern} {axes}".rstrip(), style="bold")
-        yield _table(list(group), label_width, heading=heading)
-        heading = False
-    without_result = failures(run)
-    if without_result:
-        yield Text("without a result:", style="bold")
-    yield from (f"  {key}: {status}: {reason}" for key, status, reason in without_result)
-    yield from remarks(run)
-    counts = ", ".join(f"{count} {answer}" for answer, count in answer_counts(run).items())
-    yield f"{counts or 'nothing was compared'}; run folder: {run.path} ({run.manifest['state']})"
+    columns = _columns([row for row in rows if row.answer], width)
+    for chapter, members in groupby(rows, key=lambda row: row.chapter):
+        yield ""
+        yield _chapter(chapter, columns)
+        for row in members:
+            yield from _row(row, columns, width, verbose=verbose)
+    yield ""
+    if verbose:
+        yield from _remarks([f"{key}: {status}: {reason}" for key, status, reason in failures(run)], width)
+        yield from _remarks(remarks(run), width)
+    else:
+        yield from (f"! {_shortened(line, width - 2)}" for line in brief_remarks(run))
+    yield f"run folder: {run.path} ({run.manifest['state']})"
 
 
-def _table(rows: list[ResultRow], label_width: int, *, heading: bool) -> Table:
-    """One pattern's rows; the widths are the same for all patterns, so that columns stand under one another."""
-    table = Table(pad_edge=False, box=None, show_header=heading, header_style="dim")
-    table.add_column("", width=label_width, overflow="fold")
-    for title, width in (("time", 7), ("speed-up", 8), ("95 % interval", 13), ("of roof", 7)):
-        table.add_column(title, justify="right", no_wrap=True, width=width)
-    table.add_column("answer", overflow="fold", min_width=14)
-    for row in rows:
-        answer = Text(row.answer, style=COLOURS.get(row.answer, ""))
-        if row.brief:
-            answer.append(f": {row.brief}", style="")
-        table.add_row(Text(f"  {row.label}"), row.time, row.speedup, row.interval, row.roof, answer)
-    return table
+def _columns(rows: Sequence[ResultRow], width: int) -> _Columns:
+    """Names take what the longest needs, the bar what the words leave of the rest."""
+    needed = max((len(f"? {row.variant} {row.speedup}") for row in rows), default=0)
+    left = min(max(needed, 24), width - WORDS - 2 - speedup_bar.cells_for(17))
+    bar = speedup_bar.cells_for(min(width - WORDS - 2 - left, 25))
+    return _Columns(left, bar, width - left - bar - 2)
+
+
+def _chapter(name: str, columns: _Columns) -> Text:
+    """A chapter's heading, which names the columns too."""
+    title = Text(name or "without a chapter", style="bold")
+    rest = f"speed-up {speedup_bar.axis(columns.bar)}"
+    gap = columns.left - len("speed-up") - len(title)
+    if gap < 1:
+        return title
+    return title.append(" " * gap + rest, style="not bold dim")
+
+
+def _row(row: ResultRow, columns: _Columns, width: int, *, verbose: bool) -> Iterator[Text]:
+    if not row.answer:
+        heading = f"{row.pattern} against {row.variant}" + (f", {row.axes}" if row.axes else "")
+        wrapped = textwrap.wrap(heading, width, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False)
+        yield from (Text(line, style="bold") for line in wrapped)
+    else:
+        yield from _answer(row, columns, width)
+    if verbose:
+        for detail in (_measured(row), row.reason):
+            for line in textwrap.wrap(detail, width, initial_indent="    ", subsequent_indent="    "):
+                yield Text(line, style="dim")
+
+
+def _measured(row: ResultRow) -> str:
+    """The numbers of a row, where they are known."""
+    parts = {
+        f"{row.variant}, {row.role}:": row.time,
+        "95 % interval": row.interval,
+        "of its roof:": row.roof,
+        "guide:": row.guide,
+        "claim:": "" if row.guide else row.claimed_by,
+    }
+    return "; ".join(f"{name} {value}" for name, value in parts.items() if value not in ("", "-"))
+
+
+def _answer(row: ResultRow, columns: _Columns, width: int) -> Iterator[Text]:
+    """Sign, name, speed-up, bar and words; what the name or the words need more stands below."""
+    style = COLOURS.get(row.answer, "")
+    sign, speedup = SIGNS.get(row.answer, "?"), row.speedup
+    names, against = [f"{sign} {row.label}"], ""
+    if len(names[0]) + 1 + len(speedup) > columns.left:
+        names, against = [f"{sign} {row.variant}"], f"    against {row.against}" if row.against else ""
+    if len(names[0]) + 1 + len(speedup) > columns.left:  # a line of its own
+        yield from (Text(line, style=style) for line in textwrap.wrap(names[0], width, subsequent_indent="  "))
+        names = [""]
+    left = names[0].ljust(columns.left - len(speedup)) + speedup
+    # without a speed-up there is no bar, and the words have its place
+    drawn = row.ends[0] is not None
+    first = f"{left} {speedup_bar.bar(*row.ends, columns.bar)}" if drawn else left
+    words = _words(row.asides, columns.words if drawn else columns.words + columns.bar + 1)
+    yield Text(first if words else first.rstrip(), style=style).append(f" {words[0]}" if words else "", "not dim")
+    for name, word in zip_longest([against] if against else [], words[1:], fillvalue=""):
+        yield Text(f"{name.ljust(len(first))} {word}" if word else name)
+
+
+def _words(asides: Sequence[str], width: int) -> list[str]:
+    """Lines that hold as many of these as fit, and break none that fits into a line."""
+    lines: list[str] = []
+    for aside in asides:
+        if lines and len(lines[-1]) + 2 + len(aside) <= width:
+            lines[-1] += f", {aside}"
+        else:
+            lines += textwrap.wrap(aside, width, break_on_hyphens=False)
+    return lines
+
+
+def _remarks(lines: Sequence[str], width: int) -> Iterator[str]:
+    for line in lines:
+        yield from textwrap.wrap(line, width, initial_indent="! ", subsequent_indent="  ")
+
+
+def _shortened(line: str, width: int) -> str:
+    """One line; the rest is shown by --verbose."""
+    return textwrap.shorten(line, width, placeholder=" ...")

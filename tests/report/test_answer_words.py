@@ -1,0 +1,75 @@
+"""Few words beside an answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.report.answer_words import SIGNS, asides, classes, guide_words
+from harness.vocabulary import Answer
+
+PAIR: dict[str, Any] = {
+    "outcome": "faster",
+    "answer": "holds",
+    "claim": "faster",
+    "claimed_for": None,
+    "device_class": "cpu",
+    "guide_speedup": None,
+    "guide_device": None,
+    "guide_source": None,
+    "reason": "claimed faster; 2 times as fast: 2.000",
+}
+
+
+def test_every_answer_has_a_sign_of_its_own() -> None:
+    assert set(SIGNS) == set(Answer)
+    assert len(set(SIGNS.values())) == len(SIGNS)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({}, ()),
+        ({"claimed_for": "cpu"}, ()),
+        ({"claimed_for": "gpu"}, ("claimed for GPUs",)),
+        ({"claimed_for": "cpu", "device_class": "gpu"}, ("claimed for CPUs",)),
+        ({"claim": "slower"}, ("claimed slower",)),
+        ({"answer": "inverts", "claimed_for": "gpu"}, ("claimed faster for GPUs",)),
+        (
+            {"answer": "no effect", "reason": "claimed faster by at least 3 times; 2 times as fast: 2.000"},
+            ("claimed faster by at least 3 times",),
+        ),
+        ({"guide_speedup": 2.945, "guide_device": "Max 1550"}, ("guide 2.94x on Max 1550",)),
+        ({"guide_speedup": 2.0}, ("guide 2x",)),
+        (
+            {"answer": "undecided", "outcome": "inconclusive", "reason": "claimed; budget: the time was spent"},
+            ("budget",),
+        ),
+        ({"answer": "undecided", "outcome": "none", "reason": "wrong result: y: 1 of 9"}, ("wrong result",)),
+        (
+            {"answer": "undecided", "outcome": "none", "claim": "error", "reason": "claimed error; crashed: signal 11"},
+            ("crashed",),
+        ),
+        ({"answer": "no effect", "outcome": "none", "claim": "error"}, ("runs here, claimed to fail",)),
+        ({"answer": "no effect", "outcome": "none", "claim": "wrong"}, ("right here, claimed to be wrong",)),
+        (
+            {"answer": "undecided", "outcome": "same", "claim": "same"},
+            ("the interval is too wide", "claimed same"),
+        ),
+        ({"answer": "no claim", "claim": None}, ()),
+    ],
+)
+def test_only_what_the_sign_does_not_tell_is_said(change: dict[str, Any], words: tuple[str, ...]) -> None:
+    assert asides({**PAIR, **change}) == words
+
+
+def test_the_guides_figure_comes_with_its_lines() -> None:
+    pair = {**PAIR, "guide_speedup": 2.9, "guide_device": "Max 1550", "guide_source": "G 4530"}
+    assert guide_words(pair, with_source=True) == "2.9x on Max 1550 (G 4530)"
+    assert guide_words({**PAIR, "guide_source": "G 20"}, with_source=True) == "G 20"
+    assert guide_words(PAIR, with_source=True) == ""
+
+
+def test_classes_of_devices_are_said_in_words() -> None:
+    assert (classes(None), classes("gpu"), classes("gpu,cpu")) == ("", "GPUs", "GPUs and CPUs")

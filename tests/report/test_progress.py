@@ -1,0 +1,66 @@
+"""What is told while a run goes on."""
+
+from __future__ import annotations
+
+import io
+
+from harness.report.progress import ProgressLine
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+ANSWERS = [("optimized", "holds", "3.1x"), ("cached", "undecided", "too few blocks"), ("other", "skipped", "")]
+
+
+def test_what_is_found_is_told_where_there_is_no_terminal() -> None:
+    stream = io.StringIO()
+    with ProgressLine(stream) as progress:
+        progress.say("a notice about [opencl:cpu:0] " + 100 * "x")
+        progress.stage("self-test")
+        progress.family(11, 34, "slm_histogram", 100.0)
+        progress.variant("plain")
+        progress.finished("slm_histogram", ANSWERS)
+        progress.family(12, 34, "alone")
+        progress.finished("alone", [])
+    assert stream.getvalue().splitlines() == [
+        f"xebench: a notice about [opencl:cpu:0] {100 * 'x'}",
+        "12/34 slm_histogram: optimized holds 3.1x; cached undecided too few blocks; other skipped",
+        "13/34 alone",
+    ]
+
+
+def test_a_terminal_shows_what_how_far_and_the_time_that_is_left() -> None:
+    stream = Terminal()
+    with ProgressLine(stream) as progress:
+        progress.family(1, 3, "convolution", 125.4)
+        progress.variant("cached")
+    shown = stream.getvalue()
+    assert "convolution: cached" in shown and "1/3" in shown
+    assert "2 min 5 s left" in shown
+
+
+def test_nothing_is_said_of_a_time_that_is_not_known() -> None:
+    stream = Terminal()
+    with ProgressLine(stream) as progress:
+        progress.stage("loading the SYCL runtime")
+        progress.family(1, 3, "convolution")
+    assert "left" not in stream.getvalue()
+
+
+def test_a_stage_is_shown_without_a_count() -> None:
+    stream = Terminal()
+    with ProgressLine(stream) as progress:
+        progress.stage("loading the SYCL runtime")
+    assert "loading the SYCL runtime" in stream.getvalue() and "/" not in stream.getvalue()
+
+
+def test_what_was_found_stays_above_the_live_line() -> None:
+    stream = Terminal()
+    with ProgressLine(stream) as progress:
+        progress.family(0, 2, "first")
+        progress.finished("first", ANSWERS[:1])
+        progress.family(1, 2, "second")
+    assert "1/2 first: optimized holds 3.1x\n" in stream.getvalue()

@@ -1,0 +1,127 @@
+"""The rows of a report agree with the tables and with one another."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from synthetic import Synthetic, noisy
+
+from harness.records import Run
+from harness.report.formats import render
+from harness.report.result_rows import ResultRow, device_line, result_rows
+from harness.report.roofline_plot import plots
+
+
+def rows_of(run: Run) -> dict[str, ResultRow]:
+    return {row.label: row for row in result_rows(run) if row.answer}
+
+
+def test_a_row_says_what_is_claimed_by_whom_for_whom_and_against_what(all_answers: Run) -> None:
+    rows = rows_of(all_answers)
+    fused = rows["all_in_one_kernel"]
+    assert (fused.answer, fused.claim, fused.claimed_for) == ("holds", "faster", "GPUs")
+    assert fused.source == "guide: 2.9x on Max 1550 (G 4530)"
+    assert fused.asides == ("guide 2.9x on Max 1550", "claimed for GPUs")
+    assert rows["slow"].source == "guide: G 20"
+    assert rows["a_thousand_times"].source == "ours"
+    assert rows["only_looked_at"].source == rows["only_looked_at"].claim == ""
+    same = rows["as_fast_as_the_one_kernel_of_all against all_in_one_kernel"]
+    assert (same.answer, same.asides) == ("holds", ("claimed same",))
+
+
+def test_words_tell_why_there_is_no_answer_or_no_speed_up(all_answers: Run) -> None:
+    obstacles = {row.variant: row.obstacle for row in rows_of(all_answers).values() if row.obstacle}
+    assert obstacles == {
+        "few_samples": "too few blocks",
+        "not_here": "needs sub-groups of 16",
+        "races": "wrong result, as claimed",
+        "crashes": "crashed",
+    }
+
+
+def test_the_numbers_of_a_row_agree(all_answers: Run) -> None:
+    nanoseconds = {"ns": 1, "us": 1e3, "ms": 1e6}
+
+    def time_ns(text: str) -> float:
+        figure, unit = text.split()
+        return float(figure) * nanoseconds[unit]
+
+    baseline, *others = result_rows(all_answers)
+    timed = [row for row in others if row.time not in ("", "-")]
+    assert len(timed) == 7
+    for row in timed:
+        assert time_ns(baseline.time) / time_ns(row.time) == pytest.approx(float(row.speedup[:-1]), rel=0.01)
+        if row.interval != "-":
+            low, high = map(float, row.interval.split(" - "))
+            assert low <= float(row.speedup[:-1]) <= high
+
+
+def test_times_agree_with_the_speed_up_where_the_medians_do_not(run: Run) -> None:
+    pairs = run.pairs.assign(baseline_ns=run.pairs["baseline_ns"] * 1.06)
+    rows = {row.variant: row for row in result_rows(replace(run, pairs=pairs)) if row.pattern == "convolution"}
+    assert (rows["plain"].time, rows["cached"].time) == ("42.4 us", "21.2 us")
+
+
+def test_a_time_is_told_once(all_answers: Run) -> None:
+    rows = rows_of(all_answers)
+    assert rows["as_fast_as_the_one_kernel_of_all"].time
+    assert not rows["as_fast_as_the_one_kernel_of_all against all_in_one_kernel"].time
+
+
+def sweep() -> Run:
+    """Two axes' worth of values and a size that was set, in the order in which a run may come to them."""
+    made = Synthetic()
+    for odd_size in (17, 31, 7):
+        for n in (512, 64):
+            point = {"axes": f'{{"odd_size": {odd_size}}}', "sizes": f'{{"n": {n}}}'}
+            overrides = '{"n": 64}' if n == 64 else "{}"
+            for role, time_ns in (("naive", 1000.0 * n), ("optimized", 100.0 * n)):
+                times = noisy(time_ns, spread=0)
+                made.times(made.case(role, role, overrides=overrides, **point), times)
+    return made.run()
+
+
+def test_points_are_in_the_order_of_numbers_and_say_which_size_was_set() -> None:
+    rows = [row for row in result_rows(sweep()) if not row.answer]
+    assert [row.axes for row in rows] == [
+        "n=64, odd_size=7",
+        "odd_size=7",
+        "n=64, odd_size=17",
+        "odd_size=17",
+        "n=64, odd_size=31",
+        "odd_size=31",
+    ]
+    for baseline, row in itertools.pairwise(result_rows(sweep())):
+        if not baseline.answer:
+            assert baseline.axes == row.axes
+            assert baseline.time == ("64.0 us" if "n=64" in row.axes else "512 us"), "of its own size"
+
+
+def test_csv_has_axes_in_the_order_of_numbers() -> None:
+    made = Synthetic()
+    for size in (17, 31, 7):
+        for variant, role in (("a", "naive"), ("b", "optimized")):
+            made.times(made.case(variant, role, axes=json.dumps({"odd_size": size})), noisy(100))
+    lines = render(made.run(), "csv").splitlines()[1:]
+    assert [re.findall(r'odd_size"": (\d+)', line)[0] for line in lines] == ["7", "17", "31"]
+
+
+def test_a_wrong_variant_has_no_part_of_a_roof_and_its_baseline_a_time(run: Run) -> None:
+    rows = {row.variant: row for row in result_rows(run) if row.pattern == "histogram"}
+    broken = rows.pop("broken")
+    (baseline,) = rows.values()
+    assert (broken.time, broken.roof, broken.speedup) == ("-", "-", "-")
+    assert baseline.time != "-"
+    assert all("broken" not in point.title for plot in plots(run) for point in plot.points)
+
+
+def test_the_device_line_has_the_caches(run: Run) -> None:
+    levels = [("L1", 1 << 15, 800.0), ("L1", 1 << 16, 700.0), ("L2", 1 << 17, 400.0), ("memory", 1 << 25, 500.0)]
+    names = ("level", "working_set_bytes", "gbps")
+    text = json.dumps([dict(zip(names, level, strict=True)) for level in levels])
+    line = device_line(replace(run, devices=run.devices.assign(bandwidth_levels=text)))
+    assert line.endswith("; from L1 800 GB/s, L2 400 GB/s")

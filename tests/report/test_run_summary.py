@@ -1,0 +1,61 @@
+"""The two sentences that a report begins with."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from harness.records import Run
+from harness.report.run_summary import NBSP, answer_sentence, headline
+from harness.vocabulary import Answer
+
+
+def plain(text: str) -> str:
+    return text.replace(NBSP, " ")
+
+
+def test_the_headline_tells_where_how_much_and_how_long(all_answers: Run) -> None:
+    assert plain(headline(all_answers)) == (
+        "Test CPU, CPU device · 1 pattern (smoke) · 3 min 52 s · noise below 0.08 %"
+    )
+
+
+def test_a_gpu_is_called_one(run: Run) -> None:
+    assert plain(headline(run)).startswith("A GPU, GPU · 2 patterns (default) · ")
+
+
+@pytest.mark.parametrize("change", [{"resumed": [{}]}, {"finished": None}])
+def test_a_run_with_pauses_or_without_an_end_has_no_duration(all_answers: Run, change: dict[str, Any]) -> None:
+    other = replace(all_answers, manifest={**all_answers.manifest, **change})
+    assert "min" not in headline(other)
+
+
+def test_claims_of_the_guide_and_ours_are_counted_apart(all_answers: Run) -> None:
+    assert plain(answer_sentence(all_answers)) == (
+        "Of the guide's 6 claims ✓ 2 hold, ✗ 1 inverts, = 1 has no effect, ? 2 are undecided; "
+        "of our 3 claims ✓ 2 hold, - 1 was skipped; · 2 pairs have no claim. "
+        "2 of the claims are made for another kind of device."
+    )
+
+
+def test_the_sentence_counts_every_row_of_the_table_once(all_answers: Run) -> None:
+    words = plain(answer_sentence(all_answers)).partition(". ")[0].split()
+    counts = [int(word) for before, word in itertools.pairwise(words) if before in "✓✗=?·-"]
+    assert sum(counts) == len(all_answers.pairs)
+
+
+def test_who_made_a_claim_of_an_earlier_version_is_left_open(all_answers: Run) -> None:
+    old = all_answers.pairs.assign(strength=None)
+    assert plain(answer_sentence(replace(all_answers, pairs=old))).startswith("Of 9 claims ✓ 4 hold")
+
+
+def test_nothing_is_said_of_nothing(all_answers: Run) -> None:
+    assert answer_sentence(replace(all_answers, pairs=all_answers.pairs.iloc[:0])) == "Nothing was compared."
+
+
+def test_what_was_skipped_without_a_claim_is_counted(all_answers: Run) -> None:
+    pairs = all_answers.pairs.iloc[:1].assign(claim=None, strength=None, claimed_for=None, answer=Answer.SKIPPED)
+    assert plain(answer_sentence(replace(all_answers, pairs=pairs))) == "- 1 without a claim was skipped."
