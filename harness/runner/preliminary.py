@@ -101,7 +101,8 @@ def _pair(
         if own.stopped_by == StopReason.PRECISION:  # as the sampling saw it
             logs = moderated(logs, prior_of(state))
         shown = f"{math.exp(logs.estimate):.3g}x" if logs.n else "no valid sample"
-        words = shown if len(states) == 1 else f"{shown} {state}"
+        over = "" if against == _baseline(progress) else f"over {against}"
+        words = " ".join(filter(None, (shown, over, state if len(states) > 1 else "")))
         band = same_within(progress.sampling.precision)
         judged = judge(ratio_of(logs), claim, Circumstances(), band)
         yield PairSoFar(name, judged, words, pair_state(logs, claim, band, progress.sampling.few_instances))

@@ -41,7 +41,7 @@ def test_every_variant_is_compared_with_the_baseline_and_with_what_its_claims_na
         *({"b": 2.0 + 0.01 * number, "c": 3.0, "c/b": 1.5} for number in range(3)),
         claims=(Claim("faster", against="b"), Claim("slower")),
     )
-    assert answers(known) == [("b", "no claim", "2.01x"), ("c", "holds", "1.5x"), ("c", "inverts", "3x")]
+    assert answers(known) == [("b", "no claim", "2.01x"), ("c", "holds", "1.5x over b"), ("c", "inverts", "3x")]
 
 
 def test_what_cannot_be_compared_says_why() -> None:
