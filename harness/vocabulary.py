@@ -95,7 +95,7 @@ class StopReason(StrEnum):
     PRECISION = "precision"
     BUDGET = "budget"
     MAX_BLOCKS = "max blocks"
-    PASS = "pass"  # another pass of the run was to go on
+    PASS = "pass"  # another visit of the run was to go on, if there was one
 
 
 class Outcome(StrEnum):

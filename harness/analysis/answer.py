@@ -176,11 +176,13 @@ def without_speedup(status: str, why: str | None, side: str, claim: Claim | None
 def _conclude(interval: Interval, circumstances: Circumstances, band: float) -> tuple[bool, Outcome, str]:
     """Whether the interval says anything, what it says, and why."""
     if not interval.known:
-        ended = f", ended by {circumstances.stopped_by}" if circumstances.stopped_by else ""
+        in_between = circumstances.stopped_by == StopReason.PASS  # the run ended, with more visits to come
+        ended = f", ended by {circumstances.stopped_by}" if circumstances.stopped_by and not in_between else ""
+        advice = "go on with --resume" if in_between else "raise --budget"
         return (
             False,
             Outcome.INCONCLUSIVE,
-            f"too few blocks: {interval.n} of the {MIN_SAMPLES} that an interval needs{ended}; raise --budget",
+            f"too few blocks: {interval.n} of the {MIN_SAMPLES} that an interval needs{ended}; {advice}",
         )
     outcome = outcome_of(interval, band)
     measured = describe(interval, "blocks")
@@ -226,6 +228,8 @@ def _obstacle(interval: Interval, circumstances: Circumstances) -> str:
     moved = circumstances.drift
     if moved.known and not moved.low <= 1 <= moved.high and abs(moved.estimate - 1) > NOTABLE_DRIFT:
         return f"drift: the speed-up moved by {moved.estimate - 1:+.1%} between the halves; run again"
+    if circumstances.stopped_by == StopReason.PASS:
+        return "budget: the run ended before the interval was narrow enough; go on with --resume"
     if circumstances.stopped_by == StopReason.BUDGET:
         return "budget: the time was spent before the interval was narrow enough; raise --budget"
     return "noise: the interval is too wide to decide; run again on a quieter machine"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Container
+from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -55,6 +57,24 @@ class Positive(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{value} is not a finite number", param, ctx)
         return number
+
+
+class Duration(Positive):
+    """Seconds: as a number, or as hours, minutes and seconds such as 9m or 1h30m."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The seconds."""
+        import msgspec
+
+        with suppress(ValueError):  # "9m" is what follows PT in a duration of ISO 8601
+            value = msgspec.convert(f"PT{value}", timedelta).total_seconds()
+        try:
+            float(value)
+        except ValueError:
+            self.fail(f"{value!r} is no duration: write 540, 9m or 1h30m", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 def output_file(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from harness.cli.options import DEVICE, JSON, NAMES, PATHS, VERBOSE, Positive, preset_option, refuse
+from harness.cli.options import DEVICE, JSON, NAMES, PATHS, VERBOSE, Duration, Positive, preset_option, refuse
 from harness.cli.output import show
 from harness.vocabulary import STATES_ASKED
 
@@ -35,7 +35,12 @@ MIN_SAMPLES = 6
 @click.option("--output", type=click.Path(path_type=Path), help="Run folder.  [default: runs/<UTC time>]")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier run in the same folder.")
 @click.option("--precision", type=Positive(), help="Wanted half-width of the log speed-up's interval.  [default: 0.01]")
-@click.option("--budget", "budget_s", type=Positive(), help="Seconds of sampling per pattern.  [default: by preset]")
+@click.option(
+    "--budget",
+    "budget_s",
+    type=Positive(),
+    help="Seconds of sampling per pattern.  [default: by preset; with --run-budget no limit but that]",
+)
 @click.option(
     "--instances",
     type=click.IntRange(1),
@@ -45,7 +50,8 @@ MIN_SAMPLES = 6
 @click.option(
     "--passes",
     type=click.IntRange(1),
-    help="Times that the run comes to each pattern, with a part of the instances each time.  [default: 3, smoke: 1]",
+    help="Times that a run without --run-budget comes to each pattern, with a part of the instances each time.  "
+    "[default: 3, smoke: 1]",
 )
 @click.option(
     "--min-samples",
@@ -72,8 +78,9 @@ MIN_SAMPLES = 6
 @click.option(
     "--run-budget",
     "run_budget_s",
-    type=Positive(),
-    help="Seconds for the whole run; what does not fit is recorded as not measured, for --resume.  [default: no limit]",
+    type=Duration(),
+    help="Time for the whole run, as 540, 9m or 1h30m: each pattern is visited, then those of which least is known; "
+    "--resume goes on.  [default: no limit]",
 )
 @click.option(
     "--memory-limit",

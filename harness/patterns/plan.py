@@ -92,6 +92,10 @@ class Family:
         values = {**self.axes, **self.overrides}
         return ";".join(f"{name}={values[name]}" for name in sorted(values))
 
+    def title(self) -> str:
+        """The pattern's name and the point, for people."""
+        return f"{self.pattern.name} {self.point()}".strip()
+
     def axes_json(self) -> str:
         """The point on the axes as tables keep it: a JSON object."""
         return _json(self.axes)

@@ -1,11 +1,12 @@
 """How far a run is with a family: which variants wait, what became of the others, and what was spent.
 
-A run comes to a family in several passes, and in a pass it may lose a worker with every variant. This knows what that
+A run visits a family several times, and in a visit it may lose a worker with every variant. This knows what that
 leaves to do; rows of the table `cases` are written from it and never read back.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -13,8 +14,10 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
+from harness.analysis.intervals import MIN_SAMPLES
 from harness.patterns.plan import Family
 from harness.runner.case_rows import NOT_MEASURED, CaseResult, Row
+from harness.runner.visits import Visit
 from harness.sampling.limits import Sampling
 from harness.vocabulary import SAMPLED_STATES, State, Status, StopReason
 
@@ -40,12 +43,14 @@ class FamilyProgress:
     Attributes:
         family: what is measured.
         fixed: columns of each case that do not change, by variant.
-        sampling: the limits of all passes together.
+        sampling: the limits of all visits together.
         next_block, next_instance: numbers that are not taken yet.
-        pass_number: of the pass that is under way, from 0.
+        visit: the one that is under way, or that is over; None before the first.
         results: what is known of each variant: what is on disk.
-        waiting: variants that have no result of this pass.
-        spent_s: seconds of sampling in all passes so far, those of workers that were lost too.
+        waiting: variants that have no result of this visit.
+        spent_s: seconds of sampling in all visits so far, those of workers that were lost too.
+        beside_s: seconds of the last visit beside sampling; None when no visit of this session is over.
+        instance_s: seconds of sampling for an instance with blocks enough for an interval; None likewise.
         blocks: how many were sampled so far, in all states, by workers that were not lost.
         speedups: log speed-ups of the instances so far.
         compiled: variants that have their rows of compilation.
@@ -60,10 +65,12 @@ class FamilyProgress:
     sampling: Sampling
     next_block: int
     next_instance: int = 0
-    pass_number: int = 0
+    visit: Visit | None = None
     results: dict[str, CaseResult] = field(default_factory=dict)
     waiting: list[str] = field(default_factory=list)
     spent_s: float = 0.0
+    beside_s: float | None = None
+    instance_s: float | None = None
     blocks: int = 0
     speedups: LogSpeedups = field(default_factory=dict)
     compiled: set[str] = field(default_factory=set)
@@ -74,44 +81,65 @@ class FamilyProgress:
 
     def __post_init__(self) -> None:
         """A family that is new waits as a whole; it is sampled in the states that its pattern asks for, or the user."""
+        self._spent_before_s = self.spent_s
         if not self.sampling.states:
             self.sampling = replace(self.sampling, states=(State(self.family.pattern.state),))
         if not self.results:
             self.results = dict.fromkeys(self.fixed, CaseResult())
             self.waiting = list(self.fixed)
 
-    def begin_later_pass(self, number: int) -> None:
-        """Let the variants that are good so far wait again, unless enough is known of them; what is on disk stands."""
-        self.pass_number = number
-        able = self._blocks_left() >= len(self.sampling.states)
-        self.waiting = [
-            name
-            for name, result in self.results.items()
-            if able and result.status == Status.OK and result.stopped_by != StopReason.PRECISION
-        ]
+    def begin(self, visit: Visit) -> None:
+        """Begin a visit. In a later one variants that are good so far wait again, unless enough is known of them; what
+        is on disk stands.
+        """
+        self.visit, self._spent_before_s = visit, self.spent_s
+        if visit.number:
+            able = self._blocks_left() >= len(self.sampling.states)
+            self.waiting = [
+                name
+                for name, result in self.results.items()
+                if able and result.status == Status.OK and result.stopped_by != StopReason.PRECISION
+            ]
+
+    @property
+    def is_later_visit(self) -> bool:
+        """Whether something is known from a visit before the one that is under way."""
+        return self.visit is not None and self.visit.number > 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no visit is to come: each variant is known well enough, has had all its samples, or has failed."""
+        open_still = any(
+            result.status == Status.OK and result.stopped_by == StopReason.PASS for result in self.results.values()
+        )
+        return self.visit is not None and (not open_still or self._blocks_left() < len(self.sampling.states))
+
+    def end(self, seconds: float) -> None:
+        """A visit is over, which took so long."""
+        self.beside_s = max(0.0, seconds - (self.spent_s - self._spent_before_s))
 
     def finish(self, variant: str, result: CaseResult) -> Row:
-        """A variant has its result of this pass; gives its row."""
-        # what a problem states outlasts a pass in which it cannot be made
+        """A variant has its result of this visit; gives its row."""
+        # what a problem states outlasts a visit in which it cannot be made
         work = result.work or self.results[variant].work
         self.results[variant] = msgspec.structs.replace(result, work=work)
         self.waiting = [name for name in self.waiting if name != variant]
         return self.row(variant)
 
     def give_up(self, variants: Iterable[str], status: Status, reason: str) -> list[Row]:
-        """Variants get no result of this pass; gives their rows."""
+        """Variants get no result of this visit; gives their rows."""
         return [
             self.finish(name, msgspec.structs.replace(self.results[name], status=status, reason=reason, stopped_by=""))
             for name in list(variants)
         ]
 
     def give_up_after_hang(self, what: str, waited_s: float, timeout_s: float) -> list[Row]:
-        """Note what hung; gives the rows of those that are not tried for that. What earlier passes found stands."""
+        """Note what hung; gives the rows of those that are not tried for that. What earlier visits found stands."""
         self.hung.append(what)
         self.hung_s += waited_s
         most_s = dict.fromkeys(self.answered, timeout_s * MOST_TIMEOUTS_ANSWERED)
         untried = [name for name in self.waiting if self.hung_s >= most_s.get(name, timeout_s * MOST_TIMEOUTS)]
-        if self.pass_number:
+        if self.is_later_visit:
             found = [msgspec.structs.replace(self.results[name], stopped_by="") for name in untried]
             return [self.finish(name, result) for name, result in zip(untried, found, strict=True)]
         reason = f"not measured: {', '.join(self.hung)} of this family hung; mend them first"
@@ -132,7 +160,7 @@ class FamilyProgress:
         return [[float(np.median(one[name])) for one in instances if one.get(name)] for name in sorted(names)]
 
     def statuses(self) -> dict[str, str]:
-        """What became of each variant in this pass."""
+        """What became of each variant in this visit."""
         return {name: NOT_MEASURED if name in self.waiting else result.status for name, result in self.results.items()}
 
     # ---- hangs --------------------------------------------------------------------------------------------------
@@ -150,24 +178,33 @@ class FamilyProgress:
     # ---- limits -------------------------------------------------------------------------------------------------
 
     def limits(self, left_s: float) -> Sampling:
-        """The limits of what is still to do in this pass.
+        """The limits of what is still to do in this visit.
 
         Args:
             left_s: seconds that the run has left.
         """
-        own_s = (self.sampling.budget_s - self.spent_s) / (self.sampling.passes - self.pass_number)
-        blocks = max(len(self.sampling.states), self.sampling.max_blocks // self.sampling.passes)
+        visit, fewest = self.visit or Visit(), self.sampling.min_instances
+        own_s = min(self.rest_s, visit.sampling_s - (self.spent_s - self._spent_before_s))
+        instances = min(visit.instances or sys.maxsize, fewest)
+        blocks = max(len(self.sampling.states), self.sampling.max_blocks * instances // fewest)
         return replace(
             self.sampling,
             budget_s=max(0.0, min(own_s, left_s)),
+            longest_s=max(0.0, min(visit.longest_s, self.rest_s, left_s)),
             max_blocks=min(blocks, self._blocks_left()),
+            passes=-(-fewest // instances),
         )
 
-    def is_last_pass(self, limits: Sampling) -> bool:
-        """Whether no pass comes after this one, be it because its limits let it take all samples that are left."""
+    def is_last(self, limits: Sampling) -> bool:
+        """Whether no visit comes after this one: it may take all the time, or all the samples, that are left."""
         states = len(limits.states)
-        rest = self._blocks_left() - limits.max_blocks // states * states
-        return self.pass_number + 1 >= limits.passes or rest < states
+        blocks_left = self._blocks_left() - limits.max_blocks // states * states
+        return limits.budget_s >= self.rest_s or blocks_left < states
+
+    @property
+    def rest_s(self) -> float:
+        """Seconds of sampling that the family's own budget leaves."""
+        return max(0.0, self.sampling.budget_s - self.spent_s)
 
     def _blocks_left(self) -> int:
         return self.sampling.max_blocks - self.blocks
@@ -182,18 +219,19 @@ class FamilyProgress:
         else:
             self.next_instance = max(self.next_instance, sample["instance"] + 1)
 
-    def add_share(self, share: PassShare, *, complete: bool) -> None:
+    def add_share(self, share: VisitShare, *, complete: bool) -> None:
         """Count what a worker did; of one that did not come to its end, the time only."""
         self.spent_s += share.spent_s()
         if complete:
             self.blocks += len(share.blocks)
+            self.instance_s = share.instance_s() or self.instance_s
             for state, instances in share.speedups.items():
                 self.speedups.setdefault(state, []).extend(instances)
 
 
 @dataclass
-class PassShare:
-    """What one worker does of a pass over a family.
+class VisitShare:
+    """What one worker does of a visit to a family.
 
     Attributes:
         first_sample: number of its first sample.
@@ -222,3 +260,10 @@ class PassShare:
         """Seconds of sampling; of a worker that was lost, until its last sample: it may have hung for long after."""
         seen_s = 0.0 if self._first_s is None else self._last_s - self._first_s
         return max(self.told_s, seen_s)
+
+    def instance_s(self) -> float | None:
+        """Seconds for an instance in all states, or for as many blocks as an interval needs; None without any."""
+        taken = max((len(instances) for instances in self.speedups.values()), default=0)
+        if not (taken and self.blocks):
+            return None
+        return self.spent_s() * max(1 / taken, MIN_SAMPLES * len(self.speedups) / len(self.blocks))

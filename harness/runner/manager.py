@@ -22,20 +22,24 @@ from harness.records.checks import Check
 from harness.runner import messages
 from harness.runner.case_rows import ENDED_BEFORE, NOT_MEASURED, CaseResult, fixed_columns
 from harness.runner.device_worker import START_TIMEOUT_S, DeviceWorker, Lost, start_worker
-from harness.runner.family_progress import FamilyProgress, PassShare
+from harness.runner.family_progress import FamilyProgress, VisitShare
 from harness.runner.messages import Answer, MeasureFamily
 from harness.runner.silence import Silence
 from harness.runner.stop_signals import Stopped
+from harness.runner.visits import Visit
 from harness.sampling.limits import Clock, Sampling
 from harness.vocabulary import CheckResult, Flag, Status
 
 # A worker may be silent for this long when the run's budget is spent: it compiles, or computes a reference.
 GRACE_S = 10.0
 
+#: A family's only visit: as long as its own budget allows.
+FIRST_VISIT: Final = Visit()
+
 _WHOLE_BUDGET: Final = "the budget for the run"
 _SHARE_OF_BUDGET: Final = "this family's share of the budget for the run"
 
-# What a variant's last check in a pass says of its samples, by the status that it leaves. Other ends are no check.
+# What a variant's last check in a visit says of its samples, by the status that it leaves. Other ends are no check.
 _CHECK_RESULTS = {Status.OK: CheckResult.PASSED, Status.WRONG: CheckResult.WRONG}
 
 
@@ -81,7 +85,7 @@ class Manager:
     def __post_init__(self) -> None:
         self._next_sample, self._first_block = self.first
         self.worker_was_killed = False
-        self._end_s = self._share_s = math.inf
+        self._end_s = self._patience_s = math.inf
         self._families: dict[str, FamilyProgress] = {}
         self._worker = DeviceWorker(self._start_worker)
 
@@ -112,29 +116,32 @@ class Manager:
         """Take over what an earlier session has of a family."""
         self._families[self._key(progress.family)] = progress
 
-    def run_family(
-        self, family: Family, budget_s: float = math.inf, number: int = 0, *, share_s: float = math.inf
-    ) -> dict[str, str]:
-        """Measure one family; gives the status of each variant, `NOT_MEASURED` when the run's budget ended before.
+    def run_family(self, family: Family, visit: Visit = FIRST_VISIT, budget_s: float = math.inf) -> dict[str, str]:
+        """Visit one family; gives the status of each variant, `NOT_MEASURED` when the run's budget ended before.
 
         Args:
             family: what to measure.
+            visit: in a later one than the first the variants that are ok so far are measured further, unless all
+                samples are taken.
             budget_s: seconds that the run has left; sampling takes no longer, and a worker that hangs hardly.
-            number: of the pass, from 0; in a later one the variants that are ok so far are measured further, unless
-                all samples are taken.
-            share_s: seconds of it that a worker which says nothing may take from the other families.
 
         Raises:
             Stopped: a signal came; everything that the worker had sent is written.
         """
-        self._end_s, self._share_s = self.clock() + budget_s, share_s
-        progress = self._begin_pass(family, number)
+        begin_s = self.clock()
+        self._end_s, self._patience_s = begin_s + budget_s, visit.patience_s
+        progress = self._begin(family, visit)
         try:
             self._measure(progress)
         except _BudgetSpent as end:
-            if number == 0:  # else what is on disk counts
+            if not progress.is_later_visit:  # else what is on disk counts
                 self.sink.append("cases", progress.give_up(progress.waiting, NOT_MEASURED, str(end)))
+        progress.end(self.clock() - begin_s)
         return progress.statuses()
+
+    def progress_of(self, family: Family) -> FamilyProgress | None:
+        """What the run has of a family; None before its first visit."""
+        return self._families.get(self._key(family))
 
     def close(self) -> None:
         """End the worker."""
@@ -143,15 +150,14 @@ class Manager:
     def _start_worker(self, environment: Mapping[str, str]) -> WorkerProcess[Answer]:
         return self.make_worker(str(self.device["device"]), environment=environment)
 
-    def _begin_pass(self, family: Family, number: int) -> FamilyProgress:
-        """What is known of a family, new in the first pass; variants to measure wait."""
+    def _begin(self, family: Family, visit: Visit) -> FamilyProgress:
+        """What is known of a family, new in the first visit; variants to measure wait."""
         key = self._key(family)
-        if number and key in self._families:
-            self._families[key].begin_later_pass(number)
-        else:
+        if not (visit.number and key in self._families):
             fixed = self._fixed_columns(family)
             self._families[key] = FamilyProgress(family, fixed, self.sampling, self._first_block)
             self.sink.append("cases", self._families[key].rows())
+        self._families[key].begin(visit)
         return self._families[key]
 
     def _key(self, family: Family) -> str:
@@ -183,10 +189,10 @@ class Manager:
 
     def _silence_s(self, patience_s: float) -> float:
         """How long a worker may say nothing: a hang takes no more of the run's budget than the family's share."""
-        left_s = max(0.0, min(self._end_s - self.clock(), self._share_s)) + GRACE_S
+        left_s = max(0.0, min(self._end_s - self.clock(), self._patience_s)) + GRACE_S
         return min(patience_s, round(left_s, 1)) if left_s < patience_s else patience_s
 
-    # ---- one worker's share of a pass ---------------------------------------------------------------------------
+    # ---- one worker's share of a visit --------------------------------------------------------------------------
 
     def _measure_with_one_worker(self, progress: FamilyProgress) -> Lost | None:
         """Let a worker measure what waits. None when it finished, else how it was lost.
@@ -211,12 +217,12 @@ class Manager:
             first_block=progress.next_block,
             first_instance=progress.next_instance,
             compiled=[name for name in variants if name in progress.compiled],
-            last=progress.is_last_pass(limits),
+            last=progress.is_last(limits),
             earlier={state: list(instances) for state, instances in progress.speedups.items()},
             compared=family.compared(str(self.device["device_class"])),
-            priors={state: self._prior(family.pattern.metric, state) for state in limits.states},
+            priors={state: self.prior(family.pattern.metric, state) for state in limits.states},
         )
-        share, complete = PassShare(self._next_sample), False
+        share, complete = VisitShare(self._next_sample), False
         try:
             lost = self._follow(request, progress, share)
             complete = lost is None
@@ -224,15 +230,15 @@ class Manager:
         finally:
             progress.add_share(share, complete=complete)
 
-    def _prior(self, metric: str, state: str) -> Prior:
+    def prior(self, metric: str, state: str) -> Prior:
         """What all pairs of a metric say so far of how much instances differ."""
         alike = [each for each in self._families.values() if each.family.pattern.metric == metric]
         return prior_of(medians for each in alike for medians in each.medians(state))
 
-    def _follow(self, request: MeasureFamily, progress: FamilyProgress, share: PassShare) -> Lost | None:
+    def _follow(self, request: MeasureFamily, progress: FamilyProgress, share: VisitShare) -> Lost | None:
         """Take what a worker sends until it has finished, or is lost: see `_measure_with_one_worker`."""
         patience_s = progress.patience_s(self.timeout_s)
-        silence = Silence(f"{progress.family.pattern.name} {progress.family.point()}".strip(), self.say, self.clock)
+        silence = Silence(progress.family.title(), self.say, self.clock)
         answers = self._worker.answers(
             request, request.variants, silence_s=lambda: self._silence_s(patience_s), look=silence.look
         )
@@ -255,7 +261,7 @@ class Manager:
         finally:
             progress.slowest_step_s = max(progress.slowest_step_s, silence.slowest_step_s)
 
-    def _take(self, answer: Answer, progress: FamilyProgress, share: PassShare) -> None:
+    def _take(self, answer: Answer, progress: FamilyProgress, share: VisitShare) -> None:
         if isinstance(answer, messages.TableRows):
             if answer.table == "samples":
                 self._count(answer.rows, progress, share)
@@ -269,7 +275,7 @@ class Manager:
             progress.answered.add(answer.variant)
             self.notice(answer.variant)
 
-    def _count(self, samples: Sequence[dict[str, Any]], progress: FamilyProgress, share: PassShare) -> None:
+    def _count(self, samples: Sequence[dict[str, Any]], progress: FamilyProgress, share: VisitShare) -> None:
         """Note which numbers are taken, and mark what was measured beside another run."""
         flags = self.sample_flags()
         for sample in samples:
@@ -278,8 +284,8 @@ class Manager:
             share.add_sample(sample, self.clock())
             sample["flags"] = timestamps.with_flags(sample["flags"], *flags)
 
-    def _finish(self, variant: str, result: CaseResult, progress: FamilyProgress, share: PassShare) -> None:
-        """Write the last word on a variant in this pass: first what its check says of its samples.
+    def _finish(self, variant: str, result: CaseResult, progress: FamilyProgress, share: VisitShare) -> None:
+        """Write the last word on a variant in this visit: first what its check says of its samples.
 
         Killed in between, the run has samples that count and a case that still waits; the other way round it would
         have a case that is over, and samples that never count.

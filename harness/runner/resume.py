@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ from harness.patterns.plan import Family
 from harness.records import Run, schema
 from harness.runner.case_rows import NOT_MEASURED, CaseResult
 from harness.runner.family_progress import FamilyProgress, LogSpeedups
+from harness.runner.visits import Visit
 from harness.sampling.limits import Sampling
 from harness.sampling.stopping import log_speedups
 from harness.vocabulary import SAMPLED_STATES, StopReason, find_baseline
@@ -67,13 +69,14 @@ def unfinished_families(plan: Sequence[Family], cases: pd.DataFrame, device_clas
 
 
 def family_progress(family: Family, run: Run, device_class: str, sampling: Sampling, next_block: int) -> FamilyProgress:
-    """What a run has of a family to which it wanted to come again: one pass is left, the last.
+    """What a run has of a family to which it wanted to come again: one visit is left, the last, unless a run's budget
+    has the say.
 
     Args:
         family: whose cases have results.
         run: as an earlier session left it.
         device_class: of its device.
-        sampling: the limits of all passes together.
+        sampling: the limits of all visits together.
         next_block: number of a block that no session has taken.
     """
     names = {family.case_id(variant.name, device_class): variant.name for variant in family.pattern.variants}
@@ -88,7 +91,8 @@ def family_progress(family: Family, run: Run, device_class: str, sampling: Sampl
         next_block,
         next_instance=int(max(own["instance"].dropna(), default=-1)) + 1,
         results={variant: CaseResult.of_row(row) for variant, row in cases.items()},
-        spent_s=sampling.budget_s * (1 - 1 / sampling.passes),
+        visit=Visit(max(0, sampling.passes - 2)),
+        spent_s=0.0 if math.isinf(sampling.budget_s) else sampling.budget_s * (1 - 1 / sampling.passes),
         blocks=checked["block"].nunique(),
         speedups=_speedups(family, times.usable(run.cases, own), names, family.compared(device_class)),
         compiled=set(cases),

@@ -20,7 +20,6 @@ from harness.records.checks import superseding
 from harness.records.provenance import manifest
 from harness.roofline.results import with_kept_roofs
 from harness.runner import resume
-from harness.runner.case_rows import NOT_MEASURED
 from harness.runner.device_lock import DeviceLock, OtherRun, SharingWatch, device_lock
 from harness.runner.device_worker import start_worker
 from harness.runner.family_progress import FamilyProgress
@@ -28,6 +27,7 @@ from harness.runner.manager import Manager
 from harness.runner.resource_limits import RunBudget, host_memory_bytes, parse_memory
 from harness.runner.run_options import Options, Progress
 from harness.runner.stop_signals import Stopped, StoppedEarly, StopSignals, exit_code
+from harness.runner.visiting import Visiting
 from harness.sampling.limits import Sampling
 from harness.vocabulary import Flag, Roof
 
@@ -60,6 +60,7 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
             if earlier is not None and earlier.complete:
                 progress.say(f"{options.output} holds a complete run: there is nothing to resume")
                 return earlier
+            progress.stage("loading the SYCL runtime")
             device = _choose_device(options, earlier, progress)
             plan = [family.on(device.device_class, device.sub_group_sizes, _room(device)) for family in plan]
             lock = device_lock(
@@ -69,6 +70,7 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
                 unseen=lambda why: progress.say(f"another run on this device would not be noticed: {why}"),
             )
             with lock as held:
+                progress.stage("self-test")
                 _require_right_results(device)
                 with _open(options, earlier, progress, environment) as writer:
                     return _PartOfRun(
@@ -179,7 +181,7 @@ class _PartOfRun:
                 resume.family_progress(family, self.earlier, device_class, self.sampling, next_block=first[1])
                 for family in resume.unfinished_families(self.plan, cases, device_class)
             ]
-            more = f", {len(unfinished)} {'lacks' if len(unfinished) == 1 else 'lack'} a pass" if unfinished else ""
+            more = f", {len(unfinished)} {'waits' if len(unfinished) == 1 else 'wait'} for more" if unfinished else ""
             self.progress.say(f"{len(missing)} of {len(self.plan)} families are missing{more}")
             if not missing and not unfinished:
                 return None
@@ -194,6 +196,7 @@ class _PartOfRun:
         manager = self._manager(row, first)
         try:
             if all(row[roof.column] is None for roof in Roof):
+                self.progress.stage("roofs")
                 kept = self.options.kept_roofs(self.device)
                 brief = kept is not None or self.options.recipe.preset == "smoke"
                 row.update(with_kept_roofs(manager.measure_roofs(brief=brief), kept))
@@ -201,9 +204,7 @@ class _PartOfRun:
             manager.announce(missing)
             for progress in unfinished:
                 manager.restore(progress)
-            last = self.sampling.passes - 1
-            passes = [(number, family) for number in range(self.sampling.passes) for family in missing]
-            return self._measure_passes(manager, [*passes, *((last, progress.family) for progress in unfinished)])
+            return self._visit(manager, [*missing, *(progress.family for progress in unfinished)])
         finally:
             manager.close()
 
@@ -227,44 +228,26 @@ class _PartOfRun:
             make_worker=partial(start_worker, memory_limit_bytes=self.memory_bytes, poll=poll),
         )
 
-    def _measure_passes(self, manager: Manager, passes: Sequence[tuple[int, Family]]) -> str | None:
-        """Come to every family, as often as there are passes: the machine of a minute later is another."""
-        cut_short = False
-        for done, (number, family) in enumerate(passes):
-            left_s = self.budget.left_s()
-            if left_s <= 0:
-                return self._out_of_time(manager, passes[done:])
-            self.progress.family(done, len(passes), f"{family.pattern.name} {family.point()}".strip())
-            with self.signals.held():
-                families_left = len({(family.pattern.name, family.point()) for _, family in passes[done:]})
-                statuses = manager.run_family(family, left_s, number, share_s=left_s / families_left)
-            if NOT_MEASURED in statuses.values() and self.budget.left_s() <= 0:
-                return self._out_of_time(manager, passes[done + 1 :], cut_off=number == 0)
-            cut_short = cut_short or NOT_MEASURED in statuses.values()
-        if not cut_short:
-            return None
-        if manager.worker_was_killed:
+    def _visit(self, manager: Manager, families: Sequence[Family]) -> str | None:
+        """Visit the families; why that ended before everything was done, None when it did not."""
+        visits = self.options.visits()
+        unvisited = Visiting(families, manager, visits, self.budget, self.progress, held=self.signals.held).run()
+        spent = f"the budget of {self.budget.seconds:g} s for the run is spent" if self.budget.seconds else ""
+        manager.announce(unvisited.never, f"not measured: {spent}")
+        if unvisited.cut_off and manager.worker_was_killed:
             self._say_what_is_kept("a worker was killed from outside")
             return WORKER_KILLED
-        self._say_what_is_kept(f"the budget of {self.budget.seconds:g} s for the run was too small for some families")
-        return RUN_BUDGET
-
-    def _out_of_time(self, manager: Manager, passes: Sequence[tuple[int, Family]], *, cut_off: bool = False) -> str:
-        """The run's budget is spent; families that were never measured are said to be missing.
-
-        Args:
-            manager: writes their cases.
-            passes: what the run did not come to.
-            cut_off: whether there is another family, whose cases say already that it was not measured to its end.
-        """
-        spent = f"the budget of {self.budget.seconds:g} s for the run is spent"
-        families = [family for number, family in passes if number == 0]
-        manager.announce(families, f"not measured: {spent}")
-        count = len(families) + cut_off
-        lacking = (
-            f"{count} {'family is' if count == 1 else 'families are'} not measured" if count else "passes are missing"
-        )
-        self._say_what_is_kept(f"{spent}, and {lacking}")
+        lacking = len(unvisited.never) + unvisited.cut_off
+        if not lacking and not unvisited.wide:
+            return None
+        if unvisited.cut_off and not unvisited.never and self.budget.left_s() > 0:
+            self._say_what_is_kept(
+                f"the budget of {self.budget.seconds:g} s for the run was too small for some families"
+            )
+        elif lacking:
+            self._say_what_is_kept(f"{spent}, and {_families(lacking)} not measured")
+        else:
+            self._say_what_is_kept(f"{spent}, and {_families(unvisited.wide)} less precise than was asked for")
         return RUN_BUDGET
 
     def _tell_of_other_run(self, run: OtherRun) -> None:
@@ -274,6 +257,10 @@ class _PartOfRun:
         )
         others = self.writer.manifest.get("concurrent_runs", [])
         self.writer.note(concurrent_runs=[*others, msgspec.structs.asdict(run)])
+
+
+def _families(count: int) -> str:
+    return f"{count} {'family is' if count == 1 else 'families are'}"
 
 
 def exit_status(run: Run) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -12,6 +13,7 @@ from harness.errors import XebenchError
 from harness.roofline.results import Roofline
 from harness.runner.recipe import Recipe
 from harness.runner.resource_limits import DEFAULT_MEMORY
+from harness.runner.visits import Visits
 from harness.runtime import DeviceInfo
 from harness.sampling.limits import FEW_INSTANCES, MIN_BLOCKS, MIN_INSTANCES, Sampling
 from harness.vocabulary import STATES_ASKED
@@ -20,7 +22,7 @@ from harness.vocabulary import STATES_ASKED
 BUDGETS_S = {"smoke": 0.4, "default": 6.0, "guide": 60.0}
 TIMEOUTS_S = {"smoke": 60.0, "default": 120.0, "guide": 900.0}
 
-#: Times that a run comes to each family, where it has as many instances.
+#: Times that a run without a budget comes to each family, where it has as many instances.
 PASSES = 3
 
 
@@ -35,7 +37,8 @@ class Options:
         resume: go on with the run in the folder.
         timeout_s: silence after which a worker counts as hung; None: by preset.
         memory_limit: what a worker may occupy, as `harness.runner.resource_limits.parse_memory` takes it.
-        run_budget_s: seconds for the whole run; families that do not fit are not measured.
+        run_budget_s: seconds for the whole run, planned by `harness.runner.visits`; families that do not fit are not
+            measured.
         exclusive: refuse to run while another run uses the device.
         command_line: for the manifest.
         kept_roofs: looks up what `xebench roofline` measured of a device earlier.
@@ -56,8 +59,20 @@ class Options:
         """Seconds of silence after which a worker counts as hung."""
         return self.timeout_s or TIMEOUTS_S.get(self.recipe.preset, TIMEOUTS_S["default"])
 
+    def visits(self) -> Visits:
+        """The plan of visits; with a budget for the run a first one is no longer than a pass would be."""
+        sampling = self.sampling()
+        return Visits(sampling, self._family_budget_s() / sampling.passes, self.run_budget_s)
+
+    def _family_budget_s(self) -> float:
+        asked = self.recipe.budget_s
+        return BUDGETS_S.get(self.recipe.preset, BUDGETS_S["default"]) if asked is None else asked
+
     def sampling(self) -> Sampling:
         """The sampling limits of the preset, with what the user gave instead.
+
+        Where the run has a budget, that alone limits the families, unless the user limits them or they need one
+        instance only.
 
         Raises:
             XebenchError: the fewest samples are more than the most.
@@ -65,6 +80,7 @@ class Options:
         asked = self.recipe
         instances = asked.instances or (1 if asked.preset == "smoke" else MIN_INSTANCES)
         least = asked.min_samples or (MIN_SAMPLES if asked.preset == "smoke" else MIN_BLOCKS)
+        without_limit = self.run_budget_s is not None and asked.budget_s is None and instances > 1
         states = STATES_ASKED[asked.state] if asked.state else ()
         needed = least * max(1, len(states))
         most = asked.max_samples or max(Sampling.max_blocks, needed)
@@ -72,7 +88,7 @@ class Options:
             raise XebenchError(f"--max-samples {most} leaves no room for {least} in each state: raise it")
         return Sampling(
             precision=asked.precision or Sampling.precision,
-            budget_s=BUDGETS_S.get(asked.preset, BUDGETS_S["default"]) if asked.budget_s is None else asked.budget_s,
+            budget_s=math.inf if without_limit else self._family_budget_s(),
             states=states,
             min_blocks=least,
             max_blocks=most,
@@ -88,8 +104,26 @@ class Progress(Protocol):
     def say(self, text: str) -> None:
         """A notice that stays visible."""
 
-    def family(self, index: int, total: int, name: str) -> None:
-        """A family begins."""
+    def stage(self, text: str) -> None:
+        """What the run is at before the first family, such as the self-test."""
+
+    def family(self, done: int, total: int, name: str, left_s: float | None = None) -> None:
+        """A visit to a family begins.
+
+        Args:
+            done: visits that are over.
+            total: visits that are planned now; that may change.
+            name: of the family.
+            left_s: seconds that are left for all of them, as far as is known.
+        """
 
     def variant(self, name: str) -> None:
         """A variant of the family is at work."""
+
+    def finished(self, name: str, answers: Sequence[tuple[str, str, str]]) -> None:
+        """No visit to a family is to come, or its answers are sure.
+
+        Args:
+            name: of the family.
+            answers: a variant each, with the answer so far and a few words such as ``1.97x``.
+        """

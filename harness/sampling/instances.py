@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from harness.analysis.intervals import grouped_interval, median_interval
+from harness.analysis.intervals import MIN_SAMPLES, grouped_interval, median_interval
 from harness.analysis.moderation import NOTHING, Prior, moderated
 from harness.analysis.statistics import Floats
 from harness.sampling.limits import Clock, Sampling
@@ -72,6 +72,7 @@ class Instances:
         self._last = last
         self._prior = prior
         self._earlier = [{name: np.asarray(ratios, float) for name, ratios in one.items()} for one in earlier]
+        self._has_interval = not sampling.longest_s or any(_makes_interval(one) for one in self._earlier)
         self._left: list[Mapping[str, Floats]] = []
         self._left_blocks = 0
 
@@ -95,6 +96,7 @@ class Instances:
         if reason is not None:
             self._left.append(own)
             self._left_blocks += blocks
+            self._has_interval = self._has_interval or _makes_interval(own)
         return reason
 
     def taken(self) -> list[dict[str, list[float]]]:
@@ -107,6 +109,8 @@ class Instances:
         elapsed_s = self._clock() - self._begin
         taken = self._left_blocks + blocks
         over = spent(taken, elapsed_s, self._sampling)
+        if over == StopReason.BUDGET and not enough and elapsed_s < self._sampling.longest_s:
+            return None
         if over is not None or not enough:
             return over
         # an instance of fewer blocks would weigh as much as the others, and say less
@@ -117,8 +121,10 @@ class Instances:
 
     def _enough(self, own: Mapping[str, Floats], blocks: int, elapsed_s: float) -> bool:
         """Whether more blocks of this instance would say less than another instance."""
-        if elapsed_s >= self.share.budget_s or blocks >= self.share.max_blocks:
+        if blocks >= self.share.max_blocks:
             return True
+        if elapsed_s >= self.share.budget_s:
+            return blocks >= MIN_SAMPLES or self._has_interval
         return blocks >= self.share.min_blocks and all(
             median_interval(ratios).half_width < self._wanted(name) for name, ratios in own.items()
         )
@@ -145,3 +151,8 @@ class Instances:
     def _known_of(self, name: str) -> list[Floats]:
         """A variant's log speed-ups in each instance that was left, of earlier passes too."""
         return [left[name] for left in (*self._earlier, *self._left) if name in left]
+
+
+def _makes_interval(instance: Mapping[str, Floats]) -> bool:
+    """Whether each log speed-up has blocks enough for an interval in this instance alone."""
+    return all(ratios.size >= MIN_SAMPLES for ratios in instance.values())

@@ -36,6 +36,8 @@ class Sampling:
         min_instances: instances of the family, with arrays and kernels made anew, before a decision.
         few_instances: likewise, where the interval is narrow with what the run's other pairs say.
         passes: times that a run comes to the family; each takes its part of the instances.
+        longest_s: seconds until which the budget waits for the first instance with blocks enough for an interval; 0: it
+            does not.
         states: hot (as the samples before left the caches), cold (after a flush of the caches), or both; none: what the
             pattern asks for.
     """
@@ -49,6 +51,7 @@ class Sampling:
     min_instances: int = MIN_INSTANCES
     few_instances: int = MIN_INSTANCES
     passes: int = 1
+    longest_s: float = 0.0
     states: Sequence[State] = (State.HOT,)
 
     def for_each_state(self) -> Sampling:
@@ -57,6 +60,7 @@ class Sampling:
         return replace(
             self,
             budget_s=self.budget_s / states,
+            longest_s=self.longest_s / states,
             max_blocks=self.max_blocks // states,
             max_warmup_blocks=max(1, self.max_warmup_blocks // states),
         )

@@ -28,6 +28,8 @@ def xebench(*arguments: str) -> subprocess.CompletedProcess[str]:
         (("run", "--budget", "nan"), "nan is not a finite number: see xebench run --help"),
         (("run", "--precision", "inf"), "inf is not a finite number"),
         (("run", "--run-budget", "0"), "0.0 is not in the range x>0"),
+        (("run", "--run-budget", "0m"), "0.0 is not in the range x>0"),
+        (("run", "--run-budget", "soon"), "'soon' is no duration: write 540, 9m or 1h30m"),
         (("run", "--seed", "-5"), "-5 is not in the range"),
         (("run", "--seed", str(2**40)), "is not in the range"),
         (("report", RUN, "--output", "/no/such/x.html"), "there is no folder /no/such: make it"),

@@ -399,7 +399,7 @@ def test_samples_of_a_pass_that_was_cut_off_do_not_count(number: signal.Signals,
     assert_counted(cut, {0})
     assert (cut.pairs["blocks"] == 12).all()
     assert set(cut.checks["result"]) == {"passed"} and len(cut.checks) == 2
-    assert "0 of 1 families are missing, 1 lacks a pass" in xebench("--resume", str(run.output), status=0)
+    assert "0 of 1 families are missing, 1 waits for more" in xebench("--resume", str(run.output), status=0)
     done = harness.load_run(run.output)
     assert done.complete and set(done.cases["stopped_by"]) == {"max blocks"}
     assert_counted(done, {0, 2})

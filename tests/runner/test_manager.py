@@ -30,6 +30,7 @@ from harness.runner.messages import (
     VariantChecked,
 )
 from harness.runner.stop_signals import Stopped
+from harness.runner.visits import Visit
 from harness.sampling.limits import Sampling
 from harness.vocabulary import State, Status
 
@@ -219,7 +220,7 @@ def test_a_variant_whose_worker_is_killed_from_outside_waits_for_another_session
         sampling=Sampling(passes=2),
     )
     assert manager.run_family(FAMILY) == {"a": "interrupted", "b": "ok"}
-    assert manager.run_family(FAMILY, number=1) == {"a": "interrupted", "b": "ok"}
+    assert manager.run_family(FAMILY, Visit(1)) == {"a": "interrupted", "b": "ok"}
     assert sink.last_cases()["a"] == ("interrupted", "sample: killed from outside (signal SIGKILL)")
     assert [request.variants for worker in workers for request in worker.asked] == [["a", "b"], ["b"], ["b"]]
 
@@ -237,7 +238,7 @@ def test_what_a_problem_states_outlasts_a_pass_in_which_it_cannot_be_made() -> N
         [READY, *first, DONE, case("a", "error"), case("b", "error"), DONE], sampling=Sampling(passes=2)
     )
     manager.run_family(FAMILY)
-    assert manager.run_family(FAMILY, number=1) == {"a": "error", "b": "error"}
+    assert manager.run_family(FAMILY, Visit(1)) == {"a": "error", "b": "error"}
     assert sink.rows[-1][1]["bytes_moved"] == 8
 
 
@@ -325,19 +326,19 @@ def test_a_later_pass_goes_on_with_what_is_good() -> None:
             *(READY, compiled("a", 0), compiled("b", 1), samples(2, 3, block=7), first, case("a"), case("b", "wrong")),
             *(DONE, samples(4), case("a"), DONE),
         ],
-        sampling=Sampling(budget_s=9.0, max_blocks=90, passes=3),
+        sampling=Sampling(budget_s=9.0, max_blocks=90),
     )
-    assert manager.run_family(FAMILY) == {"a": "ok", "b": "wrong"}
-    assert manager.run_family(FAMILY, number=1) == {"a": "ok", "b": "wrong"}
+    assert manager.run_family(FAMILY, Visit(0, 3.0, 2)) == {"a": "ok", "b": "wrong"}
+    assert manager.run_family(FAMILY, Visit(1, 8.0, 2)) == {"a": "ok", "b": "wrong"}
     one, two = worker.asked
     assert (one.variants, two.variants) == (["a", "b"], ["a"])
     assert (one.first_block, two.first_block) == (0, 8)
     assert (one.first_instance, two.first_instance) == (0, 1)
-    assert (one.compiled, two.compiled, one.last, two.last) == ([], ["a"], False, False)
+    assert (one.compiled, two.compiled, one.last, two.last) == ([], ["a"], False, True)
     assert (one.earlier, two.earlier) == ({}, {"hot": first.instances})
     assert one.sampling.budget_s == 3.0
-    assert two.sampling.budget_s == 3.5, "what the first pass left is for the others"
-    assert one.sampling.max_blocks == 30
+    assert two.sampling.budget_s == 7.0, "no visit takes more than the family has left"
+    assert (one.sampling.max_blocks, one.sampling.passes) == (30, 3), "blocks and time for two instances of six"
 
 
 def test_what_crashes_in_a_later_pass_is_crashed() -> None:
@@ -351,7 +352,7 @@ def test_what_crashes_in_a_later_pass_is_crashed() -> None:
     )
     manager.run_family(FAMILY)
     before = len(sink.rows)
-    assert manager.run_family(FAMILY, number=1) == {"a": "crashed", "b": "ok"}
+    assert manager.run_family(FAMILY, Visit(1)) == {"a": "crashed", "b": "ok"}
     assert all(row["status"] != "interrupted" for table, row in sink.rows[before:] if table == "cases")
     assert sink.last_cases()["a"] == ("crashed", "sample: signal SIGSEGV")
     (crashed,) = [row for table, row in sink.rows if table == "cases" and row["status"] == "crashed"]
@@ -364,7 +365,7 @@ def test_a_stop_in_a_later_pass_leaves_what_was_found() -> None:
     )
     manager.run_family(FAMILY)
     with pytest.raises(Stopped):
-        manager.run_family(FAMILY, number=1)
+        manager.run_family(FAMILY, Visit(1))
     assert {status for status, _ in sink.last_cases().values()} == {"ok"}
 
 
@@ -389,7 +390,7 @@ def test_a_family_of_an_earlier_session_gets_its_last_pass() -> None:
             compiled={"a", "b"},
         )
     )
-    assert manager.run_family(FAMILY, number=2) == {"a": "ok", "b": "ok"}
+    assert manager.run_family(FAMILY, Visit(2)) == {"a": "ok", "b": "ok"}
     (asked,) = worker.asked
     assert (asked.first_block, asked.first_instance, asked.earlier) == (30, 4, earlier)
     assert (asked.compiled, asked.last) == (["a", "b"], True)
@@ -414,12 +415,12 @@ def test_a_lost_worker_has_spent_its_part_of_the_budget_but_for_its_silence() ->
     manager, _, workers = manage(
         [READY, 30.0, samples(0), 4.0, samples(1), (0, "sample"), 120.0, WorkerHung("no answer for 120 s")],
         [READY, told(1.0), case("b"), DONE, case("b"), DONE],
-        sampling=Sampling(budget_s=9.0, passes=2),
+        sampling=Sampling(budget_s=9.0),
     )
-    manager.run_family(FAMILY)
-    manager.run_family(FAMILY, number=1)
+    manager.run_family(FAMILY, Visit(0, 4.5))
+    manager.run_family(FAMILY, Visit(1))
     asked = [request.sampling.budget_s for worker in workers for request in worker.asked]
-    assert asked == [4.5, 2.5, 4.0], "what is left is for the passes that are left"
+    assert asked == [4.5, 0.5, 4.0], "what is left of the visit, and then of all"
 
 
 def test_what_a_lost_worker_told_is_not_counted_twice() -> None:
@@ -461,7 +462,7 @@ def test_a_hang_takes_its_share_of_the_budget_of_the_run_and_leaves_the_rest_to_
         [READY, (0, "check"), 20.0, WorkerHung("no answer for 20 s")],
         timeout_s=600,
     )
-    assert manager.run_family(FAMILY, budget_s=500.0, share_s=10.0) == {"a": "interrupted", "b": "interrupted"}
+    assert manager.run_family(FAMILY, Visit(patience_s=10.0), 500.0) == {"a": "interrupted", "b": "interrupted"}
     assert worker.timeouts[1:] == [GRACE_S + 10]
     why = "not measured: this family's share of the budget for the run is spent (a in check: no answer for 20 s)"
     assert sink.last_cases() == dict.fromkeys("ab", ("interrupted", why)), "nobody knows whether it hangs"
@@ -535,7 +536,7 @@ def test_hangs_in_later_passes_leave_what_was_found() -> None:
     )
     family = of_variants("abc")
     manager.run_family(family)
-    assert manager.run_family(family, number=1) == {"a": "timeout", "b": "timeout", "c": "ok"}
+    assert manager.run_family(family, Visit(1)) == {"a": "timeout", "b": "timeout", "c": "ok"}
     assert sink.rows[-1][1]["stopped_by"] == "", "no pass is waited for"
 
 
@@ -569,7 +570,7 @@ def test_a_later_pass_that_the_run_has_no_time_for_leaves_what_was_found() -> No
         timeout_s=600,
     )
     manager.run_family(FAMILY)
-    assert set(manager.run_family(FAMILY, budget_s=5.0, number=1).values()) == {"interrupted"}
+    assert set(manager.run_family(FAMILY, Visit(1), 5.0).values()) == {"interrupted"}
     assert {status for status, _ in sink.last_cases().values()} == {"ok"}
 
 
@@ -579,7 +580,7 @@ def test_no_pass_begins_when_all_samples_are_taken() -> None:
         [READY, *(step for answer in answers for step in answer)], sampling=Sampling(max_blocks=6, passes=20)
     )
     for number in range(20):
-        assert manager.run_family(FAMILY, number=number) == {"a": "ok", "b": "ok"}
+        assert manager.run_family(FAMILY, Visit(number, 0.1, 1)) == {"a": "ok", "b": "ok"}
     assert [request.sampling.max_blocks for request in worker.asked] == [1] * 6
     assert [request.last for request in worker.asked] == [False] * 5 + [True], "it stops for its blocks"
 
@@ -592,7 +593,7 @@ def test_each_state_gets_a_block_and_no_more_than_there_are() -> None:
     ]
     manager, _, (worker,) = manage([READY, *(step for answer in hot_and_cold for step in answer)], sampling=both)
     for number in range(5):
-        manager.run_family(FAMILY, number=number)
+        manager.run_family(FAMILY, Visit(number, 0.1, 1))
     assert [request.sampling.max_blocks for request in worker.asked] == [2, 2, 2]
     assert [request.last for request in worker.asked] == [False, False, True]
 
@@ -644,7 +645,7 @@ def test_samples_of_a_pass_that_a_stop_cuts_off_stay_unchecked() -> None:
     )
     manager.run_family(FAMILY)
     with pytest.raises(Stopped):
-        manager.run_family(FAMILY, number=1)
+        manager.run_family(FAMILY, Visit(1))
     assert checks(sink) == [(A, 0, 1, "passed"), (B, 0, 1, "passed")]
 
 

@@ -262,3 +262,20 @@ def test_a_second_run_compiles_nothing(tmp_path: Path) -> None:
     assert len(second) > 5 and second["cached"].all()
     assert "translate" not in set(second["stage"]), "LLVM ran although the SPIR-V was cached"
     assert second["host_ns"].sum() < first["host_ns"].sum()
+
+
+def test_a_run_with_a_budget_ends_wherever_it_is_and_goes_on_with_another(tmp_path: Path) -> None:
+    output = tmp_path / "run"
+    names = ("slm_convolution_cache", "allocation_in_loop")
+    limits = ("--instances", "2", "--max-samples", "200", "--precision", "1e-9", "--budget", "600")
+    xebench(
+        "run", *names, "--preset", "smoke", "--device", "cpu", *limits, "--run-budget", "8s", "--output", str(output)
+    )
+    first = harness.load_run(output)
+    assert set(first.cases["status"]) <= {"ok", "interrupted"}
+    assert first.cases.loc[first.cases["status"] == "interrupted", "reason"].str.contains("budget").all()
+    xebench("run", "--resume", str(output), "--run-budget", "1h")
+    done = harness.load_run(output)
+    assert done.complete and set(done.cases["stopped_by"]) == {"max blocks"}
+    assert done.samples["sample"].is_unique and set(first.samples["sample"]) <= set(done.samples["sample"])
+    assert (done.pairs["instances"] > 1).all() and (done.pairs["blocks"] <= 200).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,17 @@ def test_what_is_asked_for_counts() -> None:
     assert (sampling("smoke", instances=4).min_instances, sampling(instances=1).min_instances) == (4, 1)
     assert sampling(min_samples=2000).max_blocks == 2000
     assert sampling(min_samples=2000, state="both").for_each_state().max_blocks == 2000
+
+
+def test_a_run_with_a_budget_limits_its_families_by_that_alone() -> None:
+    def planned(preset: str, **asked: Any) -> tuple[float, float, float | None]:
+        options = Options(Path("run"), Recipe((), preset, **asked), run_budget_s=540.0)
+        visits = options.visits()
+        return visits.sampling.budget_s, visits.first_s, visits.budget_s
+
+    assert planned("default") == (math.inf, 2.0, 540.0)
+    assert planned("default", budget_s=9.0) == (9.0, 3.0, 540.0)
+    assert planned("smoke") == (0.4, 0.4, 540.0), "one instance is looked at for a moment"
 
 
 @pytest.mark.parametrize("asked", [{"min_samples": 30, "max_samples": 20}, {"max_samples": 15, "state": "both"}])

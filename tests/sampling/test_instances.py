@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -44,6 +45,26 @@ def test_instances_that_differ_need_more_of_them() -> None:
     rule, _ = instances()
     reasons = [rule.decide(values(2.0 * (1 + 0.05 * (-1) ** number), 10), 0.1) for number in range(20)]
     assert set(reasons) == {NEXT_INSTANCE}
+
+
+def test_the_first_instance_makes_an_interval_before_another_one_begins() -> None:
+    slow = Sampling(precision=0.01, budget_s=6.0, min_instances=6, longest_s=18.0)
+    rule, clock = instances(slow)
+    assert rule.decide(values(2.0, 5), 2.0) is None
+    assert rule.decide(values(2.0, 6), 2.4) == NEXT_INSTANCE
+    assert rule.decide(values(2.0, 3), 1.2) == NEXT_INSTANCE
+    rule, clock = instances(slow)
+    clock.now = 6.0
+    assert rule.decide(values(2.0, 5), 6.0) is None
+    assert rule.decide(values(2.0, 6), 7.0) == "budget"
+    rule, clock = instances(slow)
+    clock.now = 18.0
+    assert rule.decide(values(2.0, 2), 18.0) == "budget", "its time is over all the same"
+    rule, clock = instances(replace(slow, longest_s=0.0))
+    clock.now = 1.0
+    assert rule.decide(values(2.0, 2), 1.0) == NEXT_INSTANCE, "nobody waits for an interval"
+    rule = Instances(slow, "base", [{"other": [0.5] * 6}])
+    assert rule.decide(values(2.0, 2), 1.0) == NEXT_INSTANCE, "an earlier visit has one"
 
 
 def test_fewer_blocks_than_the_fewest_decide_nothing() -> None:

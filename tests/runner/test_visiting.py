@@ -1,0 +1,134 @@
+"""Visits one after another, with a manager that does nothing but spend time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
+
+from harness.analysis.claim import Claim
+from harness.analysis.moderation import NOTHING, Prior
+from harness.patterns.declaration import PatternInfo, VariantInfo
+from harness.patterns.plan import Family
+from harness.runner.case_rows import CaseResult, fixed_columns
+from harness.runner.family_progress import FamilyProgress, VisitShare
+from harness.runner.resource_limits import RunBudget
+from harness.runner.visiting import Visiting
+from harness.runner.visits import Visit, Visits
+from harness.sampling.limits import Sampling
+from harness.vocabulary import Status, StopReason
+
+DEVICE = {"device": "opencl:cpu:0", "device_class": "cpu"}
+
+
+def family(name: str) -> Family:
+    variants = (VariantInfo("a", "naive", (), ""), VariantInfo("b", "optimized", (Claim("faster"),), ""))
+    return Family(PatternInfo(name, "f", "g", "l", (), "device", {"smoke": {}}, {}, variants, "p.py"), "smoke", {}, {})
+
+
+class FakeManager:
+    """Each instance of a family has the next speed-up of its script and takes half a second; a visit a second more."""
+
+    device = DEVICE
+
+    def __init__(self, sampling: Sampling, scripts: dict[str, list[float]], stopped_by: dict[str, str]) -> None:
+        self.sampling, self.scripts, self.stopped_by = sampling, scripts, stopped_by
+        self.now = 0.0
+        self.asked: list[tuple[str, Visit]] = []
+        self.known: dict[str, FamilyProgress] = {}
+
+    def prior(self, metric: str, state: str) -> Prior:
+        return NOTHING
+
+    def progress_of(self, family: Family) -> FamilyProgress | None:
+        return self.known.get(family.pattern.name)
+
+    def run_family(self, family: Family, visit: Visit, budget_s: float) -> None:
+        name = family.pattern.name
+        self.asked.append((name, visit))
+        fixed = fixed_columns(family, DEVICE, seed=1)
+        known = self.known.setdefault(name, FamilyProgress(family, fixed, self.sampling, 0))
+        known.begin(visit)
+        ended = self.stopped_by.get(name, StopReason.PASS)
+        result = CaseResult(Status.INTERRUPTED, "cut") if ended == "cut" else CaseResult(Status.OK, "", ended)
+        for variant in "ab":
+            known.finish(variant, result)
+        taken = [self.scripts[name].pop(0) for _ in range(visit.instances or 6) if self.scripts[name]]
+        share = VisitShare(0, told_s=0.5 * len(taken))
+        share.blocks.update(range(10 * len(taken)))
+        share.speedups["hot"] = [{"b": [math.log(speedup)] * 10} for speedup in taken]
+        known.add_share(share, complete=True)
+        known.end(share.told_s + 1.0)
+        self.now += share.told_s + 1.0
+
+
+class Told:
+    """What progress is told."""
+
+    def __init__(self) -> None:
+        self.begun: list[tuple[int, int, str, float | None]] = []
+        self.over: list[tuple[str, list[tuple[str, str, str]]]] = []
+
+    def say(self, text: str) -> None: ...
+    def stage(self, text: str) -> None: ...
+    def variant(self, name: str) -> None: ...
+
+    def family(self, done: int, total: int, name: str, left_s: float | None = None) -> None:
+        self.begun.append((done, total, name, left_s))
+
+    def finished(self, name: str, answers: Sequence[tuple[str, str, str]]) -> None:
+        self.over.append((name, list(answers)))
+
+
+def visiting(
+    budget_s: float | None, scripts: dict[str, list[float]], passes: int = 3, **stopped_by: str
+) -> tuple[Visiting, FakeManager, Told]:
+    sampling = Sampling(budget_s=math.inf if budget_s else 9.0, few_instances=3, passes=passes)
+    manager, told = FakeManager(sampling, scripts, stopped_by), Told()
+    clock = lambda: manager.now  # noqa: E731
+    fake: Any = manager
+    visits = Visits(sampling, 2.0, budget_s)
+    families = [family(name) for name in scripts]
+    budget = RunBudget(budget_s, clock)
+    return Visiting(families, fake, visits, budget, told, held=nullcontext, clock=clock), manager, told
+
+
+def test_time_goes_to_the_claim_that_is_open_and_what_is_sure_is_told_at_once() -> None:
+    noisy = [0.7, 1.4, 0.8, 1.5, 0.9, 1.6] * 4
+    run, manager, told = visiting(25.0, {"sure": [2.0] * 60, "open": noisy})
+    unvisited = run.run()
+    assert [name for name, _ in manager.asked][:2] == ["sure", "open"]
+    later = [name for name, _ in manager.asked][2:]
+    assert later and set(later) == {"open"}
+    assert told.over[0] == ("sure", [("b", "holds", "2x")])
+    assert [name for name, _ in told.over] == ["sure", "open"], "each is told once, what stays open at the end"
+    assert manager.now <= 25.0
+    assert (unvisited.never, unvisited.cut_off, unvisited.wide) == ([], 0, 2)
+
+
+def test_what_the_time_is_not_enough_for_is_named() -> None:
+    run, manager, told = visiting(2.0, {"slow": [2.0] * 9, "next": [2.0] * 9, "last": [2.0] * 9})
+    unvisited = run.run()
+    assert [name for name, _ in manager.asked] == ["slow", "next"]
+    assert [one.pattern.name for one in unvisited.never] == ["last"]
+    assert unvisited.wide == 2
+    assert [name for name, _ in told.over] == ["slow", "next"]
+
+
+def test_a_family_that_was_cut_off_or_is_known_is_not_visited_again() -> None:
+    run, manager, _ = visiting(60.0, {"cut": [], "known": [2.0] * 3}, cut="cut", known=StopReason.PRECISION)
+    unvisited = run.run()
+    assert [name for name, _ in manager.asked] == ["cut", "known"]
+    assert (unvisited.never, unvisited.cut_off, unvisited.wide) == ([], 1, 0)
+
+
+def test_without_a_budget_all_have_their_turn_and_the_time_left_is_estimated() -> None:
+    run, manager, told = visiting(None, {"one": [2.0] * 6, "two": [2.0] * 6}, passes=2, two=StopReason.PRECISION)
+    manager.stopped_by["one"] = StopReason.MAX_BLOCKS
+    run.run()
+    assert [name for name, _ in manager.asked] == ["one", "two"]
+    assert [left_s for *_, left_s in told.begun] == [None, pytest.approx(2.5 * 2)]
+    assert [(done, total) for done, total, *_ in told.begun] == [(0, 4), (1, 3)]
