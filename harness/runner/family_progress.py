@@ -120,11 +120,18 @@ class FamilyProgress:
 
     def finish(self, variant: str, result: CaseResult) -> Row:
         """A variant has its result of this visit; gives its row."""
+        if result.stopped_by == StopReason.BUDGET and self._visit_is_cut:
+            result = msgspec.structs.replace(result, stopped_by=StopReason.PASS)
         # what a problem states outlasts a visit in which it cannot be made
         work = result.work or self.results[variant].work
         self.results[variant] = msgspec.structs.replace(result, work=work)
         self.waiting = [name for name in self.waiting if name != variant]
         return self.row(variant)
+
+    @property
+    def _visit_is_cut(self) -> bool:
+        """Whether the visit has less time than the family: when that is spent, the family's is not."""
+        return self.visit is not None and self.visit.sampling_s < self.sampling.budget_s - self._spent_before_s
 
     def give_up(self, variants: Iterable[str], status: Status, reason: str) -> list[Row]:
         """Variants get no result of this visit; gives their rows."""

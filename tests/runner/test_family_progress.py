@@ -125,6 +125,14 @@ def test_a_visit_is_the_last_when_it_takes_what_is_left(sampling_s: float, max_b
     assert progress.is_last(progress.limits(left_s=20.0)) == last
 
 
+@pytest.mark.parametrize(("sampling_s", "stopped_by"), [(9.0, "budget"), (3.0, "pass")])
+def test_the_budget_of_a_visit_is_not_that_of_the_family(sampling_s: float, stopped_by: str) -> None:
+    progress = begin(budget_s=9.0, max_blocks=1)
+    progress.begin(Visit(0, sampling_s, 2))
+    assert progress.finish("b", CaseResult(Status.OK, "", "budget"))["stopped_by"] == stopped_by
+    assert progress.finish("c", CaseResult(Status.OK, "", "max blocks"))["stopped_by"] == "max blocks"
+
+
 def test_a_visit_takes_its_part_of_the_blocks() -> None:
     progress = begin(max_blocks=60)
     for instances, blocks, passes in ((1, 10, 6), (2, 20, 3), (6, 60, 1), (None, 60, 1)):

@@ -35,7 +35,7 @@ def test_xebench_compares_block_by_block() -> None:
     # the machine is twice as slow in every other block: medians of the sides would say nothing
     first = [110.0 * (1 + block % 2) + block % 3 for block in range(30)]
     second = [100.0 * (1 + block % 2) + block % 5 / 2 for block in range(30)]
-    found = conclude(first, second, "precision", "cpu")
+    found = conclude(first, second, "precision")
     expected = speedup(first, second)
     assert (found.speedup, found.low, found.high) == (expected.estimate, expected.low, expected.high)
     assert found.outcome == "faster"
@@ -46,9 +46,7 @@ def test_xebench_stops_when_it_knows() -> None:
     lengths = {"long": itertools.cycle([1050, 1052]), "short": itertools.cycle([1000, 1001, 1002])}
     programs: dict[Program, str] = {sleeper(1): "long", sleeper(2): "short"}
     first, second = programs
-    found = xebench(
-        first, second, 5.0, wall_ns=lambda program: next(lengths[programs[program]]), device_class="cpu", seed=1
-    )
+    found = xebench(first, second, 5.0, wall_ns=lambda program: next(lengths[programs[program]]), seed=1)
     assert found.stopped_by == "precision"
     assert found.outcome == "faster"
     assert found.low <= 1.05 <= found.high
