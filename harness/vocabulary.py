@@ -98,6 +98,10 @@ class StopReason(StrEnum):
     PASS = "pass"  # another visit of the run was to go on, if there was one
 
 
+#: Why a run ended before all was as precise as was asked for, in the manifest's ``ended_by``; or the name of a signal.
+RUN_BUDGET: Final = "run budget"
+
+
 class Outcome(StrEnum):
     """What the samples say of two variants. The first three are also words of a claim."""
 

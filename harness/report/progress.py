@@ -14,6 +14,7 @@ from rich.table import Column
 from rich.text import Text
 
 from harness.report.units import long_time
+from harness.vocabulary import Answer
 
 
 class ProgressLine:
@@ -32,7 +33,7 @@ class ProgressLine:
         )
         self._task = self._bar.add_task("starting", total=None)
         self._name = ""
-        self._visit = ""
+        self._when = ""
 
     def say(self, text: str) -> None:
         """Print a notice in a line of its own."""
@@ -51,7 +52,8 @@ class ProgressLine:
             name: of the family.
             left_s: seconds until the end of the run, as far as is known.
         """
-        self._name, self._visit = name, f"{done + 1}/{total}"
+        self._name = name
+        self._when = f"{done + 1}/{total}" if left_s is None else f"{long_time(left_s)} left"
         end_s = None if left_s is None else time.monotonic() + left_s
         self._bar.update(self._task, total=total, completed=done, description=name, end_s=end_s)
 
@@ -60,14 +62,16 @@ class ProgressLine:
         self._bar.update(self._task, description=f"{self._name}: {name}")
 
     def finished(self, name: str, answers: Sequence[tuple[str, str, str]]) -> None:
-        """Print what was found of a family, in a line that stays.
+        """Print what was found of a family, in a line that stays: answers to claims, or else what was measured.
 
         Args:
             name: of the family.
             answers: variant, answer, and a few words such as ``1.97x``.
         """
-        found = "; ".join(" ".join(filter(None, answer)) for answer in answers)
-        self._print(f"{self._visit} {name}: {found}".strip() if found else f"{self._visit} {name}".strip())
+        told = [answer for answer in answers if answer[1] != Answer.NO_CLAIM] or answers
+        found = "; ".join(" ".join(filter(None, answer)) for answer in told)
+        what = f"{name}: {found}" if found else name
+        self._print(f"{self._when}, {what}" if self._when else what)
 
     def _print(self, line: str) -> None:
         self._console.print(line, highlight=False, markup=False, soft_wrap=True)

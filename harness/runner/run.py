@@ -29,11 +29,10 @@ from harness.runner.run_options import Options, Progress
 from harness.runner.stop_signals import Stopped, StoppedEarly, StopSignals, exit_code
 from harness.runner.visiting import Visiting
 from harness.sampling.limits import Sampling
-from harness.vocabulary import Flag, Roof
+from harness.vocabulary import RUN_BUDGET, Flag, Roof
 
-#: Why a run ended before its plan did, in the manifest's ``ended_by``: this, the name of a signal, or an error.
-RUN_BUDGET: Final = "run budget"
-#: Likewise: somebody killed a worker, and what it was at is to be measured again.
+#: Why a run ended, in the manifest's ``ended_by``, which may also name an error: somebody killed a worker, and what it
+#: was at is to be measured again.
 WORKER_KILLED: Final = "worker killed"
 
 

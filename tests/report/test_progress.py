@@ -12,7 +12,12 @@ class Terminal(io.StringIO):
         return True
 
 
-ANSWERS = [("optimized", "holds", "3.1x"), ("cached", "undecided", "too few blocks"), ("other", "skipped", "")]
+ANSWERS = [
+    ("optimized", "holds", "3.1x"),
+    ("between", "no claim", "2.1x"),
+    ("cached", "undecided", "too few blocks"),
+    ("other", "skipped", ""),
+]
 
 
 def test_what_is_found_is_told_where_there_is_no_terminal() -> None:
@@ -25,10 +30,12 @@ def test_what_is_found_is_told_where_there_is_no_terminal() -> None:
         progress.finished("slm_histogram", ANSWERS)
         progress.family(12, 34, "alone")
         progress.finished("alone", [])
+        progress.finished("unclaimed", ANSWERS[1:2])
     assert stream.getvalue().splitlines() == [
         f"xebench: a notice about [opencl:cpu:0] {100 * 'x'}",
-        "12/34 slm_histogram: optimized holds 3.1x; cached undecided too few blocks; other skipped",
-        "13/34 alone",
+        "1 min 40 s left, slm_histogram: optimized holds 3.1x; cached undecided too few blocks; other skipped",
+        "13/34, alone",
+        "13/34, unclaimed: between no claim 2.1x",
     ]
 
 
@@ -63,4 +70,4 @@ def test_what_was_found_stays_above_the_live_line() -> None:
         progress.family(0, 2, "first")
         progress.finished("first", ANSWERS[:1])
         progress.family(1, 2, "second")
-    assert "1/2 first: optimized holds 3.1x\n" in stream.getvalue()
+    assert "1/2, first: optimized holds 3.1x\n" in stream.getvalue()

@@ -84,6 +84,13 @@ def test_remarks_are_a_line_each_and_the_folder_is_last(all_answers: Run) -> Non
     assert folder == "run folder: runs/answers (complete)"
 
 
+def test_a_run_that_its_budget_ended_says_how_it_goes_on(all_answers: Run) -> None:
+    ended = {**all_answers.manifest, "state": "interrupted", "ended_by": "run budget"}
+    *_, folder, again = lines_of(replace(all_answers, manifest=ended))
+    assert folder == "run folder: runs/answers (ended by its run budget)"
+    assert again.endswith(": xebench run --resume runs/answers")
+
+
 def test_a_long_reason_is_cut_between_words_and_whole_in_the_verbose_report(all_answers: Run) -> None:
     reason = "signal 11 in kernel twice " + "and so on " * 20 + "to the end"
     cases = all_answers.cases.assign(reason=reason)
