@@ -1,17 +1,13 @@
-"""The table of results in README.md, made from a run: ``python -m harness.pages.readme README.md RUN``."""
+"""The results in README.md, made from a run: ``python -m harness.pages.readme README.md RUN``."""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from harness.records import Run, load_run
-from harness.report.formats import markdown
-from harness.report.remarks import noise_line
-from harness.report.result_rows import device_line, result_rows
-from harness.report.run_summary import answer_sentence
+from harness.report.formats.text import excerpt
 
 BEGIN: Final = "<!-- results: made by python -m harness.pages.readme -->"
 END: Final = "<!-- end of results -->"
@@ -19,27 +15,22 @@ END: Final = "<!-- end of results -->"
 #: What a reader should see first.
 PATTERNS: Final = (
     "kernel_fusion",
-    "allocation_in_loop",
+    "usm_vs_buffers",
     "redundant_queue_construction",
-    "reduction_sum",
+    "atomics_global_vs_local",
     "slm_convolution_cache",
     "tiled_matmul",
-    "subgroup_shuffle_transpose",
+    "partial_subgroups",
     "subgroup_vector_payload",
 )
 
-#: And of what: `harness.report.formats.markdown.COLUMNS` has all. Who claims it is shown where anyone is named.
-COLUMNS: Final = ("pattern", "variant", "answer", "speed-up", "95 % interval", "of roof")
+#: Columns, as many as most pages show without a scroll bar.
+WIDTH: Final = 88
 
 
 def results(run: Run) -> str:
-    """What became of all claims, the rows of `PATTERNS`, then the device and the noise floor."""
-    rows = result_rows(run)
-    shown = [replace(row, axes="") for name in PATTERNS for row in rows if row.pattern == name]
-    columns = [*COLUMNS, "claimed by"] if any(row.source for row in shown) else COLUMNS
-    notes = [line for line in (device_line(run), noise_line(run)) if line]
-    table = markdown.results(shown, columns)
-    return "\n".join([answer_sentence(run), "", *table, "", *(f"{line}." for line in notes)])
+    """The device, what became of all claims, and the rows of `PATTERNS`, as a terminal shows them."""
+    return f"```text\n{excerpt(run, PATTERNS, WIDTH)}\n```"
 
 
 def renewed(text: str, run: Run) -> str:

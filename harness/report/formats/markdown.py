@@ -39,7 +39,7 @@ def render(run: Run) -> str:
     """The answers, a heading and a table a chapter, then what has no result."""
     lines = [escape(headline(run)), "", escape(answer_sentence(run)), "", escape(device_line(run)), ""]
     for chapter, rows in groupby(result_rows(run), key=lambda row: row.chapter):
-        lines += [f"### {escape(chapter)}", "", *results(rows), ""]
+        lines += [f"### {escape(chapter)}", "", *_results(rows), ""]
     without_result = [escape(f"- `{key}`: {status}: {reason}") for key, status, reason in failures(run)]
     if without_result:
         lines += ["### without a result", "", *without_result, ""]
@@ -47,12 +47,5 @@ def render(run: Run) -> str:
     return "\n".join(lines).rstrip("\n")
 
 
-def results(rows: Iterable[ResultRow], columns: Iterable[str] = tuple(COLUMNS)) -> list[str]:
-    """A table with a line a row.
-
-    Args:
-        rows: as `result_rows` makes them.
-        columns: headings of those that are shown.
-    """
-    shown = [*columns]
-    return table(shown, ([COLUMNS[name](row) for name in shown] for row in rows))
+def _results(rows: Iterable[ResultRow]) -> list[str]:
+    return table([*COLUMNS], ([cell(row) for cell in COLUMNS.values()] for row in rows))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, zip_longest
 from typing import Final
@@ -69,6 +69,13 @@ def render(
     return _encodable(draw(_lines(run, width, verbose=verbose), width, colour=colour), encoding or sys.stdout.encoding)
 
 
+def excerpt(run: Run, patterns: Collection[str], width: int) -> str:
+    """The device, what became of all claims, and the rows of some patterns, as `render` shows them; without colour."""
+    rows = [row for row in result_rows(run) if row.pattern in patterns]
+    lines = [*_summary(run, width), *_table(rows, width, verbose=False)]
+    return draw(lines, width, colour=False)
+
+
 def _encodable(text: str, encoding: str | None) -> str:
     """The text as an output can show it."""
     encoding = encoding or "utf-8"
@@ -80,18 +87,11 @@ def _encodable(text: str, encoding: str | None) -> str:
 
 
 def _lines(run: Run, width: int, *, verbose: bool) -> Iterator[str | Text]:
-    for sentence in (headline(run), answer_sentence(run)):
-        yield from (line.replace(NBSP, " ") for line in textwrap.wrap(sentence, width))
+    yield from _summary(run, width)
     if verbose:
         for line in filter(None, (device_line(run), noise_line(run))):
             yield from textwrap.wrap(line, width)
-    rows = result_rows(run)
-    columns = _columns([row for row in rows if row.answer], width)
-    for chapter, members in groupby(rows, key=lambda row: row.chapter):
-        yield ""
-        yield _chapter(chapter, columns)
-        for row in members:
-            yield from _row(row, columns, width, verbose=verbose)
+    yield from _table(result_rows(run), width, verbose=verbose)
     yield ""
     if verbose:
         yield from _remarks([f"{key}: {status}: {reason}" for key, status, reason in failures(run)], width)
@@ -103,6 +103,20 @@ def _lines(run: Run, width: int, *, verbose: bool) -> Iterator[str | Text]:
         yield f"more time narrows the intervals: xebench run --resume {run.path}"
     else:
         yield f"run folder: {run.path} ({run.manifest['state']})"
+
+
+def _summary(run: Run, width: int) -> Iterator[str]:
+    for sentence in (headline(run), answer_sentence(run)):
+        yield from (line.replace(NBSP, " ") for line in textwrap.wrap(sentence, width))
+
+
+def _table(rows: Sequence[ResultRow], width: int, *, verbose: bool) -> Iterator[str | Text]:
+    columns = _columns([row for row in rows if row.answer], width)
+    for chapter, members in groupby(rows, key=lambda row: row.chapter):
+        yield ""
+        yield _chapter(chapter, columns)
+        for row in members:
+            yield from _row(row, columns, width, verbose=verbose)
 
 
 def _columns(rows: Sequence[ResultRow], width: int) -> _Columns:
