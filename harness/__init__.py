@@ -1,6 +1,7 @@
 """xebench: does the advice of the oneAPI GPU Optimization Guide hold on this device, and by how much?
 
-A benchmark file, a script or a notebook needs only what is listed here. Importing this package loads neither the SYCL runtime nor pandas.
+A benchmark file, a script or a notebook needs only what is listed here. Importing this package loads neither the SYCL
+runtime nor pandas.
 """
 
 from __future__ import annotations

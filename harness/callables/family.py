@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from harness.analysis.claim import Claim
 from harness.callables.results import Array, arrays_of, differences
-from harness.callables.tables import Rows, case_id
+from harness.callables.rows import Rows, case_id
 from harness.errors import Unsupported, XebenchError
 from harness.patterns.pattern import Variant
 from harness.runner.worker.calibration import make_flusher
@@ -223,7 +223,7 @@ class FunctionFamily:
         return value
 
     def _choose_batch(self, part: Sampling, times_ns: Mapping[str, float], block_s: float) -> int:
-        """Chosen in the first instance, and the same in all; the caches are flushed before a sample, so none if cold."""
+        """Chosen in the first instance, and the same in all; none if cold: caches are flushed before each sample."""
         if self.settings.state == State.COLD:
             return 1
         if not self._batch:

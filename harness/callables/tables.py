@@ -6,28 +6,23 @@ import functools
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pandas as pd
 
 from harness.analysis.answer import same_within
 from harness.analysis.claim import applying, to_json
+from harness.callables.family import FunctionFamily
+from harness.callables.rows import PATTERN, PRESET, case_id
 from harness.records import Run, schema
 from harness.records.run import with_derived
-from harness.runner.messages import TableRows
 from harness.runner.worker.instrument import measure_empty_kernel
 from harness.runner.worker.variant_run import VariantRun
-from harness.runtime import DeviceInfo
 from harness.session.session import Session
 from harness.vocabulary import metric_named
 
-if TYPE_CHECKING:
-    from harness.callables.family import FunctionFamily
-
-#: What stands where a run has the pattern and its preset: heading and key of the rows.
+#: What stands where a run has the chapter: the heading of the rows.
 CHAPTER: Final = "in this process"
-PATTERN: Final = "functions"
-PRESET: Final = "default"
 
 #: Reasons name options of the command; here they are arguments.
 _ARGUMENTS: Final = {
@@ -35,26 +30,6 @@ _ARGUMENTS: Final = {
     "use a larger preset": "use larger arrays",
     "take a larger preset": "take larger arrays",
 }
-
-
-class Rows:
-    """Keeps the rows that a `RowStream` makes."""
-
-    def __init__(self) -> None:
-        self._rows: dict[str, list[Mapping[str, Any]]] = {"samples": [], "events": [], "machine": []}
-
-    def send(self, message: TableRows, /) -> None:
-        """Keep some rows."""
-        self._rows[message.table] += message.rows
-
-    def of(self, table: str) -> list[Mapping[str, Any]]:
-        """The rows of a table."""
-        return self._rows[table]
-
-
-def case_id(name: str, device: DeviceInfo) -> str:
-    """The key of a function."""
-    return f"{PATTERN}/{name}/{PRESET}//{device.device_class}"
 
 
 def run_of(family: FunctionFamily) -> Run:
