@@ -1,6 +1,7 @@
 """xebench: does the advice of the oneAPI GPU Optimization Guide hold on this device, and by how much?
 
-A benchmark file needs only what is listed here. Importing this package loads neither the SYCL runtime nor pandas.
+A benchmark file, a script or a notebook needs only what is listed here. Importing this package loads neither the SYCL
+runtime nor pandas.
 """
 
 from __future__ import annotations
@@ -13,10 +14,26 @@ from harness.patterns.pattern import Pattern
 from harness.patterns.problem import Problem, inout, output
 
 if TYPE_CHECKING:
+    from harness.callables import compare, measure, open_session
     from harness.records import load_run
 
 __version__ = "0.1.0"
-__all__ = ["Claim", "Figure", "Pattern", "Problem", "fit", "inout", "load_run", "output"]
+__all__ = [
+    "Claim",
+    "Figure",
+    "Pattern",
+    "Problem",
+    "compare",
+    "fit",
+    "inout",
+    "load_run",
+    "measure",
+    "open_session",
+    "output",
+]
+
+#: What loads the SYCL runtime when it is asked for.
+_OF_CALLABLES = ("compare", "measure", "open_session")
 
 
 def __getattr__(name: str) -> Any:
@@ -24,4 +41,8 @@ def __getattr__(name: str) -> Any:
         from harness.records import load_run
 
         return load_run
+    if name in _OF_CALLABLES:
+        from harness import callables
+
+        return getattr(callables, name)
     raise AttributeError(f"module 'harness' has no attribute {name!r}")

@@ -7,10 +7,9 @@ import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from harness.analysis import timestamps
-from harness.children.channel import Sender
 from harness.dpex.kernel_store import Compilation
 from harness.runner.messages import TableRows
 from harness.runner.worker.machine_monitor import FLAGS, MachineMonitor
@@ -22,6 +21,13 @@ FLUSH_AFTER_S = 0.05
 
 # How often somebody looks for rows that are stuck behind a sample which hangs; seldom, since it may disturb a sample.
 STUCK_AFTER_S = 0.25
+
+
+class Receives(Protocol):
+    """Takes rows: a pipe to the manager (`harness.children.channel.Sender`), or who keeps them in this process."""
+
+    def send(self, message: TableRows, /) -> None:
+        """Take some rows of one table."""
 
 
 @dataclass
@@ -36,7 +42,7 @@ class RowStream:
         compiled: variants that have their rows of compilation already, and send no more of them.
     """
 
-    sender: Sender
+    sender: Receives
     case_ids: Mapping[str, str]
     first_sample: int
     clock: Callable[[], float] = time.monotonic
@@ -114,7 +120,7 @@ class RowStream:
         self.flush()
         self._monitor = monitor
         over = threading.Event()
-        # it may send rows while the thread that measures sends a message of its own: `Sender` keeps the two apart
+        # it may send rows while the thread that measures sends a message of its own: a `Sender` keeps the two apart
         helper = threading.Thread(target=self._send_stuck, args=(over,), daemon=True)
         helper.start()
         try:

@@ -1,0 +1,188 @@
+"""Functions measured on the CPU device, and what is refused."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import harness
+from harness.errors import XebenchError
+from harness.records import TABLES
+
+pytestmark = pytest.mark.device
+
+ROOT = Path(__file__).parents[2]
+N = 1 << 12
+BRIEF = {"budget_s": 0.2, "precision": 0.5}
+
+
+@pytest.fixture(scope="module")
+def session() -> Any:
+    return harness.open_session("cpu")
+
+
+@pytest.fixture(scope="module")
+def x(session: Any) -> Any:
+    import dpnp
+
+    return dpnp.full(N, 2, dtype=np.float32, sycl_queue=session.queue)
+
+
+@pytest.fixture(scope="module")
+def compared(session: Any) -> Any:
+    import dpnp
+
+    def arrays(session: Any) -> Any:
+        made.append(dpnp.full(N, 2, dtype=np.float32, sycl_queue=session.queue))
+        return made[-1]
+
+    def fails(x: Any) -> None:
+        raise ValueError("not today")
+
+    made: list[Any] = []
+    functions = {
+        "twice": lambda x: x + x + x * x,
+        "once": lambda x: x * (x + np.float32(2)),
+        "wrong": lambda x: x + x,
+        "fails": fails,
+    }
+    claims = {"wrong": "wrong", "once": "same"}
+    result = harness.compare(functions, queue=session, setup=arrays, instances=3, claim=claims, **BRIEF)
+    assert len(made) >= 3, "arguments are made anew for each instance"
+    return result
+
+
+def test_a_function_of_dpnp_is_measured_and_told_to_be_between_barriers(session: Any, x: Any) -> None:
+    measured = harness.measure(lambda: x * x, queue=session, bytes_moved=2 * 4 * N, **BRIEF)
+    low, high = measured.interval_ns
+    assert 0 < low <= measured.median_ns <= high
+    assert list(measured.samples) == list(TABLES["samples"])
+    assert list(measured.events) == list(TABLES["events"])
+    assert set(measured.events["kind"]) == {"library"}
+    text = repr(measured)
+    assert text.count("\n") == 1 and "library multiply; an upper bound" in text and "GB/s" in text
+    assert "<br>" in measured._repr_html_()
+
+
+def test_kernels_and_commands_of_a_session_are_recorded(session: Any) -> None:
+    array = session.alloc(N, np.int32)
+
+    def both() -> None:
+        session.fill(array, 3)
+        session.copy(array[: N // 2], array[N // 2 :])
+
+    measured = harness.measure(both, queue=session, **BRIEF)
+    last = measured.events[measured.events["sample"] == measured.events["sample"].max()]
+    assert list(last["kind"])[:2] == ["fill", "copy"]
+    assert "an upper bound" not in repr(measured)
+
+
+def test_a_cold_sample_is_told_as_one(session: Any, x: Any) -> None:
+    measured = harness.measure(lambda: x * x, queue=session, state="cold", **BRIEF)
+    assert set(measured.samples["state"].dropna()) == {"compile", "warmup", "cold"}
+
+
+def test_the_host_s_time_needs_no_command() -> None:
+    measured = harness.measure(lambda: sum(range(1000)), device="cpu", metric="wall", **BRIEF)
+    assert measured.median_ns > 0 and measured.events.empty
+
+
+def test_functions_are_compared_and_claims_answered(compared: Any) -> None:
+    pairs = compared.pairs.set_index("variant")
+    assert list(compared.pairs) == list(TABLES["pairs"])
+    assert set(pairs["baseline"]) == {"twice"}
+    assert pairs.loc["once", "instances"] >= 3
+    assert pairs.loc["once", "speedup_low"] <= pairs.loc["once", "speedup"] <= pairs.loc["once", "speedup_high"]
+    assert pairs.loc["once", "claim"] == "same"
+    ours = compared.samples
+    hot = ours[ours["state"] == "hot"].groupby("block")["case_id"].nunique()
+    assert set(hot) == {2}, "each block holds every function that is right"
+
+
+def test_what_is_wrong_or_fails_is_told_and_not_compared(compared: Any) -> None:
+    pairs = compared.pairs.set_index("variant")
+    assert pairs.loc["wrong", "answer"] == "holds"
+    assert math.isnan(pairs["speedup"].astype(float)["fails"])
+    text = repr(compared)
+    assert "fails: error: first call: ValueError: not today" in text
+    assert "wrong result, as claimed" in text
+    assert "upper bound" in text and "one instance" not in text
+    assert compared._repr_html_().startswith("<pre>")
+
+
+def test_functions_without_results_are_told_to_be_unchecked(session: Any, x: Any) -> None:
+    compared = harness.compare({"a": lambda: None, "b": lambda: None}, metric="wall", queue=session, **BRIEF)
+    assert "results were not compared" in repr(compared)
+
+
+def test_what_the_reference_raises_is_raised(session: Any, x: Any) -> None:
+    def fails() -> None:
+        raise ZeroDivisionError("own")
+
+    with pytest.raises(ZeroDivisionError, match="own"):
+        harness.compare({"a": fails, "b": lambda: x * x}, queue=session, **BRIEF)
+    assert session.records_direct_calls
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({}, "<lambda>: no command of it was recorded: open session = .*metric='wall'"),
+        ({"device": "cpu"}, "both given"),
+        ({"metric": "devise"}, "did you mean device"),
+        ({"state": "warm"}, "known are cold, hot"),
+        ({"precision": 0}, "above 0"),
+        ({"instances": 2}, "without setup="),
+        ({"queue": 3}, "queue is a int"),
+    ],
+)
+def test_mistakes_are_one_line(session: Any, arguments: dict[str, Any], words: str) -> None:
+    with pytest.raises(XebenchError, match=words) as caught:
+        harness.measure(lambda: None, **{"queue": session, **arguments})
+    assert "\n" not in str(caught.value)
+
+
+def test_arrays_and_queues_that_keep_no_times_are_refused(session: Any) -> None:
+    import dpctl
+    import dpnp
+
+    elsewhere = dpnp.ones(8, sycl_queue=dpctl.SyclQueue("cpu"))
+    with pytest.raises(XebenchError, match="nobody times.*harness.open_session"):
+        harness.measure(lambda: elsewhere * elsewhere, queue=session)
+    with pytest.raises(XebenchError, match="keeps no times"):
+        harness.measure(lambda: elsewhere * elsewhere, queue=elsewhere.sycl_queue)
+
+
+@pytest.mark.parametrize(
+    ("claim", "words"),
+    [
+        ("quicker", "'quicker' is none of"),
+        ({"c": "faster"}, "claim of='c' is not known"),
+        ({"b": harness.Claim("faster", against="z")}, "claim of b: against='z' is not known"),
+        (harness.Claim("registers"), "xebench isa"),
+    ],
+)
+def test_claims_that_cannot_be_answered_are_one_line(claim: Any, words: str) -> None:
+    with pytest.raises(XebenchError, match=words):
+        harness.compare({"a": print, "b": print}, claim=claim)
+
+
+def test_a_comparison_wants_two_functions_and_a_known_reference() -> None:
+    with pytest.raises(XebenchError, match="two functions or more"):
+        harness.compare({"a": print})
+    with pytest.raises(XebenchError, match="reference='c' is not known"):
+        harness.compare({"a": print, "b": print}, reference="c")
+
+
+def test_the_example_runs() -> None:
+    example = ROOT / "docs" / "examples" / "three_expressions.py"
+    command = [sys.executable, str(example), "4096", "0.5"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    assert "functions against operators" in done.stdout
+    assert "into_one" in done.stdout and "wrong" not in done.stdout

@@ -1,0 +1,53 @@
+"""Results of functions: what is taken out of them, and how they differ."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.device  # importing the room loads dpctl
+
+
+def test_arrays_are_found_in_lists_and_mappings_and_are_copies() -> None:
+    from harness.callables.results import arrays_of
+
+    array = np.arange(3)
+    found = arrays_of({"a": (array, 2.5), "b": "words", "c": None})
+    assert sorted(found) == ["result['a'][0]", "result['a'][1]"]
+    array[:] = 9
+    assert found["result['a'][0]"].tolist() == [0, 1, 2]
+    assert arrays_of(None) == {}
+
+
+def test_arrays_of_dpnp_and_dpctl_come_to_the_host() -> None:
+    import dpctl.tensor as dpt
+    import dpnp
+
+    from harness.callables.results import arrays_of
+
+    found = arrays_of([dpnp.ones(2, dtype=np.float32), dpt.ones(3, dtype=np.int32)])
+    assert [array.tolist() for array in found.values()] == [[1, 1], [1, 1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("actual", "words"),
+    [
+        (np.float32([1, np.nan, np.inf]), ""),
+        (np.float32([1.00001, np.nan, np.inf]), ""),
+        (np.float32([2, np.nan, np.inf]), "1 of 3 elements differ; first at (0,): 2.0 instead of 1.0"),
+        (np.float32([1, 5, np.inf]), "1 of 3 elements differ"),
+        (np.float64([1, np.nan, np.inf]), "dtype float64 instead of float32"),
+        (np.float32([1]), "shape (1,) instead of (3,)"),
+    ],
+)
+def test_differences(actual: np.ndarray, words: str) -> None:
+    from harness.callables.results import differences
+
+    found = differences({"result": actual}, {"result": np.float32([1, np.nan, np.inf])}, 1e-4, 0)
+    assert words in found and bool(words) == bool(found)
+
+
+def test_a_result_that_is_missing_is_told() -> None:
+    from harness.callables.results import differences
+
+    assert differences({}, {"result": np.ones(1)}, 0, 0) == "result is missing"
