@@ -9,10 +9,15 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from harness.runtime.stack import is_current
+
 DISTRIBUTION = "xebench"
 
 _PINNED = re.compile(r"^([A-Za-z0-9._-]+)\s*\(?==\s*([0-9][0-9A-Za-z.*]*)\)?")
 _BOUND = re.compile(r"(>=|<)\s*(\d+)\.(\d+)")
+
+# What the current stack is made of; the rest comes with these.
+_CURRENT = ("dpctl", "dpnp", "intel-opencl-rt")
 
 # Packages that our own metadata leaves to these, which pin them.
 _PINNED_BY = ("intel-opencl-rt", "mkl-dpcpp")
@@ -50,8 +55,11 @@ def installed_version(package: str) -> str | None:
 def mend_command(packages: Iterable[str], pins: Mapping[str, str] | None = None) -> str:
     """The command that installs ``packages`` in the versions that this project needs.
 
-    ``--no-deps``, since no resolver accepts the set: the CPU driver is newer than its SYCL runtime asks for.
+    ``--no-deps``, since no resolver accepts the pinned set: the CPU driver is newer than its SYCL runtime asks for.
     """
+    if is_current():
+        installer = "conda install" if in_conda() else f"{shlex.quote(sys.executable)} -m pip install --upgrade"
+        return f"run {installer} {' '.join(packages)}"
     if in_conda():
         return "run conda env update --file conda-env.yml"
     pins = pinned_versions() if pins is None else pins
@@ -66,6 +74,8 @@ def environment_command(python: str = "") -> str:
     Args:
         python: version of Python to make it with, if this is not the right one.
     """
+    if is_current():
+        return mend_command([*_CURRENT])
     if in_conda():
         return "make the environment again: conda env create --file conda-env.yml"
     interpreter = f" PYTHON=/path/to/python{python}" if python else ""
