@@ -13,10 +13,27 @@ from harness.patterns.pattern import Pattern
 from harness.patterns.problem import Problem, inout, output
 
 if TYPE_CHECKING:
+    from harness.dpex import device_func, kernel, kernel_api, specialize
     from harness.records import load_run
 
 __version__ = "0.1.0"
-__all__ = ["Claim", "Figure", "Pattern", "Problem", "fit", "inout", "load_run", "output"]
+__all__ = [
+    "Claim",
+    "Figure",
+    "Pattern",
+    "Problem",
+    "device_func",
+    "fit",
+    "inout",
+    "kernel",
+    "kernel_api",
+    "load_run",
+    "output",
+    "specialize",
+]
+
+#: What needs the SYCL runtime: looked up in ``harness.dpex`` when it is asked for.
+_OF_KERNELS = ("device_func", "kernel", "kernel_api", "specialize")
 
 
 def __getattr__(name: str) -> Any:
@@ -24,4 +41,8 @@ def __getattr__(name: str) -> Any:
         from harness.records import load_run
 
         return load_run
+    if name in _OF_KERNELS:
+        from harness import dpex
+
+        return getattr(dpex, name)
     raise AttributeError(f"module 'harness' has no attribute {name!r}")
