@@ -23,7 +23,7 @@ from harness.dpex import atomics, kernel_api, native, sub_group, vector, work_gr
 from harness.dpex.compiled_kernel import CompiledKernel
 from harness.dpex.compiler import compile_kernel
 from harness.dpex.contexts import separate_context
-from harness.dpex.decorators import device_func, kernel, options_of, specialize
+from harness.dpex.decorators import device_func, kernel, load_numba_dpex, options_of, specialize
 from harness.dpex.device_kernel import DeviceKernel, build
 from harness.dpex.dpex_errors import (
     ArgumentError,
@@ -77,6 +77,7 @@ __all__ = [
     "device_func",
     "kernel",
     "kernel_api",
+    "load_numba_dpex",
     "native",
     "options_of",
     "separate_context",

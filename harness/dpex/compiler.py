@@ -6,7 +6,7 @@ A :class:`CompiledKernel` is all that is known of where a kernel came from to wh
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -15,6 +15,9 @@ from harness.dpex.compiled_kernel import CompiledKernel
 from harness.dpex.signature import Signature, not_a_kernel, signature_of
 from harness.dpex.spirv_cache import SpirvCache
 from harness.runtime.stack import is_current
+
+#: Makes the SPIR-V of a kernel for a signature, with the help of a cache or without.
+Source = Callable[[Any, Signature, SpirvCache | None], CompiledKernel]
 
 _compiled: WeakKeyDictionary[Any, dict[Signature, CompiledKernel]] = WeakKeyDictionary()
 
@@ -47,11 +50,18 @@ def compile_for(kernel: Any, signature: Signature, cache: SpirvCache | None) -> 
     earlier = _compiled.setdefault(kernel, {})
     if signature in earlier:
         return replace(earlier[signature], stages={"typing": time.perf_counter_ns() - started}, cached=True)
-    earlier[signature] = _make(kernel, signature, cache)
+    earlier[signature] = _source(kernel, signature, cache)
     return earlier[signature]
 
 
-def _make(kernel: Any, signature: Signature, cache: SpirvCache | None) -> CompiledKernel:
+def use_source(source: Source) -> None:
+    """Take kernels from another source from now on, in this process: who makes a pack sees all of them so."""
+    global _source  # noqa: PLW0603
+    _source = source
+
+
+def of_this_stack(kernel: Any, signature: Signature, cache: SpirvCache | None) -> CompiledKernel:
+    """Where kernels come from unless somebody says otherwise."""
     if is_current():
         from harness.dpex.shipped import find_shipped
 
@@ -59,3 +69,6 @@ def _make(kernel: Any, signature: Signature, cache: SpirvCache | None) -> Compil
     from harness.dpex.numba_compiler import compile_by_numba
 
     return compile_by_numba(kernel, signature, cache)
+
+
+_source: Source = of_this_stack

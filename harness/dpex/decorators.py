@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from harness.dpex.dpex_errors import NeedsCompiler
 from harness.dpex.kernel_options import NO_OPTIONS, KernelOptions
 from harness.dpex.source_kernel import SourceFunction, SourceKernel
 from harness.runtime.stack import is_current
@@ -82,6 +83,19 @@ def device_func(function: Callable[..., Any] | None = None, *, error_model: str 
         return numba_dpex.device_func(error_model=error_model, **options)(python_function)
 
     return decorate if function is None else decorate(function)
+
+
+def load_numba_dpex() -> Any:
+    """The module ``numba_dpex``, for what only it has, such as its own ``call_kernel``.
+
+    Raises:
+        NeedsCompiler: the current stack has none; a variant that asks for it is skipped there.
+    """
+    if is_current():
+        raise NeedsCompiler("numba_dpex.call_kernel and the like")
+    import numba_dpex
+
+    return numba_dpex
 
 
 def options_of(dispatcher: Any) -> KernelOptions:

@@ -13,7 +13,7 @@ class NeedsCompiler(DpexError, Unsupported, RuntimeError):
     """Something that numba-dpex alone does was asked for where it is not."""
 
     def __init__(self, what: str) -> None:
-        super().__init__(f"{what} needs numba-dpex, which the current stack does not have: use the pinned environment")
+        super().__init__(f"{what}: numba-dpex is needed, which only the pinned environment has")
 
 
 class NotShipped(DpexError, Unsupported, RuntimeError):

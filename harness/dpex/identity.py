@@ -90,7 +90,7 @@ class Identity:
             self._token("enum", f"{type(value).__qualname__}.{value.name}")
             self.add(value.value)
         elif isinstance(value, np.generic):
-            self._token(value.dtype.name, repr(value.item()))
+            self._token(f"numpy {value.dtype.name}", repr(value.item()))
         elif isinstance(value, np.ndarray):
             self._add_array(value)
         elif isinstance(value, tuple | list):

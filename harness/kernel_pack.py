@@ -11,10 +11,16 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from harness.errors import BrokenEnvironment
+
+#: The project's own.
+OWN_PACK: Final = Path(__file__).with_name("shipped_kernels.zip")
+#: What stands for ``.py`` in the name of a pattern file's own pack.
+SUFFIX: Final = ".kernels.zip"
 
 _INDEX = "index.json"
 _FIRST_DATE_OF_ZIP = (1980, 1, 1, 0, 0, 0)
@@ -88,6 +94,11 @@ class Pack:
         if hashlib.sha256(module).hexdigest() != kernel.spirv:
             raise BrokenEnvironment(f"{self.path} is damaged ({kernel.kernel}): install xebench again")
         return module
+
+
+def pack_beside(file: Path) -> Path:
+    """Where the pack of a pattern file is."""
+    return file.with_name(file.stem + SUFFIX)
 
 
 def write_pack(path: Path, versions: Mapping[str, str], kernels: Iterable[tuple[PackedKernel, bytes]]) -> None:
