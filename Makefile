@@ -60,7 +60,7 @@ lint: install  ## ruff, ruff format, mypy, the rooms' imports, codespell
 
 lock:  ## requirements.lock again, from pyproject.toml (needs uv)
 	uv lock --quiet
-	uv export --quiet --all-groups --no-emit-project --no-emit-index-url --no-header --no-annotate --output-file requirements.lock >/dev/null
+	uv export --quiet --all-extras --all-groups --no-emit-project --no-emit-index-url --no-header --no-annotate --output-file requirements.lock >/dev/null
 	rm -f uv.lock
 
 clean:  ## remove the environment and caches

@@ -38,9 +38,9 @@ FIRST_GOOD_DRIVER = 2025
 def python_finding(version: tuple[int, int] | None = None) -> Finding:
     """Whether this Python can have the packages of its stack."""
     version = version or (sys.version_info.major, sys.version_info.minor)
-    first, beyond = pins.python_bounds()
+    first = pins.FIRST_PYTHON
     running = f"{version[0]}.{version[1]}"
-    if first <= version and (is_current() or version < beyond):
+    if first <= version and (is_current() or version < pins.BEYOND_PINNED):
         return Finding("python", "ok", "Python", f"{running} ({sys.executable})")
     wanted = f"{first[0]}.{first[1]}"
     detail = f"numba-dpex has no build for {running}, {wanted} is needed"

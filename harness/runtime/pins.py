@@ -14,7 +14,8 @@ from harness.runtime.stack import is_current
 DISTRIBUTION = "xebench"
 
 _PINNED = re.compile(r"^([A-Za-z0-9._-]+)\s*\(?==\s*([0-9][0-9A-Za-z.*]*)\)?")
-_BOUND = re.compile(r"(>=|<)\s*(\d+)\.(\d+)")
+# First Python that will do, and the first that the pinned stack has no wheels for.
+FIRST_PYTHON, BEYOND_PINNED = (3, 11), (3, 12)
 
 # What the current stack is made of; the rest comes with these.
 _CURRENT = ("dpctl", "dpnp", "intel-opencl-rt")
@@ -32,16 +33,6 @@ def parse_pins(requirements: Iterable[str]) -> dict[str, str]:
     """The ``name==version`` among requirement strings."""
     matches = (_PINNED.match(requirement.strip()) for requirement in requirements)
     return {match[1].lower(): match[2] for match in matches if match}
-
-
-def python_bounds() -> tuple[tuple[int, int], tuple[int, int]]:
-    """First Python version (major, minor) that fits, and the first that no longer does."""
-    try:
-        text = str(importlib.metadata.metadata(DISTRIBUTION)["Requires-Python"])
-    except importlib.metadata.PackageNotFoundError:
-        text = "".join(re.findall(r"^requires-python\s*=\s*(.*)$", _project_text(), re.MULTILINE))
-    bounds = {operator: (int(major), int(minor)) for operator, major, minor in _BOUND.findall(text)}
-    return bounds.get(">=", (0, 0)), bounds.get("<", (sys.maxsize, 0))
 
 
 def installed_version(package: str) -> str | None:
@@ -93,7 +84,8 @@ def _requirements() -> list[str]:
     except importlib.metadata.PackageNotFoundError:
         import tomllib  # not at the top: a Python that is too old must get as far as being told so
 
-        return list(tomllib.loads(_project_text()).get("project", {}).get("dependencies", ()))
+        project = tomllib.loads(_project_text()).get("project", {})
+        return [*project.get("dependencies", ()), *project.get("optional-dependencies", {}).get("kernels", ())]
 
 
 def _project_text() -> str:
