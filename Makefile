@@ -43,6 +43,9 @@ docs: install  ## pages that are generated from the code
 	$(BIN)/python -m harness.pages.projection > docs/projection.md
 	$(BIN)/python -m harness.pages.readme README.md results/cpu-epyc-2-cores
 
+pack: install  ## the kernels that stacks without numba-dpex launch; run it when a kernel has changed
+	$(BIN)/python -m harness.packing
+
 isa: install  ## generated code of the whole suite for Max and Arc, with the installed compiler; needs ocloc, no GPU
 	$(BIN)/xebench isa --gpu pvc,dg2
 
@@ -58,10 +61,10 @@ lint: install  ## ruff, ruff format, mypy, the rooms' imports, codespell
 
 lock:  ## requirements.lock again, from pyproject.toml (needs uv)
 	uv lock --quiet
-	uv export --quiet --all-groups --no-emit-project --no-emit-index-url --no-header --no-annotate --output-file requirements.lock >/dev/null
+	uv export --quiet --all-extras --all-groups --no-emit-project --no-emit-index-url --no-header --no-annotate --output-file requirements.lock >/dev/null
 	rm -f uv.lock
 
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help install bench study study-placement roofline-check test docs isa isa-current lint lock clean
+.PHONY: help install bench study study-placement roofline-check test docs pack isa isa-current lint lock clean

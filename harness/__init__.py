@@ -15,6 +15,7 @@ from harness.patterns.problem import Problem, inout, output
 
 if TYPE_CHECKING:
     from harness.callables import compare, measure, open_session
+    from harness.dpex import device_func, kernel, kernel_api, specialize
     from harness.records import load_run
 
 __version__ = "0.1.0"
@@ -24,16 +25,22 @@ __all__ = [
     "Pattern",
     "Problem",
     "compare",
+    "device_func",
     "fit",
     "inout",
+    "kernel",
+    "kernel_api",
     "load_run",
     "measure",
     "open_session",
     "output",
+    "specialize",
 ]
 
 #: What loads the SYCL runtime when it is asked for.
 _OF_CALLABLES = ("compare", "measure", "open_session")
+#: Likewise, looked up in ``harness.dpex``.
+_OF_KERNELS = ("device_func", "kernel", "kernel_api", "specialize")
 
 
 def __getattr__(name: str) -> Any:
@@ -45,4 +52,8 @@ def __getattr__(name: str) -> Any:
         from harness import callables
 
         return getattr(callables, name)
+    if name in _OF_KERNELS:
+        from harness import dpex
+
+        return getattr(dpex, name)
     raise AttributeError(f"module 'harness' has no attribute {name!r}")

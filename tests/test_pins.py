@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 
@@ -18,6 +19,7 @@ def project() -> dict[str, str]:
     data = tomllib.loads((ROOT / "pyproject.toml").read_text())
     wanted = [
         *data["project"]["dependencies"],
+        *data["project"]["optional-dependencies"]["kernels"],
         *data["dependency-groups"]["dev"],
         *data["build-system"]["requires"],
     ]
@@ -78,9 +80,13 @@ def test_conda_has_the_same_exact_versions() -> None:
         assert name in there, name
 
 
+def _wanted(project: dict[str, Any]) -> list[str]:
+    return [*project["dependencies"], *project["optional-dependencies"]["kernels"]]
+
+
 def test_conda_brings_everything_that_the_project_imports() -> None:
     data = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    wanted = {normal(re.split(r"[=<>]", text)[0]) for text in data["project"]["dependencies"]}
+    wanted = {normal(re.split(r"[=<>]", text)[0]) for text in _wanted(data["project"])}
     # the parts of the SYCL runtime are one package there
     parts = {"intel-sycl-rt", "intel-cmplr-lib-rt", "intel-cmplr-lib-ur", "intel-openmp"}
     assert wanted - parts <= set(conda())

@@ -12,6 +12,7 @@ from harness import __version__
 from harness.cli.devices_command import devices
 from harness.cli.doctor_command import doctor
 from harness.cli.isa_command import isa
+from harness.cli.kernels_command import kernels
 from harness.cli.list_command import list_patterns
 from harness.cli.occupancy_command import occupancy
 from harness.cli.output import run_program
@@ -27,7 +28,7 @@ def commands() -> None:
     """Does the advice of Intel's oneAPI GPU Optimization Guide hold on this device, and by how much?"""
 
 
-for _command in (doctor, devices, list_patterns, run, report, roofline, isa, occupancy, project):
+for _command in (doctor, devices, list_patterns, run, report, roofline, isa, occupancy, project, kernels):
     commands.add_command(_command)
 
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import dpctl
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
 from harness.doctor.ulp import first_difference
 from harness.dpex import kernel
+from harness.dpex import kernel_api as kapi
 from harness.dpex.kernel_store import KernelStore
 from harness.errors import NoDevice, named
 from harness.runtime.capabilities import missing

@@ -2,7 +2,8 @@
 
 An extension of numba-dpex that can be used without the rest of the harness. Importing it loads the SYCL runtime
 (``harness.runtime.load``, which does nothing when dpctl is importable already) and repairs numba-dpex once for
-this process (``harness.dpex.repairs``).
+this process (``harness.dpex.repairs``). Without numba-dpex (`harness.runtime.stack`) kernels that were compiled
+elsewhere are looked up (``harness.dpex.shipped``); all that builds and launches them is the same.
 
 Example:
     >>> compiled = compile_kernel(kernel, index_space, args, cache=SpirvCache())
@@ -18,11 +19,11 @@ from harness.runtime.loading import load
 
 load()
 
-from harness.dpex import atomics, call_kernel, native, repairs, sub_group, translate, vector, work_group
+from harness.dpex import atomics, kernel_api, native, sub_group, vector, work_group
 from harness.dpex.compiled_kernel import CompiledKernel
 from harness.dpex.compiler import compile_kernel
 from harness.dpex.contexts import separate_context
-from harness.dpex.decorators import device_func, kernel, options_of, specialize
+from harness.dpex.decorators import device_func, kernel, load_numba_dpex, options_of, specialize
 from harness.dpex.device_kernel import DeviceKernel, build
 from harness.dpex.dpex_errors import (
     ArgumentError,
@@ -30,6 +31,8 @@ from harness.dpex.dpex_errors import (
     IndexSpaceError,
     KernelBuildError,
     KernelCompileError,
+    NeedsCompiler,
+    NotShipped,
     OptionError,
     ProfilingUnavailable,
     RepairError,
@@ -40,10 +43,14 @@ from harness.dpex.events import DeviceEvent
 from harness.dpex.kernel_options import KernelOptions
 from harness.dpex.launch import PreparedLaunch
 from harness.dpex.spirv_cache import SpirvCache
+from harness.runtime.stack import is_current
 
-repairs.apply()
-translate.install()
-call_kernel.install()
+if not is_current():
+    from harness.dpex import call_kernel, repairs, translate
+
+    repairs.apply()
+    translate.install()
+    call_kernel.install()
 
 __all__ = [
     "ArgumentError",
@@ -55,6 +62,8 @@ __all__ = [
     "KernelBuildError",
     "KernelCompileError",
     "KernelOptions",
+    "NeedsCompiler",
+    "NotShipped",
     "OptionError",
     "PreparedLaunch",
     "ProfilingUnavailable",
@@ -67,6 +76,8 @@ __all__ = [
     "compile_kernel",
     "device_func",
     "kernel",
+    "kernel_api",
+    "load_numba_dpex",
     "native",
     "options_of",
     "separate_context",

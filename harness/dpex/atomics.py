@@ -4,7 +4,7 @@ numba-dpex's ``kernel_api.AtomicRef`` refuses ``fetch_*`` on uint32 and uint64. 
 an object in between, and return the old value::
 
     from harness.dpex import atomics
-    from numba_dpex.kernel_api import MemoryOrder, MemoryScope
+    from harness.dpex.kernel_api import MemoryOrder, MemoryScope
 
     atomics.fetch_add(histogram, bin, 1)
     atomics.fetch_max(best, 0, score, order=MemoryOrder.RELAXED, scope=MemoryScope.WORK_GROUP)
@@ -30,8 +30,8 @@ import operator
 from typing import Any
 
 from harness.dpex import _simulation
-from harness.dpex._intrinsics.atomic_calls import fetch
 from harness.dpex._intrinsics.device_function import device_function
+from harness.dpex._intrinsics.typers import fetch
 
 __all__ = ["fetch_add", "fetch_and", "fetch_max", "fetch_min", "fetch_or", "fetch_sub", "fetch_xor"]
 

@@ -1,26 +1,23 @@
-"""Kernels to SPIR-V by numba-dpex, each stage timed by itself."""
+"""From a kernel to its SPIR-V: numba-dpex compiles it, or, where that is not, it was shipped.
+
+A :class:`CompiledKernel` is all that is known of where a kernel came from to what builds and launches it.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from numba.core import types
-from numba.core.compiler_lock import global_compiler_lock
-from numba_dpex.core.exceptions import KernelHasReturnValueError
-from numba_dpex.kernel_api_impl.spirv.dispatcher import CompilationMode, SPIRVKernelDispatcher
-
 from harness.dpex.compiled_kernel import CompiledKernel
-from harness.dpex.compiler_messages import compile_error, divergence_error
-from harness.dpex.decorators import options_of
-from harness.dpex.divergence import find_divergent_call
-from harness.dpex.fingerprint import fingerprint
-from harness.dpex.numba_types import numba_types
 from harness.dpex.signature import Signature, not_a_kernel, signature_of
 from harness.dpex.spirv_cache import SpirvCache
+from harness.runtime.stack import is_current
+
+#: Makes the SPIR-V of a kernel for a signature, with the help of a cache or without.
+Source = Callable[[Any, Signature, SpirvCache | None], CompiledKernel]
 
 _compiled: WeakKeyDictionary[Any, dict[Signature, CompiledKernel]] = WeakKeyDictionary()
 
@@ -38,6 +35,7 @@ def compile_kernel(
 
     Raises:
         KernelCompileError: the function cannot be compiled; names the kernel and the line.
+        NotShipped: nothing compiles it here, and it was not shipped.
         ArgumentError: arguments that a kernel cannot take.
         IndexSpaceError: an index space that the kernel cannot run in.
     """
@@ -47,44 +45,30 @@ def compile_kernel(
 def compile_for(kernel: Any, signature: Signature, cache: SpirvCache | None) -> CompiledKernel:
     """``compile_kernel`` for a signature that is known already."""
     started = time.perf_counter_ns()
-    # a device function is made by the same class
-    if not isinstance(kernel, SPIRVKernelDispatcher) or not _is_kernel(kernel):
+    if not hasattr(kernel, "py_func"):
         raise not_a_kernel(kernel)
     earlier = _compiled.setdefault(kernel, {})
     if signature in earlier:
         return replace(earlier[signature], stages={"typing": time.perf_counter_ns() - started}, cached=True)
-    key = fingerprint(kernel, signature) if cache else None
-    stored = cache.load(key) if cache and key else None
-    if stored:
-        name, spirv = stored
-        stages = {"typing": time.perf_counter_ns() - started}
-        compiled = CompiledKernel(name, spirv, options_of(kernel), signature, stages, cached=True)
-    else:
-        compiled = _compile(kernel, signature)
-        if cache and key:
-            cache.store(key, compiled.name, compiled.spirv)
-    earlier[signature] = compiled
-    return compiled
+    earlier[signature] = _source(kernel, signature, cache)
+    return earlier[signature]
 
 
-def _is_kernel(dispatcher: Any) -> bool:
-    return bool(dispatcher.targetoptions["_compilation_mode"] == CompilationMode.KERNEL)
+def use_source(source: Source) -> None:
+    """Take kernels from another source from now on, in this process: who makes a pack sees all of them so."""
+    global _source  # noqa: PLW0603
+    _source = source
 
 
-def _compile(kernel: Any, signature: Signature) -> CompiledKernel:
-    started = time.perf_counter_ns()
-    divergent = find_divergent_call(kernel.py_func)
-    if divergent is not None:
-        raise divergence_error(kernel.py_func, divergent)
-    try:
-        with global_compiler_lock:
-            result = kernel._compiler.compile(numba_types(signature), None)
-            if result.signature.return_type not in (None, types.none, types.void):
-                raise KernelHasReturnValueError(kernel.py_func.__name__, result.signature.return_type)
-    except Exception as error:
-        raise compile_error(kernel.py_func, error) from error
-    module = result.kernel_device_ir_module
-    total = time.perf_counter_ns() - started
-    stages = {"typing": total - module.translate_ns, "translate": module.translate_ns}
-    name, spirv, options = module.kernel_name, module.kernel_bitcode, module.options
-    return CompiledKernel(name, spirv, options, signature, stages, cached=False, llvm_ir=module.llvm_ir)
+def of_this_stack(kernel: Any, signature: Signature, cache: SpirvCache | None) -> CompiledKernel:
+    """Where kernels come from unless somebody says otherwise."""
+    if is_current():
+        from harness.dpex.shipped import find_shipped
+
+        return find_shipped(kernel, signature)
+    from harness.dpex.numba_compiler import compile_by_numba
+
+    return compile_by_numba(kernel, signature, cache)
+
+
+_source: Source = of_this_stack

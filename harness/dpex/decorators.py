@@ -2,7 +2,8 @@
 
 ``@kernel(...)`` is a drop-in for ``numba_dpex.kernel``; its options hold for ``compile_kernel`` of this package
 and for numba-dpex's own ``call_kernel`` and ``call_kernel_async``. A kernel made by ``numba_dpex.kernel`` works
-too and has no options.
+too and has no options. On the current stack, which has no numba-dpex, a decorated function is kept as it is
+(:mod:`harness.dpex.source_kernel`).
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numba_dpex
-
+from harness.dpex.dpex_errors import NeedsCompiler
 from harness.dpex.kernel_options import NO_OPTIONS, KernelOptions
+from harness.dpex.source_kernel import SourceFunction, SourceKernel
+from harness.runtime.stack import is_current
 
 _ATTRIBUTE = "dpex_options"
 
@@ -40,7 +42,7 @@ def kernel(
         numba_options: passed to ``numba_dpex.kernel``.
 
     Returns:
-        A numba-dpex kernel dispatcher, or a decorator that makes one.
+        A numba-dpex kernel dispatcher (a ``SourceKernel`` where there is none), or a decorator that makes one.
 
     Raises:
         OptionError: an option has a value that means nothing.
@@ -59,6 +61,10 @@ def kernel(
     )
 
     def decorate(python_function: Callable[..., None]) -> Any:
+        if is_current():
+            return SourceKernel(python_function, {"error_model": error_model, **numba_options}, options)
+        import numba_dpex
+
         dispatcher = numba_dpex.kernel(error_model=error_model, **numba_options)(python_function)
         setattr(dispatcher._compiler, _ATTRIBUTE, options)
         return dispatcher
@@ -68,12 +74,34 @@ def kernel(
 
 def device_func(function: Callable[..., Any] | None = None, *, error_model: str = "numpy", **options: Any) -> Any:
     """``numba_dpex.device_func`` with ``error_model="numpy"``, so that a division in it has no branch either."""
-    decorate = numba_dpex.device_func(error_model=error_model, **options)
+
+    def decorate(python_function: Callable[..., Any]) -> Any:
+        if is_current():
+            return SourceFunction(python_function, {"error_model": error_model, **options})
+        import numba_dpex
+
+        return numba_dpex.device_func(error_model=error_model, **options)(python_function)
+
     return decorate if function is None else decorate(function)
+
+
+def load_numba_dpex() -> Any:
+    """The module ``numba_dpex``, for what only it has, such as its own ``call_kernel``.
+
+    Raises:
+        NeedsCompiler: the current stack has none; a variant that asks for it is skipped there.
+    """
+    if is_current():
+        raise NeedsCompiler("numba_dpex.call_kernel and the like")
+    import numba_dpex
+
+    return numba_dpex
 
 
 def options_of(dispatcher: Any) -> KernelOptions:
     """The options that ``kernel`` recorded for a dispatcher, or none for one of ``numba_dpex.kernel``."""
+    if isinstance(dispatcher, SourceFunction):
+        return dispatcher.options
     return options_of_compiler(dispatcher._compiler)
 
 

@@ -1,8 +1,8 @@
 """What a variant submits past its session is recorded as if it had used it.
 
-A worker process calls :func:`install` before it imports benchmark files. Functions of numba-dpex, dpnp and
-``dpctl.tensor`` then have stand-ins, which do what the original does until :func:`recorded_by` names the session that
-takes the calls. A session's queues are :class:`RecordedQueue`. Commands that go yet another way, such as those of
+A worker process calls :func:`install` before it imports benchmark files. Functions of numba-dpex (where it is), dpnp
+and ``dpctl.tensor`` then have stand-ins, which do what the original does until :func:`recorded_by` names the session
+that takes the calls. A session's queues are :class:`RecordedQueue`. Commands that go yet another way, such as those of
 ``dpctl.memory``, are left to the comparison of host times (:mod:`harness.analysis.unrecorded`).
 """
 
@@ -13,16 +13,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import dpctl
-import dpctl.tensor
 import dpnp
-import numba_dpex
-from dpctl.tensor import _copy_utils
-from numba_dpex.core import kernel_launcher
 
 from harness.errors import XebenchError
+from harness.runtime.stack import is_current
+from harness.runtime.tensor import tensor
 
 #: Where functions of arrays are found by users of dpnp and of dpctl.
-_LIBRARIES = (dpnp, dpnp.fft, dpnp.linalg, dpnp.random, dpctl.tensor)
+_LIBRARIES = (dpnp, dpnp.fft, dpnp.linalg, dpnp.random, tensor)
 
 #: How ``array[...] = value`` copies.
 _COPIES = ("_copy_from_usm_ndarray_to_usm_ndarray", "_copy_from_numpy_into")
@@ -151,16 +149,24 @@ class _QueueType(type(dpctl.SyclQueue)):  # type: ignore[misc]
 @functools.cache
 def install() -> None:
     """Put the stand-ins in place, for the rest of the process."""
-    for module in (numba_dpex, kernel_launcher):
-        module.call_kernel = _CallKernel("call_kernel", module.call_kernel)
-        module.call_kernel_async = _CallKernelAsync("call_kernel_async", module.call_kernel_async)
+    if not is_current():
+        _install_in_numba_dpex()
     for library in _LIBRARIES:
         for name, function in list(vars(library).items()):
             if _is_function(name, function):
                 setattr(library, name, _StandIn(name, function))
     for name in _COPIES:
-        setattr(_copy_utils, name, _StandIn("copy", getattr(_copy_utils, name)))
+        setattr(tensor._copy_utils, name, _StandIn("copy", getattr(tensor._copy_utils, name)))
     dpctl.SyclQueue = _QueueType("SyclQueue", (dpctl.SyclQueue,), {"__module__": "dpctl"})
+
+
+def _install_in_numba_dpex() -> None:
+    import numba_dpex
+    from numba_dpex.core import kernel_launcher
+
+    for module in (numba_dpex, kernel_launcher):
+        module.call_kernel = _CallKernel("call_kernel", module.call_kernel)
+        module.call_kernel_async = _CallKernelAsync("call_kernel_async", module.call_kernel_async)
 
 
 def _is_function(name: str, value: Any) -> bool:

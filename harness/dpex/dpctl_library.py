@@ -1,4 +1,4 @@
-"""dpctl's C interface (``libDPCTLSyclInterface.so.0``) by ctypes: submission and events at their cheapest.
+"""dpctl's C interface (``libDPCTLSyclInterface``) by ctypes: submission and events at their cheapest.
 
 dpctl's Python ``submit`` flattens its arguments anew at every call and takes no local memory; the C functions
 under it take prepared arrays. All of them swallow C++ exceptions and answer a null reference.
@@ -12,7 +12,11 @@ from typing import Any
 
 import dpctl
 
-_library = ctypes.CDLL(str(Path(dpctl.__file__).parent / "libDPCTLSyclInterface.so.0"))
+from harness.runtime.stack import is_current
+
+# the very file that dpctl's own modules have loaded: the pinned stack's wheel has copies under shorter names
+_NAME = "libDPCTLSyclInterface.so" if is_current() else "libDPCTLSyclInterface.so.0"
+_library = ctypes.CDLL(str(Path(dpctl.__file__).parent / _NAME))
 
 
 def bind(name: str, result: Any, *arguments: Any) -> Any:

@@ -9,6 +9,20 @@ class DpexError(Exception):
     """The root of the extension's own errors."""
 
 
+class NeedsCompiler(DpexError, Unsupported, RuntimeError):
+    """Something that numba-dpex alone does was asked for where it is not."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what}: numba-dpex is needed, which only the pinned environment has")
+
+
+class NotShipped(DpexError, Unsupported, RuntimeError):
+    """Nothing compiles a kernel here, and it was not shipped either; says what to do."""
+
+    def __init__(self, kernel: str, signature: str, what: str) -> None:
+        super().__init__(f"kernel {kernel} is not shipped for {signature}: {what}")
+
+
 class RepairError(DpexError, RuntimeError):
     """A repair of numba-dpex does not fit the installed version."""
 

@@ -1,5 +1,59 @@
-"""Index spaces and local memory: the only names of numba-dpex that launching a compiled kernel needs."""
+"""The names of kernels and of their launches, the same on both stacks: ``from harness import kernel_api as kapi``.
 
-from numba_dpex.kernel_api import LocalAccessor, NdRange, Range
+On the pinned stack they are numba-dpex's own. On the current one index spaces and local memory are ours, and what only
+kernels use is a name (`harness.dpex.kernel_names`).
+"""
 
-__all__ = ["LocalAccessor", "NdRange", "Range"]
+from typing import TYPE_CHECKING
+
+from harness.runtime.stack import is_current
+
+if TYPE_CHECKING or not is_current():
+    from numba_dpex.kernel_api import (
+        AddressSpace,
+        AtomicRef,
+        Group,
+        Item,
+        LocalAccessor,
+        MemoryOrder,
+        MemoryScope,
+        NdItem,
+        NdRange,
+        PrivateArray,
+        Range,
+        atomic_fence,
+        call_kernel,
+        group_barrier,
+    )
+else:
+    from harness.dpex.index_spaces import LocalAccessor, NdRange, Range
+    from harness.dpex.kernel_names import (
+        AddressSpace,
+        AtomicRef,
+        Group,
+        Item,
+        MemoryOrder,
+        MemoryScope,
+        NdItem,
+        PrivateArray,
+        atomic_fence,
+        call_kernel,
+        group_barrier,
+    )
+
+__all__ = [
+    "AddressSpace",
+    "AtomicRef",
+    "Group",
+    "Item",
+    "LocalAccessor",
+    "MemoryOrder",
+    "MemoryScope",
+    "NdItem",
+    "NdRange",
+    "PrivateArray",
+    "Range",
+    "atomic_fence",
+    "call_kernel",
+    "group_barrier",
+]

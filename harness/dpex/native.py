@@ -22,9 +22,8 @@ from typing import Any, Concatenate
 
 import numpy as np
 
-from harness.dpex._intrinsics import checks
 from harness.dpex._intrinsics.device_function import DeviceFunction, P, R, device_function
-from harness.dpex._intrinsics.mathematics import extended
+from harness.dpex._intrinsics.typers import checks, extended
 
 __all__ = [
     "cos",

@@ -33,9 +33,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from harness.dpex._intrinsics import block_access, checks, groups
-from harness.dpex._intrinsics.groups import GroupOperation
-from harness.dpex._intrinsics.spirv import Scope
+from harness.dpex._intrinsics.typers import GroupOperation, Scope, block_access, checks, groups
 from harness.dpex._simulation import GroupFunction, group_function
 
 __all__ = [

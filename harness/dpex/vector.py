@@ -30,9 +30,9 @@ from collections.abc import Callable
 from typing import Any, Concatenate
 
 from harness.dpex import _simulation
-from harness.dpex._intrinsics import vectors
+from harness.dpex._intrinsics.alignment import alignment
 from harness.dpex._intrinsics.device_function import DeviceFunction, P, R, Typer
-from harness.dpex._intrinsics.vectors import alignment
+from harness.dpex._intrinsics.typers import vectors
 from harness.dpex.dpex_errors import ArgumentError
 from harness.dpex.signature import as_usm_array
 

@@ -17,9 +17,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from harness.dpex._intrinsics import checks, groups
-from harness.dpex._intrinsics.groups import GroupOperation
-from harness.dpex._intrinsics.spirv import Scope
+from harness.dpex._intrinsics.typers import GroupOperation, Scope, checks, groups
 from harness.dpex._simulation import group_function
 
 __all__ = [

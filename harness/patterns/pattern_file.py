@@ -26,7 +26,7 @@ def load_file(path: Path) -> list[Pattern]:
     except PatternError:
         raise
     except (Exception, SystemExit) as error:
-        raise PatternError(f"{path.name}{_line_in(path, error)}: {named(error)}: mend the pattern file") from error
+        raise PatternError(f"{path.name}{_line_in(path, error)}: {named(error)}: {_advice(error)}") from error
     # a second name for a pattern is no second pattern
     patterns = list(dict.fromkeys(value for value in vars(module).values() if isinstance(value, Pattern)))
     if not patterns:
@@ -37,6 +37,12 @@ def load_file(path: Path) -> list[Pattern]:
             raise PatternError(f"{path.name}: two patterns are named {pattern.name!r}: rename one")
         pattern.complete()
     return patterns
+
+
+def _advice(error: BaseException) -> str:
+    if isinstance(error, ImportError) and (error.name or "").partition(".")[0] == "numba_dpex":
+        return "import kernel and kernel_api from harness, which have them on every stack"
+    return "mend the pattern file"
 
 
 def _line_in(path: Path, error: BaseException) -> str:

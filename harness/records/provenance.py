@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from harness.children.process import run
 from harness.records.schema import SCHEMA_VERSION
+from harness.runtime.stack import stack
 
 #: Packages whose version may change a result: the compilers, the runtimes, the drivers, the statistics.
 PACKAGES: Final = (
@@ -63,6 +64,7 @@ def manifest(
         "command": list(command),
         "python": sys.version.split()[0],
         "platform": platform.platform(),
+        "stack": str(stack()),
         "packages": {name: _version(name) for name in PACKAGES},
         "environment": dict(environment),
         "machine": dict(machine),

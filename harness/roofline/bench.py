@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from numba_dpex import kernel_api as kapi
 
 from harness.analysis import metrics, timestamps
 from harness.dpex import DpexError
+from harness.dpex import kernel_api as kapi
 from harness.errors import Unsupported
 from harness.roofline import sizes
 from harness.roofline.search import FULL, Effort, Form, Measurement, WrongResult, grown, search

@@ -1,8 +1,8 @@
 """The shared libraries that dpctl, dpnp and numba-dpex need: where they are, and loading them.
 
-The wheels look for them in places that do not exist (their library path lost its ``$ORIGIN``), so they are
-loaded by full path, globally, before the first of these packages is imported. Under conda they are found
-anyway, and are the same files.
+The wheels of the pinned stack look for them in places that do not exist (their library path lost its ``$ORIGIN``), so
+they are loaded by full path, globally, before the first of these packages is imported. Under conda they are found
+anyway, and are the same files. The current stack's wheels find theirs by themselves.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+
+from harness.runtime.stack import is_current
 
 SYCL_LIBRARY = "libsycl.so.7"
 OPENCL_LOADER = "libOpenCL.so.1"
@@ -59,8 +61,17 @@ def find_library(name: str) -> Path | None:
     return next((path for folder in library_folders() if (path := folder / name).exists()), None)
 
 
+def sycl_library() -> Path | None:
+    """Full path of this environment's SYCL runtime, or None."""
+    if not is_current():
+        return find_library(SYCL_LIBRARY)
+    return next((path for folder in library_folders() for path in sorted(folder.glob("libsycl.so.[0-9]*"))), None)
+
+
 def missing_libraries() -> dict[str, str]:
     """Libraries that neither this environment nor the system has: name to the package that brings it."""
+    if is_current():
+        return {}
     absent = {
         name: package for name, package in LIBRARIES if find_library(name) is None and open_library(name) is not None
     }
@@ -70,7 +81,7 @@ def missing_libraries() -> dict[str, str]:
 
 
 def load_libraries() -> tuple[str, str] | None:
-    """Load all of :data:`LIBRARIES`; the environment's own, else the system's.
+    """Load all of :data:`LIBRARIES`, where wheels do not find them; the environment's own, else the system's.
 
     MKL's libraries do not name those that they need, so that all of them must be loaded globally. What is loaded after
     them takes their functions for those of the same name that it has itself, such as numpy its LAPACK. numpy is loaded
@@ -79,6 +90,8 @@ def load_libraries() -> tuple[str, str] | None:
     Returns:
         None, or of the first that cannot be loaded its package and the loader's one-line reason.
     """
+    if is_current():
+        return None
     try:
         import numpy  # noqa: F401
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Make dpctl, dpnp and numba_dpex importable from a clean shell, or say in one line why they are not."""
+"""Make dpctl, dpnp and, where it is, numba_dpex importable from a clean shell, or say in one line why they are not."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 from harness.errors import BrokenEnvironment
 from harness.runtime import files, gpu_nodes, libraries, opencl_drivers, packages, pins
 from harness.runtime.findings import Finding
+from harness.runtime.stack import is_current
 
 
 @functools.cache
@@ -48,7 +49,9 @@ def check_environment() -> None:
 
 
 def compiler_finding() -> Finding:
-    """Whether numba compiles at all."""
+    """Whether numba compiles at all; on the current stack it need not."""
+    if is_current():
+        return Finding("runtime", "ok", "kernels", "shipped: there is no numba-dpex that would compile them")
     value = os.environ.get("NUMBA_DISABLE_JIT", "0")
     if value.strip() in ("", "0"):
         return Finding("runtime", "ok", "numba", "compiles")
@@ -60,7 +63,7 @@ def runtime_finding() -> Finding:
     """Whether every shared library of the runtime is there."""
     absent = libraries.missing_libraries()
     if not absent:
-        where = libraries.find_library(libraries.SYCL_LIBRARY)
+        where = libraries.sycl_library()
         return Finding("runtime", "ok", "SYCL runtime", f"all libraries found ({where or 'of the system'})")
     owners = list(dict.fromkeys(absent.values()))
     detail = f"{_shortened(list(absent))} missing (package {', '.join(owners)})"

@@ -9,10 +9,16 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from harness.runtime.stack import is_current
+
 DISTRIBUTION = "xebench"
 
 _PINNED = re.compile(r"^([A-Za-z0-9._-]+)\s*\(?==\s*([0-9][0-9A-Za-z.*]*)\)?")
-_BOUND = re.compile(r"(>=|<)\s*(\d+)\.(\d+)")
+# First Python that will do, and the first that the pinned stack has no wheels for.
+FIRST_PYTHON, BEYOND_PINNED = (3, 11), (3, 12)
+
+# What the current stack is made of; the rest comes with these.
+_CURRENT = ("dpctl", "dpnp", "intel-opencl-rt")
 
 # Packages that our own metadata leaves to these, which pin them.
 _PINNED_BY = ("intel-opencl-rt", "mkl-dpcpp")
@@ -29,16 +35,6 @@ def parse_pins(requirements: Iterable[str]) -> dict[str, str]:
     return {match[1].lower(): match[2] for match in matches if match}
 
 
-def python_bounds() -> tuple[tuple[int, int], tuple[int, int]]:
-    """First Python version (major, minor) that fits, and the first that no longer does."""
-    try:
-        text = str(importlib.metadata.metadata(DISTRIBUTION)["Requires-Python"])
-    except importlib.metadata.PackageNotFoundError:
-        text = "".join(re.findall(r"^requires-python\s*=\s*(.*)$", _project_text(), re.MULTILINE))
-    bounds = {operator: (int(major), int(minor)) for operator, major, minor in _BOUND.findall(text)}
-    return bounds.get(">=", (0, 0)), bounds.get("<", (sys.maxsize, 0))
-
-
 def installed_version(package: str) -> str | None:
     """Version by the package's metadata, without importing it; None if there is none."""
     try:
@@ -50,8 +46,11 @@ def installed_version(package: str) -> str | None:
 def mend_command(packages: Iterable[str], pins: Mapping[str, str] | None = None) -> str:
     """The command that installs ``packages`` in the versions that this project needs.
 
-    ``--no-deps``, since no resolver accepts the set: the CPU driver is newer than its SYCL runtime asks for.
+    ``--no-deps``, since no resolver accepts the pinned set: the CPU driver is newer than its SYCL runtime asks for.
     """
+    if is_current():
+        installer = "conda install" if in_conda() else f"{shlex.quote(sys.executable)} -m pip install --upgrade"
+        return f"run {installer} {' '.join(packages)}"
     if in_conda():
         return "run conda env update --file conda-env.yml"
     pins = pinned_versions() if pins is None else pins
@@ -66,6 +65,8 @@ def environment_command(python: str = "") -> str:
     Args:
         python: version of Python to make it with, if this is not the right one.
     """
+    if is_current():
+        return mend_command([*_CURRENT])
     if in_conda():
         return "make the environment again: conda env create --file conda-env.yml"
     interpreter = f" PYTHON=/path/to/python{python}" if python else ""
@@ -83,7 +84,8 @@ def _requirements() -> list[str]:
     except importlib.metadata.PackageNotFoundError:
         import tomllib  # not at the top: a Python that is too old must get as far as being told so
 
-        return list(tomllib.loads(_project_text()).get("project", {}).get("dependencies", ()))
+        project = tomllib.loads(_project_text()).get("project", {})
+        return [*project.get("dependencies", ()), *project.get("optional-dependencies", {}).get("kernels", ())]
 
 
 def _project_text() -> str:

@@ -7,7 +7,8 @@ import pytest
 from numba_dpex import kernel_api as kapi
 
 from harness.dpex import atomics, dpex_errors, native, sub_group, vector, work_group
-from harness.dpex._intrinsics.device_function import DeviceFunction, DeviceFunctionType
+from harness.dpex._intrinsics.device_function import DeviceFunction
+from harness.dpex._intrinsics.device_function_type import DeviceFunctionType
 from harness.dpex._simulation import NotSimulated
 
 pytestmark = pytest.mark.device

@@ -141,7 +141,7 @@ def test_a_corrupted_entry_is_compiled_again(tmp_path: Path, queue: Any) -> None
 
 @pytest.mark.device
 def test_without_a_fingerprint_nothing_is_stored(tmp_path: Path, queue: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.dpex.compiler.fingerprint", lambda kernel, signature: None)
+    monkeypatch.setattr("harness.dpex.numba_compiler.fingerprint", lambda kernel, signature: None)
     cache = SpirvCache(tmp_path)
     for _ in range(2):
         assert not compiled(7, cache, queue).cached

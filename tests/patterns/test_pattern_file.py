@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,3 +63,11 @@ def test_a_broken_file_is_told_in_one_line(file: Path, text: str, line: str) -> 
         load_file(file)
     assert str(caught.value).startswith(line.format(file=file))
     assert "\n" not in str(caught.value)
+
+
+def test_a_file_for_numba_dpex_alone_is_told_what_to_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "numba_dpex", None)
+    file = tmp_path / "own.py"
+    file.write_text("from numba_dpex import kernel_api\n")
+    with pytest.raises(PatternError, match=r"^own.py:1: .*: import kernel and kernel_api from harness"):
+        load_file(file)

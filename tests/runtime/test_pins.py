@@ -7,12 +7,18 @@ import shlex
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.runtime import pins
 
 SOURCE = Path(__file__).parents[2] / "pyproject.toml"
+
+
+def project() -> dict[str, Any]:
+    table: dict[str, Any] = tomllib.loads(SOURCE.read_text())["project"]
+    return table
 
 
 @pytest.fixture
@@ -31,21 +37,24 @@ def test_only_exact_versions_are_pins() -> None:
 
 
 def test_pins_are_those_of_the_project() -> None:
-    dependencies = tomllib.loads(SOURCE.read_text())["project"]["dependencies"]
-    assert pins.pinned_versions() == pins.parse_pins(dependencies)
+    assert pins.pinned_versions() == pins.parse_pins(project()["optional-dependencies"]["kernels"])
     assert pins.pinned_versions()["numba-dpex"].startswith("0.23.")
+    assert pins.parse_pins(project()["dependencies"]) == {}  # any resolver takes them
 
 
 @pytest.mark.usefixtures("not_installed")
 def test_a_source_tree_that_is_not_installed_reads_its_own_pyproject() -> None:
-    dependencies = tomllib.loads(SOURCE.read_text())["project"]["dependencies"]
-    assert pins.pinned_versions() == pins.parse_pins(dependencies)
-    assert pins.python_bounds() == ((3, 11), (3, 12))
+    assert pins.pinned_versions() == pins.parse_pins(project()["optional-dependencies"]["kernels"])
     assert pins.installed_version("dpctl") is None
 
 
 def test_python_bounds() -> None:
-    assert pins.python_bounds() == ((3, 11), (3, 12))
+    assert project()["requires-python"] == f">={pins.FIRST_PYTHON[0]}.{pins.FIRST_PYTHON[1]}"
+    assert pins.BEYOND_PINNED > pins.FIRST_PYTHON
+
+
+def test_what_metadata_says_of_an_extra_is_a_pin() -> None:
+    assert pins.parse_pins(['numba-dpex==0.23.0 ; extra == "kernels"']) == {"numba-dpex": "0.23.0"}
 
 
 def test_mending_installs_exact_versions_without_a_resolver(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,14 +10,8 @@ from numba.core.typing import signature
 from numba_dpex.kernel_api.memory_enums import AddressSpace
 
 from harness.dpex._intrinsics import addresses, checks
+from harness.dpex._intrinsics.alignment import alignment
 from harness.dpex._intrinsics.device_function import Typer
-
-_ALLOCATION_ALIGNMENT = 64
-
-
-def alignment(itemsize: int, width: int) -> int:
-    """The multiple, in bytes, that an aligned access of *width* elements of *itemsize* bytes promises."""
-    return min(itemsize * width, _ALLOCATION_ALIGNMENT)
 
 
 def load(width: int, *, aligned: bool = True) -> Typer:

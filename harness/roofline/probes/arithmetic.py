@@ -13,9 +13,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
 from harness.dpex import device_func, kernel, native, specialize
+from harness.dpex import kernel_api as kapi
 from harness.errors import Unsupported
 from harness.roofline.bench import ProbeGroup, nd_range
 from harness.roofline.expected import INTEGER_FACTOR, chain_operations, chain_starts, chain_sums

@@ -11,9 +11,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
 from harness.dpex import atomics, kernel, specialize
+from harness.dpex import kernel_api as kapi
 from harness.roofline.bench import ProbeGroup, nd_range
 from harness.roofline.expected import global_counts, local_counts
 from harness.roofline.forms import ATOMIC_FORMS

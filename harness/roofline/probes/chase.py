@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
 from harness.dpex import kernel
+from harness.dpex import kernel_api as kapi
 from harness.roofline.bench import ProbeGroup, nd_range
 from harness.roofline.catalogue import FOOTPRINTS, chase_name
 from harness.roofline.expected import LINE_BYTES, PER_LINE, ring_of, ring_order

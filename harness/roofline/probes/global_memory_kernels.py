@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
 from harness.dpex import device_func, kernel, vector
+from harness.dpex import kernel_api as kapi
 from harness.roofline.expected import HASH, LAST_SHIFT
 
 

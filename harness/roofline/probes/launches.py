@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
 from harness.analysis.timestamps import CLOCK_TOLERANCE
 from harness.dpex import PreparedLaunch, build, compile_kernel, kernel
+from harness.dpex import kernel_api as kapi
 from harness.roofline.bench import ProbeGroup, nd_range
 from harness.roofline.search import Measurement, WrongResult
 

@@ -11,9 +11,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
 from harness.dpex import kernel, specialize, vector
+from harness.dpex import kernel_api as kapi
 from harness.roofline.bench import ProbeGroup, nd_range
 from harness.roofline.expected import local_sums
 from harness.roofline.forms import LOCAL_FORMS

@@ -11,13 +11,13 @@ from functools import partial
 from statistics import median
 from typing import Any
 
-import numba_dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
 from harness.analysis.intervals import Interval, speedup
 from harness.analysis.metrics import EventTimes, queue_ns, union_ns
 from harness.analysis.timer_quality import Linearity, linearity, timer_quantum
+from harness.dpex import kernel
+from harness.dpex import kernel_api as kapi
 from harness.runner.worker.overhead import sample_overheads
 from harness.sampling.blocks import sample_family
 from harness.sampling.limits import Sampling
@@ -40,12 +40,12 @@ MOST_GROWTH = 100
 PAIR_BLOCKS = 40
 
 
-@numba_dpex.kernel(error_model="numpy")  # type: ignore[untyped-decorator]
+@kernel
 def _nothing(item: kapi.NdItem, x: Any) -> None:
     pass
 
 
-@numba_dpex.kernel(error_model="numpy")  # type: ignore[untyped-decorator]
+@kernel
 def _known_length(item: kapi.NdItem, x: Any, factor: Any, trips: Any) -> None:
     # each step needs the one before, and the factor is not known to the compiler: no step can be saved
     i = item.get_global_id(0)

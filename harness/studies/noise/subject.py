@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import numba_dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
 from harness.analysis.intervals import speedup
 from harness.analysis.statistics import Floats
+from harness.dpex import kernel_api as kapi
 from harness.session.device_memory import DeviceMemory
 from harness.session.session import Session
 from harness.studies.noise.known_pairs import EXCESSES, KnownPair

@@ -1,0 +1,84 @@
+"""``python -m harness.packing``: the project's own pack; with the path of a pattern file, the pack beside that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from harness.cli.options import DEVICE
+from harness.cli.output import run_program, say
+from harness.errors import XebenchError
+from harness.runtime import pins
+from harness.runtime.stack import is_current
+
+#: Packages that decide what a kernel becomes.
+PACKAGES: Final = ("numba-dpex", "numba", "llvmlite", "dpcpp-llvm-spirv")
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@DEVICE
+@click.option("--check", is_flag=True, help="Write nothing, compile nothing: fail where the pack lacks a kernel.")
+def main(files: tuple[Path, ...], device: str, check: bool) -> None:
+    """Compile the kernels of pattern FILES, or of the project, into a pack for the current stack."""
+    from harness import runtime
+
+    runtime.load()
+    if is_current() and not check:
+        raise XebenchError("kernels are compiled in the pinned environment only: run this there")
+    chosen = runtime.select_device(device).device.device
+    if not files:
+        _pack(chosen, None, check)
+    for file in files:
+        _pack(chosen, file.resolve(), check)
+
+
+def _pack(device: str, file: Path | None, check: bool) -> None:
+    from harness.dpex import compiler
+    from harness.kernel_pack import OWN_PACK, pack_beside, write_pack
+    from harness.packing.recorder import Recorder
+
+    recorder = Recorder(_of_packs if check else compiler.of_this_stack, only=file)
+    compiler.use_source(recorder)
+    failures = list(_collect(device, file, lambda: len(recorder.kernels)))
+    failures += recorder.missing
+    failures += [f"{kernel} cannot be shipped: it refers to {what}" for kernel, what in recorder.unknown.items()]
+    for failure in failures:
+        say(failure)
+    if not check:
+        path = pack_beside(file) if file else OWN_PACK
+        write_pack(path, {name: pins.installed_version(name) or "" for name in PACKAGES}, recorder.kernels.values())
+        say(f"wrote {path}: {len(recorder.kernels)} kernels, {path.stat().st_size / 1000:.0f} kB")
+    if failures:
+        raise XebenchError(f"the pack lacks kernels: {len(failures)} failures, see above")
+
+
+def _of_packs(kernel: Any, signature: Any, cache: Any) -> Any:
+    from harness.dpex.shipped import find_shipped
+
+    return find_shipped(kernel, signature)
+
+
+def _collect(device: str, file: Path | None, known: Callable[[], int]) -> Iterable[str]:
+    from harness.dpex import direct_calls
+    from harness.packing.own_kernels import collect_own_kernels
+    from harness.packing.pattern_kernels import collect_kernels
+    from harness.patterns.reading import read
+    from harness.patterns.registry import builtin_files
+
+    if file is None:
+        yield from collect_own_kernels(device)
+    direct_calls.install()
+    yield from _unique(collect_kernels(device, read([file] if file else builtin_files()), known))
+
+
+def _unique(lines: Iterable[str]) -> Iterator[str]:
+    """Each line once: variants fail alike at all sizes."""
+    return iter(dict.fromkeys(lines))
+
+
+if __name__ == "__main__":
+    run_program(main, "python -m harness.packing")

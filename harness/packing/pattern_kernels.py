@@ -1,0 +1,112 @@
+"""The kernels of patterns, for every device: each variant runs once for each of its problems, and launches nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from harness.dpex.compiler import compile_for
+from harness.dpex.events import DeviceEvent
+from harness.dpex.kernel_store import KernelStore
+from harness.dpex.signature import signature_of
+from harness.errors import Unsupported, named
+from harness.patterns.declaration import PatternInfo
+from harness.patterns.plan import Family, build_plan
+from harness.runner.worker.bound_problem import Binding, Bound
+from harness.runner.worker.prepare import find_pattern, make_problem
+from harness.runner.worker.variant_run import accepted, start
+from harness.session.device_memory import DeviceMemory
+from harness.session.session import Session
+from harness.vocabulary import DeviceClass
+
+#: What devices offer: Intel's CPUs and GPUs, and others' GPUs.
+SUB_GROUP_SIZES: Final = (8, 16, 32, 64)
+
+
+class CompilingStore(KernelStore):
+    """Compiles what is to be launched, and launches nothing."""
+
+    def submit(
+        self, kernel: Any, queue: Any, index_space: Any, arguments: Sequence[Any], depends: Sequence[Any] = ()
+    ) -> DeviceEvent:
+        """An event that tells of nothing."""
+        compile_for(kernel, signature_of(kernel, index_space, arguments), None)
+        return DeviceEvent(queue.submit_barrier())
+
+
+class CompilingSession(Session):
+    """A session whose device has a sub-group size that one chooses, and runs no kernel.
+
+    Attributes:
+        sub_group_size: of the device that is meant.
+    """
+
+    sub_group_size = SUB_GROUP_SIZES[0]
+
+
+def collect_kernels(device: str, patterns: Sequence[PatternInfo], known: Callable[[], int]) -> Iterator[str]:
+    """Ask for every kernel of some patterns; gives a line for each variant that fails.
+
+    Where a second preset asks for no kernel that the first did not, sizes are no part of the kernels, and the others
+    are left out: the guide's problems may not fit this machine.
+
+    Args:
+        device: SYCL filter string: any that has memory.
+        patterns: what to go through.
+        known: how many kernels were asked for.
+    """
+    session = CompilingSession(Session.on(device).queue, CompilingStore())
+    for info in patterns:
+        for number, preset in enumerate(info.presets):
+            before = known()
+            for family in build_plan([info], preset):
+                yield from _collect_family(session, info, family)
+            if number and known() == before:
+                break
+
+
+def _collect_family(session: CompilingSession, info: PatternInfo, family: Family) -> Iterator[str]:
+    pattern = find_pattern(info.source, info.name)
+    made: dict[str, Binding] = {}
+    failures: dict[str, None] = {}
+    for concrete in _on_devices(family):
+        session.sub_group_size = concrete.sub_group_size
+        numbers = concrete.numbers
+        # one problem at a time: those of the guide are large
+        key = repr(accepted(pattern.make_problem, numbers)) if pattern.make_problem else ""
+        if key not in made:
+            made.clear()
+            made[key] = Binding(make_problem(pattern, numbers, 0), numbers, DeviceMemory(session.queue))
+        bound = Bound(**{**vars(made[key].bound), **numbers})
+        for variant in pattern.variants.values():
+            try:
+                start(variant.function, session, bound, concrete.axes)
+            except Unsupported:
+                pass  # by the device here: what it was to launch is compiled
+            except Exception as error:
+                failures[f"{info.name}/{variant.name}: {named(error)}"] = None
+            session.wait()
+            session.forget_queues(1)
+            session.begin()
+    session.release()
+    yield from failures
+
+
+class _OnDevice:
+    """A family as some device has it."""
+
+    def __init__(self, family: Family, device_class: DeviceClass, sub_group_size: int) -> None:
+        concrete = family.on(device_class, (sub_group_size,))
+        self.sub_group_size = sub_group_size
+        self.axes: Mapping[str, Any] = concrete.axes
+        self.numbers: dict[str, Any] = {**concrete.sizes, **concrete.axes}
+
+
+def _on_devices(family: Family) -> list[_OnDevice]:
+    """One for each class of devices that differ in sizes, and each sub-group size."""
+    seen: dict[str, _OnDevice] = {}
+    for device_class in DeviceClass:
+        for size in SUB_GROUP_SIZES:
+            one = _OnDevice(family, device_class, size)
+            seen.setdefault(f"{one.numbers} {size}", one)
+    return list(seen.values())

@@ -1,0 +1,44 @@
+"""Which of two sets of packages this environment has: the one place that says so.
+
+*Pinned* has numba-dpex 0.23 and what works with it, on Python 3.11: kernels are written and compiled there. *Current*
+has dpctl and dpnp of today on any Python, and no numba-dpex, which nobody releases for them: kernels that the pinned
+stack has compiled are launched there.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import importlib.util
+from enum import StrEnum
+from typing import Final
+
+#: Of dpctl, where numba-dpex belongs: it is missing there if it cannot be found.
+_PINNED_DPCTL: Final = "0.17."
+
+
+class Stack(StrEnum):
+    """The two sets of packages."""
+
+    PINNED = "pinned"
+    CURRENT = "current"
+
+
+@functools.cache
+def stack() -> Stack:
+    """The stack of this environment; nothing is imported to find out."""
+    if importlib.util.find_spec("numba_dpex") is not None or _dpctl_version().startswith(_PINNED_DPCTL):
+        return Stack.PINNED
+    return Stack.CURRENT
+
+
+def is_current() -> bool:
+    """Whether kernels are shipped here, since nothing compiles them."""
+    return stack() is Stack.CURRENT
+
+
+def _dpctl_version() -> str:
+    try:
+        return importlib.metadata.version("dpctl")
+    except importlib.metadata.PackageNotFoundError:
+        return ""

@@ -1,0 +1,99 @@
+"""Kernels that were compiled elsewhere: found by what they are, or one line that says what to do."""
+
+import hashlib
+import re
+from pathlib import Path
+from typing import Any
+
+import dpctl.tensor as dpt
+import pytest
+from current_stack import run_without_numba
+
+from harness.dpex import NotShipped, compile_kernel, kernel, kernel_api, shipped
+from harness.dpex.identity import shipped_key, source_digest
+from harness.dpex.signature import signature_of
+from harness.kernel_pack import PackedKernel, write_pack
+
+pytestmark = pytest.mark.device
+
+
+@kernel(unroll=2)
+def add_one(item: kernel_api.Item, x: Any) -> None:
+    x[item.get_id(0)] += 1
+
+
+@pytest.fixture
+def array(queue: Any) -> Any:
+    return dpt.zeros(4, dtype="i4", sycl_queue=queue)
+
+
+@pytest.fixture
+def no_packs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Where the project's pack is looked for: there is none."""
+    path = tmp_path / "pack.zip"
+    monkeypatch.setattr(shipped, "OWN_PACK", path)
+    return path
+
+
+def test_a_shipped_kernel_is_what_was_compiled(array: Any, no_packs: Path) -> None:
+    compiled = compile_kernel(add_one, kernel_api.Range(4), (array,))
+    packed = PackedKernel(
+        kernel=compiled.name,
+        origin="here",
+        signature=str(compiled.signature),
+        atomic64=compiled.signature.atomic64,
+        options="{}",
+        source=source_digest(add_one),
+        key=shipped_key(add_one, compiled.signature),
+        spirv=hashlib.sha256(compiled.spirv).hexdigest(),
+    )
+    write_pack(no_packs, {}, [(packed, compiled.spirv)])
+    found = shipped.find_shipped(add_one, compiled.signature)
+    assert (found.name, found.spirv, found.options) == (compiled.name, compiled.spirv, compiled.options)
+    assert found.cached
+
+
+def test_what_is_not_shipped_is_one_line_with_the_way_to_make_it(array: Any, no_packs: Path) -> None:
+    signature = signature_of(add_one, kernel_api.Range(4), (array,))
+    with pytest.raises(NotShipped) as caught:
+        shipped.find_shipped(add_one, signature)
+    line = re.escape("kernel add_one is not shipped for (Item<1>, int32[:]C): run 'python -m harness.packing ")
+    assert re.fullmatch(line + r"\S+test_shipped.py' in the pinned environment", str(caught.value))
+
+
+def test_what_cannot_be_shipped_says_why(array: Any, no_packs: Path) -> None:
+    thing = object()
+
+    @kernel
+    def of_an_object(item: kernel_api.Item, x: Any) -> None:
+        x[0] = thing
+
+    with pytest.raises(NotShipped, match="it refers to <object object.*, so that it cannot be shipped"):
+        shipped.find_shipped(of_an_object, signature_of(of_an_object, kernel_api.Range(4), (array,)))
+
+
+def test_everything_is_importable_and_says_what_is_missing_without_numba() -> None:
+    done = run_without_numba(
+        "import harness.dpex as dpex, dpctl\n"
+        "from harness import kernel, kernel_api as kapi\n"
+        "from harness.dpex import atomics, native, sub_group, vector, work_group\n"
+        "from harness.runtime.tensor import empty\n"
+        "@kernel(sub_group_size=8)\n"
+        "def run(item: kapi.NdItem, x):\n"
+        "    x[0] = sub_group.reduce_add(x[0])\n"
+        "for call in (lambda: dpex.compile_kernel(run, kapi.Range(4), (empty(4),)), dpex.load_numba_dpex, run):\n"
+        "    try:\n"
+        "        call()\n"
+        "    except dpex.DpexError as error:\n"
+        "        print(type(error).__name__, error)\n"
+        "print(sub_group.reduce_add, vector.alignment(4, 4))\n"
+    )
+    assert done.returncode == 0, done.stderr
+    missing, module, call, names = done.stdout.splitlines()
+    assert missing.startswith("NotShipped kernel run is not shipped for (Item<1>, float64[:]C): ")
+    assert (
+        module == "NeedsCompiler numba_dpex.call_kernel and the like: numba-dpex is needed, which only the pinned "
+        "environment has"
+    )
+    assert call.startswith("NeedsCompiler a call of run on the host: ")
+    assert names == "<device function sub_group.reduce_add> 16"

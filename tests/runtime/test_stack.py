@@ -1,0 +1,78 @@
+"""Which stack an environment has, and what is asked of the current one."""
+
+from __future__ import annotations
+
+import importlib.util
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.runtime import libraries, loading, packages, pins, stack
+from harness.runtime.stack import Stack
+
+
+@pytest.fixture
+def current(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An environment without numba-dpex, whose dpctl is of today."""
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(stack, "_dpctl_version", lambda: "0.22.1")
+    monkeypatch.setattr(pins, "in_conda", lambda: False)
+    stack.stack.cache_clear()
+    yield
+    stack.stack.cache_clear()
+
+
+def test_where_numba_dpex_is_the_stack_is_pinned() -> None:
+    assert stack.stack() is Stack.PINNED
+    assert not stack.is_current()
+
+
+@pytest.mark.usefixtures("current")
+def test_without_numba_dpex_it_is_current() -> None:
+    assert stack.stack() is Stack.CURRENT
+
+
+@pytest.mark.usefixtures("current")
+def test_a_pinned_set_that_lost_numba_dpex_is_a_broken_pinned_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stack, "_dpctl_version", lambda: "0.17.0")
+    assert stack.stack() is Stack.PINNED
+
+
+@pytest.mark.usefixtures("current")
+@pytest.mark.parametrize(("version", "status"), [((3, 10), "error"), ((3, 11), "ok"), ((3, 12), "ok"), ((3, 14), "ok")])
+def test_any_python_from_3_11_on_will_do(version: tuple[int, int], status: str) -> None:
+    assert packages.python_finding(version).status == status
+
+
+@pytest.mark.usefixtures("current")
+@pytest.mark.parametrize(
+    ("dpctl", "status"), [(None, "error"), ("0.18.3", "error"), ("0.20.2", "error"), ("0.21.1", "ok"), ("1.0", "ok")]
+)
+def test_dpctl_must_be_of_a_version_that_can_be_loaded(dpctl: str | None, status: str) -> None:
+    versions = {"dpctl": dpctl, "dpnp": "0.20.0", "numpy": "2.5.5"}
+    found = {finding.title: finding for finding in packages.current_findings(versions.get)}
+    assert found["dpctl"].status == status
+    if status == "error":
+        assert "0.21 or later is needed" in found["dpctl"].detail
+        words = shlex.split(found["dpctl"].next_step)
+        assert words == ["run", sys.executable, "-m", "pip", "install", "--upgrade", "dpctl"]
+
+
+@pytest.mark.usefixtures("current")
+def test_nothing_of_the_pinned_set_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    assert {finding.title for finding in packages.package_findings()} == {"dpctl", "dpnp", "numpy"}
+    assert libraries.missing_libraries() == {}
+    assert libraries.load_libraries() is None
+    assert loading.compiler_finding().status == "ok"
+
+
+@pytest.mark.usefixtures("current")
+def test_the_sycl_runtime_is_found_whatever_its_version(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+
+    (tmp_path / "libsycl.so.9").touch()
+    monkeypatch.setattr(libraries, "library_folders", lambda: [tmp_path])
+    assert libraries.sycl_library() == tmp_path / "libsycl.so.9"
