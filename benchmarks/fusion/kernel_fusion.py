@@ -1,10 +1,9 @@
 """Keep intermediate data on the device, then do without it: fuse the kernels that pass it on."""
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Claim, Pattern, Problem, fit, output
+from harness import Claim, Pattern, Problem, fit, kernel, output
+from harness import kernel_api as kapi
 
 pattern = Pattern(
     name="kernel_fusion",
@@ -24,35 +23,35 @@ pattern = Pattern(
 LIMIT = 10
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def add(item: kapi.NdItem, a, b, total):
     i = item.get_global_id(0)
     if i < total.shape[0]:
         total[i] = a[i] + b[i]
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def clip(item: kapi.NdItem, total):
     i = item.get_global_id(0)
     if i < total.shape[0]:
         total[i] = np.int32(1) if total[i] > LIMIT else np.int32(0)
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def add_and_clip(item: kapi.NdItem, a, b, total):
     i = item.get_global_id(0)
     if i < total.shape[0]:
         total[i] = np.int32(1) if a[i] + b[i] > LIMIT else np.int32(0)
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def scale_and_shift(item: kapi.NdItem, total, c, d, y):
     i = item.get_global_id(0)
     if i < y.shape[0]:
         y[i] = total[i] * c[i] + d[i]
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def everything(item: kapi.NdItem, a, b, c, d, y):
     i = item.get_global_id(0)
     if i < y.shape[0]:

@@ -1,10 +1,9 @@
 """Allocate a temporary once, not in every iteration of a loop."""
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Claim, Pattern, Problem, inout
+from harness import Claim, Pattern, Problem, inout, kernel
+from harness import kernel_api as kapi
 
 pattern = Pattern(
     name="allocation_in_loop",
@@ -21,7 +20,7 @@ pattern = Pattern(
 )
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def part(item: kapi.Item, a, b, sign):
     i = item.get_id(0)
     sign[i] = np.int32(-1) if a[i] < b[i] else np.int32(1)

@@ -1,10 +1,9 @@
 """Finish on the device what was begun there: add up partial sums with a second kernel, not on the host."""
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Claim, Pattern, Problem, output
+from harness import Claim, Pattern, Problem, kernel, output
+from harness import kernel_api as kapi
 
 pattern = Pattern(
     name="intermediates_on_device",
@@ -25,7 +24,7 @@ pattern = Pattern(
 CHUNKS = 16  # of a compute unit, as many as lanes that the guide's GPU has there
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def sum_chunk(item: kapi.Item, x, partials, chunk):
     i = item.get_id(0)
     total = np.float32(0)
@@ -34,7 +33,7 @@ def sum_chunk(item: kapi.Item, x, partials, chunk):
     partials[i] = total
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def sum_all(item: kapi.Item, partials, total):
     result = np.float32(0)
     for k in range(partials.shape[0]):

@@ -1,10 +1,9 @@
 """Where an array lives decides what a kernel pays to reach it: device, host or shared memory, or a copy each time."""
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Claim, Figure, Pattern, Problem, fit, output
+from harness import Claim, Figure, Pattern, Problem, fit, kernel, output
+from harness import kernel_api as kapi
 
 pattern = Pattern(
     name="usm_kinds",
@@ -34,14 +33,14 @@ def faster(seconds, than, lines, against=""):
     return Claim("faster", against=against, on=("gpu",), figure=Figure(than / seconds, line=lines, metric="wall"))
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def add_triad(item: kapi.NdItem, a, b, c):
     i = item.get_global_id(0)
     if i < c.shape[0]:
         c[i] += a[i] + np.float32(FACTOR) * b[i]
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def clear(item: kapi.Item, c):
     c[item.get_id(0)] = np.float32(0)
 

@@ -4,11 +4,10 @@ The guide's third way is a buffer, made once, with a host accessor in every step
 what it costs beside them are the accessor's overloaded references on the host (G 6648), which Python cannot say.
 """
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Claim, Pattern, Problem, fit, output
+from harness import Claim, Pattern, Problem, fit, kernel, output
+from harness import kernel_api as kapi
 
 pattern = Pattern(
     name="usm_vs_buffers",
@@ -30,7 +29,7 @@ pattern = Pattern(
 CACHED = 1 << 14  # elements that stay in a cache of a core
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def advance(item: kapi.NdItem, data, device_steps):
     i = item.get_global_id(0)
     if i < data.shape[0]:

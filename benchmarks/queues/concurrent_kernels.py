@@ -1,10 +1,9 @@
 """Let kernels that do not need each other run at the same time: do not put them into an in-order queue."""
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Claim, Pattern, Problem, output
+from harness import Claim, Pattern, Problem, kernel, output
+from harness import kernel_api as kapi
 
 pattern = Pattern(
     name="concurrent_kernels",
@@ -23,7 +22,7 @@ KERNELS = 3  # independent ones in a round
 GROUP = 256  # one work-group a kernel: a single kernel cannot fill the device
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def add_up(item: kapi.NdItem, a, b, totals, work):
     lane = item.get_local_id(0)
     totals[lane] = np.int32(0)

@@ -2,12 +2,11 @@
 
 import ctypes
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Pattern, Problem, inout
-from harness.dpex import PreparedLaunch, build, compile_kernel
+from harness import Pattern, Problem, inout, kernel
+from harness import kernel_api as kapi
+from harness.dpex import PreparedLaunch, build, compile_kernel, load_numba_dpex
 
 pattern = Pattern(
     name="dispatch_routes",
@@ -26,7 +25,7 @@ pattern = Pattern(
 # All routes submit to one queue and wait for every kernel.
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def count_launch(item: kapi.Item, count):
     count[item.get_id(0)] += 1
 
@@ -48,6 +47,7 @@ def build_for(session, count):
 @pattern.naive
 def call_kernel(session, p):
     """numba_dpex.call_kernel, which waits by itself."""
+    dpex = load_numba_dpex()
     for _ in range(p.launches):
         dpex.call_kernel(count_launch, kapi.Range(1), p.count)
 
@@ -55,6 +55,7 @@ def call_kernel(session, p):
 @pattern.intermediate
 def call_kernel_async(session, p):
     """numba_dpex.call_kernel_async, then a wait for the kernel and for the release of its arguments."""
+    dpex = load_numba_dpex()
     for _ in range(p.launches):
         released, done = dpex.call_kernel_async(count_launch, kapi.Range(1), (), p.count)
         done.wait()

@@ -1,10 +1,9 @@
 """Submit all kernels, then wait: waiting for each adds the way to the device and back to every one."""
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Claim, Pattern, Problem, inout
+from harness import Claim, Pattern, Problem, inout, kernel
+from harness import kernel_api as kapi
 
 pattern = Pattern(
     name="kernel_launch_latency",
@@ -23,7 +22,7 @@ pattern = Pattern(
 
 
 # The guide's kernel is empty; this one counts its launches, or nobody could tell whether it ran.
-@dpex.kernel(error_model="numpy")
+@kernel
 def count_launch(item: kapi.Item, count):
     count[item.get_id(0)] += 1
 

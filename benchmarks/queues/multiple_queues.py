@@ -1,10 +1,9 @@
 """Several queues: in one context they cost nothing, in contexts of their own they build and copy everything again."""
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Claim, Pattern, Problem, output
+from harness import Claim, Pattern, Problem, kernel, output
+from harness import kernel_api as kapi
 
 pattern = Pattern(
     name="multiple_queues",
@@ -27,7 +26,7 @@ QUEUES = 3
 GROUP = 256  # one work-group a kernel: a single kernel cannot fill the device
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def add_up(item: kapi.NdItem, a, b, totals, row, work):
     lane = item.get_local_id(0)
     totals[row, lane] = np.int32(0)

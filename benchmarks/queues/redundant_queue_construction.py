@@ -1,10 +1,9 @@
 """Make a queue once: a new context builds every kernel again."""
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Claim, Pattern, Problem, output
+from harness import Claim, Pattern, Problem, kernel, output
+from harness import kernel_api as kapi
 
 pattern = Pattern(
     name="redundant_queue_construction",
@@ -23,7 +22,7 @@ pattern = Pattern(
 )
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def add_in_one_group(item: kapi.NdItem, x, total, scratch):
     lane = item.get_local_id(0)
     active = item.get_local_range(0)

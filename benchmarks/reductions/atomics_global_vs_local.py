@@ -1,10 +1,9 @@
 """Let a work-group count in shared local memory, and go to global memory once."""
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Claim, Pattern, Problem, fit, inout
+from harness import Claim, Pattern, Problem, fit, inout, kernel
+from harness import kernel_api as kapi
 
 pattern = Pattern(
     name="atomics_global_vs_local",
@@ -21,14 +20,14 @@ pattern = Pattern(
 )
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def add_to_global(item: kapi.NdItem, x, total):
     i = item.get_global_id(0)
     if i < x.shape[0]:
         kapi.AtomicRef(total, index=0).fetch_add(x[i])
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def add_to_local(item: kapi.NdItem, x, total, of_group):
     i = item.get_global_id(0)
     lane = item.get_local_id(0)

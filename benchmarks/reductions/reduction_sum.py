@@ -1,12 +1,11 @@
 """Sum an array: what limits a reduction is how often its work-items must meet."""
 
 import dpnp
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Claim, Pattern, Problem, fit, output
-from harness.dpex import kernel, sub_group, work_group
+from harness import Claim, Pattern, Problem, device_func, fit, kernel, output
+from harness import kernel_api as kapi
+from harness.dpex import sub_group, work_group
 
 pattern = Pattern(
     name="reduction_sum",
@@ -31,19 +30,19 @@ PER_LANE = 64  # elements that a lane of such a sub-group adds up
 WIDER = 2  # the guide's last two kernels have work-groups of 512
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def clear(item: kapi.Item, total):
     total[item.get_id(0)] = np.int32(0)
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def add_atomically(item: kapi.NdItem, x, total):
     i = item.get_global_id(0)
     if i < x.shape[0]:
         kapi.AtomicRef(total, index=0).fetch_add(x[i])
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def sum_chunk(item: kapi.Item, x, partials, chunk):
     i = item.get_id(0)
     total = np.int32(0)
@@ -52,7 +51,7 @@ def sum_chunk(item: kapi.Item, x, partials, chunk):
     partials[i] = total
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def sum_strided(item: kapi.Item, x, partials):
     i = item.get_id(0)
     total = np.int32(0)
@@ -63,7 +62,7 @@ def sum_strided(item: kapi.Item, x, partials):
     partials[i] = total
 
 
-@dpex.device_func
+@device_func
 def tree(item, scratch):
     """The sum of ``scratch`` comes to stand in its first element; every item of the group must call this."""
     lane = item.get_local_id(0)
@@ -76,7 +75,7 @@ def tree(item, scratch):
         active = half
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def sum_group(item: kapi.NdItem, x, partials, scratch):
     i = item.get_global_id(0)
     lane = item.get_local_id(0)
@@ -86,7 +85,7 @@ def sum_group(item: kapi.NdItem, x, partials, scratch):
         partials[item.get_group().get_group_id(0)] = scratch[0]
 
 
-@dpex.device_func
+@device_func
 def sum_own(item, x):
     """What this work-item has of its group's block: every ``work_group_size``-th of the block's elements."""
     size = item.get_local_range(0)
@@ -100,7 +99,7 @@ def sum_own(item, x):
     return total
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def sum_block_serially(item: kapi.NdItem, x, partials, scratch):
     lane = item.get_local_id(0)
     scratch[lane] = sum_own(item, x)
@@ -112,7 +111,7 @@ def sum_block_serially(item: kapi.NdItem, x, partials, scratch):
         partials[item.get_group().get_group_id(0)] = total
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def sum_block_by_tree(item: kapi.NdItem, x, partials, scratch):
     lane = item.get_local_id(0)
     scratch[lane] = sum_own(item, x)

@@ -1,10 +1,9 @@
 """Sum a small array: one work-item, atomics, or one work-group with barriers."""
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Claim, Pattern, Problem, inout
+from harness import Claim, Pattern, Problem, inout, kernel
+from harness import kernel_api as kapi
 
 pattern = Pattern(
     name="small_sum_barrier_vs_atomics",
@@ -22,7 +21,7 @@ pattern = Pattern(
 )
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def add_serially(item: kapi.Item, x, total):
     result = np.int32(0)
     for k in range(x.shape[0]):
@@ -30,14 +29,14 @@ def add_serially(item: kapi.Item, x, total):
     total[item.get_id(0)] = result
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def add_atomically(item: kapi.NdItem, x, total):
     i = item.get_global_id(0)
     if i < x.shape[0]:
         kapi.AtomicRef(total, index=0).fetch_add(x[i])
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def add_in_one_group(item: kapi.NdItem, x, total, scratch):
     lane = item.get_local_id(0)
     active = item.get_local_range(0)

@@ -1,10 +1,10 @@
 """Save the registers that hold an address for each lane: give one address for the sub-group."""
 
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Claim, Pattern, Problem, fit, output
-from harness.dpex import kernel, sub_group
+from harness import Claim, Pattern, Problem, fit, kernel, output
+from harness import kernel_api as kapi
+from harness.dpex import sub_group
 
 pattern = Pattern(
     name="block_io_registers",

@@ -1,10 +1,10 @@
 """Share a histogram's bins among the lanes of a sub-group, so that they fit their registers."""
 
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Claim, Pattern, Problem, fit, inout
-from harness.dpex import atomics, kernel, sub_group
+from harness import Claim, Pattern, Problem, fit, inout, kernel
+from harness import kernel_api as kapi
+from harness.dpex import atomics, sub_group
 
 pattern = Pattern(
     name="histogram_in_registers",

@@ -1,10 +1,9 @@
 """Let loads run ahead of stores: unroll, load first, or tell the compiler that the arrays do not overlap."""
 
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Claim, Pattern, Problem, output
-from harness.dpex import kernel
+from harness import Claim, Pattern, Problem, kernel, output
+from harness import kernel_api as kapi
 
 pattern = Pattern(
     name="restrict_and_unroll",

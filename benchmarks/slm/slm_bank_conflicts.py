@@ -1,10 +1,9 @@
 """Neighbouring work-items should read neighbouring words of shared local memory, not words of one bank."""
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Claim, Figure, Pattern, Problem, fit, output
+from harness import Claim, Figure, Pattern, Problem, fit, kernel, output
+from harness import kernel_api as kapi
 
 pattern = Pattern(
     name="slm_bank_conflicts",
@@ -26,7 +25,7 @@ pattern = Pattern(
 HOPS = 4  # words of SLM for each work-item: with 32 items at stride 16 they take the guide's 8 KiB
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def chase(item: kapi.NdItem, next_hop, ends, slm, stride, steps):
     i = item.get_global_id(0)
     first = item.get_local_id(0) * stride

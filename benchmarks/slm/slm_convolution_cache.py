@@ -1,10 +1,9 @@
 """Cache the input window of a 1-D convolution in shared local memory."""
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Claim, Pattern, Problem, fit, output
+from harness import Claim, Pattern, Problem, fit, kernel, output
+from harness import kernel_api as kapi
 
 pattern = Pattern(
     name="slm_convolution_cache",
@@ -23,7 +22,7 @@ M = 257  # taps, as in the guide
 HALO = M // 2  # elements that a group needs on each side of its own
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def read_global(item: kapi.NdItem, x, weights, y):
     i = item.get_global_id(0)
     total = np.int32(0)
@@ -32,7 +31,7 @@ def read_global(item: kapi.NdItem, x, weights, y):
     y[i] = total
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def read_slm_serial(item: kapi.NdItem, x, weights, y, window):
     i = item.get_global_id(0)
     lane = item.get_local_id(0)
@@ -53,7 +52,7 @@ def read_slm_serial(item: kapi.NdItem, x, weights, y, window):
     y[i] = total
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def read_slm(item: kapi.NdItem, x, weights, y, window):
     i = item.get_global_id(0)
     lane = item.get_local_id(0)

@@ -1,11 +1,10 @@
 """Count into a histogram of the work-group in shared local memory, then add it to the global one."""
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Claim, Pattern, Problem, fit, inout
-from harness.dpex import atomics, kernel, sub_group
+from harness import Claim, Pattern, Problem, fit, inout, kernel
+from harness import kernel_api as kapi
+from harness.dpex import atomics, sub_group
 
 pattern = Pattern(
     name="slm_histogram",
@@ -61,7 +60,7 @@ def count_in_registers_by(bins, lanes):
 def count_global_by(bins):
     fields, bits, mask = fields_of(bins), 64 // fields_of(bins), bins - 1
 
-    @dpex.kernel(error_model="numpy")
+    @kernel
     def count_global(item: kapi.NdItem, words, counts):
         size = item.get_local_range(0)
         first = item.get_group().get_group_id(0) * size * BLOCK + item.get_local_id(0)
@@ -77,7 +76,7 @@ def count_global_by(bins):
 def count_local_by(bins):
     fields, bits, mask = fields_of(bins), 64 // fields_of(bins), bins - 1
 
-    @dpex.kernel(error_model="numpy")
+    @kernel
     def count_local(item: kapi.NdItem, words, counts, of_group, zeroing_items):
         lane = item.get_local_id(0)
         size = item.get_local_range(0)

@@ -1,10 +1,9 @@
 """Multiply matrices: keep the sum in a register, and share tiles of the factors in shared local memory."""
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Claim, Figure, Pattern, Problem, output
+from harness import Claim, Figure, Pattern, Problem, kernel, output
+from harness import kernel_api as kapi
 
 pattern = Pattern(
     name="tiled_matmul",
@@ -24,7 +23,7 @@ TILE = 16  # rows and columns of a work-group and of its tiles, as in the guide
 # neighbouring columns.
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def sum_in_memory(item: kapi.NdItem, a, b, c):
     col = item.get_global_id(0)
     row = item.get_global_id(1)
@@ -33,7 +32,7 @@ def sum_in_memory(item: kapi.NdItem, a, b, c):
         c[row, col] += a[row, k] * b[k, col]
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def sum_in_register(item: kapi.NdItem, a, b, c):
     col = item.get_global_id(0)
     row = item.get_global_id(1)
@@ -43,7 +42,7 @@ def sum_in_register(item: kapi.NdItem, a, b, c):
     c[row, col] = total
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def tiles_in_slm(item: kapi.NdItem, a, b, c, tile_a, tile_b):
     col = item.get_global_id(0)
     row = item.get_global_id(1)

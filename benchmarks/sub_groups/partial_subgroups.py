@@ -1,10 +1,10 @@
 """Cut work-groups to a multiple of the sub-group's size, and be right where they are none."""
 
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Claim, Pattern, Problem, output
-from harness.dpex import kernel, sub_group
+from harness import Claim, Pattern, Problem, kernel, output
+from harness import kernel_api as kapi
+from harness.dpex import sub_group
 
 pattern = Pattern(
     name="partial_subgroups",

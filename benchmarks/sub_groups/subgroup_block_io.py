@@ -1,10 +1,10 @@
 """Read and write a sub-group's contiguous elements as one block."""
 
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Claim, Pattern, Problem, fit, output
-from harness.dpex import kernel, sub_group, vector
+from harness import Claim, Pattern, Problem, fit, kernel, output
+from harness import kernel_api as kapi
+from harness.dpex import sub_group, vector
 
 pattern = Pattern(
     name="subgroup_block_io",

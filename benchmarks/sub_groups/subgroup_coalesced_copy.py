@@ -1,11 +1,10 @@
 """Load and store contiguous elements with each instruction of a sub-group, not with each work-item."""
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Claim, Pattern, Problem, fit, output
-from harness.dpex import kernel, sub_group
+from harness import Claim, Pattern, Problem, fit, kernel, output
+from harness import kernel_api as kapi
+from harness.dpex import sub_group
 
 pattern = Pattern(
     name="subgroup_coalesced_copy",
@@ -24,7 +23,7 @@ pattern = Pattern(
 PER_ITEM = 16  # elements that each work-item copies
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def copy_contiguous(item: kapi.NdItem, x, y):
     first = item.get_global_id(0) * PER_ITEM
     for k in range(PER_ITEM):
@@ -34,7 +33,7 @@ def copy_contiguous(item: kapi.NdItem, x, y):
 def copy_interleaved_by(interleave):
     """The kernel with ``interleave`` as a constant, as a sub-group size is to the compiler: no divisions remain."""
 
-    @dpex.kernel(error_model="numpy")
+    @kernel
     def copy_interleaved(item: kapi.NdItem, x, y):
         i = item.get_global_id(0)
         first = i // interleave * interleave * PER_ITEM + i % interleave

@@ -4,12 +4,11 @@ Intel's compiler joins the 16 stores of one value of the naive variant into 4 wi
 hold on a GPU for this program; ``subgroup_coalesced_copy`` is the clearer pair.
 """
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Claim, Pattern, Problem, fit, output
-from harness.dpex import kernel, sub_group
+from harness import Claim, Pattern, Problem, fit, kernel, output
+from harness import kernel_api as kapi
+from harness.dpex import sub_group
 
 pattern = Pattern(
     name="subgroup_coalesced_store",
@@ -29,7 +28,7 @@ pattern = Pattern(
 PER_ITEM = 16  # elements that each work-item stores
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def store_contiguous(item: kapi.NdItem, x, value):
     first = item.get_global_id(0) * PER_ITEM
     for k in range(PER_ITEM):
@@ -39,7 +38,7 @@ def store_contiguous(item: kapi.NdItem, x, value):
 def store_interleaved_by(interleave):
     """The kernel with ``interleave`` as a constant, as a sub-group size is to the compiler: no divisions remain."""
 
-    @dpex.kernel(error_model="numpy")
+    @kernel
     def store_interleaved(item: kapi.NdItem, x, value):
         i = item.get_global_id(0)
         first = i // interleave * interleave * PER_ITEM + i % interleave

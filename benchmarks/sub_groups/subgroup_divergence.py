@@ -2,11 +2,10 @@
 
 import math
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Claim, Pattern, Problem, fit, output
+from harness import Claim, Pattern, Problem, fit, kernel, output
+from harness import kernel_api as kapi
 
 pattern = Pattern(
     name="subgroup_divergence",
@@ -28,7 +27,7 @@ EVEN_FACTOR, EVEN_MASK = 1664525, 0x3C6EF35F
 ODD_FACTOR, ODD_MASK = 22695477, 0x1B873593
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def branch_by_lane(item: kapi.NdItem, x, y, steps):
     i = item.get_global_id(0)
     value = x[i]
@@ -41,7 +40,7 @@ def branch_by_lane(item: kapi.NdItem, x, y, steps):
     y[i] = value
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def select_by_lane(item: kapi.NdItem, x, y, steps):
     i = item.get_global_id(0)
     value = x[i]
@@ -55,7 +54,7 @@ def select_by_lane(item: kapi.NdItem, x, y, steps):
 def branch_by_run_of(run_length):
     """The kernel with ``run_length`` as a constant: no divisions remain."""
 
-    @dpex.kernel(error_model="numpy")
+    @kernel
     def branch_by_run(item: kapi.NdItem, x, y, steps):
         # of each two runs of elements, the first run of items takes the even ones, the second the odd ones
         place = item.get_global_id(0)

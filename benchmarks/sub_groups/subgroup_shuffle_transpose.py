@@ -1,11 +1,10 @@
 """Transpose a matrix block by block, the lanes of a sub-group exchanging their elements by shuffles."""
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Claim, Pattern, Problem, output
-from harness.dpex import kernel, sub_group
+from harness import Claim, Pattern, Problem, kernel, output
+from harness import kernel_api as kapi
+from harness.dpex import sub_group
 
 pattern = Pattern(
     name="subgroup_shuffle_transpose",
@@ -26,14 +25,14 @@ TILE = 16  # rows and columns of the work-group that transposes an element a wor
 GROUP = TILE * TILE
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def transpose_elements(item: kapi.NdItem, x, y):
     col = item.get_global_id(0)
     row = item.get_global_id(1)
     y[col, row] = x[row, col]
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def transpose_tiles(item: kapi.NdItem, x, y, tile):
     col = item.get_local_id(0)
     row = item.get_local_id(1)

@@ -1,10 +1,10 @@
 """Ask for a sub-group's size and for a work-item's place in it; require a size where that helps."""
 
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Pattern, Problem, fit, output
-from harness.dpex import kernel, sub_group
+from harness import Pattern, Problem, fit, kernel, output
+from harness import kernel_api as kapi
+from harness.dpex import sub_group
 
 pattern = Pattern(
     name="subgroup_sizes",

@@ -1,11 +1,10 @@
 """Move four neighbouring elements of each work-item with one memory operation."""
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Claim, Pattern, Problem, fit, output
-from harness.dpex import kernel, vector
+from harness import Claim, Pattern, Problem, fit, kernel, output
+from harness import kernel_api as kapi
+from harness.dpex import vector
 
 pattern = Pattern(
     name="subgroup_vector_payload",
@@ -28,7 +27,7 @@ PAYLOAD = 4  # elements in one operation of a work-item, as in the guide
 def copy_ones_by(interleave):
     """The kernel with ``interleave`` as a constant, as a sub-group size is to the compiler: no divisions remain."""
 
-    @dpex.kernel(error_model="numpy")
+    @kernel
     def copy_ones(item: kapi.NdItem, x, y):
         i = item.get_global_id(0)
         first = i // interleave * interleave * PER_ITEM + i % interleave
@@ -41,7 +40,7 @@ def copy_ones_by(interleave):
 def copy_fours_by(interleave):
     """As above; four loads in a row, then four stores, are for the compiler to join."""
 
-    @dpex.kernel(error_model="numpy")
+    @kernel
     def copy_fours(item: kapi.NdItem, x, y):
         i = item.get_global_id(0)
         first = i // interleave * interleave * PER_ITEM + i % interleave * PAYLOAD

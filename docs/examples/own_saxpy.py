@@ -1,10 +1,9 @@
 """Work-items that handle neighbouring elements, against work-items that each handle a block of their own."""
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Pattern, Problem, output
+from harness import Pattern, Problem, kernel, output
+from harness import kernel_api as kapi
 
 pattern = Pattern(
     name="own_saxpy",
@@ -19,14 +18,14 @@ pattern = Pattern(
 BLOCK = 16
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def blocked(item: kapi.NdItem, a, x, y):
     first = item.get_global_id(0) * BLOCK
     for k in range(first, min(first + BLOCK, x.shape[0])):
         y[k] = a * x[k]
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def interleaved(item: kapi.NdItem, a, x, y):
     for k in range(item.get_global_id(0), x.shape[0], item.get_global_range(0)):
         y[k] = a * x[k]

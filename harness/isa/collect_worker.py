@@ -8,11 +8,10 @@ from typing import Any
 
 import dpctl
 import numpy as np
-from numba_dpex import kernel_api
 
 from harness import runtime
 from harness.children.parent import Parent
-from harness.dpex import direct_calls
+from harness.dpex import direct_calls, kernel_api
 from harness.dpex.compiled_kernel import CompiledKernel
 from harness.dpex.kernel_store import KernelStore
 from harness.dpex.signature import index_space_extents

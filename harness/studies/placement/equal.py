@@ -1,17 +1,16 @@
 """Pairs of equal kernels, compiled and built apart: all that can tell them apart is where they lie."""
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Pattern, Problem, output
+from harness import Pattern, Problem, kernel, output
+from harness import kernel_api as kapi
 
 GROUP = 256
 #: Pairs of each pattern: the axis is a number that nothing depends on.
 PAIRS = tuple(range(25))
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def first(item: kapi.NdItem, x, y, trips):
     i = item.get_global_id(0)
     a = x[i]
@@ -20,7 +19,7 @@ def first(item: kapi.NdItem, x, y, trips):
     y[i] = a
 
 
-@dpex.kernel(error_model="numpy")
+@kernel
 def second(item: kapi.NdItem, x, y, trips):
     i = item.get_global_id(0)
     a = x[i]
