@@ -90,17 +90,6 @@ class DeviceBenchmark:
         # it would wait for this clock to advance by itself
         benchmark._precisions = {self._clock: device.timer_resolution_ns * 1e-9}
 
-    def refuse_other_device(self, stored: Mapping[str, Any]) -> None:
-        """Fail the test if a stored benchmark of it, by its ``extra_info``, is of another device."""
-        theirs, ours = (stored.get("device_class"), stored.get("device")), (self.device.device_class, self.device.name)
-        if None not in theirs and theirs != ours:
-            there, here = " ".join(map(str, theirs)), " ".join(ours)
-            pytest.fail(
-                f"the stored benchmark is of {there}, this one of {here}: times of two devices are not compared; "
-                "choose the device with --xebench-device, or compare with another file",
-                pytrace=False,
-            )
-
     def __call__(
         self,
         function: Callable[..., Any],

@@ -14,6 +14,7 @@ from harness.errors import XebenchError
 from harness.patterns.declaration import PatternInfo
 from harness.patterns.plan import Family, build_plan
 from harness.patterns.reading import read
+from harness.pytest_plugin.stored import refuse_other_device
 from harness.records import Run
 from harness.vocabulary import FAILED, Status
 
@@ -55,6 +56,7 @@ class PatternFile(pytest.File):
 def _benchmarked(family: Family, variant: str) -> Callable[..., None]:
     def check(request: pytest.FixtureRequest, benchmark: Any) -> None:
         case, seconds = _look(request, family, variant)
+        refuse_other_device(request, case["device_class"], case["name"])
         place = f"[{case['device_class']} {case['name']}]"
         benchmark.group = " ".join(filter(None, (family.pattern.name, family.preset, family.point(), place)))
         benchmark.extra_info.update(device=case["name"], device_class=case["device_class"], metric=case["metric"])

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from harness.errors import XebenchError
+from harness.pytest_plugin.stored import STORED, refuse_other_device
 
 if TYPE_CHECKING:
     from harness.pytest_plugin.device_benchmark import DeviceBenchmark
 
-#: What stored benchmarks say of themselves, by test, and lines for the end of the session.
-STORED: Final[pytest.StashKey[dict[str, dict[str, Any]]]] = pytest.StashKey()
+#: Lines for the end of the session.
 LINES: Final[pytest.StashKey[list[str]]] = pytest.StashKey()
 
 FIXTURE: Final = "device_benchmark"
@@ -47,7 +47,7 @@ class _WithBenchmark:
             made = opened(benchmark, request.config.getoption("--xebench-device"), request.config.stash[LINES].append)
         except XebenchError as error:
             pytest.fail(str(error), pytrace=False)
-        made.refuse_other_device(request.config.stash[STORED].get(request.node.nodeid, {}))
+        refuse_other_device(request, made.device.device_class, made.device.name)
         yield made
 
     def pytest_benchmark_compare_machine_info(self, config: pytest.Config, compared_benchmark: dict[str, Any]) -> None:

@@ -58,7 +58,8 @@ def test_own_error(device_benchmark):
 
 
 def test_holds(device_benchmark):
-    pair = device_benchmark.compare(launch(device_benchmark, 20000), launch(device_benchmark, 10), claim="faster", budget_s=5)
+    long, short = launch(device_benchmark, 20000), launch(device_benchmark, 10)
+    pair = device_benchmark.compare(long, short, claim="faster", budget_s=5)
     assert pair["speedup_low"] > 1
 
 
@@ -158,7 +159,8 @@ def test_without_pytest_benchmark_only_its_users_fail(tmp_path: Path) -> None:
 
 
 def test_the_plugin_loads_nothing_heavy() -> None:
-    code = "import sys, harness.pytest_plugin.plugin; print({'dpctl', 'pandas', 'numpy', 'pytest_benchmark'} & set(sys.modules))"
+    heavy = "{'dpctl', 'pandas', 'numpy', 'pytest_benchmark'}"
+    code = f"import sys, harness.pytest_plugin.plugin; print({heavy} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 
