@@ -22,16 +22,6 @@ RUN: Final = pytest.StashKey[Run]()
 FAMILY: Final = pytest.StashKey[Family]()
 
 
-def is_wanted(config: pytest.Config, path: Path) -> bool:
-    """Whether a file is collected as one of patterns."""
-    return (
-        bool(config.getoption("--xebench"))
-        and path.suffix == ".py"
-        and not path.name.startswith(("_", "test_", "conftest"))
-        and b"Pattern(" in path.read_bytes()
-    )
-
-
 class PatternFile(pytest.File):
     """A pattern file."""
 

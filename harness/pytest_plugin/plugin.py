@@ -65,10 +65,10 @@ class _WithoutBenchmark:
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> Any:
     """A pattern file that is named is no module of tests; one that uses the fixture gets calls that are recorded."""
-    from harness.pytest_plugin import pattern_items
+    if _is_wanted(parent.config, module_path):
+        from harness.pytest_plugin.pattern_items import PatternFile
 
-    if pattern_items.is_wanted(parent.config, module_path):
-        return pattern_items.PatternFile.from_parent(parent, path=module_path)
+        return PatternFile.from_parent(parent, path=module_path)
     if FIXTURE.encode() in module_path.read_bytes():
         from harness.pytest_plugin.device_benchmark import prepare
 
@@ -81,10 +81,10 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Any:
     """Pattern files, with ``--xebench``; those that are named reach `pytest_pycollect_makemodule`."""
-    from harness.pytest_plugin import pattern_items
+    if _is_wanted(parent.config, file_path) and not parent.session.isinitpath(file_path):
+        from harness.pytest_plugin.pattern_items import PatternFile
 
-    if pattern_items.is_wanted(parent.config, file_path) and not parent.session.isinitpath(file_path):
-        return pattern_items.PatternFile.from_parent(parent, path=file_path)
+        return PatternFile.from_parent(parent, path=file_path)
     return None
 
 
@@ -96,3 +96,13 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.section("xebench")
         for line in lines:
             terminalreporter.write_line(line)
+
+
+def _is_wanted(config: pytest.Config, path: Path) -> bool:
+    """Whether a file is collected as one of patterns."""
+    return (
+        bool(config.getoption("--xebench"))
+        and path.suffix == ".py"
+        and not path.name.startswith(("_", "test_", "conftest"))
+        and b"Pattern(" in path.read_bytes()
+    )

@@ -14,6 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 WIDE = {**os.environ, "COLUMNS": "300"}  # pytest cuts its lines
+FIXTURE = "device_" + "benchmark"  # in one word it would have the plugin prepare this process
 PLUGINS = ("-ppytest_benchmark.plugin", "-pharness.pytest_plugin.plugin")
 
 TESTS = """
@@ -38,43 +39,43 @@ def launch(bench, times):
     return lambda: dpex.call_kernel(scale, kapi.Range(N), x, y, times)
 
 
-def test_rate(device_benchmark):
-    device_benchmark(launch(device_benchmark, 100), bytes_moved=12 * N, operations=100 * N)
+def test_rate(own_benchmark):
+    own_benchmark(launch(own_benchmark, 100), bytes_moved=12 * N, operations=100 * N)
 
 
-def test_returned_event(device_benchmark):
-    queue, memory = device_benchmark.queue, dpt.ones(N, sycl_queue=device_benchmark.queue).usm_data
+def test_returned_event(own_benchmark):
+    queue, memory = own_benchmark.queue, dpt.ones(N, sycl_queue=own_benchmark.queue).usm_data
     target = dpt.ones(N, sycl_queue=queue).usm_data
-    event = device_benchmark(lambda: queue.memcpy_async(target, memory, memory.nbytes))
+    event = own_benchmark(lambda: queue.memcpy_async(target, memory, memory.nbytes))
     assert hasattr(event, "wait")
 
 
-def test_nothing_submitted(device_benchmark):
-    device_benchmark(lambda: sum(range(1000)))
+def test_nothing_submitted(own_benchmark):
+    own_benchmark(lambda: sum(range(1000)))
 
 
-def test_own_error(device_benchmark):
-    device_benchmark(lambda: 1 / 0)
+def test_own_error(own_benchmark):
+    own_benchmark(lambda: 1 / 0)
 
 
-def test_holds(device_benchmark):
-    long, short = launch(device_benchmark, 20000), launch(device_benchmark, 10)
-    pair = device_benchmark.compare(long, short, claim="faster", budget_s=5)
+def test_holds(own_benchmark):
+    long, short = launch(own_benchmark, 20000), launch(own_benchmark, 10)
+    pair = own_benchmark.compare(long, short, claim="faster", budget_s=5)
     assert pair["speedup_low"] > 1
 
 
-def test_inverts(device_benchmark):
-    device_benchmark.compare(launch(device_benchmark, 10), launch(device_benchmark, 20000), claim="faster", budget_s=5)
+def test_inverts(own_benchmark):
+    own_benchmark.compare(launch(own_benchmark, 10), launch(own_benchmark, 20000), claim="faster", budget_s=5)
 
 
-def test_undecided(device_benchmark):
-    once = launch(device_benchmark, 100)
-    device_benchmark.compare(once, once, claim="faster", budget_s=1e-9)
+def test_undecided(own_benchmark):
+    once = launch(own_benchmark, 100)
+    own_benchmark.compare(once, once, claim="faster", budget_s=1e-9)
 
 
-def test_no_claim_of_time(device_benchmark):
-    once = launch(device_benchmark, 10)
-    device_benchmark.compare(once, once, claim="wrong")
+def test_no_claim_of_time(own_benchmark):
+    once = launch(own_benchmark, 10)
+    own_benchmark.compare(once, once, claim="wrong")
 """
 
 
@@ -90,7 +91,7 @@ def run(folder: Path, *options: str, plugins: tuple[str, ...] = PLUGINS) -> tupl
 def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, dict[str, Any]]:
     """Folder, output, and benchmarks by name of one session."""
     folder = tmp_path_factory.mktemp("own")
-    (folder / "test_own.py").write_text(TESTS)
+    (folder / "test_own.py").write_text(TESTS.replace("own_benchmark", FIXTURE))
     _, output = run(folder, "--benchmark-only", "--benchmark-json=own.json", "--benchmark-max-time=0.05")
     benchmarks = json.loads((folder / "own.json").read_text())["benchmarks"]
     return folder, output, {one["name"]: one for one in benchmarks}
