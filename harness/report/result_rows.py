@@ -110,7 +110,7 @@ def _row(pair: dict[Any, Any], baseline: str) -> ResultRow:
     return ResultRow(
         chapter=text(pair["chapter"]),
         pattern=pair["pattern"],
-        axes=_where(pair),
+        axes=point_words(pair),
         baseline=baseline,
         variant=pair["variant"],
         role=pair["role"],
@@ -152,7 +152,7 @@ def _baseline_row(run: Run, pairs: Sequence[dict[Any, Any]]) -> ResultRow:
     return ResultRow(
         chapter=text(pair["chapter"]),
         pattern=pair["pattern"],
-        axes=_where(pair),
+        axes=point_words(pair),
         baseline=name,
         variant=name,
         role=str(case.get("role", "")),
@@ -184,7 +184,7 @@ def part_of_roof(fraction: float | None) -> str:
     return units.percent(fraction) + ("*" if fraction is not None and fraction > 1 else "")
 
 
-def _where(pair: dict[Any, Any]) -> str:
+def point_words(pair: dict[Any, Any]) -> str:
     """Axes, sizes that are not the preset's own, and the state of the caches where it is not the usual one."""
     cold = ["cold"] if pair["state"] == State.COLD else []
     return ", ".join(filter(None, [points.words(pair["overrides"]), points.words(pair["axes"]), *cold]))

@@ -16,7 +16,7 @@ RUN = ROOT / "results/cpu-epyc-2-cores"
 
 
 def test_the_formats_are_the_modules_of_the_folder() -> None:
-    assert formats.names() == ["csv", "html", "json", "markdown", "text"]
+    assert formats.names() == ["csv", "html", "json", "markdown", "pytest-benchmark", "text"]
 
 
 @pytest.mark.slow
@@ -43,7 +43,7 @@ def test_a_name_that_is_no_format_is_refused_with_those_there_are() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
-    assert "'csv', 'html', 'json', 'markdown', 'text'" in done.stderr
+    assert "'csv', 'html', 'json', 'markdown', 'pytest-benchmark', 'text'" in done.stderr
 
 
 @pytest.mark.parametrize("name", formats.names())

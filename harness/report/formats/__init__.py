@@ -1,5 +1,6 @@
-"""The formats of a run's report: each module here is one, named as the format, with ``render(run) -> str``.
+"""The formats of a run's report: each module here is one, with ``render(run) -> str``.
 
+It is named as the format, with ``_`` where that has ``-``.
 A module is imported when its format is used, so that the names alone cost nothing.
 """
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 def names() -> list[str]:
     """All formats, in alphabetical order."""
-    return sorted(file.stem for file in Path(__file__).parent.glob("[!_]*.py"))
+    return sorted(file.stem.replace("_", "-") for file in Path(__file__).parent.glob("[!_]*.py"))
 
 
 def render(run: Run, name: str, **options: Any) -> str:
@@ -26,4 +27,4 @@ def render(run: Run, name: str, **options: Any) -> str:
         name: of the format.
         options: what that format takes besides.
     """
-    return str(import_module(f"{__name__}.{name}").render(run, **options))
+    return str(import_module(f"{__name__}.{name.replace('-', '_')}").render(run, **options))

@@ -1,0 +1,218 @@
+"""The plugin in a pytest of its own, as its users run it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+WIDE = {**os.environ, "COLUMNS": "300"}  # pytest cuts its lines
+FIXTURE = "device_" + "benchmark"  # in one word it would have the plugin prepare this process
+PLUGINS = ("-ppytest_benchmark.plugin", "-pharness.pytest_plugin.plugin")
+
+TESTS = """
+import dpctl.tensor as dpt
+import numba_dpex as dpex
+import pytest
+from numba_dpex import kernel_api as kapi
+
+N = 4096
+
+
+@dpex.kernel
+def scale(item: kapi.Item, x, y, times):
+    i = item.get_id(0)
+    for _ in range(times):
+        y[i] = y[i] * x[i]
+
+
+def launch(bench, times):
+    x = dpt.ones(N, dtype="float32", sycl_queue=bench.queue)
+    y = dpt.ones(N, dtype="float32", sycl_queue=bench.queue)
+    return lambda: dpex.call_kernel(scale, kapi.Range(N), x, y, times)
+
+
+def test_rate(own_benchmark):
+    own_benchmark(launch(own_benchmark, 100), bytes_moved=12 * N, operations=100 * N)
+
+
+def test_returned_event(own_benchmark):
+    queue, memory = own_benchmark.queue, dpt.ones(N, sycl_queue=own_benchmark.queue).usm_data
+    target = dpt.ones(N, sycl_queue=queue).usm_data
+    event = own_benchmark(lambda: queue.memcpy_async(target, memory, memory.nbytes))
+    assert hasattr(event, "wait")
+
+
+def test_nothing_submitted(own_benchmark):
+    own_benchmark(lambda: sum(range(1000)))
+
+
+def test_own_error(own_benchmark):
+    own_benchmark(lambda: 1 / 0)
+
+
+def test_holds(own_benchmark):
+    long, short = launch(own_benchmark, 20000), launch(own_benchmark, 10)
+    pair = own_benchmark.compare(long, short, claim="faster", budget_s=5)
+    assert pair["speedup_low"] > 1
+
+
+def test_inverts(own_benchmark):
+    own_benchmark.compare(launch(own_benchmark, 10), launch(own_benchmark, 20000), claim="faster", budget_s=5)
+
+
+def test_undecided(own_benchmark):
+    once = launch(own_benchmark, 100)
+    own_benchmark.compare(once, once, claim="faster", budget_s=1e-9)
+
+
+def test_no_claim_of_time(own_benchmark):
+    once = launch(own_benchmark, 10)
+    own_benchmark.compare(once, once, claim="wrong")
+"""
+
+
+def run(folder: Path, *options: str, plugins: tuple[str, ...] = PLUGINS) -> tuple[int, str]:
+    """Exit status and output of pytest in a folder, without the plugins that are installed."""
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    command = [sys.executable, "-m", "pytest", "--disable-plugin-autoload", *plugins, "-rA", *options]
+    done = subprocess.run(command, cwd=folder, env=WIDE, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, dict[str, Any]]:
+    """Folder, output, and benchmarks by name of one session."""
+    folder = tmp_path_factory.mktemp("own")
+    (folder / "test_own.py").write_text(TESTS.replace("own_benchmark", FIXTURE))
+    _, output = run(folder, "--benchmark-only", "--benchmark-json=own.json", "--benchmark-max-time=0.05")
+    benchmarks = json.loads((folder / "own.json").read_text())["benchmarks"]
+    return folder, output, {one["name"]: one for one in benchmarks}
+
+
+@pytest.mark.device
+def test_the_clock_is_the_devices(measured: tuple[Path, str, dict[str, Any]]) -> None:
+    _, output, benchmarks = measured
+    rate = benchmarks["test_rate"]
+    assert rate["options"]["timer"] == "device_clock"
+    assert rate["extra_info"]["bytes_moved"] == 12 * 4096
+    assert rate["extra_info"]["gigabytes_per_s"] == pytest.approx(12 * 4096e-9 / rate["stats"]["median"])
+    assert rate["extra_info"]["giga_operations_per_s"] == pytest.approx(100 * 4096e-9 / rate["stats"]["median"])
+    assert rate["group"] == f"[{rate['extra_info']['device_class']} {rate['extra_info']['device']}]"
+    assert "PASSED test_own.py::test_returned_event" in output
+
+
+@pytest.mark.device
+def test_errors_are_one_line_and_the_users_own_stay_theirs(measured: tuple[Path, str, dict[str, Any]]) -> None:
+    _, output, benchmarks = measured
+    assert "FAILED test_own.py::test_nothing_submitted - Failed: the function submitted nothing that is" in output
+    assert "ZeroDivisionError" in output
+    assert "FAILED test_own.py::test_no_claim_of_time - Failed: claim 'wrong'" in output
+    assert not {"test_nothing_submitted", "test_own_error", "test_no_claim_of_time"} & set(benchmarks)
+
+
+@pytest.mark.device
+def test_a_claim_decides_the_test(measured: tuple[Path, str, dict[str, Any]]) -> None:
+    _, output, benchmarks = measured
+    assert "PASSED test_own.py::test_holds" in output
+    assert "FAILED test_own.py::test_inverts - Failed: inverts: claimed faster" in output
+    assert "undecided: too few blocks" in output
+    assert "FAILED test_own.py::test_undecided" not in output
+    assert "test_own.py::test_holds: holds: claimed faster" in output
+    pair = benchmarks["test_holds"]["extra_info"]["pair"]
+    assert pair["speedup_low"] < pair["speedup"] < pair["speedup_high"]
+
+
+@pytest.mark.device
+def test_stored_benchmarks_are_compared_with_those_of_the_same_device_only(
+    measured: tuple[Path, str, dict[str, Any]],
+) -> None:
+    folder, _, _ = measured
+    stored = json.loads((folder / "own.json").read_text())
+    for one in stored["benchmarks"]:
+        if one["name"] == "test_rate":
+            one["stats"] = {**one["stats"], "min": one["stats"]["min"] * 1e-6}
+        else:
+            one["extra_info"] |= {"device": "Another", "device_class": "gpu"}
+    (folder / "other.json").write_text(json.dumps(stored))
+    chosen = "--deselect=test_own.py::test_nothing_submitted", "-ktest_rate or test_returned_event"
+    compare = "--benchmark-compare=other.json", "--benchmark-compare-fail=min:5%"
+    status, output = run(folder, *chosen, *compare, "--benchmark-max-time=0.02")
+    assert status != 0
+    assert "the stored benchmark is of gpu Another, this one of " in output
+    assert "Performance has regressed" in output
+    assert "test_rate" in output.partition("Performance has regressed")[2]
+
+
+def test_without_pytest_benchmark_only_its_users_fail(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text("def test_a(): pass\ndef test_b(request): request.getfixturevalue(NAME)\n"
+                                         "NAME = 'device_' + 'benchmark'\n")  # fmt: skip
+    _, output = run(tmp_path, plugins=PLUGINS[1:])
+    assert "PASSED test_it.py::test_a" in output
+    assert "pip install pytest-benchmark" in output
+
+
+def test_the_plugin_loads_nothing_heavy() -> None:
+    heavy = "{'dpctl', 'pandas', 'numpy', 'pytest_benchmark'}"
+    code = f"import sys, harness.pytest_plugin.plugin; print({heavy} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+def test_pytest_finds_the_plugin_by_its_entry_point(tmp_path: Path) -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["pytest11"]
+    info = tmp_path / "site" / "declared-1.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: declared\nVersion: 1\n")
+    lines = "".join(f"{name} = {module}\n" for name, module in declared.items())
+    (info / "entry_points.txt").write_text(f"[pytest11]\n{lines}")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    search = os.pathsep.join((str(tmp_path / "site"), str(ROOT)))
+    command = [sys.executable, "-m", "pytest", "--help"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": search}, capture_output=True, text=True, check=True
+    )
+    assert "--xebench-device" in done.stdout
+
+
+PATTERN = (ROOT / "docs" / "examples" / "own_saxpy.py").read_text()
+
+
+@pytest.mark.device
+def test_patterns_are_items_that_tell_a_wrong_variant(tmp_path: Path) -> None:
+    wrong = PATTERN.replace("own_saxpy", "wrong_saxpy").replace("(interleaved, work", "(interleaved, 1 and work")
+    assert "a * x[k]\n\n\n@pattern.problem" in wrong
+    (tmp_path / "right.py").write_text(PATTERN)
+    (tmp_path / "wrong.py").write_text(wrong.replace("a * x[k]\n\n\n@pattern.problem", "x[k]\n\n\n@pattern.problem"))
+    (tmp_path / "no_pattern.py").write_text("1 / 0\n")
+    status, output = run(tmp_path, "--xebench", "--benchmark-only", "--benchmark-json=patterns.json", ".")
+    assert status == 1
+    assert "PASSED right.py::own_saxpy::block_per_item" in output
+    assert "PASSED right.py::own_saxpy::neighbours_together" in output
+    assert "PASSED wrong.py::wrong_saxpy::block_per_item" in output
+    assert "FAILED wrong.py::wrong_saxpy::neighbours_together - Failed: wrong: y:" in output
+    benchmarks = json.loads((tmp_path / "patterns.json").read_text())["benchmarks"]
+    assert {one["extra_info"]["metric"] for one in benchmarks} == {"device"}
+    assert all(one["group"].startswith(("own_saxpy smoke", "wrong_saxpy smoke")) for one in benchmarks)
+    assert all(one["stats"]["rounds"] >= 6 and one["stats"]["median"] > 0 for one in benchmarks)
+
+
+def test_pattern_files_are_left_alone_without_the_option(tmp_path: Path) -> None:
+    (tmp_path / "right.py").write_text(PATTERN)
+    status, output = run(tmp_path, ".")
+    assert status == pytest.ExitCode.NO_TESTS_COLLECTED
+    assert "own_saxpy" not in output
+
+
+def test_a_preset_that_no_pattern_has_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "right.py").write_text(PATTERN)
+    status, output = run(tmp_path, "--xebench", "--xebench-preset=huge", ".")
+    assert status == pytest.ExitCode.INTERRUPTED
+    assert "no selected pattern has the preset 'huge'" in output
