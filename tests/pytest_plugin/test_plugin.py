@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-WIDE = {**os.environ, "COLUMNS": "300"}  # pytest cuts its lines
+# a session of its own, which is no worker of this one; pytest cuts its lines
+OWN = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+WIDE = {**OWN, "COLUMNS": "300"}
 FIXTURE = "device_" + "benchmark"  # in one word it would have the plugin prepare this process
 PLUGINS = ("-ppytest_benchmark.plugin", "-pharness.pytest_plugin.plugin")
 
