@@ -58,6 +58,11 @@ class Run:
         return bool(self.manifest["state"] == "complete")
 
     @property
+    def stack(self) -> str:
+        """Which set of packages measured it (`harness.runtime.stack`): earlier runs knew of the pinned one only."""
+        return str(self.manifest.get("stack", "pinned"))
+
+    @property
     def failed_cases(self) -> pd.DataFrame:
         """The cases that failed, without those of which a claim says that they must."""
         failed = self.cases[self.cases["status"].isin(FAILED)]
@@ -115,7 +120,7 @@ def with_derived(measured: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 
 
 def compare_runs(before: Run, after: Run, threshold: float | None = None) -> pd.DataFrame:
-    """The table `comparisons` of two runs; see `harness.analysis.compare.compare`.
+    """The table `comparisons` of two runs; see `harness.analysis.compare.compare`. Reasons name two stacks.
 
     Args:
         before: The first run.
@@ -125,6 +130,9 @@ def compare_runs(before: Run, after: Run, threshold: float | None = None) -> pd.
     from harness.analysis import compare
 
     rows = compare.compare(before, after, compare.THRESHOLD if threshold is None else threshold)
+    if before.stack != after.stack:
+        told = f"different stacks ({before.stack} before, {after.stack} after): "
+        rows = [{**row, "reason": told + row["reason"]} for row in rows]
     return points.with_columns(schema.frame("comparisons", rows))
 
 

@@ -31,11 +31,12 @@ _OWNERS: Final[Mapping[str, str]] = {"guide": "the guide's {}", "": "{}", "ours"
 
 
 def headline(run: Run) -> str:
-    """The device, how much was measured on it and for how long, and the noise."""
+    """The device, how much was measured on it, on which stack if not the pinned one, for how long, and the noise."""
     count = run.cases["pattern"].nunique()
     patterns = f"{count} pattern{'' if count == 1 else 's'}"
     presets = sorted({text(preset) for preset in run.cases["preset"]})
-    parts = [f"{patterns} ({', '.join(presets)})" if presets else patterns, _duration(run), _noise(run)]
+    stack = "" if run.stack == "pinned" else f"{run.stack} stack"
+    parts = [f"{patterns} ({', '.join(presets)})" if presets else patterns, stack, _duration(run), _noise(run)]
     return " · ".join([_device(run), *(part.replace(" ", NBSP) for part in parts if part)])
 
 

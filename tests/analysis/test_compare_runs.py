@@ -1,5 +1,6 @@
 """Two runs side by side: same, faster, slower, or why not."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,14 @@ def test_the_threshold_decides_what_matters() -> None:
     assert compare_runs(before, after, 0.2).iloc[0]["outcome"] == "same"
     with pytest.raises(ValueError, match="negative"):
         compare_runs(before, after, -0.1)
+
+
+def test_two_stacks_are_named() -> None:
+    after = run(500, 2)
+    other = replace(after, manifest={**after.manifest, "stack": "current"})
+    found = compare_runs(run(1000, 1), other).iloc[0]
+    assert found["reason"].startswith("different stacks (pinned before, current after): ")
+    assert found["outcome"] == compare_runs(run(1000, 1), after).iloc[0]["outcome"] == "faster"
 
 
 def test_other_devices_are_named_and_other_classes_not_compared() -> None:

@@ -59,3 +59,9 @@ def test_nothing_is_said_of_nothing(all_answers: Run) -> None:
 def test_what_was_skipped_without_a_claim_is_counted(all_answers: Run) -> None:
     pairs = all_answers.pairs.iloc[:1].assign(claim=None, strength=None, claimed_for=None, answer=Answer.SKIPPED)
     assert plain(answer_sentence(replace(all_answers, pairs=pairs))) == "- 1 without a claim was skipped."
+
+
+def test_the_headline_tells_of_the_current_stack(all_answers: Run) -> None:
+    current = replace(all_answers, manifest={**all_answers.manifest, "stack": "current"})
+    assert " · current stack · " in plain(headline(current))
+    assert "stack" not in plain(headline(all_answers))
