@@ -160,6 +160,37 @@ def applying(claims: Iterable[Claim], device_class: str, values: Mapping[str, An
     return [claim for claim in here if claim.is_said_of(device_class) or (claim.of_time, claim.against) not in own]
 
 
+def comparisons(variant: str, claims: Iterable[Claim], baseline: str) -> list[tuple[str, Claim | None]]:
+    """What a variant is compared with in samples, and what is claimed of that.
+
+    The baseline without a claim comes first, where nothing is claimed against it.
+
+    Args:
+        variant: its name.
+        claims: that are asked of it; those of generated code are left out.
+        baseline: of its family.
+    """
+    known: list[tuple[str, Claim | None]] = [
+        (claim.against or baseline, claim) for claim in claims if not claim.of_code
+    ]
+    if variant == baseline or any(claim.of_end or against == baseline for against, claim in known if claim):
+        return known
+    return [(baseline, None), *known]
+
+
+def columns(claim: Claim | None) -> dict[str, Any]:
+    """What the table `pairs` says of a claim; None everywhere without one."""
+    figure = claim.figure if claim else None
+    return {
+        "claim": claim.word if claim else None,
+        "claimed_for": ",".join(claim.on) or None if claim else None,
+        "strength": claim.strength if claim else None,
+        "guide_source": claim.source or None if claim else None,
+        "guide_speedup": figure.speedup if figure else None,
+        "guide_device": figure.device or None if figure else None,
+    }
+
+
 def to_json(claims: Sequence[Claim]) -> str:
     """Claims as the table `cases` keeps them."""
     return msgspec.json.encode(claims).decode()

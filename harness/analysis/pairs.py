@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from harness.analysis import answer, intervals, times
-from harness.analysis.claim import Claim, Figure, from_json
+from harness.analysis.claim import Claim, Figure, columns, comparisons, from_json
 from harness.analysis.fixed_cost import with_fixed_cost
 from harness.analysis.moderation import NOTHING, Prior, moderated_speedup, prior_of
 from harness.analysis.rows import FAMILY_KEY, Row, rows
@@ -150,22 +150,17 @@ def _compared(cases: pd.DataFrame, blocks: _Blocks) -> Iterator[_Pair]:
         if baseline is None:
             continue
         by_name = {case["variant"]: case for case in members}
-        asked = [(own, *one) for own in members for one in _claimed(own, baseline["variant"])]
+        asked = [
+            (own, *one)
+            for own in members
+            for one in comparisons(own["variant"], from_json(own["claims"]), baseline["variant"])
+        ]
         for case, against, claim in asked:
             other = by_name.get(against)
             if other is None:  # a run of this variant alone
                 continue
             for state in blocks.states(other, case):
                 yield _Pair(other, case, state, blocks.shared(other, case, state), claim)
-
-
-def _claimed(case: Row, baseline: str) -> list[tuple[str, Claim | None]]:
-    """What a variant is compared with, and what is claimed of that: the baseline first."""
-    claims = [claim for claim in from_json(case["claims"]) if not claim.of_code]
-    known: list[tuple[str, Claim | None]] = [(claim.against or baseline, claim) for claim in claims]
-    if case["variant"] == baseline or any(claim.of_end or against == baseline for against, claim in known if claim):
-        return known
-    return [(baseline, None), *known]
 
 
 def _priors(pairs: Iterable[_Pair]) -> Mapping[tuple[str | None, ...], Prior]:
@@ -194,6 +189,7 @@ def _row(pair: _Pair, device: Row, prior: Prior) -> Row:
             exact = moderated_speedup(exact, prior)
         speedup = intervals.blurred(exact, quantum)
     claim = pair.claim
+    said = columns(claim)
     at_guides_size = claim is not None and claim.figure is not None and _is_as_in(claim.figure, case, device)
     judged = failed or answer.judge(
         speedup,
@@ -223,25 +219,17 @@ def _row(pair: _Pair, device: Row, prior: Prior) -> Row:
         "blocks": sum(group.size for group in counted),
         "instances": len(counted),
         "outcome": judged.outcome,
-        **_claim_columns(claim, speedup.estimate),
+        **said,
+        "of_guide": _part(speedup.estimate, said["guide_speedup"]),
         "at_guides_size": at_guides_size if claim is not None and claim.figure else None,
         "answer": judged.answer,
         "reason": judged.reason,
     }
 
 
-def _claim_columns(claim: Claim | None, speedup: float | None) -> Row:
-    figure = claim.figure if claim else None
-    printed = figure.speedup if figure else None
-    return {
-        "claim": claim.word if claim else None,
-        "claimed_for": ",".join(claim.on) or None if claim else None,
-        "strength": claim.strength if claim else None,
-        "guide_source": claim.source or None if claim else None,
-        "guide_speedup": printed,
-        "guide_device": figure.device or None if figure else None,
-        "of_guide": speedup / printed if printed and speedup and math.isfinite(speedup) else None,
-    }
+def _part(speedup: float | None, printed: float | None) -> float | None:
+    """A speed-up as a part of the one that the guide prints."""
+    return speedup / printed if printed and speedup and math.isfinite(speedup) else None
 
 
 def _is_as_in(figure: Figure, case: Row, device: Row) -> bool:

@@ -228,7 +228,7 @@ class FunctionFamily:
             return 1
         if not self._batch:
             least = batching.least_ns(self.settings.metric, self.device.timer_resolution_ns)
-            limit_s = part.budget_s / (2 * part.min_blocks)  # enough blocks for a decision within half of the budget
+            limit_s = batching.block_limit_s(part)
             self._batch = batching.batch_size(times_ns, least, block_s=block_s, limit_s=limit_s)
         return self._batch
 

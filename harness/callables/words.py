@@ -7,11 +7,13 @@ from typing import Any, Final
 
 import pandas as pd
 
+from harness.analysis.claim import from_json, is_expected
+from harness.analysis.rows import rows
 from harness.records import Run
 from harness.report import units
 from harness.report.remarks import flag_line
 from harness.report.result_rows import number
-from harness.vocabulary import Answer, Status
+from harness.vocabulary import Status
 
 #: What is told of commands that cannot be seen one by one.
 BRACKETED: Final = (
@@ -58,9 +60,8 @@ def remarks(run: Run, *, unchecked: bool) -> Iterator[str]:
         run: its tables.
         unchecked: whether results should have been compared, and there were none.
     """
-    skipped = set(run.pairs.loc[run.pairs["answer"] == Answer.HOLDS, "variant"])
-    for case in run.cases.to_dict("records"):
-        if case["status"] != Status.OK and case["variant"] not in skipped:
+    for case in rows(run.cases):
+        if case["status"] != Status.OK and not is_expected(case["status"], case["reason"], from_json(case["claims"])):
             yield f"{case['variant']}: {case['status']}: {case['reason']}"
     if unchecked:
         yield "results were not compared: the reference returns no arrays"

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.analysis.claim import Claim, applying, to_json
+from harness.analysis.claim import Claim, applying, columns, to_json
 from harness.analysis.pairs import pairs
 from harness.analysis.rows import Row, rows
 from harness.patterns.declaration import PatternInfo, VariantInfo
@@ -129,17 +129,8 @@ def _values(row: Row) -> dict[str, Any]:
 
 def _answers(row: Row, said: Said) -> bool:
     """Whether a row of the table `pairs` answers a claim."""
-    claim, figure = said.claim, said.claim.figure
-    told = {
-        "pattern": said.pattern,
-        "variant": said.variant,
-        "baseline": claim.against,
-        "claim": claim.word,
-        "claimed_for": ",".join(claim.on) or None,
-        "strength": claim.strength,
-        "guide_source": claim.source or None,
-        "guide_speedup": figure.speedup if figure else None,
-    }
+    claim = said.claim
+    told = {"pattern": said.pattern, "variant": said.variant, "baseline": claim.against, **columns(claim)}
     return all(row[name] == value for name, value in told.items()) and claim.is_said_at(_values(row))
 
 

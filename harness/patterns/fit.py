@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from harness.vocabulary import DeviceClass
+
 #: Keys of what `fit` gives.
 _KEYS: Final = {"least", "per_lane", "per_cache_byte"}
 
@@ -45,6 +47,11 @@ def fit(least: int, *, per_lane: float = 0, per_cache_byte: float = 0) -> dict[s
 def is_fit(size: Any) -> bool:
     """Whether `fit` made it."""
     return isinstance(size, Mapping) and set(size) == _KEYS
+
+
+def by_class(size: Any) -> Mapping[str, Any]:
+    """A size as it is declared, for each class of devices that has one: the same for all where it names none."""
+    return size if isinstance(size, Mapping) and not is_fit(size) else dict.fromkeys(map(str, DeviceClass), size)
 
 
 def fitted(size: Mapping[str, float], room: Room) -> tuple[int, str]:

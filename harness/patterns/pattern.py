@@ -18,7 +18,7 @@ from typing import Any, Final, Protocol, TypeVar, overload
 
 from harness.analysis.claim import Claim, Claims, claims_of
 from harness.errors import PatternError, suggestion
-from harness.patterns.fit import is_fit
+from harness.patterns.fit import by_class, is_fit
 from harness.vocabulary import SAMPLED_STATES, DeviceClass, Metric, Role, find_baseline
 
 #: What tables, JSON and the command line can have as a size or on an axis; numpy's numbers are not among them.
@@ -241,5 +241,5 @@ class Pattern:
 
 def _is_size(value: Any) -> bool:
     """Whether it is a size: a plain value or one that follows the device, or such a one for each class of device."""
-    by_class = value if isinstance(value, Mapping) and not is_fit(value) else dict.fromkeys(DeviceClass, value)
-    return set(by_class) == set(DeviceClass) and all(type(size) in PLAIN or is_fit(size) for size in by_class.values())
+    sizes = by_class(value)
+    return set(sizes) == set(DeviceClass) and all(type(size) in PLAIN or is_fit(size) for size in sizes.values())

@@ -13,7 +13,7 @@ import msgspec
 from harness.analysis.claim import Claim, applying
 from harness.errors import PatternError, suggestion
 from harness.patterns.declaration import PatternInfo, VariantInfo
-from harness.patterns.fit import Room, fitted, is_fit
+from harness.patterns.fit import Room, by_class, fitted, is_fit
 from harness.patterns.pattern import DEVICE
 from harness.runtime.capabilities import LIMITED_AXES, usual_sub_group_size
 from harness.vocabulary import find_baseline
@@ -182,7 +182,7 @@ def parse_override(text: str) -> tuple[str, tuple[Value, ...]]:
 
 def _on_device(size: Any, device_class: str, room: Room) -> tuple[Value, str]:
     """What a size is on a device, and why if it follows the device."""
-    own = size[device_class] if isinstance(size, Mapping) and not is_fit(size) else size
+    own = by_class(size)[device_class]
     if is_fit(own):
         return fitted(own, room)
     value: Value = own
@@ -191,9 +191,7 @@ def _on_device(size: Any, device_class: str, room: Room) -> tuple[Value, str]:
 
 def _declared(size: Any) -> list[Value]:
     """The plain values that a size may have as it is declared."""
-    if is_fit(size):
-        return [int(size["least"])]
-    return [value for one in size.values() for value in _declared(one)] if isinstance(size, Mapping) else [size]
+    return [int(own["least"]) if is_fit(own) else own for own in by_class(size).values()]
 
 
 def _json(values: Mapping[str, Value]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from harness import runtime
 from harness.analysis.claim import Claim
 from harness.analysis.metrics import union_ns
 from harness.errors import XebenchError, first_line
+from harness.pytest_plugin.clock import Clock, replay
 from harness.runtime import DeviceInfo
 from harness.vocabulary import Answer, Metric
 
@@ -22,18 +23,6 @@ FIRST_EXECUTIONS: Final = 4
 NO_COMMAND: Final = (
     "the function submitted nothing that is recorded: use device_benchmark.queue, or return the events of its commands"
 )
-
-
-class DeviceClock:
-    """What pytest-benchmark reads as its timer: the device time of all commands so far, in seconds."""
-
-    __name__ = "device_clock"
-
-    def __init__(self) -> None:
-        self.ns = 0.0
-
-    def __call__(self) -> float:
-        return self.ns * 1e-9
 
 
 def prepare() -> None:
@@ -85,7 +74,7 @@ class DeviceBenchmark:
         place = f"[{device.device_class} {device.name}]"
         benchmark.group = f"{benchmark.group} {place}" if benchmark.group else place
         benchmark.extra_info.update(device=device.name, device_class=device.device_class, driver=device.driver_version)
-        self._clock = DeviceClock()
+        self._clock = Clock("device_clock")
         benchmark._timer = self._clock
         # it would wait for this clock to advance by itself
         benchmark._precisions = {self._clock: device.timer_resolution_ns * 1e-9}
@@ -151,7 +140,8 @@ class DeviceBenchmark:
         except Exception as error:
             self._fail(error)
         self.benchmark.extra_info["pair"] = pair
-        self._replay(times_ns)
+        if times_ns:
+            replay(self.benchmark, self._clock, times_ns)
         line = f"{pair['answer']}: {pair['reason']}"
         self._say(f"{self.benchmark.fullname}: {line}")
         if pair["answer"] == Answer.UNDECIDED:
@@ -159,16 +149,6 @@ class DeviceBenchmark:
         if pair["answer"] != Answer.HOLDS:
             pytest.fail(line, pytrace=False)
         return pair
-
-    def _replay(self, times_ns: Sequence[float]) -> None:
-        """Give pytest-benchmark times that were measured already, as its rounds."""
-        left = iter(times_ns)
-
-        def advance() -> None:
-            self._clock.ns += next(left)
-
-        if times_ns:
-            self.benchmark.pedantic(advance, rounds=len(times_ns), iterations=1)
 
     def _settle(self, once: Callable[[], Any]) -> None:
         """Compile; then let the longest time be that of the host, which waits longer than the device works."""

@@ -14,6 +14,7 @@ from harness.errors import XebenchError
 from harness.patterns.declaration import PatternInfo
 from harness.patterns.plan import Family, build_plan
 from harness.patterns.reading import read
+from harness.pytest_plugin.clock import Clock, replay
 from harness.pytest_plugin.stored import refuse_other_device
 from harness.records import Run
 from harness.vocabulary import FAILED, Status
@@ -45,15 +46,13 @@ class PatternFile(pytest.File):
 
 def _benchmarked(family: Family, variant: str) -> Callable[..., None]:
     def check(request: pytest.FixtureRequest, benchmark: Any) -> None:
-        case, seconds = _look(request, family, variant)
+        case, times_ns = _look(request, family, variant)
         refuse_other_device(request, case["device_class"], case["name"])
         place = f"[{case['device_class']} {case['name']}]"
         benchmark.group = " ".join(filter(None, (family.pattern.name, family.preset, family.point(), place)))
         benchmark.extra_info.update(device=case["name"], device_class=case["device_class"], metric=case["metric"])
-        clock = _Clock()
-        benchmark._timer = clock
-        left = iter(seconds)
-        benchmark.pedantic(lambda: clock.advance(next(left, 0.0)), rounds=max(1, len(seconds)))
+        benchmark._timer = clock = Clock("xebench")
+        replay(benchmark, clock, times_ns)
 
     return check
 
@@ -65,23 +64,8 @@ def _checked(family: Family, variant: str) -> Callable[..., None]:
     return check
 
 
-class _Clock:
-    """A timer that shows times which a run has measured."""
-
-    __name__ = "xebench"
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def advance(self, seconds: float) -> None:
-        self.now += seconds
-
-
 def _look(request: pytest.FixtureRequest, family: Family, variant: str) -> tuple[dict[str, Any], list[float]]:
-    """The case of an item in the run, and its times; the test ends here if it has none."""
+    """The case of an item in the run, and its times in ns; the test ends here if it has none."""
     from harness.analysis import times
     from harness.analysis.rows import rows
 
@@ -98,7 +82,7 @@ def _look(request: pytest.FixtureRequest, family: Family, variant: str) -> tuple
     samples = times.usable(here, run.samples[run.samples["case_id"] == case["case_id"]])
     if samples.empty:
         pytest.skip(f"{case['status']}: {case['reason']}")
-    return {**case, "name": device["name"]}, (samples["time_ns"] * 1e-9).tolist()
+    return {**case, "name": device["name"]}, samples["time_ns"].tolist()
 
 
 def _run(request: pytest.FixtureRequest) -> Run:

@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from harness.analysis.answer import Circumstances, Judgement, judge, judge_end, same_within, without_speedup
-from harness.analysis.claim import Claim
+from harness.analysis.claim import Claim, comparisons
 from harness.analysis.intervals import Interval, grouped_interval
 from harness.analysis.moderation import NOTHING, Prior, moderated
-from harness.patterns.declaration import VariantInfo
 from harness.runner.family_progress import FamilyProgress
 from harness.runner.visits import PairState
 from harness.vocabulary import NEVER_RUN, Answer, Outcome, Status, StopReason, find_baseline
@@ -57,24 +56,15 @@ def pairs_so_far(
         device_class: of the device.
         prior_of: what the run's other pairs of this metric say; it counts where it has ended the sampling.
     """
-    return [
-        pair
-        for variant in progress.family.pattern.variants
-        for against, claim in _asked(progress, variant, device_class)
-        for pair in _pair(progress, variant.name, against, claim, prior_of)
-    ]
-
-
-def _asked(progress: FamilyProgress, variant: VariantInfo, device_class: str) -> list[tuple[str, Claim | None]]:
-    """What a variant is compared with, and what is claimed of that: as in `harness.analysis.pairs`."""
-    family = progress.family
-    baseline = _baseline(progress)
+    family, baseline = progress.family, _baseline(progress)
     if baseline is None:
         return []
-    claims = [claim for claim in family.claims(variant, device_class) if not claim.of_code]
-    known: list[tuple[str, Claim | None]] = [(claim.against or baseline, claim) for claim in claims]
-    bound = any(claim.of_end or against == baseline for against, claim in known if claim)
-    return known if bound or variant.name == baseline else [(baseline, None), *known]
+    return [
+        pair
+        for variant in family.pattern.variants
+        for against, claim in comparisons(variant.name, family.claims(variant, device_class), baseline)
+        for pair in _pair(progress, variant.name, against, claim, prior_of)
+    ]
 
 
 def _baseline(progress: FamilyProgress) -> str | None:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass, field
+from functools import cache, partial
 
 from harness.patterns.plan import Family
 from harness.runner.case_rows import NOT_MEASURED
@@ -101,7 +102,7 @@ class Visiting:
     def _pairs(self, known: FamilyProgress) -> list[PairSoFar]:
         metric = known.family.pattern.metric
         device_class = str(self.manager.device["device_class"])
-        return pairs_so_far(known, device_class, lambda state: self.manager.prior(metric, state))
+        return pairs_so_far(known, device_class, cache(partial(self.manager.prior, metric)))
 
     def _is_sure(self, state: FamilyState) -> bool:
         few = self.visits.sampling.few_instances

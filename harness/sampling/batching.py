@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
+from harness.sampling.limits import Sampling
 from harness.vocabulary import metric_named
 
 #: Quanta of the device's timer that a sample should last: an error of one quantum is then 1 %.
@@ -26,6 +27,11 @@ MAX_BATCH: Final = 64
 def least_ns(metric: str, resolution_ns: float) -> float:
     """How long a sample should last at least, all executions together."""
     return QUANTA * resolution_ns if metric_named(metric).on_device_clock else WALL_NS
+
+
+def block_limit_s(part: Sampling) -> float:
+    """Seconds that a block may take: there are enough blocks for a decision within half of the budget."""
+    return part.budget_s / (2 * part.min_blocks)
 
 
 def batch_size(times_ns: Mapping[str, float], least: float, *, block_s: float, limit_s: float) -> int:

@@ -250,8 +250,7 @@ class FamilyRun:
             return 1
         if state not in self._batches:
             least = batching.least_ns(self.pattern.metric, self.device.timer_resolution_ns)
-            # enough blocks for a decision within half of the budget
-            limit_s = part.budget_s / (2 * part.min_blocks)
+            limit_s = batching.block_limit_s(part)
             self._batches[state] = batching.batch_size(times_ns, least, block_s=block_s, limit_s=limit_s)
         return self._batches[state]
 
