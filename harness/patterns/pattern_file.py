@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
+import sys
 import traceback
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 from harness.errors import PatternError, named
@@ -13,11 +16,14 @@ from harness.patterns.pattern import Pattern
 def load_file(path: Path) -> list[Pattern]:
     """Execute a pattern file and give its patterns.
 
+    The file's folder and the one above are packages to it, whatever their names: ``from ..common import histograms``
+    is the module that lies beside the chapters.
+
     Raises:
         PatternError: the file fails, declares no complete pattern, or two of one name.
     """
     path = path.resolve()
-    spec = importlib.util.spec_from_file_location(f"xebench_pattern_{path.stem}", path)
+    spec = importlib.util.spec_from_file_location(_module_name(path), path)
     assert spec is not None  # the name ends in .py: see `harness.patterns.registry`
     module = importlib.util.module_from_spec(spec)
     try:
@@ -37,6 +43,25 @@ def load_file(path: Path) -> list[Pattern]:
             raise PatternError(f"{path.name}: two patterns are named {pattern.name!r}: rename one")
         pattern.complete()
     return patterns
+
+
+def _module_name(path: Path) -> str:
+    """A file's name within the package that its folder is, which lies in that of the folder above.
+
+    Both packages are made here rather than found on the path, where another ``benchmarks`` may come first.
+    """
+    above = f"xebench_patterns_{hashlib.sha256(bytes(path.parent.parent)).hexdigest()[:16]}"
+    chapter = f"{above}.{_word(path.parent.name)}"
+    for name, folder in ((above, path.parent.parent), (chapter, path.parent)):
+        if name not in sys.modules:
+            spec = ModuleSpec(name, loader=None, is_package=True)
+            spec.submodule_search_locations = [str(folder)]
+            sys.modules[name] = importlib.util.module_from_spec(spec)
+    return f"{chapter}.{_word(path.stem)}"
+
+
+def _word(name: str) -> str:
+    return name.replace(".", "_")  # a dot would be a package
 
 
 def _advice(error: BaseException) -> str:

@@ -18,10 +18,12 @@ BENCHMARKS: Final = Path(__file__).resolve().parents[2] / "benchmarks"
 def builtin_files() -> list[Path]:
     """Pattern files of the project, one folder a chapter, in a stable order.
 
+    ``common`` is no chapter: it has what several pattern files need.
+
     Raises:
         PatternError: there are none.
     """
-    files = sorted(path for path in BENCHMARKS.glob("*/*.py") if not path.name.startswith("_"))
+    files = sorted(path for path in BENCHMARKS.glob("*/*.py") if path.parent.name != "common")
     if not files:
         raise PatternError(f"no pattern files in {BENCHMARKS}: install xebench again with 'make install'")
     return files

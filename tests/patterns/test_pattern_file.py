@@ -71,3 +71,15 @@ def test_a_file_for_numba_dpex_alone_is_told_what_to_import(tmp_path: Path, monk
     file.write_text("from numba_dpex import kernel_api\n")
     with pytest.raises(PatternError, match=r"^own.py:1: .*: import kernel and kernel_api from harness"):
         load_file(file)
+
+
+@pytest.mark.parametrize(
+    ("statement", "folder"), [("from ..common import words", "common"), ("from . import words", "my.chapter")]
+)
+def test_what_lies_beside_is_imported_relatively(tmp_path: Path, statement: str, folder: str) -> None:
+    for name in ("common", "my.chapter"):
+        (tmp_path / name).mkdir()
+    (tmp_path / folder / "words.py").write_text("NAME = 'from_beside'\n", encoding="utf-8")
+    path = tmp_path / "my.chapter" / "own.v2.py"
+    path.write_text(f"{statement}\n" + FILE.replace('"mine"', "words.NAME"), encoding="utf-8")
+    assert [pattern.name for pattern in load_file(path)] == ["from_beside"]
