@@ -54,7 +54,7 @@ class _Collector:
         self._session.device = self._device = _AskedDevice(device)
         direct_calls.install()
         self._of: dict[str, str] = {}
-        self._noted: set[tuple[str, tuple[str, ...]]] = set()
+        self._noted: set[tuple[str, str, tuple[str, ...]]] = set()
 
     def collect(self, request: CollectFamily) -> None:
         """Tell the family's least work, its kernels, and why variants have none."""
@@ -108,7 +108,8 @@ class _Collector:
             **self._of,
             kernel=compiled.name,
             spirv_sha256=compiled.sha256,
-            spirv=compiled.spirv,
+            spirv=compiled.code,
+            language=compiled.language,
             build_options=tuple(options),
             global_size=tuple(global_size),
             local_size=None if local_size is None else tuple(local_size),
