@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from harness.errors import PatternError, suggestion
+from harness.patterns import reading
 from harness.patterns.declaration import PatternInfo
 from harness.patterns.reading import read
 
@@ -51,6 +52,11 @@ def discover(paths: Iterable[Path] = ()) -> list[PatternInfo]:
         if other.source != info.source:
             raise PatternError(f"two patterns are named {info.name!r}: {other.source} and {info.source}; rename one")
     return list(by_name.values())
+
+
+def remembered() -> tuple[PatternInfo, ...]:
+    """The built-in patterns as they were last read; none if they never were. Nothing is executed."""
+    return reading.remembered(builtin_files())
 
 
 def _pattern_file(path: Path) -> Path:
