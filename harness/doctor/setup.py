@@ -30,7 +30,7 @@ def install_pinned(say: Callable[[str], None]) -> None:
 
 
 def _command() -> list[str]:
-    options = ("--no-deps", "--require-hashes", "--disable-pip-version-check", "--quiet")
+    options = ("--no-deps", "--require-hashes", "--disable-pip-version-check")
     return [sys.executable, "-m", "pip", "install", *options, "-r", str(pins.lock_file())]
 
 
