@@ -1,21 +1,39 @@
-# Everything a fresh machine needs: Python 3.11 with its venv module, and make.
+# Everything a fresh machine needs: Python 3.11 or later with its venv module, and make.
 .DEFAULT_GOAL := help
 VENV := .venv
 BIN := $(VENV)/bin
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
-STAMP := $(VENV)/.installed
 RUN ?= runs/bench
+# The Python that .venv has, else 3.11, which alone can have the pinned stack, else a later one: its path and version.
+DESCRIBE := import ensurepip, os, sys; v = sys.version_info; \
+  print(os.path.realpath(sys.executable), "%d.%d" % v[:2]) if v >= (3, 11) else exit(1)
+FOUND := $(shell for python in $(or $(PYTHON),$(BIN)/python python3.11 python3 python3.13 python3.12 python3.14); do \
+  $$python -c '$(DESCRIBE)' 2>/dev/null && break; done)
+VERSION := $(lastword $(FOUND))
+STAMP := $(VENV)/.installed-$(VERSION)
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
+ifeq ($(VERSION),3.11)
+STACK := pinned stack (requirements.lock: numba-dpex compiles kernels), as .venv has Python 3.11
+else
+STACK := current stack (dpctl and dpnp of today launch shipped kernels), as .venv has Python $(VERSION), not 3.11
+endif
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
-install: $(STAMP)  ## .venv with the pinned set of requirements.lock
+install: $(STAMP)  ## .venv: with Python 3.11 the pinned stack, with a later one the current stack
+	@echo "$(STACK)" >&2
 
-$(STAMP): requirements.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if v == (3, 11) else "xebench needs Python 3.11 (numba-dpex 0.23.0 has no wheels for %d.%d): install it and run make PYTHON=/path/to/python3.11" % v)'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e .
+$(STAMP): requirements.lock requirements-dev.lock pyproject.toml
+	@test -n "$(FOUND)" || { echo "xebench needs Python 3.11 or later with its venv module: install it, or run make PYTHON=/path/to/python3.13" >&2; exit 1; }
+	@test -e $(VENV)/lib/python$(VERSION) || rm -rf $(VENV)  # another Python's
+	$(firstword $(FOUND)) -m venv $(VENV)
+ifeq ($(VERSION),3.11)
+	$(PIP) --no-deps --require-hashes -r requirements.lock -r requirements-dev.lock
+	$(PIP) --no-deps --no-build-isolation -e .
+else
+	$(PIP) --upgrade 'pip>=25.1'  # the first that knows dependency groups
+	$(PIP) --upgrade -e . --group dev
+endif
 	$(BIN)/python -m compileall -q harness benchmarks  # some shells forbid Python to do this by itself, and list must be instant
 	-@$(BIN)/xebench list >/dev/null  # likewise: it keeps what the pattern files declare
 	@touch $@
@@ -59,9 +77,11 @@ lint: install  ## ruff, ruff format, mypy, the rooms' imports, codespell
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/codespell
 
-lock:  ## requirements.lock again, from pyproject.toml (needs uv)
+EXPORT := uv export --quiet --no-emit-project --no-emit-index-url --no-header --no-annotate
+lock:  ## both locks again, from pyproject.toml (needs uv)
 	uv lock --quiet
-	uv export --quiet --all-extras --all-groups --no-emit-project --no-emit-index-url --no-header --no-annotate --output-file requirements.lock >/dev/null
+	$(EXPORT) --no-dev --extra kernels --output-file requirements.lock >/dev/null
+	$(EXPORT) --only-group dev --output-file requirements-dev.lock >/dev/null
 	rm -f uv.lock
 
 clean:  ## remove the environment and caches

@@ -1,4 +1,4 @@
-"""pyproject.toml, requirements.lock and conda-env.yml name the same versions, and the lock names no address."""
+"""pyproject.toml, the locks and the files for conda name the same versions, and no lock names an address."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 import tomllib
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).parents[1]
 
@@ -28,16 +30,20 @@ def project() -> dict[str, str]:
     return {normal(part[1]): part[2] for part in parts if part}
 
 
-def lock() -> dict[str, str]:
-    """Name to version of requirements.lock."""
-    found = re.findall(r"^([A-Za-z0-9_.-]+)==(\S+)", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
+RUN, DEVELOP = "requirements.lock", "requirements-dev.lock"
+
+
+def lock(*files: str) -> dict[str, str]:
+    """Name to version of what these files lock."""
+    text = "".join((ROOT / file).read_text() for file in files)
+    found = re.findall(r"^([A-Za-z0-9_.-]+)==(\S+)", text, re.MULTILINE)
     return {normal(name): version for name, version in found}
 
 
-def conda() -> dict[str, str]:
-    """Name to version ('' where none is given) of conda-env.yml."""
-    text = (ROOT / "conda-env.yml").read_text().partition("dependencies:")[2]
-    found = re.findall(r"^  - ([A-Za-z0-9_.-]+)(?:=(\S+))?$", text, re.MULTILINE)
+def conda(file: str = "conda-env.yml") -> dict[str, str]:
+    """Name to version ('' where none is given) of a file for conda."""
+    text = (ROOT / file).read_text().partition("dependencies:")[2]
+    found = re.findall(r"^  - ([A-Za-z0-9_.-]+?)(?:=(\S+)|>=\S+)?$", text, re.MULTILINE)
     return {normal(name): version for name, version in found}
 
 
@@ -46,17 +52,29 @@ def exact(specifiers: dict[str, str]) -> dict[str, str]:
 
 
 def test_every_wanted_package_is_locked_and_exact_pins_agree() -> None:
-    locked = lock()
+    locked = lock(RUN, DEVELOP)
     assert set(project()) <= set(locked)
     pins = exact(project())
     assert len(pins) >= 15
     assert {name: locked[name] for name in pins} == pins
 
 
-def test_every_lock_entry_has_hashes_and_no_address() -> None:
-    text = (ROOT / "requirements.lock").read_text()
+def test_what_runs_is_locked_by_itself_and_agrees_with_what_develops() -> None:
+    """Users get the first lock; both are installed together."""
+    data = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    run, develop = lock(RUN), lock(DEVELOP)
+    names = {normal(re.split(r"[=<>!]", text)[0]) for text in _wanted(data["project"])}
+    assert names <= set(run)
+    both = set(run) & set(develop)
+    assert {name: run[name] for name in both} == {name: develop[name] for name in both}
+    assert not {"mypy", "pytest", "ruff"} & set(run)
+
+
+@pytest.mark.parametrize("file", [RUN, DEVELOP])
+def test_every_lock_entry_has_hashes_and_no_address(file: str) -> None:
+    text = (ROOT / file).read_text()
     blocks = re.split(r"\n(?=[A-Za-z0-9])", text.strip())
-    assert len(blocks) == len(lock())
+    assert len(blocks) == len(lock(file))
     for block in blocks:
         assert "--hash=sha256:" in block, block.splitlines()[0]
     assert not re.search(r"https?:|file:|--(extra-)?index-url|--find-links", text)
@@ -90,3 +108,12 @@ def test_conda_brings_everything_that_the_project_imports() -> None:
     # the parts of the SYCL runtime are one package there
     parts = {"intel-sycl-rt", "intel-cmplr-lib-rt", "intel-cmplr-lib-ur", "intel-openmp"}
     assert wanted - parts <= set(conda())
+
+
+def test_conda_of_today_brings_what_the_current_stack_imports_and_nothing_of_the_pinned() -> None:
+    data = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    wanted = {normal(re.split(r"[=<>!]", text)[0]) for text in data["project"]["dependencies"]}
+    there = conda("conda-env-current.yml")
+    assert wanted <= set(there)
+    assert not {"numba", "numba-dpex", "llvmlite"} & set(there)
+    assert set(there.values()) == {""}, "versions are the resolver's"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from harness.children.lifetime import run_as_child
-from harness.children.process import run
+from harness.children.process import python_module, run
 from harness.children.process_exit import how_it_ended, last_line
 from harness.errors import XebenchError
 
@@ -28,9 +28,8 @@ def ask(module: str, arguments: Sequence[str] = (), *, timeout_s: float) -> Answ
 
     A module that ends with a status of its own says why in the last line of its errors.
     """
-    command = [sys.executable, "-m", module, *arguments]
     try:
-        child = run(command, timeout_s, errors=subprocess.PIPE)
+        child = run(python_module(module, *arguments), timeout_s, errors=subprocess.PIPE)
     except subprocess.TimeoutExpired:
         return Answer(failure=f"no answer within {timeout_s:g} s")
     if child.returncode > 0 and (reason := last_line(child.stderr)):

@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -14,11 +15,17 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 _POLL_S: Final = 0.02
+_BEGIN: Final = Path(__file__).with_name("begin.py")
 _running: set[int] = set()
 _stopping = threading.Event()
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+
+def python_module(module: str, *arguments: str) -> list[str]:
+    """The command of a child process that runs a module with this very ``harness``, whatever lies in its folder."""
+    return [sys.executable, "-P", str(_BEGIN), module, *arguments]
 
 
 def start(

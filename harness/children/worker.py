@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -82,7 +81,7 @@ class WorkerProcess(Generic[T]):
         # the disk may be what is full.
         self._printed = os.memfd_create("xebench-worker-output")
         self._process = process.start(
-            [sys.executable, "-m", module, *map(str, descriptors), *arguments],
+            process.python_module(module, *map(str, descriptors), *arguments),
             output=self._printed,
             errors=self._printed,
             descriptors=descriptors,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.cli import completion
 from harness.cli.collecting import collected
 from harness.cli.options import JSON, NAMES, OCLOC, PATHS, output_file, output_folder, path_option, preset_option
 from harness.cli.output import say, show_view, write
@@ -74,7 +75,15 @@ def _table_file(context: click.Context, parameter: click.Parameter, value: Path 
 
 @click.command("isa")
 @NAMES
-@click.option("--gpu", "gpus", default="pvc,dg2", show_default=True, callback=_gpus, help="pvc, dg2, tgllp, bmg, ...")
+@click.option(
+    "--gpu",
+    "gpus",
+    default="pvc,dg2",
+    show_default=True,
+    callback=_gpus,
+    shell_complete=completion.gpus,
+    help="pvc, dg2, tgllp, bmg, ...",
+)
 @OCLOC
 @click.option(
     "--build-options",

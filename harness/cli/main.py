@@ -9,6 +9,7 @@ from __future__ import annotations
 import click
 
 from harness import __version__
+from harness.cli.completion_command import completion
 from harness.cli.devices_command import devices
 from harness.cli.doctor_command import doctor
 from harness.cli.isa_command import isa
@@ -20,6 +21,7 @@ from harness.cli.project_command import project
 from harness.cli.report_command import report
 from harness.cli.roofline_command import roofline
 from harness.cli.run_command import run
+from harness.cli.setup_command import setup
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -28,7 +30,20 @@ def commands() -> None:
     """Does the advice of Intel's oneAPI GPU Optimization Guide hold on this device, and by how much?"""
 
 
-for _command in (doctor, devices, list_patterns, run, report, roofline, isa, occupancy, project, kernels):
+for _command in (
+    doctor,
+    devices,
+    list_patterns,
+    run,
+    report,
+    roofline,
+    isa,
+    occupancy,
+    project,
+    kernels,
+    setup,
+    completion,
+):
     commands.add_command(_command)
 
 

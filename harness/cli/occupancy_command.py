@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.cli import completion
 from harness.cli.collecting import collected
 from harness.cli.options import EUS, JSON, OCLOC, PATHS, preset_option, refuse
 from harness.cli.output import say, show_view
@@ -20,7 +21,9 @@ _NUMBERS = ("work_group", "sub_group", "slm", "barriers", "global_size", "large_
 
 @click.command("occupancy")
 @click.option(
-    "--gpu", help="A GPU such as pvc, dg2, a770, tgllp, bmg, or a file that describes one.  [default: the one present]"
+    "--gpu",
+    shell_complete=completion.gpus,
+    help="A GPU such as pvc, dg2, a770, tgllp, bmg, or a file that describes one.  [default: the one present]",
 )
 @click.option("--work-group", help="Work-items of a work-group: 256, 1K or 16x16.")
 @click.option("--sub-group", help="Sub-group size.")
@@ -30,7 +33,13 @@ _NUMBERS = ("work_group", "sub_group", "slm", "barriers", "global_size", "large_
 @click.option("--large-grf", is_flag=True, help="The large register file, which halves the threads.")
 @EUS
 @click.option("--map", "as_map", is_flag=True, help="A heat map over work-group size and SLM instead.")
-@click.option("--pattern", "names", multiple=True, help="A pattern's launches instead of numbers; may be repeated.")
+@click.option(
+    "--pattern",
+    "names",
+    multiple=True,
+    shell_complete=completion.patterns,
+    help="A pattern's launches instead of numbers; may be repeated.",
+)
 @preset_option("default")
 @OCLOC
 @PATHS

@@ -12,9 +12,10 @@ from typing import Any, Final
 
 import click
 
+from harness.cli import completion
 from harness.errors import XebenchError
 
-NAMES: Final = click.argument("names", nargs=-1)
+NAMES: Final = click.argument("names", nargs=-1, shell_complete=completion.patterns)
 PATHS: Final = click.option(
     "--path",
     "paths",
@@ -26,6 +27,7 @@ DEVICE: Final = click.option(
     "--device",
     default="auto",
     show_default=True,
+    shell_complete=completion.words("auto", "gpu", "cpu"),
     help="auto, gpu, cpu, or a SYCL filter string such as level_zero:gpu:0.",
 )
 EUS: Final = click.option(
@@ -42,7 +44,13 @@ OCLOC: Final = click.option("--ocloc", help="Intel's offline compiler.  [default
 
 def preset_option(default: str) -> Callable[[Any], Any]:
     """``--preset``, with the preset that a command takes by itself."""
-    return click.option("--preset", default=default, show_default=True, help="Problem sizes: smoke, default or guide.")
+    return click.option(
+        "--preset",
+        default=default,
+        show_default=True,
+        shell_complete=completion.presets,
+        help="Problem sizes: smoke, default or guide.",
+    )
 
 
 class Positive(click.FloatRange):

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from harness.cli import completion
 from harness.cli.collecting import collected
 from harness.cli.options import EUS, JSON, NAMES, OCLOC, PATHS, preset_option
 from harness.cli.output import say, show_view
@@ -14,7 +15,12 @@ from harness.errors import XebenchError
 
 @click.command("project")
 @NAMES
-@click.option("--gpu", required=True, help="A GPU such as pvc, a770, tgllp, b580, or a file that describes one.")
+@click.option(
+    "--gpu",
+    required=True,
+    shell_complete=completion.gpus,
+    help="A GPU such as pvc, a770, tgllp, b580, or a file that describes one.",
+)
 @EUS
 @preset_option("default")
 @OCLOC

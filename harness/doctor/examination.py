@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
 from harness.children.ask import ask
 from harness.doctor.self_test import SelfTest, selftest
+from harness.doctor.stacks import stack_findings
 from harness.runtime import gpu_nodes, libraries, opencl_drivers, packages, pins
 from harness.runtime.devices import DeviceInfo
 from harness.runtime.findings import Finding
@@ -41,7 +42,13 @@ class Report:
 
 def examine() -> Report:
     """Look at the whole stack; takes some seconds. Devices are listed and tested in child processes."""
-    findings = [packages.python_finding(), *_package_findings(), compiler_finding(), runtime_finding()]
+    findings = [
+        packages.python_finding(),
+        *stack_findings(),
+        *_package_findings(),
+        compiler_finding(),
+        runtime_finding(),
+    ]
     findings += _opencl_findings()
     broken = any(finding.status == "error" for finding in findings)
     findings += gpu_nodes.level_zero_findings(expected=bool(gpu_nodes.nodes()))
@@ -61,7 +68,12 @@ def examine() -> Report:
 
 def _package_findings() -> list[Finding]:
     if pins.pinned_versions():
-        return packages.package_findings()
+        findings = packages.package_findings()
+        wrong = [finding for finding in findings if finding.status == "error"]
+        return [
+            replace(finding, next_step=packages.mend_command(wrong)) if finding in wrong else finding
+            for finding in findings
+        ]
     detail = f"the metadata of {pins.DISTRIBUTION} is not found, so versions cannot be compared"
     return [Finding("packages", "warning", "packages", detail, "install the project: make install")]
 

@@ -18,9 +18,10 @@ from harness.dpex.signature import Signature
 from harness.dpex.spirv_cache import SpirvCache
 from harness.isa.ocloc import NoCompiler
 from harness.kernel_pack import PackedKernel
-from harness.patterns.registry import BENCHMARKS
+from harness.patterns.registry import portable_source
 
-PROJECT: Final = BENCHMARKS.parent
+#: What the folder ``harness`` is in.
+PROJECT: Final = Path(__file__).resolve().parents[2]
 
 
 class Recorder:
@@ -116,4 +117,6 @@ class Recorder:
 
 def _origin(file: Path) -> str:
     """A file as any checkout has it."""
+    if (source := Path(portable_source(str(file)))) != file:
+        return source.as_posix()
     return file.relative_to(PROJECT).as_posix() if file.is_relative_to(PROJECT) else file.name

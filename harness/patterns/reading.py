@@ -62,22 +62,36 @@ def read(files: Sequence[Path], *, limit_s: float = FILE_LIMIT_S) -> tuple[Patte
         PatternError: a file fails, crashes, takes too long or declares no complete pattern.
         BrokenEnvironment: a file needs the SYCL stack, which cannot be loaded.
     """
-    names = "\n".join(map(str, (Path(__file__).parent, *files)))
-    kept = disk_cache.default_folder("patterns") / f"{source_hash(names.encode()).hex()}.json"
-    declarations = _load(kept)
-    if declarations is None:
+    declarations = _kept(files)
+    if declarations is None or not _is_current(declarations):
         declarations = _execute(files, limit_s)
-        disk_cache.keep(kept, msgspec.json.encode(declarations))
+        disk_cache.keep(_kept_file(files), msgspec.json.encode(declarations))
     return declarations.patterns
 
 
-def _load(kept: Path) -> Declarations | None:
+def remembered(files: Sequence[Path]) -> tuple[PatternInfo, ...]:
+    """What pattern files declared when they were last read, whether they have changed since or not."""
+    declarations = _kept(files)
+    return declarations.patterns if declarations else ()
+
+
+def _kept_file(files: Sequence[Path]) -> Path:
+    names = "\n".join(map(str, (Path(__file__).parent, *files)))
+    return disk_cache.default_folder("patterns") / f"{source_hash(names.encode()).hex()}.json"
+
+
+def _kept(files: Sequence[Path]) -> Declarations | None:
     try:
-        declarations = msgspec.json.decode(kept.read_bytes(), type=Declarations)
-        current = all(contents_hash(path) == known for path, known in declarations.sources.items())
+        return msgspec.json.decode(_kept_file(files).read_bytes(), type=Declarations)
     except (OSError, msgspec.MsgspecError):
         return None
-    return declarations if current else None
+
+
+def _is_current(declarations: Declarations) -> bool:
+    try:
+        return all(contents_hash(path) == known for path, known in declarations.sources.items())
+    except OSError:
+        return False
 
 
 def _execute(files: Sequence[Path], limit_s: float) -> Declarations:

@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Final
 
 from harness.errors import PatternError, suggestion
+from harness.patterns import reading
 from harness.patterns.declaration import PatternInfo
 from harness.patterns.reading import read
 
-#: Beside this package, wherever that is installed: another package of this name may come first on the path.
-BENCHMARKS: Final = Path(__file__).resolve().parents[2] / "benchmarks"
+_INSTALLED: Final = Path(__file__).resolve().parents[1] / "benchmarks"
+#: In this package where a wheel brought it, beside it in a source tree; never looked for on the path, where another
+#: package may have the name.
+BENCHMARKS: Final = _INSTALLED if _INSTALLED.is_dir() else _INSTALLED.parents[1] / "benchmarks"
 
 
 def builtin_files() -> list[Path]:
@@ -25,7 +28,7 @@ def builtin_files() -> list[Path]:
     """
     files = sorted(path for path in BENCHMARKS.glob("*/*.py") if path.parent.name != "common")
     if not files:
-        raise PatternError(f"no pattern files in {BENCHMARKS}: install xebench again with 'make install'")
+        raise PatternError(f"no pattern files in {BENCHMARKS}: install xebench again")
     return files
 
 
@@ -49,6 +52,11 @@ def discover(paths: Iterable[Path] = ()) -> list[PatternInfo]:
         if other.source != info.source:
             raise PatternError(f"two patterns are named {info.name!r}: {other.source} and {info.source}; rename one")
     return list(by_name.values())
+
+
+def remembered() -> tuple[PatternInfo, ...]:
+    """The built-in patterns as they were last read; none if they never were. Nothing is executed."""
+    return reading.remembered(builtin_files())
 
 
 def _pattern_file(path: Path) -> Path:

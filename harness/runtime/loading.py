@@ -92,11 +92,10 @@ def cpu_driver_finding() -> Finding:
 
 
 def _packages_line(wrong: list[Finding]) -> str:
-    """All wrong packages in one line; if they are many, it is the environment that is wrong."""
+    """All wrong packages in one line."""
     first = ", ".join(f"{finding.title} {finding.detail}" for finding in wrong[:3])
-    if len(wrong) <= 3:
-        return f"{first}: {pins.mend_command(finding.title for finding in wrong)}"
-    return f"{first} and {len(wrong) - 3} more: {pins.environment_command()}"
+    more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
+    return f"{first}{more}: {packages.mend_command(wrong)}"
 
 
 def _import_failure() -> tuple[str, str] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from harness.runtime import pins
 from harness.runtime.findings import Finding, Status
@@ -84,6 +84,11 @@ def current_findings(version_of: Callable[[str], str | None] = pins.installed_ve
         version_of: the installed version of a package, or None.
     """
     return [_at_least(package, version_of(package), first) for package, first in CURRENT.items()]
+
+
+def mend_command(wrong: Sequence[Finding]) -> str:
+    """The one command that mends all these packages; if they are many, it is the environment that is wrong."""
+    return pins.mend_command(finding.title for finding in wrong) if len(wrong) <= 3 else pins.environment_command()
 
 
 def _at_least(package: str, installed: str | None, first: str) -> Finding:

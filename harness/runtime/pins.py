@@ -8,6 +8,7 @@ import shlex
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Final
 
 from harness.runtime.stack import is_current
 
@@ -16,6 +17,9 @@ DISTRIBUTION = "xebench"
 _PINNED = re.compile(r"^([A-Za-z0-9._-]+)\s*\(?==\s*([0-9][0-9A-Za-z.*]*)\)?")
 # First Python that will do, and the first that the pinned stack has no wheels for.
 FIRST_PYTHON, BEYOND_PINNED = (3, 11), (3, 12)
+
+#: Installs the whole pinned set.
+SETUP: Final = "xebench setup --kernels"
 
 # What the current stack is made of; the rest comes with these.
 _CURRENT = ("dpctl", "dpnp", "intel-opencl-rt")
@@ -69,8 +73,16 @@ def environment_command(python: str = "") -> str:
         return mend_command([*_CURRENT])
     if in_conda():
         return "make the environment again: conda env create --file conda-env.yml"
-    interpreter = f" PYTHON=/path/to/python{python}" if python else ""
-    return f"make the environment again: make clean install{interpreter}"
+    if not python:
+        return f"run {SETUP}"
+    return f"make the environment again: make clean install PYTHON=/path/to/python{python}"
+
+
+def lock_file() -> Path:
+    """The pinned set with its hashes: in this package where a wheel brought it, beside it in a source tree."""
+    package = Path(__file__).resolve().parents[1]
+    installed = package / "requirements.lock"
+    return installed if installed.is_file() else package.parent / installed.name
 
 
 def in_conda() -> bool:

@@ -1,0 +1,21 @@
+"""What the doctor says of the two stacks."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.doctor import stacks
+from harness.runtime.stack import Stack
+
+
+@pytest.mark.parametrize("used", Stack)
+def test_the_other_stack_is_named_with_what_brings_it_and_is_no_problem(
+    used: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stacks, "stack", lambda: used)
+    first, second = stacks.stack_findings()
+    assert (first.title, second.title) == (used, *set(Stack) - {used})
+    assert first.detail.startswith("in use;") and not first.next_step
+    assert second.detail.startswith("not here;")
+    assert {first.status, second.status} == {"ok"}
+    assert ("setup --kernels" in second.next_step) == (used is Stack.CURRENT)

@@ -1,0 +1,104 @@
+"""What the wheel installs: one package with all that it needs, which is not confused by others of its names."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from harness.patterns.registry import BENCHMARKS, builtin_files, discover
+
+ROOT = Path(__file__).parents[1]
+FOREIGN = "raise SystemExit('the wrong package')\n"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this source tree, built by what is installed here."""
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that pip installed it into."""
+    folder = tmp_path_factory.mktemp("installed")
+    options = ["--quiet", "--no-deps", "--no-index", "--disable-pip-version-check", "--target", str(folder)]
+    subprocess.run([sys.executable, "-m", "pip", "install", *options, str(wheel)], check=True)
+    return folder
+
+
+@pytest.fixture
+def foreign(tmp_path: Path) -> Path:
+    """A folder with packages that are called as ours are."""
+    for package in ("harness", "benchmarks"):
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "__init__.py").write_text(FOREIGN)
+    return tmp_path
+
+
+def xebench(installed: Path, *arguments: str, cwd: Path, path: str) -> str:
+    """What the installed command prints; a script does not have the working directory on its path."""
+    command = [sys.executable, str(installed / "bin/xebench"), *arguments]
+    # the cache is told apart by where the package lies, but its files would pile up
+    environment = {**os.environ, "PYTHONPATH": path, "XDG_CACHE_HOME": str(installed / "cache")}
+    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_it_has_one_top_level_package_and_nothing_is_missing(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"harness"}
+    files = [path for package in ("harness", "benchmarks") for path in (ROOT / package).rglob("*") if path.is_file()]
+    wanted = {path.relative_to(ROOT).as_posix() for path in files if "__pycache__" not in path.parts}
+    wanted = {name if name.startswith("harness/") else f"harness/{name}" for name in wanted}
+    assert {name for name in names if name.startswith("harness/")} == wanted | {"harness/requirements.lock"}
+    assert {"harness/py.typed", "harness/shipped_kernels.zip", "harness/benchmarks/slm/tiled_matmul.py"} <= wanted
+
+
+def test_its_lock_is_the_projects(wheel: Path) -> None:
+    assert zipfile.ZipFile(wheel).read("harness/requirements.lock") == (ROOT / "requirements.lock").read_bytes()
+
+
+def test_other_packages_of_its_names_change_nothing(installed: Path, foreign: Path) -> None:
+    """Neither in the working directory, which child processes have too, nor behind it on the path."""
+    listed = xebench(installed, "list", "--json", cwd=foreign, path=f"{installed}{os.pathsep}{foreign}")
+    infos = msgspec.json.decode(listed)
+    assert [info["name"] for info in infos] == [info.name for info in discover()]
+    assert {Path(info["source"]) for info in infos} == {
+        installed / "harness/benchmarks" / file.relative_to(BENCHMARKS) for file in builtin_files()
+    }
+
+
+def test_a_foreign_benchmarks_before_it_changes_nothing(installed: Path, foreign: Path) -> None:
+    (foreign / "harness/__init__.py").unlink()
+    (foreign / "harness").rmdir()
+    listed = xebench(installed, "list", "--json", cwd=foreign, path=f"{foreign}{os.pathsep}{installed}")
+    assert len(msgspec.json.decode(listed)) == len(discover())
+
+
+def test_it_records_files_as_a_checkout_does(installed: Path, tmp_path: Path) -> None:
+    code = (
+        "from harness.packing.recorder import _origin; from harness.patterns.registry import *;"
+        "import harness.doctor.self_test_kernels as kernels; from pathlib import Path;"
+        "file = BENCHMARKS / 'slm/tiled_matmul.py';"
+        "print(portable_source(str(file)), _origin(file), _origin(Path(kernels.__file__)), _origin(Path('/x/own.py')))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(installed)}
+    load = "import harness.runtime; harness.runtime.load();"
+    command = [sys.executable, "-c", load + code]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == [
+        *("benchmarks/slm/tiled_matmul.py", "benchmarks/slm/tiled_matmul.py"),
+        *("harness/doctor/self_test_kernels.py", "own.py"),
+    ], done.stderr
