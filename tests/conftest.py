@@ -1,11 +1,41 @@
-"""Shared set-up: tests marked ``device`` run on a SYCL device, which the runtime room makes loadable."""
+"""Shared set-up: tests marked ``device`` find the SYCL runtime loaded; those of the compiler are skipped without it."""
+
+import re
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 from hypothesis import settings
 
+from harness.runtime.stack import is_current
+
 # what property tests check does not depend on the machine's speed
 settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")
+
+NEEDS_COMPILER: Final = "of kernels that numba-dpex compiles: the current stack has none"
+
+#: What a module of tests imports at its top when the compiler is what it tests.
+IMPORTS_COMPILER: Final = re.compile(r"^(import|from) (numba|numba_dpex|llvmlite|dpcpp_llvm_spirv)\b", re.MULTILINE)
+
+
+class OfCompiler(pytest.Module):
+    """A module of tests that cannot be imported on the current stack."""
+
+    def collect(self) -> Any:
+        """Nothing."""
+        pytest.skip(NEEDS_COMPILER, allow_module_level=True)
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
+    if is_current() and IMPORTS_COMPILER.search(module_path.read_text(encoding="utf-8")):
+        return OfCompiler.from_parent(parent, path=module_path)
+    return None
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if is_current() and item.get_closest_marker("compiler"):
+        pytest.skip(NEEDS_COMPILER)
 
 
 @pytest.fixture(autouse=True)

@@ -21,6 +21,7 @@ from harness.callables.asked import (
     settings_of,
 )
 from harness.callables.family import FunctionFamily
+from harness.callables.isolated import Work, measured_apart
 from harness.callables.tables import run_of
 from harness.callables.words import remarks
 from harness.errors import XebenchError
@@ -89,13 +90,14 @@ def compare(
     budget_s: float = BUDGET_S,
     setup: Callable[[Session], Any] | None = None,
     instances: int | None = None,
+    isolated: bool = False,
     check: bool = True,
     rtol: float = RTOL,
     atol: float = ATOL,
     bytes_moved: int | None = None,
     operations: int | None = None,
 ) -> Compared:
-    """Compare functions, in this process: blocks that hold each once, in random order, until the speed-ups are known.
+    """Compare functions, in one process: blocks that hold each once, in random order, until the speed-ups are known.
 
     Args:
         functions: by name; each is called as `measure` calls its function, and all with the same arguments.
@@ -110,6 +112,8 @@ def compare(
         budget_s: seconds for all functions together.
         setup: as in `measure`.
         instances: likewise.
+        isolated: whether that is a process of their own. A function that ends it is told, and the others are measured
+            again without it; the functions and ``setup`` are as in `measure`.
         check: whether arrays and numbers that functions return are compared with the reference's, before and after the
             samples: shape and type must be the same. A function that returns others is told and not compared.
         rtol: difference that passes, relative to the reference's.
@@ -144,6 +148,9 @@ def compare(
         operations=operations,
     )
     claims = claims_by_name(claim, list(functions), against)
+    if isolated:
+        run, compared = measured_apart(Work(functions, against, claims, device, settings), queue)
+        return Compared(against, run, unchecked=check and not compared)
     family = FunctionFamily(functions, against, claims, session_for(queue, device, settings), settings)
     family.measure()
     return Compared(against, run_of(family), unchecked=check and not family.compared)

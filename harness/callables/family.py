@@ -102,11 +102,16 @@ class FunctionFamily:
         self._arguments: tuple[Any, ...] = ()
         self._expected: dict[str, Array] = {}
         self._instance = self._next_block = self._batch = 0
+        self._begins: dict[str, Callable[[], None]] = {}
 
     @property
     def compared(self) -> bool:
         """Whether the reference returned anything that others could be compared with."""
         return bool(self._expected)
+
+    def observe(self, name: str, begins: Callable[[], None]) -> None:
+        """Have something called before each call of a function."""
+        self._begins[name] = begins
 
     def measure(self) -> None:
         """Measure all.
@@ -155,7 +160,7 @@ class FunctionFamily:
         self._guard_all("first call", self._first_call)
 
     def _first_call(self, variant: VariantRun, stage: str) -> None:
-        variant.sample = partial(variant.variant.function, *self._arguments)
+        variant.sample = self._observed(variant.name, partial(variant.variant.function, *self._arguments))
         try:
             host_ns, commands = self._call(variant, stage)
         except Unsupported:
@@ -168,6 +173,17 @@ class FunctionFamily:
             variant.kernels = self.session.take_kernels()
         if metric_named(self.settings.metric).on_device_clock and not commands:
             raise XebenchError(f"{variant.name}: {NO_COMMAND}")
+
+    def _observed(self, name: str, call: Callable[[], Any]) -> Callable[[], Any]:
+        if name not in self._begins:
+            return call
+        begins = self._begins[name]
+
+        def observed() -> Any:
+            begins()
+            return call()
+
+        return observed
 
     def _call(self, variant: VariantRun, stage: str) -> tuple[int, int]:
         """Call a function and compare what it returns; the host's time in ns, and how many commands it submitted."""

@@ -19,6 +19,7 @@ from harness.callables.asked import (
     settings_of,
 )
 from harness.callables.family import FunctionFamily
+from harness.callables.isolated import Work, measured_apart
 from harness.callables.tables import run_of
 from harness.callables.words import commands_words, time_words
 from harness.records import Run
@@ -81,10 +82,11 @@ def measure(
     budget_s: float = BUDGET_S,
     setup: Callable[[Session], Any] | None = None,
     instances: int | None = None,
+    isolated: bool = False,
     bytes_moved: int | None = None,
     operations: int | None = None,
 ) -> Measured:
-    """Call a function until its time is known, in this process.
+    """Call a function until its time is known, in this process or another.
 
     Args:
         function: called without arguments, or with those that ``setup`` makes. It may use a session, a kernel with
@@ -99,6 +101,8 @@ def measure(
         setup: called with the session for every instance; makes the function's arguments anew: a tuple, or one. What
             kernels the session has built is dropped before, and queues that it made.
         instances: how many of them at least; 6 with a ``setup``, 1 without.
+        isolated: whether a process of its own calls the function, so that a crash or a hang is an error in one line. It
+            imports the function and ``setup`` from their file; ``setup`` makes all arrays, of its session.
         bytes_moved: least traffic to memory of one call, in bytes.
         operations: least number of operations of one call.
 
@@ -122,6 +126,9 @@ def measure(
         operations=operations,
     )
     name = getattr(function, "__name__", type(function).__name__)
+    if isolated:
+        run, _ = measured_apart(Work({name: function}, name, {}, device, settings), queue)
+        return Measured(name, run)
     family = FunctionFamily({name: function}, name, {}, session_for(queue, device, settings), settings)
     family.measure()
     return Measured(name, run_of(family))

@@ -24,7 +24,7 @@ def run_as_child(main: Callable[[list[str]], int]) -> NoReturn:
     Args:
         main: takes the arguments of the command line, gives the exit status.
     """
-    _die_with_parent()
+    die_with_parent()
     forks = _Forks()
     os.register_at_fork(before=forks.note_parent, after_in_child=forks.die_with_parent)
     try:
@@ -38,7 +38,8 @@ def run_as_child(main: Callable[[list[str]], int]) -> NoReturn:
     os._exit(status)
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
+    """Have the system kill this process when its parent ends."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -49,7 +50,7 @@ class _Forks:
         self._parent = os.getpid()
 
     def die_with_parent(self) -> None:
-        _die_with_parent()
+        die_with_parent()
         if os.getppid() != self._parent:  # it was killed before that was asked for
             os._exit(1)
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from harness.pages import marked
 from harness.records import Run, load_run
 from harness.report.formats.text import excerpt
 
@@ -39,11 +40,7 @@ def renewed(text: str, run: Run) -> str:
     Raises:
         ValueError: It has not both marks.
     """
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"the page has no {BEGIN} with {END} after it")
-    return f"{before}{BEGIN}\n\n{results(run)}\n\n{END}{after}"
+    return marked.renewed(text, BEGIN, END, results(run))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from harness import runtime
 from harness.analysis.claim import Claim
 from harness.analysis.metrics import union_ns
 from harness.errors import XebenchError, first_line
+from harness.pytest_plugin import borrowed
 from harness.pytest_plugin.clock import Clock, replay
 from harness.runtime import DeviceInfo
 from harness.vocabulary import Answer, Metric
@@ -75,9 +76,7 @@ class DeviceBenchmark:
         benchmark.group = f"{benchmark.group} {place}" if benchmark.group else place
         benchmark.extra_info.update(device=device.name, device_class=device.device_class, driver=device.driver_version)
         self._clock = Clock("device_clock")
-        benchmark._timer = self._clock
-        # it would wait for this clock to advance by itself
-        benchmark._precisions = {self._clock: device.timer_resolution_ns * 1e-9}
+        borrowed.set_timer(benchmark, self._clock, device.timer_resolution_ns * 1e-9)
 
     def __call__(
         self,
@@ -135,7 +134,7 @@ class DeviceBenchmark:
             if not self.benchmark.enabled:
                 self.benchmark(lambda: (self._execute(naive), self._execute(optimised)))
                 return None
-            seconds = 2 * self.benchmark._max_time if budget_s is None else budget_s
+            seconds = 2 * borrowed.max_time_s(self.benchmark) if budget_s is None else budget_s
             pair, times_ns = compared(self._sample, self.device, (naive, optimised), claim, precision, seconds)
         except Exception as error:
             self._fail(error)
@@ -160,7 +159,7 @@ class DeviceBenchmark:
         device_ns = self._clock.ns - begin_ns
         if device_ns <= 0:
             raise XebenchError("its commands take no time on the device's clock: give them more work")
-        self.benchmark._max_time *= min(1.0, device_ns / host_ns)
+        borrowed.shorten(self.benchmark, min(1.0, device_ns / host_ns))
 
     def _execute(self, function: Callable[[], Any]) -> Any:
         """Call it once, and let the clock advance by the time in which its commands ran."""

@@ -14,6 +14,7 @@ from harness.errors import XebenchError
 from harness.patterns.declaration import PatternInfo
 from harness.patterns.plan import Family, build_plan
 from harness.patterns.reading import read
+from harness.pytest_plugin import borrowed
 from harness.pytest_plugin.clock import Clock, replay
 from harness.pytest_plugin.stored import refuse_other_device
 from harness.records import Run
@@ -51,7 +52,11 @@ def _benchmarked(family: Family, variant: str) -> Callable[..., None]:
         place = f"[{case['device_class']} {case['name']}]"
         benchmark.group = " ".join(filter(None, (family.pattern.name, family.preset, family.point(), place)))
         benchmark.extra_info.update(device=case["name"], device_class=case["device_class"], metric=case["metric"])
-        benchmark._timer = clock = Clock("xebench")
+        clock = Clock("xebench")
+        try:
+            borrowed.set_timer(benchmark, clock)
+        except XebenchError as error:
+            pytest.fail(str(error), pytrace=False)
         replay(benchmark, clock, times_ns)
 
     return check

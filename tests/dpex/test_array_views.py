@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-import dpctl.tensor as dpt
 import numpy as np
 import pytest
-from numba_dpex import kernel_api as kapi
 
+from harness import kernel_api as kapi
 from harness.dpex import PreparedLaunch, build, compile_kernel, device_func, kernel
+from harness.runtime.tensor import tensor as dpt
 
-pytestmark = pytest.mark.device
+pytestmark = [pytest.mark.device, pytest.mark.compiler]
 
 A = np.random.default_rng(1).random((8, 8), dtype=np.float32)
 #: The sums of the first column of `A` over each half of its rows.

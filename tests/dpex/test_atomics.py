@@ -5,10 +5,10 @@ import re
 import device_kit as kit
 import numpy as np
 import pytest
-from numba_dpex import kernel_api as kapi
-from numba_dpex.kernel_api import MemoryOrder, MemoryScope
 
+from harness import kernel_api as kapi
 from harness.dpex import atomics, kernel
+from harness.dpex.kernel_api import MemoryOrder, MemoryScope
 
 pytestmark = pytest.mark.device
 

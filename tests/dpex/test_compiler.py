@@ -5,15 +5,15 @@ from dataclasses import FrozenInstanceError
 from typing import Any
 
 import dpctl
-import dpctl.tensor as dpt
 import dpnp
 import numba_dpex
 import numpy as np
 import pytest
-from numba_dpex import kernel_api as kapi
 
+from harness import kernel_api as kapi
 from harness.dpex import PreparedLaunch, build, compile_kernel, kernel, separate_context
 from harness.dpex.signature import ArrayType, LocalType, ScalarType, signature_of
+from harness.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 

@@ -4,16 +4,16 @@ import inspect
 from dataclasses import replace
 from typing import Any
 
-import dpctl.tensor as dpt
 import numpy as np
 import pytest
 from llvmlite import binding
 from numba.core import errors as numba_errors
-from numba_dpex import kernel_api as kapi
 from numba_dpex.core.exceptions import InternalError
 
+from harness import kernel_api as kapi
 from harness.dpex import build, compile_kernel, device_func, kernel, translate
 from harness.dpex.dpex_errors import ArgumentError, DpexError, KernelBuildError, KernelCompileError
+from harness.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 

@@ -6,16 +6,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import dpctl.tensor as dpt
 import numpy as np
 import pytest
-from numba_dpex import kernel_api as kapi
 
+from harness import kernel_api as kapi
 from harness.dpex import compile_kernel, kernel, llvm_text
 from harness.dpex.kernel_options import KernelOptions
+from harness.runtime.tensor import tensor as dpt
 
 pytestmark = [
     pytest.mark.device,
+    pytest.mark.compiler,
     pytest.mark.skipif(shutil.which("ocloc") is None, reason="no ocloc here (Debian: intel-opencl-icd)"),
 ]
 DEVICES = ("pvc", "dg2-g10", "tgllp")

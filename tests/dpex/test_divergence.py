@@ -126,13 +126,14 @@ def test_a_function_without_source_is_left_alone() -> None:
 
 
 @pytest.mark.device
+@pytest.mark.compiler
 def test_it_is_an_error_of_compilation_that_names_kernel_and_line() -> None:
-    import dpctl.tensor as dpt
     import numpy as np
-    from numba_dpex import kernel_api
 
+    from harness import kernel_api
     from harness.dpex import KernelCompileError, compile_kernel
     from harness.dpex import kernel as decorate
+    from harness.runtime.tensor import tensor as dpt
 
     @decorate
     def one_item_waits(item: kernel_api.NdItem, x):

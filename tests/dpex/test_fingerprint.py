@@ -5,15 +5,15 @@ import types
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import dpctl.tensor as dpt
 import numba_dpex
 import numpy as np
 import pytest
-from numba_dpex import kernel_api as kapi
 
+from harness import kernel_api as kapi
 from harness.dpex import device_func, kernel, sub_group
 from harness.dpex.fingerprint import fingerprint, toolchain
 from harness.dpex.signature import Signature, signature_of
+from harness.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 

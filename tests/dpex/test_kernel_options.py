@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import dpcpp_llvm_spirv
-import dpctl.tensor as dpt
 import numba_dpex
 import numpy as np
 import pytest
-from numba_dpex import kernel_api as kapi
 
+from harness import kernel_api as kapi
 from harness.dpex import PreparedLaunch, build, compile_kernel, device_func, kernel, options_of, specialize
 from harness.dpex.dpex_errors import OptionError
 from harness.dpex.kernel_options import NO_OPTIONS, KernelOptions
+from harness.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 INTEL_GPU = ("level_zero", "Intel(R) Corporation", "gpu")

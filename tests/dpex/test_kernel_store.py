@@ -20,10 +20,10 @@ def session() -> Any:
 
 
 def shift_kernel() -> Any:
-    import numba_dpex
-    from numba_dpex import kernel_api as kapi
+    from harness import kernel
+    from harness import kernel_api as kapi
 
-    @numba_dpex.kernel(error_model="numpy")
+    @kernel
     def shift(item: kapi.NdItem, x, y, by):  # type: ignore[no-untyped-def]
         i = item.get_global_id(0)
         y[i] = x[i] + by
@@ -32,7 +32,7 @@ def shift_kernel() -> Any:
 
 
 def space(n: int = 64) -> Any:
-    from numba_dpex import kernel_api as kapi
+    from harness import kernel_api as kapi
 
     return kapi.NdRange((n,), (n,))
 
@@ -92,8 +92,7 @@ def test_which_kernel_runs_does_not_depend_on_what_was_launched_before(session: 
 
 
 def test_the_same_module_with_other_build_options_is_built_for_itself(session: Any) -> None:
-    from numba_dpex import kernel_api as kapi
-
+    from harness import kernel_api as kapi
     from harness.dpex import kernel
 
     def ones(item: kapi.NdItem, y):  # type: ignore[no-untyped-def]
@@ -137,10 +136,10 @@ def test_wrong_arguments_are_told_on_a_later_launch_too(session: Any) -> None:
 
 
 def local_memory_kernel() -> Any:
-    import numba_dpex
-    from numba_dpex import kernel_api as kapi
+    from harness import kernel
+    from harness import kernel_api as kapi
 
-    @numba_dpex.kernel(error_model="numpy")
+    @kernel
     def local(item: kapi.NdItem, y, slm):  # type: ignore[no-untyped-def]
         slm[item.get_local_id(0)] = np.int32(1)
         y[item.get_global_id(0)] = slm[item.get_local_id(0)]
@@ -149,7 +148,7 @@ def local_memory_kernel() -> Any:
 
 
 def test_what_the_device_cannot_do_is_unsupported_on_a_later_launch_too(session: Any) -> None:
-    from numba_dpex import kernel_api as kapi
+    from harness import kernel_api as kapi
 
     local = local_memory_kernel()
     y = upload(session, np.zeros(64, np.int32))
@@ -161,15 +160,16 @@ def test_what_the_device_cannot_do_is_unsupported_on_a_later_launch_too(session:
 
 def test_an_observer_sees_every_launch_even_of_what_the_device_cannot_run() -> None:
     import dpctl
-    from numba_dpex import kernel_api as kapi
 
+    from harness import kernel_api as kapi
     from harness.dpex import kernel
     from harness.dpex.kernel_store import KernelStore
+    from harness.runtime.tensor import tensor as dpt
 
     seen: list[tuple[Any, ...]] = []
     store = KernelStore(observer=lambda *launch: seen.append(launch))
     queue = dpctl.SyclQueue("cpu", property=["in_order", "enable_profiling"])
-    y = dpctl.tensor.zeros(64, dtype="i4", sycl_queue=queue)
+    y = dpt.zeros(64, dtype="i4", sycl_queue=queue)
     local = local_memory_kernel()
     arguments = [(y, kapi.LocalAccessor(size, np.int32)) for size in (64, 64, 1 << 28)]
     for few in arguments[:2]:

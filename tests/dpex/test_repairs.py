@@ -12,7 +12,7 @@ import pytest
 from harness.dpex import repairs, separate_context
 from harness.dpex.dpex_errors import RepairError
 
-pytestmark = pytest.mark.device
+pytestmark = [pytest.mark.device, pytest.mark.compiler]
 
 SCRIPT = Path(__file__).parent / "repair_experiments.py"
 EXPERIMENTS = (

@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import dpctl.tensor as dpt
 import pytest
 from current_stack import run_without_numba
 
@@ -13,6 +12,7 @@ from harness.dpex import NotShipped, compile_kernel, kernel, kernel_api, packs, 
 from harness.dpex.identity import shipped_key, source_digest
 from harness.dpex.signature import signature_of
 from harness.kernel_pack import PackedKernel, write_pack
+from harness.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 
@@ -35,6 +35,7 @@ def no_packs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.compiler
 def test_a_shipped_kernel_is_what_was_compiled(array: Any, no_packs: Path) -> None:
     compiled = compile_kernel(add_one, kernel_api.Range(4), (array,))
     packed = PackedKernel(

@@ -9,13 +9,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import dpctl.tensor as dpt
 import numpy as np
 import platformdirs
 import pytest
-from numba_dpex import kernel_api as kapi
 
+from harness import kernel_api as kapi
 from harness.dpex import CompiledKernel, PreparedLaunch, SpirvCache, build, compile_kernel, kernel
+from harness.runtime.tensor import tensor as dpt
 
 SPIRV = b"\x03\x02\x23\x07" + bytes(range(256))
 KEY = "a" * 64
@@ -110,6 +110,7 @@ def test_processes_share_a_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.device
+@pytest.mark.compiler
 def test_a_second_compilation_comes_from_disk(tmp_path: Path, queue: Any) -> None:
     cache = SpirvCache(tmp_path)
     first, second = compiled(7, cache, queue), compiled(7, cache, queue)
@@ -123,6 +124,7 @@ def test_a_second_compilation_comes_from_disk(tmp_path: Path, queue: Any) -> Non
 
 
 @pytest.mark.device
+@pytest.mark.compiler
 def test_another_constant_is_another_kernel(tmp_path: Path, queue: Any) -> None:
     cache = SpirvCache(tmp_path)
     assert compiled(7, cache, queue).spirv != compiled(8, cache, queue).spirv
@@ -130,6 +132,7 @@ def test_another_constant_is_another_kernel(tmp_path: Path, queue: Any) -> None:
 
 
 @pytest.mark.device
+@pytest.mark.compiler
 def test_a_corrupted_entry_is_compiled_again(tmp_path: Path, queue: Any) -> None:
     cache = SpirvCache(tmp_path)
     first = compiled(7, cache, queue)
@@ -140,6 +143,7 @@ def test_a_corrupted_entry_is_compiled_again(tmp_path: Path, queue: Any) -> None
 
 
 @pytest.mark.device
+@pytest.mark.compiler
 def test_without_a_fingerprint_nothing_is_stored(tmp_path: Path, queue: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.dpex.numba_compiler.fingerprint", lambda kernel, signature: None)
     cache = SpirvCache(tmp_path)
@@ -150,7 +154,7 @@ def test_without_a_fingerprint_nothing_is_stored(tmp_path: Path, queue: Any, mon
 
 PROGRAM = """
 import json, sys, harness.dpex as dpex, dpctl.tensor as dpt
-from numba_dpex import kernel_api as kapi
+from harness import kernel_api as kapi
 from harness.dpex.fingerprint import fingerprint
 
 @dpex.device_func
@@ -176,6 +180,7 @@ print(json.dumps([done.cached, done.sha256, dpt.asnumpy(x).tolist(), key]))
 
 
 @pytest.mark.device
+@pytest.mark.compiler
 def test_a_fresh_process_of_another_hash_seed_compiles_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,12 +5,12 @@ from functools import lru_cache
 import device_kit as kit
 import numpy as np
 import pytest
-from numba_dpex import kernel_api as kapi
-from numba_dpex.kernel_api import group_barrier
 
+from harness import kernel_api as kapi
 from harness.dpex import device_func, kernel, sub_group
+from harness.dpex.kernel_api import group_barrier
 
-pytestmark = pytest.mark.device
+pytestmark = [pytest.mark.device, pytest.mark.compiler]
 
 GROUP, GROUPS = 44, 2  # 44 is a multiple of neither 8 nor 16 nor 32
 ITEMS = GROUP * GROUPS

@@ -6,11 +6,11 @@ from functools import lru_cache
 import device_kit as kit
 import numpy as np
 import pytest
-from numba_dpex import kernel_api as kapi
 
+from harness import kernel_api as kapi
 from harness.dpex import kernel, sub_group
 
-pytestmark = pytest.mark.device
+pytestmark = [pytest.mark.device, pytest.mark.compiler]
 
 READS = {1: sub_group.block_read, 2: sub_group.block_read2, 4: sub_group.block_read4, 8: sub_group.block_read8}
 WRITES = {1: sub_group.block_write, 2: sub_group.block_write2, 4: sub_group.block_write4, 8: sub_group.block_write8}

@@ -3,11 +3,11 @@
 import device_kit as kit
 import numpy as np
 import pytest
-from numba_dpex import kernel_api as kapi
 
+from harness import kernel_api as kapi
 from harness.dpex import kernel, sub_group
 
-pytestmark = pytest.mark.device
+pytestmark = [pytest.mark.device, pytest.mark.compiler]
 
 X = np.zeros(64, np.float32)
 SQUARE = np.zeros((8, 8), np.float32)

@@ -4,15 +4,15 @@ import re
 from functools import lru_cache
 
 import device_kit as kit
-import dpctl.tensor as dpt
 import dpnp
 import numpy as np
 import pytest
-from numba_dpex import kernel_api as kapi
 
+from harness import kernel_api as kapi
 from harness.dpex import dpex_errors, kernel, vector
+from harness.runtime.tensor import tensor as dpt
 
-pytestmark = pytest.mark.device
+pytestmark = [pytest.mark.device, pytest.mark.compiler]
 
 ITEMS, LONGEST = 24, 16
 COUNT = ITEMS * LONGEST

@@ -5,8 +5,8 @@ from functools import lru_cache
 import device_kit as kit
 import numpy as np
 import pytest
-from numba_dpex import kernel_api as kapi
 
+from harness import kernel_api as kapi
 from harness.dpex import kernel, work_group
 
 pytestmark = pytest.mark.device

@@ -1,10 +1,11 @@
 """Patterns whose authors were careless: with inputs, with outputs, and with what their functions return."""
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Pattern, Problem, inout, output
+from harness import Pattern, Problem, device_func, inout, output
+from harness import kernel_api as kapi
+
+from .kernels import change_last, double, double_even, double_where_nan, halve_in_place
 
 BYTES = 3  # of an input that no kernel needs
 
@@ -12,19 +13,6 @@ BYTES = 3  # of an input that no kernel needs
 def declare(name, **options):
     sizes = {"n": 64}
     return Pattern(name, guide="none", lesson="Careless.", presets={"smoke": sizes, "default": sizes}, **options)
-
-
-@dpex.kernel(error_model="numpy")
-def double(item: kapi.Item, x, y):
-    i = item.get_id(0)
-    y[i] = np.float32(2) * x[i]
-
-
-@dpex.kernel(error_model="numpy")
-def halve_in_place(item: kapi.Item, x, y):
-    i = item.get_id(0)
-    y[i] = np.float32(2) * x[i]
-    x[i] = np.float32(0.5) * x[i]
 
 
 def in_and_out(rng, n):
@@ -58,11 +46,6 @@ spoils_input.reference(doubled)
 spoils_input.naive(spoils)
 spoils_input.intermediate(right)
 spoils_input.optimized(right_too)
-
-
-@dpex.kernel(error_model="numpy")
-def change_last(item: kapi.Item, big):
-    big[big.shape[0] - 1] = np.uint8(big[big.shape[0] - 1] ^ np.uint8(128))
 
 
 spoils_large_input = declare("spoils_large_input")
@@ -187,13 +170,6 @@ def changes_its_own_array(session, p):
 # ---- outputs ------------------------------------------------------------------------------------------------------
 
 
-@dpex.kernel(error_model="numpy")
-def double_where_nan(item: kapi.Item, x, y):
-    i = item.get_id(0)
-    if y[i] != y[i]:
-        y[i] = np.float32(2) * x[i]
-
-
 writes_when_nan = declare("writes_when_nan")
 writes_when_nan.problem(in_and_out)
 writes_when_nan.reference(doubled)
@@ -251,12 +227,6 @@ def steps(session, p):
     for _ in range(left[0]):
         right(session, p)
     session.fill(p.left, 0)
-
-
-@dpex.kernel(error_model="numpy")
-def double_even(item: kapi.Item, x, y):
-    i = 2 * item.get_id(0)
-    y[i] = np.float32(2) * x[i]
 
 
 written_in_part = declare("written_in_part", metric="wall")
@@ -344,7 +314,7 @@ def allocates_gpu(session, p):
 
 @not_allowed.intermediate
 def launches_a_device_function(session, p):
-    session.launch(dpex.device_func(plain_function), kapi.Range(p.n), p.x, p.y)
+    session.launch(device_func(plain_function), kapi.Range(p.n), p.x, p.y)
 
 
 @not_allowed.intermediate

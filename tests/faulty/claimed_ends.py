@@ -2,11 +2,12 @@
 
 import os
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
 from harness import Claim, Pattern, Problem, output
+from harness import kernel_api as kapi
+
+from .kernels import scale
 
 sizes = {"n": 1 << 10}
 pattern = Pattern(
@@ -19,12 +20,6 @@ pattern = Pattern(
 )
 
 FAR_TOO_WIDE = 1 << 24
-
-
-@dpex.kernel(error_model="numpy")
-def scale(item: kapi.NdItem, x, y, factor):
-    i = item.get_global_id(0)
-    y[i] = np.float32(factor) * x[i]
 
 
 @pattern.problem

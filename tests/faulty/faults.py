@@ -4,11 +4,12 @@ import ctypes
 import os
 import signal
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
 from harness import Pattern, Problem, output
+from harness import kernel_api as kapi
+
+from .kernels import double, double_for_ever
 
 pattern = Pattern(
     name="faults",
@@ -16,19 +17,6 @@ pattern = Pattern(
     lesson="However a worker ends, it costs the variant at work, not the run.",
     presets={"smoke": {"n": 1 << 10}, "default": {"n": 1 << 10}},
 )
-
-
-@dpex.kernel(error_model="numpy")
-def double(item: kapi.Item, x, y):
-    i = item.get_id(0)
-    y[i] = x[i] + x[i]
-
-
-@dpex.kernel(error_model="numpy")
-def double_for_ever(item: kapi.Item, x, y):
-    i = item.get_id(0)
-    while x[i] >= np.float32(0):
-        y[i] += x[i]
 
 
 @pattern.problem

@@ -1,19 +1,15 @@
 """Patterns whose own code fails: in the problem, in the reference, and in the middle of sampling."""
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
 from harness import Pattern, Problem, output
+from harness import kernel_api as kapi
+
+from .kernels import local, ones
 
 
 def declare(name):
     return Pattern(name, guide="none", lesson="Fails.", presets={"smoke": {"n": 64}, "default": {"n": 64}})
-
-
-@dpex.kernel(error_model="numpy")
-def ones(item: kapi.Item, y):
-    y[item.get_id(0)] = np.float32(1)
 
 
 def write_ones(session, p):
@@ -89,10 +85,3 @@ def needs_level_zero(session, p):
 @lacks.intermediate
 def too_much_local_memory(session, p):
     session.launch(local, kapi.NdRange((p.n,), (p.n,)), p.y, kapi.LocalAccessor(1 << 30, np.float32))
-
-
-@dpex.kernel(error_model="numpy")
-def local(item: kapi.NdItem, y, slm):
-    i = item.get_global_id(0)
-    slm[i] = np.float32(1)
-    y[i] = slm[i]

@@ -3,11 +3,12 @@
 import os
 import time
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
 from harness import Pattern, Problem, output
+from harness import kernel_api as kapi
+
+from .kernels import double, double_all_but_one
 
 pattern = Pattern(
     name="faulty_variants",
@@ -15,18 +16,6 @@ pattern = Pattern(
     lesson="What goes wrong in one variant costs that variant, not the run.",
     presets={"smoke": {"n": 1 << 10}, "default": {"n": 1 << 10}},
 )
-
-
-@dpex.kernel(error_model="numpy")
-def double(item: kapi.Item, x, y):
-    i = item.get_id(0)
-    y[i] = x[i] + x[i]
-
-
-@dpex.kernel(error_model="numpy")
-def double_all_but_one(item: kapi.Item, x, y):
-    i = item.get_id(0)
-    y[i] = x[i] + x[i] + np.float32(i == 7)
 
 
 @pattern.problem

@@ -8,11 +8,12 @@ import subprocess
 import time
 from pathlib import Path
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
 from harness import Pattern, Problem, output
+from harness import kernel_api as kapi
+
+from .kernels import double
 
 pattern = Pattern(
     name="forks",
@@ -20,12 +21,6 @@ pattern = Pattern(
     lesson="What a pattern starts ends with the command, and measures nothing.",
     presets={"smoke": {"n": 1 << 10}, "default": {"n": 1 << 10}},
 )
-
-
-@dpex.kernel(error_model="numpy")
-def double(item: kapi.Item, x, y):
-    i = item.get_id(0)
-    y[i] = x[i] + x[i]
 
 
 @pattern.problem

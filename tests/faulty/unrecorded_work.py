@@ -1,16 +1,16 @@
 """Variants that do their work past the session, as host programs in the wild do."""
 
-import math
+from functools import cache
 
 import dpctl
 import dpnp
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
 from harness import Pattern, Problem, output
+from harness import kernel_api as kapi
+from harness.dpex import load_numba_dpex
 
-STEPS = 5000  # some ms, which no launch takes
+from .kernels import much_work, sqrt
 
 
 def declare(name):
@@ -29,29 +29,16 @@ def declare(name):
     return pattern
 
 
-@dpex.kernel(error_model="numpy")
-def much_work(item: kapi.Item, x, y):
-    i = item.get_id(0)
-    total = np.float32(0)
-    for _ in range(STEPS):
-        total = total * np.float32(0.5) + x[i]
-    y[i] = total
+@cache
+def from_compiled_code(kernel):
+    """A host program that numba-dpex compiles, and that launches the kernel."""
+    dpex = load_numba_dpex()
 
+    @dpex.dpjit
+    def launch(n, x, y):
+        dpex.call_kernel(kernel, kapi.Range(n), x, y)
 
-@dpex.kernel(error_model="numpy")
-def sqrt(item: kapi.Item, x, y):
-    i = item.get_id(0)
-    y[i] = math.sqrt(x[i])
-
-
-@dpex.dpjit
-def much_work_from_compiled_code(n, x, y):
-    dpex.call_kernel(much_work, kapi.Range(n), x, y)
-
-
-@dpex.dpjit
-def sqrt_from_compiled_code(n, x, y):
-    dpex.call_kernel(sqrt, kapi.Range(n), x, y)
+    return launch
 
 
 def sqrt_after_much_work(session, p):
@@ -64,12 +51,13 @@ direct = declare("direct")
 
 @direct.optimized
 def call_kernel(session, p):
-    dpex.call_kernel(much_work, kapi.Range(p.n), p.x, p.y)
+    load_numba_dpex().call_kernel(much_work, kapi.Range(p.n), p.x, p.y)
     session.launch(sqrt, kapi.Range(p.n), p.x, p.y)
 
 
 @direct.optimized
 def call_kernel_async(session, p):
+    dpex = load_numba_dpex()
     _, first = dpex.call_kernel_async(much_work, kapi.Range(p.n), (), p.x, p.y)
     dpex.call_kernel_async(sqrt, kapi.Range(p.n), (first,), p.x, p.y)
 
@@ -106,14 +94,14 @@ def begins_anew(session, p):
 
 @unseen.optimized
 def compiled_host_program(session, p):
-    much_work_from_compiled_code(p.n, p.x, p.y)
+    from_compiled_code(much_work)(p.n, p.x, p.y)
     session.launch(sqrt, kapi.Range(p.n), p.x, p.y)
 
 
 @unseen.optimized
 def nothing_recorded(session, p):
-    much_work_from_compiled_code(p.n, p.x, p.y)
-    sqrt_from_compiled_code(p.n, p.x, p.y)
+    from_compiled_code(much_work)(p.n, p.x, p.y)
+    from_compiled_code(sqrt)(p.n, p.x, p.y)
 
 
 @unseen.optimized

@@ -1,9 +1,9 @@
 """A pattern of which things are claimed that only its code can tell."""
 
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
 from harness import Claim, Pattern, Problem, output
+from harness import kernel_api as kapi
 from harness.dpex import kernel
 
 pattern = Pattern("claimed", guide="none", lesson="Adds.", presets={"smoke": {"n": 64}, "default": {"n": 64}})

@@ -21,11 +21,11 @@ FIXTURES = Path(__file__).parent / "fixtures"
 
 def mixture() -> Source:
     """Shared local memory, a barrier, atomics, a loop, 64-bit integers, a logarithm."""
-    import dpctl.tensor as dpt
     import numpy as np
-    from numba_dpex import kernel_api as kapi
 
+    from harness import kernel_api as kapi
     from harness.dpex import compile_kernel, kernel, native
+    from harness.runtime.tensor import tensor as dpt
 
     @kernel
     def mixture(item: kapi.NdItem, x: Any, big: Any, total: Any, steps: Any, tile: Any) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
 from harness import Pattern, Problem, output
+from harness import kernel_api as kapi
 from harness.dpex import kernel
 
 pattern = Pattern(

@@ -114,10 +114,9 @@ def test_every_kernel_of_the_suite_is_compiled_for_pvc() -> None:
 def test_a_crash_of_the_installed_compiler_is_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the repair of harness.dpex, IGC 1 of Debian 12 aborts on any kernel that asks for its id."""
     # the stack is importable only now
-    import dpctl.tensor as dpt
-    from numba_dpex import kernel_api as kapi
-
+    from harness import kernel_api as kapi
     from harness.dpex import compile_kernel, kernel, llvm_text
+    from harness.runtime.tensor import tensor as dpt
 
     @kernel
     def copy(item: kapi.Item, x, y):

@@ -4,11 +4,12 @@ import os
 import signal
 import time
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
 from harness import Pattern, Problem, output
+from harness import kernel_api as kapi
+
+from ..faulty.kernels import ones
 
 
 def declare(name):
@@ -16,11 +17,6 @@ def declare(name):
     pattern.problem(lambda rng, n: Problem(y=output(n, np.float32)))
     pattern.reference(lambda p: {"y": np.ones(p.n)})
     return pattern
-
-
-@dpex.kernel(error_model="numpy")
-def ones(item: kapi.Item, y):
-    y[item.get_id(0)] = np.float32(1)
 
 
 crashes = declare("crashes")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -20,25 +22,34 @@ FIXTURE = "device_" + "benchmark"  # in one word it would have the plugin prepar
 PLUGINS = ("-ppytest_benchmark.plugin", "-pharness.pytest_plugin.plugin")
 
 TESTS = """
-import dpctl.tensor as dpt
-import numba_dpex as dpex
+import ctypes
+
+import dpctl.memory
+import numpy as np
 import pytest
-from numba_dpex import kernel_api as kapi
+from dpctl import program
 
 N = 4096
+SCALE = '''
+kernel void scale(global const float *x, global float *y, int times) {
+    size_t i = get_global_id(0);
+    for (int step = 0; step < times; step++)
+        y[i] = y[i] * x[i] + step;
+}
+'''
 
 
-@dpex.kernel
-def scale(item: kapi.Item, x, y, times):
-    i = item.get_id(0)
-    for _ in range(times):
-        y[i] = y[i] * x[i]
+def memory(queue):
+    made = dpctl.memory.MemoryUSMDevice(4 * N, queue=queue)
+    made.copy_from_host(np.ones(N, np.float32).view(np.uint8))
+    return made
 
 
 def launch(bench, times):
-    x = dpt.ones(N, dtype="float32", sycl_queue=bench.queue)
-    y = dpt.ones(N, dtype="float32", sycl_queue=bench.queue)
-    return lambda: dpex.call_kernel(scale, kapi.Range(N), x, y, times)
+    queue = bench.queue
+    kernel = program.create_program_from_source(queue, SCALE).get_sycl_kernel("scale")
+    arguments = [memory(queue), memory(queue), ctypes.c_int32(times)]
+    return lambda: queue.submit_async(kernel, arguments, [N])
 
 
 def test_rate(own_benchmark):
@@ -46,9 +57,9 @@ def test_rate(own_benchmark):
 
 
 def test_returned_event(own_benchmark):
-    queue, memory = own_benchmark.queue, dpt.ones(N, sycl_queue=own_benchmark.queue).usm_data
-    target = dpt.ones(N, sycl_queue=queue).usm_data
-    event = own_benchmark(lambda: queue.memcpy_async(target, memory, memory.nbytes))
+    queue = own_benchmark.queue
+    source, target = memory(queue), memory(queue)
+    event = own_benchmark(lambda: queue.memcpy_async(target, source, source.nbytes))
     assert hasattr(event, "wait")
 
 
@@ -184,25 +195,47 @@ def test_pytest_finds_the_plugin_by_its_entry_point(tmp_path: Path) -> None:
     assert "--xebench-device" in done.stdout
 
 
-PATTERN = (ROOT / "docs" / "examples" / "own_saxpy.py").read_text()
+EXAMPLES = ROOT / "docs" / "examples"
+PATTERN = (EXAMPLES / "own_saxpy.py").read_text()
+PACK = EXAMPLES / "own_saxpy.kernels.zip"
+
+
+@pytest.mark.device
+def test_the_example_of_an_own_kernel_and_of_dpnp_passes(tmp_path: Path) -> None:
+    shutil.copy(EXAMPLES / "test_own_kernel.py", tmp_path)
+    histogram = ("--benchmark-histogram=own",) if importlib.util.find_spec("pygal") else ()
+    _, output = run(tmp_path, "--benchmark-only", "--benchmark-json=own.json", "--benchmark-max-time=0.1", *histogram)
+    assert "PASSED test_own_kernel.py::test_kernel" in output
+    assert "FAILED test_own_kernel.py::test_fewer_temporaries" not in output
+    assert "device: " in output
+    assert len(list(tmp_path.glob("own*.svg"))) == len(histogram)
+    command = [sys.executable, "-m", "pytest_benchmark", "compare", "own.json"]
+    compared = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "test_kernel" in compared.stdout
 
 
 @pytest.mark.device
 def test_patterns_are_items_that_tell_a_wrong_variant(tmp_path: Path) -> None:
-    wrong = PATTERN.replace("own_saxpy", "wrong_saxpy").replace("(interleaved, work", "(interleaved, 1 and work")
-    assert "a * x[k]\n\n\n@pattern.problem" in wrong
-    (tmp_path / "right.py").write_text(PATTERN)
-    (tmp_path / "wrong.py").write_text(wrong.replace("a * x[k]\n\n\n@pattern.problem", "x[k]\n\n\n@pattern.problem"))
+    right_call = "(interleaved, work_items(p, work_group_size), p.a,"
+    assert right_call in PATTERN
+    wrong = PATTERN.replace(right_call, f"{right_call.removesuffix(',')} * p.a,").replace("own_saxpy", "wrong_saxpy")
+    for name, text in (("right", PATTERN), ("wrong", wrong)):
+        (tmp_path / f"{name}.py").write_text(text)
+        shutil.copy(PACK, tmp_path / f"{name}.kernels.zip")
     (tmp_path / "no_pattern.py").write_text("1 / 0\n")
-    status, output = run(tmp_path, "--xebench", "--benchmark-only", "--benchmark-json=patterns.json", ".")
+    own = str(ROOT / "benchmarks/queues/kernel_launch_latency.py")
+    status, output = run(tmp_path, "--xebench", "--benchmark-only", "--benchmark-json=patterns.json", ".", own)
     assert status == 1
+    assert "::kernel_launch_latency::" in output
     assert "PASSED right.py::own_saxpy::block_per_item" in output
     assert "PASSED right.py::own_saxpy::neighbours_together" in output
     assert "PASSED wrong.py::wrong_saxpy::block_per_item" in output
     assert "FAILED wrong.py::wrong_saxpy::neighbours_together - Failed: wrong: y:" in output
     benchmarks = json.loads((tmp_path / "patterns.json").read_text())["benchmarks"]
+    names = ("own_saxpy", "wrong_saxpy", "kernel_launch_latency")
+    assert all(one["group"].startswith(tuple(f"{name} smoke" for name in names)) for one in benchmarks)
+    benchmarks = [one for one in benchmarks if "saxpy" in one["name"]]
     assert {one["extra_info"]["metric"] for one in benchmarks} == {"device"}
-    assert all(one["group"].startswith(("own_saxpy smoke", "wrong_saxpy smoke")) for one in benchmarks)
     assert all(one["stats"]["rounds"] >= 6 and one["stats"]["median"] > 0 for one in benchmarks)
 
 

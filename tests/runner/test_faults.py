@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from pattern_copies import write_pattern
 from signals_kit import HEEDING_SIGNALS
 
 import harness
@@ -313,7 +314,7 @@ def is_running(pid: int) -> bool:
 
 def test_garbage_on_descriptors_that_are_not_a_patterns_costs_the_pattern(tmp_path: Path) -> None:
     path = tmp_path / "gate.py"
-    path.write_text((FAULTY / "gate.py").read_text() + WRITES_EVERYWHERE)
+    write_pattern(path, (FAULTY / "gate.py").read_text() + WRITES_EVERYWHERE)
     xebench(*smoke(tmp_path / "run", "quick", "garbage", "--path", str(path)), status=1)
     cases = harness.load_run(tmp_path / "run").cases
     assert set(cases.loc[cases["pattern"] == "quick", "status"]) == {"ok"}
@@ -387,7 +388,7 @@ def test_a_hang_does_not_outlast_the_budget_of_the_run_by_its_whole_timeout(tmp_
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_samples_of_a_pass_that_was_cut_off_do_not_count(number: signal.Signals, tmp_path: Path) -> None:
     path = tmp_path / "second_pass.py"
-    path.write_text(SECOND_PASS)
+    write_pattern(path, SECOND_PASS)
     limits = ("--passes", "2", "--instances", "2", "--max-samples", "24", "--budget", "60", "--precision", "1e-9")
     with going(tmp_path / "run", *limits, names=("gated", "--path", str(path)), instance=1) as run:
         run.process.send_signal(number)
@@ -420,11 +421,10 @@ import os
 import time
 from pathlib import Path
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
-
 from harness import Pattern, Problem, output
+from harness import kernel_api as kapi
+from .kernels import double
 
 sizes = {"n": 1 << 14}
 pattern = Pattern("gated", guide="none", lesson="Stops.", presets={"smoke": sizes, "default": sizes}, metric="device")
@@ -437,11 +437,6 @@ def problem(rng, n):
     return Problem(x=rng.random(n, dtype=np.float32), y=output(n, np.float32))
 
 pattern.reference(lambda p: {"y": p.x + p.x})
-
-@dpex.kernel(error_model="numpy")
-def double(item: kapi.Item, x, y):
-    i = item.get_id(0)
-    y[i] = x[i] + x[i]
 
 @pattern.naive
 def launch(session, p):
@@ -474,7 +469,7 @@ def test_a_run_says_why_others_cannot_see_it(tmp_path: Path, monkeypatch: pytest
 def test_a_file_that_exits_in_the_worker_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "gate.py"
     exits = "\nimport sys\nif Path(sys.argv[0]).name == 'serve.py':\n    sys.exit(0)\n"
-    path.write_text((FAULTY / "gate.py").read_text() + exits)
+    write_pattern(path, (FAULTY / "gate.py").read_text() + exits)
     xebench(*smoke(tmp_path / "run", "quick", "--path", str(path)), status=1)
     cases = harness.load_run(tmp_path / "run").cases
     reason = f"gate.py:{len(path.read_text().splitlines())}: SystemExit: 0: mend the pattern file"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from family_kit import Sender, measure
+from pattern_copies import write_pattern
 
 pytestmark = pytest.mark.device
 
@@ -32,7 +33,7 @@ def test_a_variant_that_changes_an_input_is_named_and_the_others_are_measured() 
 @pytest.mark.parametrize("size", [3, 3 << 20, (3 << 20) + 1])
 def test_one_bit_in_an_input_is_seen_on_the_host_and_on_the_device(size: int, tmp_path: Path) -> None:
     path = tmp_path / "careless.py"
-    path.write_text(CARELESS.read_text().replace("BYTES = 3", f"BYTES = {size}"))
+    write_pattern(path, CARELESS.read_text().replace("BYTES = 3", f"BYTES = {size}"))
     done = measure(path, "spoils_large_input")
     wrong = ("wrong", "variant changes_the_last_byte changed input big: declare it inout")
     assert statuses(done) == {"right": OK, "changes_the_last_byte": wrong}

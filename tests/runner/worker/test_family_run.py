@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from family_kit import measure
+from pattern_copies import write_pattern
 
 pytestmark = pytest.mark.device
 
@@ -61,7 +62,7 @@ def test_every_stretch_of_samples_has_the_state_of_the_machine() -> None:
 
 def test_arrays_and_kernels_are_made_anew_for_every_instance(tmp_path: Path) -> None:
     path = tmp_path / "noting.py"
-    path.write_text(NOTING)
+    write_pattern(path, NOTING)
     done = measure(path, "noting", budget_s=20.0, max_blocks=300, min_instances=3, precision=0.5)
     assert {case["status"] for case in done.cases.values()} == {"ok"}
     hot = done.samples(state="hot")
@@ -84,7 +85,7 @@ def test_arrays_and_kernels_are_made_anew_for_every_instance(tmp_path: Path) -> 
 
 def test_a_variant_that_cannot_be_prepared_again_costs_itself_only(tmp_path: Path) -> None:
     path = tmp_path / "noting.py"
-    path.write_text(NOTING.replace("FAILS = False", "FAILS = True"))
+    write_pattern(path, NOTING.replace("FAILS = False", "FAILS = True"))
     done = measure(path, "noting", budget_s=20.0, max_blocks=300, min_instances=3, precision=0.5)
     assert {name: case["status"] for name, case in done.cases.items()} == {"plain": "ok", "prepared": "error"}
     assert "prepare: RuntimeError: not again" in done.cases["prepared"]["reason"]
@@ -108,7 +109,7 @@ def test_a_pattern_that_exits_is_an_error_and_never_ok(
     stage: str, at: tuple[str, int], error: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "exits.py"
-    path.write_text(EXITS.replace("AT", repr(at)).replace("ERROR", error))
+    write_pattern(path, EXITS.replace("AT", repr(at)).replace("ERROR", error))
     done = measure(path, "exits", min_instances=2, max_blocks=40)
     of_all = stage in ("problem", "reference")
     assert done.cases["exits"]["status"] == "error"
@@ -121,7 +122,7 @@ def test_a_pattern_that_exits_is_an_error_and_never_ok(
 def test_an_error_that_says_too_little_or_too_much_costs_its_variant_only(error: str, tmp_path: Path) -> None:
     path = tmp_path / "exits.py"
     mute = "class Mute(Exception):\n    def __str__(self):\n        raise RuntimeError\n"
-    path.write_text(mute + EXITS.replace("AT", "('sample', 4)").replace("ERROR", error))
+    write_pattern(path, mute + EXITS.replace("AT", "('sample', 4)").replace("ERROR", error))
     done = measure(path, "exits", max_blocks=40)
     assert {name: case["status"] for name, case in done.cases.items()} == {"plain": "ok", "exits": "error"}
     assert len(done.cases["exits"]["reason"]) < 600
@@ -129,7 +130,7 @@ def test_an_error_that_says_too_little_or_too_much_costs_its_variant_only(error:
 
 def test_a_pattern_that_exits_when_it_is_checked_again_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "exits.py"
-    path.write_text(EXITS.replace("AT", "('reset', 1)").replace("ERROR", "SystemExit"))
+    write_pattern(path, EXITS.replace("AT", "('reset', 1)").replace("ERROR", "SystemExit"))
     from harness.runner.worker.result_check import Checker
 
     with pytest.MonkeyPatch.context() as patch:
@@ -139,11 +140,11 @@ def test_a_pattern_that_exits_when_it_is_checked_again_is_an_error(tmp_path: Pat
 
 
 EXITS = """
-import numba_dpex as dpex
 import numpy as np
 from collections import Counter
-from numba_dpex import kernel_api as kapi
 from harness import Pattern, Problem, output
+from harness import kernel_api as kapi
+from .kernels import double
 
 calls = Counter()
 
@@ -165,11 +166,6 @@ pattern = Pattern("exits", guide="none", lesson="Ends its process.", presets={"s
 pattern.problem(problem)
 pattern.reference(reference)
 
-@dpex.kernel(error_model="numpy")
-def double(item: kapi.Item, x, y):
-    i = item.get_id(0)
-    y[i] = np.float32(2) * x[i]
-
 @pattern.naive
 def plain(session, p):
     session.launch(double, kapi.Range(p.n), p.x, p.y)
@@ -187,10 +183,10 @@ def exits(session, p):
 
 NOTING = """
 import weakref
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 from harness import Pattern, Problem, output
+from harness import kernel_api as kapi
+from .kernels import double
 
 FAILS = False
 seen = []
@@ -198,11 +194,6 @@ sizes = {"n": 64}
 pattern = Pattern("noting", guide="none", lesson="Notes its arrays.", presets={"smoke": sizes, "default": sizes})
 pattern.problem(lambda rng, n: Problem(x=rng.random(n).astype(np.float32), y=output(n, np.float32)))
 pattern.reference(lambda p: {"y": 2 * p.x})
-
-@dpex.kernel(error_model="numpy")
-def double(item: kapi.Item, x, y):
-    i = item.get_id(0)
-    y[i] = np.float32(2) * x[i]
 
 @pattern.naive
 def plain(session, p):

@@ -19,8 +19,7 @@ def test_the_host_clock_tells_its_step_and_its_price() -> None:
 
 
 def test_the_kernel_of_known_length_does_every_step() -> None:
-    from numba_dpex import kernel_api as kapi
-
+    from harness import kernel_api as kapi
     from harness.runner.worker.instrument import _known_length
     from harness.session.device_memory import DeviceMemory
     from harness.session.session import Session

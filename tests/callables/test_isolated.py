@@ -1,0 +1,53 @@
+"""Functions in a process of their own: a crash of one costs neither the others nor the caller."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import isolated_functions as functions
+import pytest
+
+import harness
+from harness.errors import XebenchError
+
+pytestmark = pytest.mark.device
+
+BRIEF: dict[str, Any] = {"device": "cpu", "budget_s": 0.2, "precision": 0.5, "instances": 1, "isolated": True}
+
+
+def test_a_crash_is_told_and_the_others_are_compared() -> None:
+    named = {"twice": functions.twice, "crash": functions.crash, "product": functions.product}
+    compared = harness.compare(named, setup=functions.make_array, **BRIEF)
+    cases = compared.run.cases.set_index("variant")
+    assert cases["status"].to_dict() == {"twice": "ok", "crash": "crashed", "product": "ok"}
+    assert cases.loc["crash", "reason"] == "its process ended by SIGSEGV"
+    assert "crash: crashed: its process ended by SIGSEGV" in repr(compared)
+    pairs = compared.pairs.set_index("variant")
+    assert (
+        pairs.loc["product", "speedup_low"] <= pairs.loc["product", "speedup"] <= pairs.loc["product", "speedup_high"]
+    )
+
+
+def test_a_child_of_the_caller_calls_the_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XEBENCH_TEST_CALLER", str(os.getpid()))
+    named = {"caller": functions.caller, "parent": os.getppid}
+    compared = harness.compare(named, metric="wall", check=True, **{**BRIEF, "instances": None})
+    assert set(compared.run.cases["status"]) == {"ok"}
+    assert not compared.samples.empty and compared.events.empty
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "error", "words"),
+    [
+        (functions.crash, {"setup": functions.make_array}, XebenchError, "crash: its process ended by SIGSEGV"),
+        (functions.fail, {"setup": functions.make_array}, ZeroDivisionError, "own"),
+        (lambda x: x, {"setup": functions.make_array}, XebenchError, "define it with def at the top of a file"),
+        (functions.twice, {"instances": None}, XebenchError, "give setup="),
+        (functions.twice, {"queue": 3}, XebenchError, "leave out queue="),
+    ],
+)
+def test_errors_are_the_callers(function: Any, arguments: dict[str, Any], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words) as caught:
+        harness.measure(function, **{**BRIEF, **({"instances": None} if "setup" not in arguments else {}), **arguments})
+    assert "\n" not in str(caught.value)
