@@ -160,7 +160,8 @@ def test_no_variant_asks_for_what_the_device_lacks(name: str, session: Any) -> N
         assert not wide, f"{wide} are of double precision: say requires=('fp64',)"
         bound = Binding(problem, numbers, DeviceMemory(session.queue)).bound
         for variant in pattern.variants.values():
-            if missing(SMALL, variant.requires):
+            fails_as_claimed = any(claim.word == "error" for claim in variant.claims)
+            if missing(SMALL, variant.requires) or fails_as_claimed:
                 continue
             session.asked = asked = Asked()
             assert run_variant(session, variant, bound, concrete.axes) == "", variant.name

@@ -24,14 +24,13 @@ WITHOUT = {
 }
 
 
-def whole(info: PatternInfo, numbers: Mapping[str, Any]) -> int:
-    """What a problem's first size must be a multiple of, as the problem says of one that is none."""
-    name = next(iter(info.presets["smoke"]))
-    prime = 1021
+def whole(info: PatternInfo, name: str, numbers: Mapping[str, Any]) -> int:
+    """What a problem's size must be a multiple of, as the problem says of the odd one beside it."""
+    odd = numbers[name] | 1
     try:
-        make_problem(find_pattern(info.source, info.name), {**numbers, name: prime}, 0)
+        make_problem(find_pattern(info.source, info.name), {**numbers, name: odd}, 0)
     except ValueError as error:
-        told = re.fullmatch(rf"{name}={prime}: .* give a multiple of (\d+)", str(error))
+        told = re.fullmatch(rf"{name}={odd}: .* give a multiple of (\d+)", str(error))
         assert told, f"{info.name} refuses {error!s}: say what {name} must be a multiple of"
         return int(told[1])
     return 1
@@ -50,7 +49,7 @@ def test_a_size_at_smoke_is_unfriendly_on_purpose(name: str) -> None:
     families = [family.on("cpu", (8, 16, 32, 64)) for family in build_plan([info], "smoke")]
     # of equal sizes the first family is enough
     by_size = {int(family.sizes[size]): {**family.sizes, **family.axes} for family in reversed(families)}
-    unfriendly = [numbers for value, numbers in by_size.items() if is_unfriendly(value, whole(info, numbers))]
+    unfriendly = [numbers for value, numbers in by_size.items() if is_unfriendly(value, whole(info, size, numbers))]
     assert unfriendly, f"give a second {size} at smoke: a prime, or one of parts whose number is no power of two"
     for numbers in unfriendly:
         make_problem(find_pattern(info.source, name), numbers, 0)
