@@ -40,7 +40,10 @@ BYTES: Mapping[str, Stated] = {
     "kernel_launch_latency": (lambda p: p.launches * 2 * 4, "every launch reads the number and writes it"),
     "remove_conditionals": (lambda p: 4 * (p.n + 257 + p.n), "a variant reads the signal with zeros, or without"),
     "byte_gathers": (lambda p: (4 + 1 + 1) * p.n, "few bytes of the table are read"),
-    "prefetch_indirect": (lambda p: 8 * p.places.size + 4 * p.work_group_size, "few values of the table are read"),
+    "prefetch_indirect": (
+        lambda p: 4 * (p.places.size + np.unique(p.places).size + p.work_group_size),
+        "few values of the table are read",
+    ),
     "stencil_cacheline_utilisation": (lambda p: 4 * (6 + 1) * p.edge**3, "6 of 16 fields are read"),
 }
 
@@ -56,6 +59,8 @@ OPERATIONS: Mapping[str, Stated] = {
     "high_register_pressure": OF_DUAL_NUMBERS,
     "simd16_slm_barrier": OF_DUAL_NUMBERS,
     "live_ranges": (lambda p: 11 * p.series.size + 2 * p.n, "the reference computes the weights' sum twice"),
+    "moderate_unrolling": (lambda p: 15 * p.x.size, "the reference begins each polynomial with a product of nothing"),
+    "split_private_array": (lambda p: 5 * p.samples.size, "the reference goes over all samples for each class"),
     "atomic_order_scope": (lambda p: p.n * p.steps, "the reference multiplies"),
     "prefetch_indirect": (lambda p: 3 * 64 * p.places.size, "the reference computes each root once"),
 }
@@ -91,7 +96,9 @@ def problems(name: str) -> list[tuple[Problem, Any]]:
     return found
 
 
-def check(name: str, stated: int, counted: float, table: Mapping[str, Stated], view: Any, fields: Any) -> None:
+def check(
+    name: str, stated: int, counted: tuple[float, float], table: Mapping[str, Stated], view: Any, fields: Any
+) -> None:
     """Refuse a number that is neither counted nor accounted for."""
     if name in table:
         formula, _ = table[name]
@@ -100,8 +107,9 @@ def check(name: str, stated: int, counted: float, table: Mapping[str, Stated], v
         }
         assert stated == formula(SimpleNamespace(**{**shapes, **vars(view)}))
     else:
-        assert (1 - LEFT_OUT) * counted <= stated <= counted * (1 + 1e-9), (
-            f"{name} states {stated}, counted are {counted:.0f}: mend it, or say why in this file's tables"
+        least, most = counted
+        assert (1 - LEFT_OUT) * least <= stated <= most, (
+            f"{name} states {stated}, counted are {most}: mend it, or say why in this file's tables"
         )
 
 
@@ -114,14 +122,13 @@ def test_the_least_work_is_what_is_counted(name: str) -> None:
         if problem.bytes_moved is not None:
             check(name, problem.bytes_moved, carried, BYTES, view, fields)
         if problem.operations is not None:
-            counted = problem.operations if name in OPERATIONS else operations_of(reference, view)
-            check(name, problem.operations, counted, OPERATIONS, view, fields)
+            counted = 0 if name in OPERATIONS else operations_of(reference, view)
+            check(name, problem.operations, (counted, counted), OPERATIONS, view, fields)
         if problem.slm_bytes is not None:
             assert name in SLM_BYTES, "say in SLM_BYTES what goes through shared local memory"
-            check(name, problem.slm_bytes, 0, SLM_BYTES, view, fields)
+            check(name, problem.slm_bytes, (0, 0), SLM_BYTES, view, fields)
         if problem.host_bytes is not None:
-            within = min(max(problem.host_bytes, problem.host_output_bytes), carried)
-            check(name, problem.host_bytes, within, HOST_BYTES, view, fields)
+            check(name, problem.host_bytes, (problem.host_output_bytes, carried[1]), HOST_BYTES, view, fields)
 
 
 def test_arithmetic_of_all_forms_is_counted() -> None:
@@ -149,7 +156,7 @@ def test_arithmetic_of_all_forms_is_counted() -> None:
     assert view.x.tolist() == [0, 1, 2, 3, 4, 5]
 
 
-def test_arrays_carry_inputs_and_outputs_once_and_what_is_updated_twice() -> None:
+def test_arrays_carry_inputs_and_outputs_once_and_what_is_updated_up_to_twice() -> None:
     x = np.zeros(5, np.float32)
     problem = Problem(x=x, y=output((2, 3), np.int16), state=inout(np.zeros(4, np.int64)), n=7)
-    assert arrays_bytes(problem) == 20 + 12 + 2 * 32
+    assert arrays_bytes(problem) == (20 + 12 + 32, 20 + 12 + 2 * 32)

@@ -94,16 +94,20 @@ def operations_of(reference: Callable[[Any], Any], view: Any) -> int:
     return Counted.operations
 
 
-def arrays_bytes(problem: Any) -> int:
-    """What is read and written when each input is read once, each output written once, and what is updated both."""
+def arrays_bytes(problem: Any) -> tuple[int, int]:
+    """What is read and written when each input is read once and each output written once.
+
+    What is updated in place is written alone in the first number, where it begins with what need not be read, and read
+    and written in the second.
+    """
     from harness.patterns.problem import InOut, Output
 
-    total = 0
+    once = updated = 0
     for field in problem.fields.values():
         if isinstance(field, Output):
-            total += math.prod(map(int, field.shape)) * np.dtype(field.dtype).itemsize
+            once += math.prod(map(int, field.shape)) * np.dtype(field.dtype).itemsize
         elif isinstance(field, InOut):
-            total += 2 * field.initial.nbytes
+            updated += field.initial.nbytes
         elif isinstance(field, np.ndarray):
-            total += field.nbytes
-    return total
+            once += field.nbytes
+    return once + updated, once + 2 * updated
