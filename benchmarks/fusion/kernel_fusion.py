@@ -11,7 +11,7 @@ pattern = Pattern(
     guide="Host/Device Memory, Buffer and USM / Avoiding Moving Data Back and Forth between Host and Device",
     lesson="A step on the host costs two transfers, a kernel of its own a pass over memory, a fused one nothing.",
     presets={
-        "smoke": {"n": 1 << 16},
+        "smoke": {"n": (1 << 16, 65521)},
         # the six arrays together at least four times as large as the last cache
         "default": {"n": {"cpu": 1 << 22, "gpu": fit(1 << 22, per_lane=16, per_cache_byte=1 / 6)}},
         "guide": {"n": 10 << 20},

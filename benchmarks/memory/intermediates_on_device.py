@@ -13,7 +13,7 @@ pattern = Pattern(
     # the chapter says it of accelerators behind a link; of this example that it "might" hold on some
     claim=Claim("faster", on=("gpu",), strength="implied", source="G 7739 to 7803"),
     presets={
-        "smoke": {"n": 1 << 16},
+        "smoke": {"n": (1 << 16, 65521)},
         "default": {"n": 1 << 20},
         "guide": {"n": 10 << 20},
     },

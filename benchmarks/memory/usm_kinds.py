@@ -13,7 +13,7 @@ pattern = Pattern(
     # The guide's elements are doubles, which not every GPU has; bytes are what this is about. Its arrays are of 512
     # MiB: at an eighth of that a naive sample of 100 steps still takes 27 GB over the link.
     presets={
-        "smoke": {"n": 1 << 14, "steps": 4},
+        "smoke": {"n": (1 << 14, 16381), "steps": 4},
         # the three arrays together at least four times as large as the last cache
         "default": {"n": {"cpu": 1 << 20, "gpu": fit(1 << 22, per_lane=16, per_cache_byte=1 / 3)}, "steps": 4},
         "guide": {"n": 16 << 20, "steps": 100},

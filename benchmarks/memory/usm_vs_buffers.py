@@ -17,7 +17,7 @@ pattern = Pattern(
     # explicit copies "can" be best, says the guide: shared memory moves only what the host touches
     claim=Claim("faster", on=("gpu",), strength="implied", source="G 6691 to 6740"),
     presets={
-        "smoke": {"n": 1 << 14, "steps": 2, "device_steps": 10},
+        "smoke": {"n": (1 << 14, 16381), "steps": 2, "device_steps": 10},
         "default": {"n": {"cpu": 1 << 19, "gpu": fit(1 << 19, per_lane=16)}, "steps": 3, "device_steps": 20},
         # the guide's 10 steps are alike, and each takes a core of the host seconds
         "guide": {"n": 10_000_000, "steps": 2, "device_steps": 1000},

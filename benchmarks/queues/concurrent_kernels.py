@@ -11,7 +11,7 @@ pattern = Pattern(
     guide="Kernels / Executing Multiple Kernels on the Device at the Same Time",
     lesson="Kernels that cannot fill the device overlap in an out-of-order queue; in order they run one by one.",
     presets={
-        "smoke": {"n": 1 << 10, "rounds": 2, "work": 100},
+        "smoke": {"n": (1 << 10, 1021), "rounds": 2, "work": 100},
         "default": {"n": 1 << 13, "rounds": 4, "work": 200},
         "guide": {"n": 1 << 15, "rounds": 10, "work": 1000},
     },

@@ -11,7 +11,7 @@ pattern = Pattern(
     guide="Kernels / Submitting Kernels to Multiple Queues",
     lesson="Queues that share a context share memory and built kernels; a context of its own repeats both.",
     presets={
-        "smoke": {"n": 1 << 10, "rounds": 2},
+        "smoke": {"n": (1 << 10, 1021), "rounds": 2},
         "default": {"n": 1 << 12, "rounds": 3},
         "guide": {"n": 1 << 15, "rounds": 10},
     },

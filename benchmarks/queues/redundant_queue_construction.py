@@ -12,7 +12,7 @@ pattern = Pattern(
     lesson="A queue made without a context gets one of its own, in which the driver must build the kernels again.",
     claim=Claim("faster", source="G 5131 to 5281"),
     presets={
-        "smoke": {"n": 1 << 14, "steps": 2},
+        "smoke": {"n": (1 << 14, 16381), "steps": 2},
         "default": {"n": 1 << 17, "steps": 3},
         "guide": {"n": 1024 * 1024, "steps": 10},  # the guide's 100 are alike, and each builds the kernel
     },

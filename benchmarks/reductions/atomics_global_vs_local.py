@@ -12,7 +12,7 @@ pattern = Pattern(
     lesson="Atomic updates of global memory are much slower than those of shared local memory: take one per group.",
     claim=Claim("faster", source="G 3709 to 3747"),
     presets={
-        "smoke": {"n": 1 << 16},
+        "smoke": {"n": (1 << 16, 65521)},
         "default": {"n": {"cpu": 1 << 20, "gpu": fit(1 << 22, per_lane=16)}},
         "guide": {"n": 256 * 256},
     },

@@ -13,7 +13,7 @@ pattern = Pattern(
     # which of the three wins depends on the device, says the guide (G 3890), and of atomics alone what it expects
     claim=Claim("faster", against="global_atomics", strength="implied", source="G 3839 to 3857"),
     presets={
-        "smoke": {"n": 1 << 14},
+        "smoke": {"n": (1 << 14, 16381)},
         "default": {"n": 1 << 18},
         "guide": {"n": 1024 * 256},
     },

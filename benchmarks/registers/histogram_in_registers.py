@@ -13,7 +13,7 @@ pattern = Pattern(
     lesson="256 bins a work-item spill to memory; 16 lanes that own 16 bins each keep the same 256 in registers.",
     claim=tuple(Claim(word, on=("gpu",), source="G 2191 to 2197") for word in ("faster", "spills")),
     presets={
-        "smoke": {"n": 1 << 15},
+        "smoke": {"n": (1 << 15, 3 << 14)},
         "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 24, per_lane=256)}},
         "guide": {"n": 4096 * 4096},
     },

@@ -11,7 +11,7 @@ pattern = Pattern(
     guide="Kernels / Pointer Aliasing and the Restrict Directive",
     lesson="The compiler keeps a load behind a store that might change what it reads, unless it knows better.",
     presets={
-        "smoke": {"n": 1 << 17},
+        "smoke": {"n": (1 << 17, 1021 << 7)},
         "default": {"n": 1 << 20},
         "guide": {"n": 1 << 17},
     },

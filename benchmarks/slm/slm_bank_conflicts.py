@@ -12,7 +12,7 @@ pattern = Pattern(
     lesson="SLM lies in 16 banks of 4 bytes: at a stride of 16 words all lanes queue at one bank.",
     presets={
         # no multiples of HOPS: a ring's order shows in the result only where the last round is not complete
-        "smoke": {"n": 1 << 13, "steps": 62},
+        "smoke": {"n": (1 << 13, 251 << 5), "steps": 62},
         "default": {"n": {"cpu": 1 << 14, "gpu": fit(1 << 20, per_lane=16)}, "steps": 254},
         # two steps fewer than the guide's, for the reason above; one work-group, and so one or two threads, which
         # cannot use all of SLM's bandwidth: 16 times is out of reach

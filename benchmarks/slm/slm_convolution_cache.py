@@ -11,7 +11,7 @@ pattern = Pattern(
     guide="Shared Local Memory / Using SLM as Cache",
     lesson="The work-items of a group read overlapping windows: fetch the group's part once, into SLM.",
     presets={
-        "smoke": {"n": 1 << 13},
+        "smoke": {"n": (1 << 13, 8191)},
         "default": {"n": {"cpu": 1 << 19, "gpu": fit(1 << 22, per_lane=16)}},
         "guide": {"n": 8192 * 8192},
     },

@@ -12,7 +12,7 @@ pattern = Pattern(
     guide="Shared Local Memory / Data Sharing and Work-group Barriers",
     lesson="1024 bins do not fit a sub-group's registers: a work-group shares them in SLM, by local atomics.",
     presets={
-        "smoke": {"n": 1 << 18},
+        "smoke": {"n": (1 << 18, 13 << 14)},
         "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 24, per_lane=256)}},
         "guide": {"n": 4096 * 4096},
     },

@@ -11,7 +11,7 @@ pattern = Pattern(
     guide="Intel Advisor / Run a GPU Roofline Analysis",
     lesson="A sum in a register is stored once, not n times; a tile in SLM is fetched once and used 16 times.",
     presets={
-        "smoke": {"n": 128},
+        "smoke": {"n": (128, 112)},
         "default": {"n": {"cpu": 384, "gpu": 1024}},
         "guide": {"n": 1024},
     },

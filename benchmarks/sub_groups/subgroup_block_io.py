@@ -13,7 +13,7 @@ pattern = Pattern(
     lesson="Where a sub-group's elements lie in a row, a block message with a single address moves them all.",
     claim=Claim("faster", on=("gpu",), strength="implied", source="G 1303"),
     presets={
-        "smoke": {"n": 1 << 20},
+        "smoke": {"n": (1 << 20, 251 << 12)},
         "default": {"n": {"cpu": 1 << 23, "gpu": fit(1 << 25, per_lane=16 * 16, per_cache_byte=0.5)}},
         "guide": {"n": 1024 * 1024},
     },

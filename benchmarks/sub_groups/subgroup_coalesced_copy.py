@@ -12,7 +12,7 @@ pattern = Pattern(
     guide="Sub-Groups and SIMD Vectorization / Vectorization and Memory Access",
     lesson="What holds for stores holds for loads: contiguous elements per work-item are gathers and scatters.",
     presets={
-        "smoke": {"n": 1 << 19},
+        "smoke": {"n": (1 << 19, 127 << 12)},
         "default": {"n": {"cpu": 1 << 23, "gpu": fit(1 << 25, per_lane=16 * 16, per_cache_byte=0.5)}},
         "guide": {"n": 1024 * 1024},
     },

@@ -16,7 +16,7 @@ pattern = Pattern(
     guide="Sub-Groups and SIMD Vectorization / Vectorization and Memory Access",
     lesson="A store instruction writes one element per lane: neighbouring lanes should write neighbouring elements.",
     presets={
-        "smoke": {"n": 1 << 20},
+        "smoke": {"n": (1 << 20, 251 << 12)},
         "default": {"n": {"cpu": 1 << 23, "gpu": fit(1 << 25, per_lane=16 * 16, per_cache_byte=1)}},
         "guide": {"n": 1024 * 1024},
     },

@@ -14,7 +14,7 @@ pattern = Pattern(
     lesson="Where the lanes of a sub-group take different branches, the thread executes both, one after the other.",
     claim=Claim("faster", on=("gpu",), source="G 1155"),
     presets={
-        "smoke": {"n": 1 << 13, "steps": 128},
+        "smoke": {"n": (1 << 13, 31 << 8), "steps": 128},
         "default": {"n": {"cpu": 1 << 17, "gpu": fit(1 << 21, per_lane=16)}, "steps": 256},
         "guide": {"n": 1 << 20, "steps": 1024},  # the guide gives no sizes for this
     },

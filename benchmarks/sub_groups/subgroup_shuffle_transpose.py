@@ -12,7 +12,7 @@ pattern = Pattern(
     guide="Sub-Groups and SIMD Vectorization / Data Sharing",
     lesson="Lanes of a sub-group hand each other what their registers hold; there is no need to go through memory.",
     presets={
-        "smoke": {"n": 512},
+        "smoke": {"n": (512, 768)},
         "default": {"n": {"cpu": 2048, "gpu": 8192}},
         "guide": {"n": 4096},
     },

@@ -12,7 +12,7 @@ pattern = Pattern(
     guide="Kernels / Sub-Groups and SIMD Vectorization",
     lesson="The compiler chooses the sub-groups' size unless the kernel requires one; ask, and be right for any size.",
     presets={
-        "smoke": {"n": 1 << 17},
+        "smoke": {"n": (1 << 17, 4093 << 5)},
         "default": {"n": {"cpu": 1 << 21, "gpu": fit(1 << 25, per_lane=16, per_cache_byte=0.5)}},
         "guide": {"n": 32},
     },

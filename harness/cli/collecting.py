@@ -31,7 +31,8 @@ def collected(
     from harness.vocabulary import DeviceClass
 
     offered = set.intersection(*(set(gpu.sub_group_sizes) for gpu in gpus)) if gpus else ()
-    plan = build_plan(select(discover(paths), names), preset)
+    # the code of a kernel is the same at a preset's further sizes
+    plan = [family for family in build_plan(select(discover(paths), names), preset) if not family.overrides]
     plan = [family.on(DeviceClass.GPU, sorted(offered)) for family in plan]
     say(f"collecting the kernels of {len({family.pattern.name for family in plan})} patterns")
     return plan, collect(plan)

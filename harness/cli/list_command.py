@@ -12,11 +12,13 @@ from harness.cli.output import show_view
 
 @click.command("list")
 @NAMES
+@click.option("--guide", metavar="TEXT", help="Only those about a chapter or section of the guide: a part of its name.")
 @PATHS
 @JSON
-def list_patterns(names: tuple[str, ...], paths: tuple[Path, ...], as_json: bool) -> None:
+def list_patterns(names: tuple[str, ...], guide: str | None, paths: tuple[Path, ...], as_json: bool) -> None:
     """The patterns; NAMES are names, chapters or catalogue ids, with * and ?."""
-    from harness.patterns.registry import discover, select
+    from harness.patterns.registry import discover, select, select_by_guide
     from harness.report import patterns_text
 
-    show_view(patterns_text, as_json, select(discover(paths), names))
+    infos = select(discover(paths), names)
+    show_view(patterns_text, as_json, infos if guide is None else select_by_guide(infos, guide))

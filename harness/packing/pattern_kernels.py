@@ -11,6 +11,7 @@ from harness.dpex.kernel_store import KernelStore
 from harness.dpex.signature import signature_of
 from harness.errors import Unsupported, named
 from harness.patterns.declaration import PatternInfo
+from harness.patterns.pattern import Variant
 from harness.patterns.plan import Family, build_plan
 from harness.runner.worker.bound_problem import Binding, Bound
 from harness.runner.worker.prepare import find_pattern, make_problem
@@ -79,17 +80,26 @@ def _collect_family(session: CompilingSession, info: PatternInfo, family: Family
             made[key] = Binding(make_problem(pattern, numbers, 0), numbers, DeviceMemory(session.queue))
         bound = Bound(**{**vars(made[key].bound), **numbers})
         for variant in pattern.variants.values():
-            try:
-                start(variant.function, session, bound, concrete.axes)
-            except Unsupported:
-                pass  # by the device here: what it was to launch is compiled
-            except Exception as error:
-                failures[f"{info.name}/{variant.name}: {named(error)}"] = None
-            session.wait()
-            session.forget_queues(1)
-            session.begin()
+            failure = run_variant(session, variant, bound, concrete.axes)
+            if failure:
+                failures[f"{info.name}/{variant.name}: {failure}"] = None
     session.release()
     yield from failures
+
+
+def run_variant(session: Session, variant: Variant, bound: Bound, axes: Mapping[str, Any]) -> str:
+    """Run a variant once in a session that launches nothing; how it failed, or ""."""
+    failure = ""
+    try:
+        start(variant.function, session, bound, axes)
+    except Unsupported:
+        pass  # by the device here: what it was to launch is compiled
+    except Exception as error:
+        failure = named(error)
+    session.wait()
+    session.forget_queues(1)
+    session.begin()
+    return failure
 
 
 class _OnDevice:

@@ -21,7 +21,10 @@ class VariantInfo(msgspec.Struct, frozen=True):
 
 
 class PatternInfo(msgspec.Struct, frozen=True):
-    """A pattern's declaration as data; ``source`` is the file and ``chapter`` the folder it lies in."""
+    """A pattern's declaration as data; ``source`` is the file and ``chapter`` the folder it lies in.
+
+    ``further_sizes`` has, by preset, the sizes of each family beside those at the preset's own.
+    """
 
     name: str
     chapter: str
@@ -35,6 +38,7 @@ class PatternInfo(msgspec.Struct, frozen=True):
     source: str
     state: str = "hot"
     environment: Mapping[str, str] = {}
+    further_sizes: Mapping[str, tuple[Mapping[str, Any], ...]] = {}
 
 
 def describe(pattern: Pattern) -> PatternInfo:
@@ -56,6 +60,7 @@ def describe(pattern: Pattern) -> PatternInfo:
         source=str(pattern.source),
         state=pattern.state,
         environment=pattern.environment,
+        further_sizes=pattern.further_sizes,
     )
 
 

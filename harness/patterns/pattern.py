@@ -74,7 +74,9 @@ class Pattern:
             since they name no line of the guide. ``None``: nothing is said.
         presets: sizes by preset name; ``smoke`` and ``default`` are required, ``guide`` has the guide's own sizes. A
             size that is to follow the device is a mapping from device class, ``{"cpu": 1 << 18, "gpu": 1 << 24}``, or
-            `harness.fit`, or both: ``{"cpu": 1 << 18, "gpu": fit(1 << 24, per_lane=16)}``.
+            `harness.fit`, or both: ``{"cpu": 1 << 18, "gpu": fit(1 << 24, per_lane=16)}``. Several sizes,
+            ``{"n": (1 << 16, 65521)}``: those after the first are one more family each, at the first value of every
+            axis.
         axes: swept parameters, name to values; the first value is the default. ``sub_group_size`` may be
             ``"device"``: 16 where the device offers it, else the largest size that it offers.
         metric: ``device`` (union of the device commands' intervals), ``span`` (first submit to last end), or
@@ -123,7 +125,8 @@ class Pattern:
         self.guide = guide
         self.lesson = lesson
         self.catalogue = tuple(catalogue)
-        self.presets = {key: dict(value) for key, value in presets.items()}
+        self.presets = {key: {name: _several(size)[0] for name, size in own.items()} for key, own in presets.items()}
+        self.further_sizes = {key: further for key, own in presets.items() if (further := _further(own))}
         self.axes = {key: (DEVICE,) if values == DEVICE else tuple(values) for key, values in (axes or {}).items()}
         self.metric = metric
         self.state = state
@@ -194,6 +197,9 @@ class Pattern:
                 self._fail("presets", f"{preset!r} is missing")
             if not all(_is_size(size) for size in self.presets[preset].values()):
                 self._fail("presets", f"{preset}: give plain numbers or strings, fit(...), or one each for cpu and gpu")
+            further = self.further_sizes.get(preset, ())
+            if not all(type(size) in PLAIN for sizes in further for size in sizes.values()):
+                self._fail("presets", f"{preset}: give plain numbers for the sizes after the first")
         for axis, values in self.axes.items():
             if not values or not all(type(value) in PLAIN for value in values):
                 self._fail("axes", f"{axis}: give plain numbers or strings, at least one")
@@ -237,6 +243,18 @@ class Pattern:
         baseline = find_baseline(self.variants.values(), role=lambda variant: variant.role)
         assert baseline is not None  # `complete` refuses a pattern without
         return baseline
+
+
+def _several(size: Any) -> tuple[Any, ...]:
+    """The sizes that a preset gives for one; of an empty tuple, one that is none."""
+    return (size or (None,)) if isinstance(size, tuple) else (size,)
+
+
+def _further(sizes: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+    """What the second, third, ... of several sizes are: the second of all go together."""
+    given = {name: _several(size)[1:] for name, size in sizes.items()}
+    count = max(map(len, given.values()), default=0)
+    return tuple({name: more[i] for name, more in given.items() if i < len(more)} for i in range(count))
 
 
 def _is_size(value: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -121,7 +121,8 @@ def build_plan(
     Args:
         patterns: what was selected.
         preset: a preset's name; patterns that lack it are left out.
-        overrides: values for axes or for a preset's sizes (``--set``); each combination is a family.
+        overrides: values for axes or for a preset's sizes (``--set``); each combination is a family. A preset's further
+            sizes are families as well, but not where one is set.
 
     Raises:
         PatternError: nothing is left to measure, or an override names what no selected pattern has.
@@ -142,6 +143,7 @@ def build_plan(
             # a size that is given as the preset has it (64.0 for 64) is the preset's
             sizes = {name: value if chosen[name] == value else chosen[name] for name, value in own.items()}
             families.append(Family(info, preset, sizes, {name: chosen[name] for name in info.axes}))
+        families += _further_families(info, preset, values, overrides)
     if unused:
         name = sorted(unused)[0]
         known = {name for info in patterns for name in (*info.axes, *info.presets.get(preset, {}))}
@@ -150,6 +152,18 @@ def build_plan(
         presets = {name for info in patterns for name in info.presets}
         raise PatternError(f"no selected pattern has the preset {preset!r}: {suggestion(preset, presets)}")
     return families
+
+
+def _further_families(
+    info: PatternInfo, preset: str, values: Mapping[str, Sequence[Value]], overrides: Mapping[str, Sequence[Value]]
+) -> Iterator[Family]:
+    """A family for each of a preset's further sizes but those that are set, at the first value of all else."""
+    first = {name: own[0] for name, own in values.items()}
+    axes = {name: first[name] for name in info.axes}
+    for further in info.further_sizes.get(preset, ()):
+        changed = {name: value for name, value in further.items() if name not in overrides}
+        if changed:
+            yield Family(info, preset, {name: {**first, **changed}[name] for name in info.presets[preset]}, axes)
 
 
 def _like(declared: Sequence[Value], name: str, value: Value) -> Value:

@@ -9,6 +9,7 @@ from typing import Final
 
 from harness.errors import PatternError, suggestion
 from harness.patterns import reading
+from harness.patterns.catalogue import covered, sections
 from harness.patterns.declaration import PatternInfo
 from harness.patterns.reading import read
 
@@ -75,7 +76,8 @@ def select(infos: Sequence[PatternInfo], globs: Sequence[str]) -> list[PatternIn
     """
     if not globs:
         return list(infos)
-    words = {info.name: (info.name, info.chapter, *info.catalogue) for info in infos}
+    ids = {info.name: (*info.catalogue, *(entry.id for entry in covered(info.catalogue))) for info in infos}
+    words = {info.name: (info.name, info.chapter, *ids[info.name]) for info in infos}
     chosen: set[str] = set()
     for glob in globs:
         matching = {name for name in words if any(fnmatchcase(word, glob) for word in words[name])}
@@ -84,3 +86,25 @@ def select(infos: Sequence[PatternInfo], globs: Sequence[str]) -> list[PatternIn
             raise PatternError(f"no pattern matches {glob!r}: {advice}")
         chosen |= matching
     return [info for info in infos if info.name in chosen]
+
+
+def select_by_guide(infos: Sequence[PatternInfo], text: str) -> list[PatternInfo]:
+    """The patterns about a chapter or section of the guide.
+
+    Args:
+        infos: to choose from.
+        text: a part of the place's name, in upper or lower case.
+
+    Raises:
+        PatternError: no pattern is about such a place; names the nearest one that has patterns.
+    """
+    places = {info.name: sections(info) for info in infos}
+    chosen = [info for info in infos if any(text.lower() in place.lower() for place in places[info.name])]
+    if chosen:
+        return chosen
+    from difflib import get_close_matches  # costs a millisecond that only a mistake needs
+
+    known = {part.lower(): part for own in places.values() for place in own for part in place.split(" / ")}
+    nearest = get_close_matches(text.lower(), sorted(known), n=1, cutoff=0)
+    advice = f"the nearest section is {known[nearest[0]]!r}" if nearest else "'xebench list' shows all"
+    raise PatternError(f"no pattern is about {text!r} of the guide: {advice}")

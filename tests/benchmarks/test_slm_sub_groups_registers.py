@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +10,6 @@ import numpy as np
 import pytest
 from fake_device import GPU
 
-import harness
 from harness.analysis.claim import Claim
 from harness.patterns.declaration import PatternInfo
 from harness.patterns.fit import Room
@@ -191,17 +187,6 @@ def test_a_convolution_of_any_size_is_made_of_whole_work_groups() -> None:
     assert problem.x.size == 8192 + 256
     assert problem.bytes_moved == 4 * (8192 + 256 + 257 + 8192)
     assert problem.operations == 2 * 257 * 8192
-
-
-@pytest.mark.device
-def test_a_convolution_of_an_odd_size_is_right(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "harness", "run", "slm_convolution_cache", "--preset", "smoke", "--device", "cpu"]
-    options = ["--set", "n=8191", "--budget", "0.05", "--output", str(tmp_path / "run")]
-    done = subprocess.run([*command, *options], capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
-    cases = harness.load_run(tmp_path / "run").cases
-    assert set(cases["status"]) == {"ok"}
-    assert set(cases["size_n"]) == {8191}
 
 
 @pytest.mark.parametrize("steps", [0, 1, 2, 6, 7])

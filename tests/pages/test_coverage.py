@@ -1,22 +1,97 @@
-"""docs/coverage.md says what the patterns say."""
+"""docs/coverage.md says what the patterns say, and every lesson is answered in a way that is true."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from harness.pages.coverage import entries, markdown
+import msgspec
+import pytest
+
+from harness.cli.main import commands
+from harness.pages.coverage import (
+    CANNOT_BE_SAID,
+    GENERATED_CODE,
+    NOT_YET,
+    PATTERN,
+    RECORDED,
+    checked_in_code,
+    kind,
+    markdown,
+    patterns_by_entry,
+)
+from harness.patterns.catalogue import entries
 from harness.patterns.registry import discover
+from harness.records import schema
 
 DOCS = Path(__file__).parents[2] / "docs"
+INFOS = discover()
+PATTERNS = patterns_by_entry(INFOS)
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert (DOCS / "coverage.md").read_text() == markdown(discover()), "run 'make docs'"
+    assert (DOCS / "coverage.md").read_text() == markdown(INFOS), "run 'make docs'"
 
 
 def test_every_entry_that_a_pattern_names_is_in_the_catalogue() -> None:
-    known = {entry["id"] for entry in entries()}
-    for info in discover():
+    known = {entry.id for entry in entries()}
+    for info in INFOS:
         assert set(info.catalogue) <= known, info.name
         of_guide = any(not claim.is_ours for variant in info.variants for claim in variant.claims)
         assert info.catalogue or not of_guide, f"{info.name} names no entry of the catalogue"
+
+
+@pytest.mark.xfail(strict=True, reason="patterns are being written: take this mark away when none is missing")
+def test_every_lesson_of_a_kernel_is_answered() -> None:
+    missing = [entry.id for entry in entries() if entry.program == "kernel" and kind(entry, PATTERNS) == NOT_YET]
+    assert not missing, f"write a pattern for {', '.join(missing)}, or say in catalogue.csv why there is none"
+
+
+def test_what_is_recorded_is_a_column_or_a_command() -> None:
+    recorded = [entry for entry in entries() if entry.kind == RECORDED]
+    assert recorded
+    for entry in recorded:
+        for name in entry.detail.split(", "):
+            command = name.removeprefix("xebench ")
+            if command != name:
+                assert command in commands.commands, entry.id
+            else:
+                table, column = name.split(".")
+                assert column in schema.columns(table, measured=True), entry.id
+
+
+def test_what_cannot_be_said_has_a_reason_and_a_stand_in() -> None:
+    for entry in entries():
+        assert entry.kind in ("", RECORDED, CANNOT_BE_SAID), entry.id
+        assert bool(entry.detail) == bool(entry.kind), entry.id
+        assert bool(entry.stand_in) == (entry.kind == CANNOT_BE_SAID), entry.id
+
+
+def test_what_a_pattern_answers_has_no_other_kind_in_the_catalogue() -> None:
+    stale = [entry.id for entry in entries() if entry.kind and entry.id in PATTERNS]
+    assert not stale, f"take kind, detail and stand_in of {', '.join(stale)} out of catalogue.csv"
+
+
+def test_a_claim_in_generated_code_counts_where_no_pattern_does() -> None:
+    (spills,) = (entry for entry in entries() if entry.id == "E20")
+    assert spills.id in checked_in_code()
+    assert kind(spills, {}) == GENERATED_CODE
+    assert kind(spills, {"E20": ["one"]}) == PATTERN
+
+
+def test_a_pattern_that_names_a_lesson_covers_it_in_all_chapters() -> None:
+    info = msgspec.structs.replace(INFOS[0], name="latencies", catalogue=("E81",))
+    twin = msgspec.structs.replace(info, name="levels", catalogue=("memory_latency_levels",))
+    names = ["latencies", "levels"]
+    assert patterns_by_entry([info, twin]) == {"E81": names, "memory_latency_levels": names}
+    page = markdown([info, twin])
+    assert page.count(" | pattern | `latencies`, `levels` |") == 2
+    assert "| E01 | amdahl_bound | Getting Started / Amdahl's Law | not yet |  |" in page
+
+
+def test_the_catalogue_names_each_lesson_once() -> None:
+    ids = [entry.id for entry in entries()]
+    assert len(ids) == len(set(ids)) >= 155
+    heads = {entry.id: entry for entry in entries() if not entry.same_as}
+    for entry in entries():
+        assert entry.program in ("kernel", "host"), entry.id
+        assert heads[entry.lesson].program == entry.program, entry.id

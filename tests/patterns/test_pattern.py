@@ -72,6 +72,8 @@ def test_an_optimized_variant_takes_the_patterns_claim() -> None:
         ({"axes": {"dtype": (object(),)}}, "axes"),
         ({"axes": {"scale": (np.float64(2),)}}, "axes"),
         ({"presets": {"smoke": {"n": np.int64(1)}, "default": {"n": 2}}}, "presets"),
+        ({"presets": {"smoke": {"n": ()}, "default": {"n": 2}}}, "presets"),
+        ({"presets": {"smoke": {"n": (1, np.int64(3))}, "default": {"n": 2}}}, "presets"),
     ],
 )
 def test_a_wrong_declaration_names_the_pattern_and_the_field(changes: dict[str, Any], field: str) -> None:
@@ -155,3 +157,9 @@ def test_a_claim_against_nobody_is_refused(claim: Claim, why: str) -> None:
 def test_a_size_may_be_fitted_to_the_device() -> None:
     sizes = {"n": {"cpu": 1, "gpu": fit(8, per_lane=16)}, "m": fit(4)}
     assert declare(presets={"smoke": sizes, "default": sizes}).presets["smoke"] == sizes
+
+
+def test_the_second_of_several_sizes_go_together() -> None:
+    pattern = declare(presets={"smoke": {"n": (8, 7, 5), "m": (4, 3), "k": 1}, "default": {"n": 2}})
+    assert pattern.presets == {"smoke": {"n": 8, "m": 4, "k": 1}, "default": {"n": 2}}
+    assert pattern.further_sizes == {"smoke": ({"n": 7, "m": 3}, {"n": 5})}

@@ -61,6 +61,20 @@ def test_a_size_that_is_set_to_the_presets_own_is_the_presets() -> None:
     assert plan[1].case_id("naive", "cpu") == "one/naive/default/n=16/cpu"
 
 
+def test_sizes_after_the_first_are_one_more_family_each_at_the_first_value_of_every_axis() -> None:
+    several = info(
+        presets={"smoke": {"n": 4, "m": 2, "steps": 1}, "default": {"n": 8}},
+        axes={"stride": (1, 16)},
+        further_sizes={"smoke": ({"n": 7, "m": 3}, {"n": 5})},
+    )
+    points = [family.point() for family in build_plan([several], "smoke")]
+    assert points == ["stride=1", "stride=16", "m=3;n=7;stride=1", "n=5;stride=1"]
+    assert len(build_plan([several], "default")) == 2
+    # a size that is set is no more than that, the others keep theirs
+    points = [family.point() for family in build_plan([several], "smoke", {"n": (6,), "stride": (9,)})]
+    assert points == ["n=6;stride=9", "m=3;n=6;stride=9"]
+
+
 def test_an_override_need_only_fit_one_of_the_patterns() -> None:
     plan = build_plan([info(), info("two", axes={})], "smoke", {"stride": (3,)})
     assert [f.pattern.name for f in plan] == ["one", "two"]

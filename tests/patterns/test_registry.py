@@ -12,7 +12,7 @@ import pytest
 
 from harness.errors import PatternError
 from harness.patterns import registry
-from harness.patterns.registry import builtin_files, discover, portable_source, select
+from harness.patterns.registry import builtin_files, discover, portable_source, select, select_by_guide
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "docs/examples/own_saxpy.py"
@@ -61,6 +61,9 @@ def test_selection_by_name_family_and_catalogue_id() -> None:
     assert [i.name for i in select(infos, ["slm_convolution_cache"])] == ["slm_convolution_cache"]
     assert {i.chapter for i in select(infos, ["slm"])} == {"slm"}
     assert "slm_convolution_cache" in {i.name for i in select(infos, ["E34"])}
+    (lesson,) = (info for info in infos if info.name == "usm_kinds")
+    named_once = msgspec.structs.replace(lesson, catalogue=("E62",))
+    assert select([named_once], ["memory_kinds_nstream"]) == [named_once], "the same lesson in another chapter"
     assert select(infos, []) == infos
     assert select(infos, ["E34", "slm"]) == select(infos, ["slm", "E34"])
 
@@ -89,3 +92,16 @@ def test_listing_loads_no_part_of_the_stack() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_patterns_are_found_by_their_section_of_the_guide_and_by_those_of_their_entries() -> None:
+    infos = discover()
+    slm = {info.name for info in select_by_guide(infos, "shared LOCAL memory")}
+    assert "slm_histogram" in slm
+    # its own place is another: the section is that of an entry that it names
+    assert [info.name for info in select_by_guide(infos, "VTune and Advisor")] == ["tiled_matmul"]
+
+
+def test_a_section_without_patterns_is_one_line_with_the_nearest() -> None:
+    with pytest.raises(PatternError, match=r"'Shared Locel Memory' of the guide: .* 'Shared Local Memory'$"):
+        select_by_guide(discover(), "Shared Locel Memory")
