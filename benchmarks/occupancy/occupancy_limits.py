@@ -1,4 +1,4 @@
-"""Each thing that can leave a device half empty, one at a time: groups, their size, their shared local memory."""
+"""What can leave a device half empty although there is work enough: the groups' size, and their shared local memory."""
 
 from harness import Claim, Pattern, fit
 
@@ -21,6 +21,8 @@ pattern = Pattern(
 )
 
 USUAL = 256  # work-items, of which several groups fill a core of any GPU
+UNEVEN = 384  # 24 threads of 16 lanes: of cores with 64, 112 or 128 threads they leave 16, 16 and 8 empty
+LARGE_SLM = 64 * 1024  # bytes
 
 
 @pattern.problem
@@ -35,15 +37,15 @@ def expected(p):
 
 @pattern.naive
 def limited_by_slm(session, p, sub_group_size):
-    """Every work-group takes all the SLM it can have."""
-    return latency_chain.launch_meeting(session, p, USUAL, sub_group_size, session.device.local_mem_size)
+    """Every work-group takes 64 KiB of SLM, or what the device allows."""
+    slm_bytes = min(LARGE_SLM, session.device.local_mem_size)
+    return latency_chain.launch_meeting(session, p, USUAL, sub_group_size, slm_bytes)
 
 
 @pattern.antipattern
 def limited_by_size(session, p, sub_group_size):
-    """Five eighths of the largest work-group: where that one fills a core, no second one fits beside this."""
-    size = min(1024, session.device.max_work_group_size) * 5 // 8
-    return latency_chain.launch_meeting(session, p, size, sub_group_size)
+    """Work-groups of which whole ones do not fill a core."""
+    return latency_chain.launch_meeting(session, p, UNEVEN, sub_group_size)
 
 
 @pattern.optimized(

@@ -20,19 +20,22 @@ pattern = Pattern(
 )
 
 
+TERMS = np.float32(P)  # an integer times a float would be of double precision, which not every GPU has
+
+
 # The guide adds or multiplies in each of the 16 steps of its sums, which is the same as once after them.
 @kernel
 def with_values(item: kapi.NdItem, dx, u, w, s1, s2, s3):
     n = item.get_global_id(0)
     ur, us, ut = spectral_element.contract(dx, u, n)
-    w[n] = (ur + P * s1) * (us - P * s2) * (ut * s3)
+    w[n] = (ur + TERMS * s1) * (us - TERMS * s2) * (ut * s3)
 
 
 @kernel
 def with_pointers(item: kapi.NdItem, dx, u, w, s1, s2, s3):
     n = item.get_global_id(0)
     ur, us, ut = spectral_element.contract(dx, u, n)
-    w[n] = (ur + P * s1[0]) * (us - P * s2[0]) * (ut * s3[0])
+    w[n] = (ur + TERMS * s1[0]) * (us - TERMS * s2[0]) * (ut * s3[0])
 
 
 @pattern.problem
