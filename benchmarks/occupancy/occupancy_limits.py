@@ -10,7 +10,8 @@ pattern = Pattern(
     guide="Thread Mapping and GPU Occupancy / Intel GPU Occupancy Calculator",
     lesson="Occupancy is computed before anything runs, from work-group, sub-group, SLM and the size of the launch.",
     # What to look for: `xebench occupancy --gpu NAME --pattern occupancy_limits` computes how full each variant keeps
-    # a GPU. If the model is right, the times on that GPU have the same order. All compute the same.
+    # a GPU, and a run on it puts that beside the times. If the model is right, they have the same order, since all
+    # variants compute the same. Too small a launch is the third limit: see `work_size` and `vector_add_groups`.
     presets={
         "smoke": {"n": 1 << 14, "steps": 16},
         "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 20, per_lane=16)}, "steps": 64},

@@ -33,7 +33,7 @@ def mix_in(lanes, values):
         own = kapi.PrivateArray(values, np.float32)
         for k in range(values):
             own[k] = x[k, i]
-        # every value meets every one in turn, so that all of them are alive to the end
+        # each value needs its neighbour in every step, so that all of them are alive to the end
         for _ in range(steps):
             for k in range(values):
                 own[k] = np.float32(0.5) * own[k] + np.float32(0.25) * own[(k + 1) % values]
