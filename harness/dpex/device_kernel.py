@@ -45,6 +45,11 @@ class DeviceKernel:
         return int(self.kernel.compile_sub_group_size) or None
 
     @property
+    def max_sub_group_size(self) -> int | None:
+        """The largest sub-group it runs with: on Intel's GPUs the SIMD width that the driver compiled it for."""
+        return int(self.kernel.max_sub_group_size) or None
+
+    @property
     def max_work_group_size(self) -> int:
         """The largest work-group that this kernel can run with on its device."""
         return int(self.kernel.work_group_size)

@@ -52,7 +52,7 @@ class KernelStore:
         self._latest: dict[Any, PreparedLaunch] = {}
         self._kernels: dict[int, Any] = {}  # a place has a kernel's id, so the kernel must live as long
         self._log: list[Compilation] = []
-        self._used: dict[DeviceKernel, None] = {}
+        self._used: dict[DeviceKernel, dict[str, Any]] = {}
 
     def submit(
         self,
@@ -71,7 +71,8 @@ class KernelStore:
         launch = self._latest.get(place) if self.observer is None else None
         if launch is None or not _takes(launch, arguments):
             launch = self._prepare(place, kernel, queue, index_space, arguments)
-        self._used[launch.device_kernel] = None
+        if launch.device_kernel not in self._used:
+            self._used[launch.device_kernel] = _sizes(launch)
         return launch.submit(depends)
 
     def _prepare(
@@ -113,7 +114,7 @@ class KernelStore:
         return taken
 
     def take_used(self) -> list[dict[str, Any]]:
-        """Identity of the kernels launched since the last call: part of a case's row."""
+        """The kernels launched since the last call, and how each was launched first: part of a case's row."""
         taken, self._used = self._used, {}
         return [
             {
@@ -123,8 +124,10 @@ class KernelStore:
                 "build_options": " ".join(built.build_options),
                 "ignored_options": list(built.ignored_options),
                 "sub_group_size": built.sub_group_size,
+                "max_sub_group_size": built.max_sub_group_size,
+                **sizes,
             }
-            for built in taken
+            for built, sizes in taken.items()
         ]
 
     def forget(self, queues: Sequence[dpctl.SyclQueue]) -> None:
@@ -139,6 +142,14 @@ class KernelStore:
         """Drop everything that was built."""
         for kept in (self._launches, self._latest, self._kernels, self._built, self._used, self._log):
             kept.clear()
+
+
+def _sizes(launch: PreparedLaunch) -> dict[str, Any]:
+    return {
+        "global_size": list(launch.global_size),
+        "local_size": None if launch.local_size is None else list(launch.local_size),
+        "local_bytes": launch.local_bytes,
+    }
 
 
 def _takes(launch: PreparedLaunch, arguments: Sequence[Any]) -> bool:

@@ -26,9 +26,24 @@ class PreparedLaunch:
     """A kernel, a queue, an index space and arguments, ready to submit any number of times.
 
     Not for several threads at once. The arguments of every submission stay alive until it has finished.
+
+    Attributes:
+        global_size: extents of the index space, dimension 0 (the fastest) first.
+        local_size: extents of a work-group; None where the driver chooses.
+        local_bytes: shared local memory that a work-group asks for in ``LocalAccessor`` arguments.
     """
 
-    __slots__ = ("_block", "_call", "_function", "_ranges", "device_kernel", "queue")
+    __slots__ = (
+        "_block",
+        "_call",
+        "_function",
+        "_ranges",
+        "device_kernel",
+        "global_size",
+        "local_bytes",
+        "local_size",
+        "queue",
+    )
 
     def __init__(self, device_kernel: DeviceKernel, queue: Any, index_space: Any, args: Sequence[Any]) -> None:
         """Flatten ``args`` and check everything that can be checked before submission.
@@ -54,6 +69,7 @@ class PreparedLaunch:
         self.queue = queue
         self._block = ArgumentBlock(device_kernel.compiled.signature.arguments, queue)
         extents, local = index_space_extents(index_space)
+        self.global_size, self.local_size, self.local_bytes = extents, local, 0
         self._ranges = [_extents(extents)] + ([_extents(local)] if local else [])
         self._function = dpctl_library.submit_nd_range if local else dpctl_library.submit_range
         self._call = (
@@ -88,6 +104,7 @@ class PreparedLaunch:
 
     def _check_local_memory(self, local_bytes: int) -> None:
         check_local_memory(self.device_kernel, local_bytes)
+        self.local_bytes = local_bytes
 
     def submit(self, depends: Sequence[Any] = ()) -> DeviceEvent:
         """Submit the kernel.

@@ -20,10 +20,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from typing import Final
 
 from harness.errors import XebenchError
 from harness.gpu_model.gpu_parameters import GpuParameters
 from harness.gpu_model.size_text import parse_size
+
+#: Work-group that is assumed where the launch leaves it to the driver; less where it does not divide the launch.
+DRIVERS_WORK_GROUP: Final = 256
 
 
 class UnsupportedLaunch(XebenchError):
@@ -122,6 +126,14 @@ class Occupancy:
         """The figures that ``xebench occupancy --json`` prints."""
         names = ("threads_per_work_group", "work_groups_per_xe_core", "xe_core_occupancy", "device_occupancy")
         return {"gpu": self.gpu.code, **{name: getattr(self, name) for name in (*names, "waves", "limited_by")}}
+
+
+def drivers_work_group(global_size: int, gpu: GpuParameters) -> int:
+    """The work-group that is assumed where a launch leaves it to the driver."""
+    size = min(DRIVERS_WORK_GROUP, gpu.max_work_group_size)
+    while global_size % size:
+        size -= 1
+    return size
 
 
 def occupancy_of(launch: LaunchShape, gpu: GpuParameters) -> Occupancy:

@@ -6,17 +6,21 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Final
+from typing import Any
 
 from harness.gpu_model.gpu_parameters import GpuParameters
-from harness.gpu_model.occupancy import LaunchShape, Occupancy, UnsupportedLaunch, occupancy_of
+from harness.gpu_model.occupancy import (
+    DRIVERS_WORK_GROUP,
+    LaunchShape,
+    Occupancy,
+    UnsupportedLaunch,
+    drivers_work_group,
+    occupancy_of,
+)
 from harness.isa.collect import KernelLaunch
 from harness.isa.compilation import Compiler
 from harness.isa.compile_cache import CompileCache
 from harness.isa.table import KernelOnGpu, compile_launches, targets
-
-#: Work-group that is assumed where the launch leaves it to the driver; less where it does not divide the launch.
-DRIVERS_WORK_GROUP: Final = 256
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,5 @@ def _work_group(launch: KernelLaunch, gpu: GpuParameters) -> tuple[int, str]:
     """The size of a work-group, and how it was assumed where the driver chooses."""
     if launch.local_size is not None:
         return prod(launch.local_size), ""
-    size = min(DRIVERS_WORK_GROUP, gpu.max_work_group_size)
-    while prod(launch.global_size) % size:
-        size -= 1
+    size = drivers_work_group(prod(launch.global_size), gpu)
     return size, f"the launch leaves the work-group to the driver: up to {DRIVERS_WORK_GROUP} work-items are assumed"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from harness.analysis.levels import MEMORY, levels_of
 from harness.records import Run
 from harness.report import units
 from harness.report.answer_words import asides, classes, guide_words, is_foreign, obstacle
+from harness.report.launch_occupancy import key_of, occupancies
 from harness.vocabulary import Roof, State, Strength, find_baseline
 
 #: A speed-up and the ends of its interval, where they are known.
@@ -34,6 +35,7 @@ class ResultRow:
         speedup, interval: as text.
         ends: the same as numbers.
         roof: part of its roof that it reaches.
+        occupancy: how full the launch keeps the GPU, as predicted; "" where that is not known, as of a CPU device.
         answer: the bare word.
         claim: the word that is claimed; "" when nothing is.
         claimed_for: classes of devices: "GPUs"; "" for all.
@@ -57,6 +59,7 @@ class ResultRow:
     interval: str = ""
     ends: Ends = UNKNOWN
     roof: str = ""
+    occupancy: str = ""
     answer: str = ""
     claim: str = ""
     claimed_for: str = ""
@@ -81,11 +84,22 @@ class ResultRow:
 def result_rows(run: Run) -> list[ResultRow]:
     """The rows of a run by chapter, pattern and axes; each group begins with its baseline."""
     rows: list[ResultRow] = []
+    known = occupancies(run)
     for _, group in groupby(sorted_pairs(run), key=_point):
         pairs = list(group)
         baseline = _baseline_row(run, pairs)
-        rows += [baseline, *(_row(pair, baseline.variant) for pair in pairs)]
+        family = [baseline, *(_row(pair, baseline.variant) for pair in pairs)]
+        rows += _with_occupancy(family, [known.get(key_of(pairs[0], row.variant), "") for row in family])
     return rows
+
+
+def _with_occupancy(family: Sequence[ResultRow], occupancy: Sequence[str]) -> list[ResultRow]:
+    """The rows with what is predicted of each; said beside the answers where that is not the same of all."""
+    differ = len(set(filter(None, occupancy))) > 1
+    return [
+        replace(row, occupancy=words, asides=(*row.asides, f"occupancy {words}") if differ and words else row.asides)
+        for row, words in zip(family, occupancy, strict=True)
+    ]
 
 
 def _point(pair: dict[Any, Any]) -> tuple[str, ...]:

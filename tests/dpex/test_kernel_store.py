@@ -108,6 +108,32 @@ def test_the_same_module_with_other_build_options_is_built_for_itself(session: A
     assert (plain["build_options"], relaxed["build_options"]) == ("", "-cl-fast-relaxed-math")
 
 
+def test_what_is_kept_of_a_kernel_tells_how_it_was_launched_first(session: Any) -> None:
+    from numba_dpex import kernel_api as kapi
+
+    from harness.dpex import kernel
+
+    @kernel(sub_group_size=16)
+    def through_slm(item: kapi.NdItem, y, scratch):  # type: ignore[no-untyped-def]
+        scratch[item.get_local_id(0)] = item.get_global_id(0)
+        y[item.get_global_id(0)] = scratch[item.get_local_id(0)]
+
+    @kernel
+    def numbered(item: kapi.Item, y):  # type: ignore[no-untyped-def]
+        y[item.get_id(0)] = item.get_id(0)
+
+    y = upload(session, np.zeros(64, np.int32))
+    for size, local in ((64, 32), (32, 16)):
+        scratch = kapi.LocalAccessor(local, np.int32)
+        session.launch(through_slm, kapi.NdRange((size,), (local,)), y, scratch)
+    session.launch(numbered, kapi.Range(64), y)
+    session.wait()
+    grouped, plain = session.take_kernels()
+    assert (grouped["global_size"], grouped["local_size"], grouped["local_bytes"]) == ([64], [32], 128)
+    assert grouped["sub_group_size"] == grouped["max_sub_group_size"] == 16
+    assert (plain["global_size"], plain["local_size"], plain["local_bytes"]) == ([64], None, 0)
+
+
 def test_another_shape_of_the_launch_or_another_queue_is_another_launch(session: Any) -> None:
     kernel = shift_kernel()
     x, y = upload(session, np.ones(64, np.int32)), upload(session, np.zeros(64, np.int32))

@@ -19,6 +19,9 @@ def _answer(row: ResultRow) -> str:
     return f"{answer}: {row.obstacle}" if row.obstacle else answer
 
 
+#: The column that is left out where nothing is known, as on a CPU device.
+OCCUPANCY: Final = "predicted occupancy"
+
 #: Every column, by its heading.
 COLUMNS: Final[Mapping[str, Callable[[ResultRow], str]]] = {
     # a pattern is named in the row of its baseline, which has no answer
@@ -32,6 +35,7 @@ COLUMNS: Final[Mapping[str, Callable[[ResultRow], str]]] = {
     "claimed by": lambda row: row.source,
     "time": lambda row: row.time,
     "of roof": lambda row: row.roof,
+    OCCUPANCY: lambda row: row.occupancy,
 }
 
 
@@ -48,4 +52,6 @@ def render(run: Run) -> str:
 
 
 def _results(rows: Iterable[ResultRow]) -> list[str]:
-    return table([*COLUMNS], ([cell(row) for cell in COLUMNS.values()] for row in rows))
+    rows = list(rows)
+    shown = {name: cell for name, cell in COLUMNS.items() if name != OCCUPANCY or any(row.occupancy for row in rows)}
+    return table([*shown], ([cell(row) for cell in shown.values()] for row in rows))

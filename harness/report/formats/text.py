@@ -144,7 +144,7 @@ def _chapter(name: str, columns: _Columns) -> Text:
 
 def _row(row: ResultRow, columns: _Columns, width: int, *, verbose: bool) -> Iterator[Text]:
     if not row.answer:
-        heading = f"{row.pattern} against {row.variant}" + (f", {row.axes}" if row.axes else "")
+        heading = ", ".join(filter(None, (f"{row.pattern} against {row.variant}", row.axes, *row.asides)))
         wrapped = textwrap.wrap(heading, width, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False)
         yield from (Text(line, style="bold") for line in wrapped)
     else:
@@ -161,6 +161,7 @@ def _measured(row: ResultRow) -> str:
         f"{row.variant}, {row.role}:": row.time,
         "95 % interval": row.interval,
         "of its roof:": row.roof,
+        "predicted occupancy": row.occupancy,
         "guide:": row.guide,
         "claim:": "" if row.guide else row.claimed_by,
     }

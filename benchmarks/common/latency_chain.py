@@ -1,0 +1,84 @@
+"""What the lessons on occupancy compute: chains of operations that wait for one another, and a meeting in between.
+
+A thread that waits for its own last operation leaves its engine idle, unless other threads are there. So the time of
+such a kernel tells how many there are; neither memory nor arithmetic limits it before the device is full.
+"""
+
+import numpy as np
+
+from harness import Problem, device_func, kernel, output
+from harness import kernel_api as kapi
+
+ADDEND = 12345
+ROW = 32  # neighbouring work-items that meet; every work-group is made of whole rows
+
+
+@device_func
+def advance(value, steps):
+    """``steps`` times the square plus a number, modulo 2**32: each needs the one before."""
+    for _ in range(steps):
+        value = np.int32(value * value + ADDEND)
+    return value
+
+
+@kernel
+def advance_each(item: kapi.NdItem, x, y, steps):
+    """Element i for work-item i, and the one that lies a launch further, and so on."""
+    i = item.get_global_id(0)
+    while i < y.shape[0]:
+        y[i] = advance(x[i], steps)
+        i += item.get_global_range(0)
+
+
+def meet_in(lanes):
+    """The kernel for sub-groups of ``lanes``: half of the chain, a barrier, and the rest with a neighbour's value."""
+
+    @kernel(sub_group_size=lanes)
+    def meet(item: kapi.NdItem, x, y, of_group, steps):
+        i = item.get_global_id(0)
+        lane = item.get_local_id(0)
+        own = advance(x[i], steps // 2) if i < y.shape[0] else np.int32(0)
+        of_group[lane] = own
+        kapi.group_barrier(item.get_group())
+        if i < y.shape[0]:
+            y[i] = advance(np.int32(own ^ of_group[lane ^ (ROW - 1)]), steps // 2)
+
+    return meet
+
+
+def launch_meeting(session, p, work_group_size, lanes, slm_bytes=None):
+    """A sample: every work-item meets its mirror image in the row.
+
+    Args:
+        slm_bytes: shared local memory that a work-group asks for; by default what it needs, 4 bytes a work-item.
+    """
+    groups = -(-p.n // work_group_size)
+    of_group = kapi.LocalAccessor(max(work_group_size, (slm_bytes or 0) // 4), np.int32)
+    space = kapi.NdRange((groups * work_group_size,), (work_group_size,))
+    meet = meet_in(lanes)
+    return lambda: session.launch(meet, space, p.x, p.y, of_group, p.steps)
+
+
+def integers(rng, n, steps):
+    """The problem of both kernels; ``steps`` is even."""
+    return Problem(
+        x=rng.integers(0, 1 << 30, n, dtype=np.int32),
+        y=output(n, np.int32),
+        bytes_moved=8 * n,
+        operations=2 * steps * n,
+        operation_kind="int32",
+    )
+
+
+def advanced(x, steps):
+    """`advance`, by numpy."""
+    for _ in range(steps):
+        x = x * x + np.int32(ADDEND)
+    return x
+
+
+def met(p):
+    """What `meet_in` computes, by numpy; rows beyond the end are of zeros."""
+    rows = np.zeros((-(-p.n // ROW), ROW), np.int32)
+    rows.ravel()[: p.n] = advanced(p.x, p.steps // 2)
+    return advanced(rows ^ rows[:, ::-1], p.steps // 2).ravel()[: p.n]

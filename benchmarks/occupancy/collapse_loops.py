@@ -1,0 +1,100 @@
+"""Spread all loops of a nest over work-items, not only the outermost, which has eight steps."""
+
+from harness import Claim, Figure, Pattern, kernel
+from harness import kernel_api as kapi
+
+from ..common import spectral_element
+from ..common.spectral_element import CUBE, P
+
+pattern = Pattern(
+    name="collapse_loops",
+    catalogue=("collapse_loops",),
+    guide="Using More GPU Resources / Collapse Clause",
+    lesson="Each loop that stays in the kernel divides the number of work-items: eight of them leave a GPU empty.",
+    # The guide's clause `collapse(2)` is here a launch of two dimensions. It has at most three, so that collapsing four
+    # loops is one number, cut by division.
+    presets={"smoke": {"blocks": 2}, "default": {"blocks": 8}, "guide": {"blocks": 8}},
+    rtol=1e-5,  # sums of 16 products in single precision
+)
+
+
+@kernel
+def loops_in_item(item: kapi.Item, dx, u, w):
+    first = item.get_id(0) * CUBE
+    for n in range(first, first + CUBE):
+        spectral_element.compute(dx, u, w, n)
+
+
+@kernel
+def two_loops_in_item(item: kapi.Item, dx, u, w):
+    first = item.get_id(0) * CUBE + item.get_id(1) * P * P
+    for n in range(first, first + P * P):
+        spectral_element.compute(dx, u, w, n)
+
+
+@kernel
+def one_loop_in_item(item: kapi.Item, dx, u, w):
+    first = item.get_id(0) * CUBE + item.get_id(1) * P * P + item.get_id(2) * P
+    for n in range(first, first + P):
+        spectral_element.compute(dx, u, w, n)
+
+
+@kernel
+def no_loop_in_item(item: kapi.Item, dx, u, w):
+    spectral_element.compute(dx, u, w, item.get_id(0))
+
+
+@pattern.problem
+def fields(rng, blocks):
+    return spectral_element.fields(rng, blocks)
+
+
+@pattern.reference
+def expected(p):
+    return spectral_element.product(*spectral_element.sums(p))
+
+
+# Seconds of the loop nest, by the host's clock, with the copy of its result (G 12080 to 12083); the guide does not name
+# the GPU. Only the kernel is measured here.
+NONE, TWO, THREE, FOUR = 0.002430, 0.000839, 0.000321, 0.000325
+
+
+def faster(seconds, than, against=""):
+    return Claim(
+        "faster", against=against, on=("gpu",), figure=Figure(than / seconds, line="G 12080 to 12083", metric="wall")
+    )
+
+
+@pattern.naive
+def outermost_loop(session, p):
+    """A work-item for each of the eight blocks."""
+    session.launch(loops_in_item, kapi.Range(p.blocks), p.dx, p.u, p.w)
+
+
+@pattern.intermediate(claim=faster(TWO, NONE))
+def two_loops(session, p):
+    """The two outer loops: 128 work-items."""
+    session.launch(two_loops_in_item, kapi.Range(p.blocks, P), p.dx, p.u, p.w)
+
+
+# The guide advises to leave the innermost loop in the kernel where it has unit stride (G 12091).
+@pattern.optimized(claim=(faster(THREE, NONE), faster(THREE, TWO, "two_loops")))
+def three_loops(session, p):
+    """All but the innermost loop: 2,048 work-items."""
+    session.launch(one_loop_in_item, kapi.Range(p.blocks, P, P), p.dx, p.u, p.w)
+
+
+@pattern.optimized(
+    claim=(
+        faster(FOUR, NONE),
+        Claim(
+            "same",
+            against="three_loops",
+            on=("gpu",),
+            figure=Figure(THREE / FOUR, line="G 12082 to 12086", metric="wall"),
+        ),
+    )
+)
+def four_loops(session, p):
+    """All loops: 32,768 work-items."""
+    session.launch(no_loop_in_item, kapi.Range(p.blocks * CUBE), p.dx, p.u, p.w)

@@ -1,0 +1,85 @@
+"""Do not tune the size of work-groups whose work-items have nothing to do with one another."""
+
+import numpy as np
+
+from harness import Claim, Pattern, Problem, fit, kernel, output
+from harness import kernel_api as kapi
+
+pattern = Pattern(
+    name="work_group_size_copy",
+    catalogue=("E45",),
+    guide="Kernels / Considerations for Selecting Work-Group Size",
+    lesson="Without barriers and SLM the work-group's size does not matter, if it is not less than two sub-groups.",
+    presets={
+        "smoke": {"n": 1 << 16},
+        "default": {"n": {"cpu": 1 << 21, "gpu": fit(1 << 25, per_lane=16, per_cache_byte=0.5)}},
+        "guide": {"n": 32 << 20},
+    },
+    axes={"sub_group_size": "device"},  # the guide's is 16: work-groups of 16 to 256
+    requires=("sub_groups",),
+    state="cold",  # the guide flushes the caches between its runs
+)
+
+
+def copy_in(lanes):
+    """The kernel for sub-groups of ``lanes``."""
+
+    @kernel(sub_group_size=lanes)
+    def copy_one(item: kapi.NdItem, x, y):
+        i = item.get_global_id(0)
+        if i < y.shape[0]:
+            y[i] = x[i]
+
+    return copy_one
+
+
+@pattern.problem
+def integers(rng, n):
+    return Problem(x=rng.integers(0, 1 << 30, n, dtype=np.int32), y=output(n, np.int32), bytes_moved=8 * n)
+
+
+@pattern.reference
+def expected(p):
+    return {"y": p.x}
+
+
+def in_groups_of(sub_groups, session, p, lanes):
+    size = sub_groups * lanes
+    space = kapi.NdRange((-(-p.n // size) * size,), (size,))
+    copy_one = copy_in(lanes)
+    return lambda: session.launch(copy_one, space, p.x, p.y)
+
+
+def like_two():
+    return Claim("same", against="two_sub_groups", on=("gpu",), source="G 3991, 4044")
+
+
+@pattern.naive
+def one_sub_group(session, p, sub_group_size):
+    """A work-group for each sub-group."""
+    return in_groups_of(1, session, p, sub_group_size)
+
+
+# "Some accelerators" schedule two sub-groups at a time, says the guide, and names none.
+@pattern.intermediate(claim=Claim("faster", on=("gpu",), source="G 4062"))
+def two_sub_groups(session, p, sub_group_size):
+    """Two sub-groups."""
+    return in_groups_of(2, session, p, sub_group_size)
+
+
+@pattern.intermediate(claim=like_two())
+def four_sub_groups(session, p, sub_group_size):
+    """Four sub-groups."""
+    return in_groups_of(4, session, p, sub_group_size)
+
+
+@pattern.intermediate(claim=like_two())
+def eight_sub_groups(session, p, sub_group_size):
+    """Eight sub-groups."""
+    return in_groups_of(8, session, p, sub_group_size)
+
+
+@pattern.optimized(claim=like_two())
+def sixteen_sub_groups(session, p, sub_group_size):
+    """Sixteen sub-groups: 256 work-items in the guide."""
+    return in_groups_of(16, session, p, sub_group_size)

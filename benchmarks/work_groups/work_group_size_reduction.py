@@ -1,0 +1,96 @@
+"""Take large work-groups where the work-items of a group work together: fewer groups, and fewer that must meet."""
+
+import numpy as np
+
+from harness import Claim, Pattern, Problem, fit, inout, kernel
+from harness import kernel_api as kapi
+
+pattern = Pattern(
+    name="work_group_size_reduction",
+    catalogue=("E44",),
+    guide="Kernels / Considerations for Selecting Work-Group Size",
+    lesson="Each work-group adds its sum to the total by one atomic: sixteen times as many groups are as many atomics.",
+    # In the guide the number of work-items is the data's length over the work-group's size, so that 1024 items a group
+    # leave a 64th of the parallelism of 16. Here all launches have the same work-items, and only the cut differs.
+    presets={
+        "smoke": {"n": 1 << 16},
+        "default": {"n": {"cpu": 1 << 22, "gpu": fit(1 << 25, per_lane=16, per_cache_byte=1)}},
+        "guide": {"n": 10 << 20},
+    },
+    axes={"sub_group_size": "device"},  # the guide's is 16
+    requires=("sub_groups",),
+    state="cold",  # the guide flushes the caches between its runs
+)
+
+LARGEST = 1024  # of GPUs; a CPU device offers more, which would leave it one work-group
+
+
+def sum_in(lanes):
+    """The kernel for sub-groups of ``lanes``."""
+
+    @kernel(sub_group_size=lanes)
+    def sum_of_group(item: kapi.NdItem, x, total, scratch):
+        lane = item.get_local_id(0)
+        own = np.int32(0)
+        i = item.get_global_id(0)
+        while i < x.shape[0]:
+            own = np.int32(own + x[i])
+            i += item.get_global_range(0)
+        scratch[lane] = own
+        active = item.get_local_range(0)
+        while active > 1:
+            active = active // 2
+            kapi.group_barrier(item.get_group())
+            if lane < active:
+                scratch[lane] += scratch[lane + active]
+        if lane == 0:
+            kapi.AtomicRef(total, index=0).fetch_add(scratch[0])
+
+    return sum_of_group
+
+
+@pattern.problem
+def integers(rng, n):
+    return Problem(
+        x=rng.integers(0, 100, n, dtype=np.int32),
+        total=inout(np.zeros(1, np.int32)),
+        bytes_moved=4 * n,
+        operations=n,
+        operation_kind="int32",
+    )
+
+
+@pattern.reference
+def expected(p):
+    return {"total": [p.x.sum(dtype=np.int32)]}
+
+
+def in_groups_of(size, session, p, lanes):
+    """As many work-items as fill the device, in work-groups of this size, which is a power of two."""
+    items = -(-session.lanes // LARGEST) * LARGEST
+    scratch = kapi.LocalAccessor(size, np.int32)
+    sum_of_group = sum_in(lanes)
+    return lambda: session.launch(sum_of_group, kapi.NdRange((items,), (size,)), p.x, p.total, scratch)
+
+
+@pattern.naive
+def one_sub_group(session, p, sub_group_size):
+    """A work-group is one sub-group: 16 work-items in the guide."""
+    return in_groups_of(sub_group_size, session, p, sub_group_size)
+
+
+@pattern.intermediate
+def two_sub_groups(session, p, sub_group_size):
+    """Twice that; the guide speaks of this size, and runs the one above."""
+    return in_groups_of(2 * sub_group_size, session, p, sub_group_size)
+
+
+@pattern.optimized(
+    claim=(
+        Claim("faster", on=("gpu",), source="G 3978"),
+        Claim("faster", against="two_sub_groups", on=("gpu",), source="G 3978"),
+    )
+)
+def largest_group(session, p, sub_group_size):
+    """The largest work-group that the device allows."""
+    return in_groups_of(min(LARGEST, session.device.max_work_group_size), session, p, sub_group_size)

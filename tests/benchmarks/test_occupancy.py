@@ -1,0 +1,111 @@
+"""The launches of the patterns on occupancy, held against the guide's tables by the model; no device is needed."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from harness.dpex.signature import index_space_extents
+from harness.gpu_model.gpus import find_gpu
+from harness.gpu_model.occupancy import LaunchShape, UnsupportedLaunch, occupancy_of
+from harness.patterns.pattern import Pattern
+from harness.patterns.pattern_file import load_file
+from harness.patterns.registry import builtin_files
+from harness.runtime import load
+
+GUIDES = find_gpu("tgl")  # the guide's example: 672 threads
+
+
+def pattern_of(name: str) -> Pattern:
+    load()
+    path = next(path for path in builtin_files() if path.stem == name)
+    return load_file(path)[0]
+
+
+class NotingSession:
+    """Stands in for a session on the guide's GPU, of this sub-group size: notes what would be launched."""
+
+    def __init__(self, sub_group_size: int) -> None:
+        self.device = SimpleNamespace(max_work_group_size=GUIDES.max_work_group_size, local_mem_size=64 * 1024)
+        self.lanes = GUIDES.threads * sub_group_size
+        self.shapes: list[LaunchShape] = []
+        self._sub_group_size = sub_group_size
+
+    def launch(self, kernel: Any, space: Any, *arguments: Any) -> None:
+        extents, local = index_space_extents(space)
+        assert local is not None
+        slm = [a for a in arguments if type(a).__name__ == "LocalAccessor"]
+        slm_bytes = sum(int(np.prod(a._shape)) * np.dtype(a._dtype).itemsize for a in slm)
+        self.shapes.append(LaunchShape(local[0], self._sub_group_size, slm_bytes, int(bool(slm)), extents[0]))
+
+
+def shape_of(name: str, variant: str, sub_group_size: int, **axes: int) -> LaunchShape:
+    """What a variant launches on the guide's GPU, at the guide's size."""
+    pattern = pattern_of(name)
+    sizes = pattern.presets["guide"]
+    session = NotingSession(sub_group_size)
+    problem = SimpleNamespace(**sizes, x=None, y=None, a=None, b=None, total=None)
+    timed = pattern.variants[variant].function(session, problem, sub_group_size=sub_group_size, **axes)
+    timed()
+    (shape,) = session.shapes
+    return shape
+
+
+def percent(shape: LaunchShape) -> float:
+    return 100 * occupancy_of(shape, GUIDES).device_occupancy
+
+
+@pytest.mark.parametrize(
+    ("variant", "expected"), [("one_row", 100), ("two_rows", 86), ("three_rows", 86), ("four_rows", 57)]
+)
+def test_rows_of_128_with_a_barrier_fill_the_guides_core_as_it_says(variant: str, expected: int) -> None:
+    assert round(percent(shape_of("barrier_work_group", variant, 8))) == expected  # G 516 to 530
+
+
+def test_more_than_the_largest_work_group_is_refused_as_the_guide_says() -> None:
+    with pytest.raises(UnsupportedLaunch, match="work-groups of 640"):
+        percent(shape_of("barrier_work_group", "beyond_the_limit", 8))
+
+
+@pytest.mark.parametrize(
+    ("variant", "groups", "expected"), [("one_group", 1, 2.4), ("a_sixth", 7, 16.7), ("all_of_it", 42, 100)]
+)
+def test_groups_of_the_vector_addition_are_those_of_the_guides_table(
+    variant: str, groups: int, expected: float
+) -> None:
+    shape = shape_of("vector_add_groups", variant, 32, work_group_size=512)
+    assert shape.work_groups == groups
+    assert percent(shape) == pytest.approx(expected, abs=0.05)  # G 765 to 782
+
+
+def test_a_few_groups_more_make_a_second_round_that_is_nearly_empty() -> None:
+    shape = shape_of("vector_add_groups", "and_a_few_more", 32, work_group_size=512)
+    tail = occupancy_of(shape, GUIDES).tail_occupancy
+    assert shape.work_groups == 44 and tail is not None
+    assert 100 * tail == pytest.approx(4.7, abs=0.1)  # G 784
+
+
+def test_groups_of_224_fill_a_core_and_those_of_320_do_not() -> None:
+    odd, dividing = (shape_of("vector_add_barrier", name, 8) for name in ("odd_groups", "dividing_groups"))
+    assert odd.global_size == dividing.global_size, "the same work-items"
+    assert percent(dividing) == 100 > percent(odd)  # G 932 to 941
+
+
+@pytest.mark.parametrize("sub_group_size", [8, 16])
+def test_the_less_slm_a_group_asks_for_the_more_of_them_are_resident(sub_group_size: int) -> None:
+    variants = ("largest_array", "quarter_of_it", "array_as_needed")
+    shapes = [shape_of("slm_per_work_group", name, sub_group_size, work_group_size=128) for name in variants]
+    parts = [percent(shape) for shape in shapes]
+    assert parts == sorted(parts) and len(set(parts)) == 3
+    assert len({(shape.work_group_size, shape.global_size) for shape in shapes}) == 1, "the same launch otherwise"
+
+
+def test_each_limit_leaves_the_guides_gpu_emptier_than_none() -> None:
+    slm, size, none = (
+        percent(shape_of("occupancy_limits", name, 16))
+        for name in ("limited_by_slm", "limited_by_size", "nothing_scarce")
+    )
+    assert slm < size < none
