@@ -9,7 +9,7 @@ from ..common.histograms import count_privately_by, count_together_by, launcher
 
 pattern = Pattern(
     name="histogram_in_registers",
-    catalogue=("E26", "E27"),
+    catalogue=("E20", "E26", "E27"),
     guide="Registers and Performance / Sharing Registers in a Sub-group",
     lesson="256 bins a work-item spill to memory; 16 lanes that own 16 bins each keep the same 256 in registers.",
     claim=tuple(Claim(word, on=("gpu",), source="G 2191 to 2197") for word in ("faster", "spills")),

@@ -79,7 +79,7 @@ def one_sub_group_large_grf(session, p):
     return launcher(session, p, 32, barrier=False, large_grf=True)
 
 
-@pattern.antipattern(claim=Claim("wrong", source="G 2777"), requires=("sub_group_size=16",))
+@pattern.antipattern(claim=Claim("wrong", on=("gpu",), source="G 2777"), requires=("sub_group_size=16",))
 def two_without_barrier(session, p):
     """The same in sub-groups of 16: neither waits for what the other writes."""
     return launcher(session, p, 16, barrier=False)
