@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from harness import Claim, Pattern, Problem, fit, kernel, output
+from harness import Claim, Pattern, Problem, device_func, fit, kernel, output
 from harness import kernel_api as kapi
 
 pattern = Pattern(
@@ -13,7 +13,7 @@ pattern = Pattern(
     presets={
         # 33 KB of SLM; the guide's order takes 56 KB, which not every device has
         "smoke": {"elements": 4, "order": 10, "layers": 5},
-        "default": {"elements": {"cpu": 1 << 7, "gpu": fit(1 << 10, per_lane=1 / 256)}, "order": 10, "layers": 5},
+        "default": {"elements": {"cpu": 1 << 6, "gpu": fit(1 << 10, per_lane=1 / 256)}, "order": 10, "layers": 5},
         # an eighth of the elements of the guide's published program, which has 3.5 GB of them
         "guide": {"elements": 4000, "order": 12, "layers": 6},
     },
@@ -30,6 +30,11 @@ def operator_by(order, layers, **options):
     A work-item has a column of points, of which it does every ``layers``-th.
     """
 
+    @device_func
+    def place(k, j, i):
+        # unsigned, or else a negative one would be counted from the array's end, which the compiler must ask
+        return np.uint32((k * order + j) * order + i)
+
     @kernel(**options)
     def apply(item: kapi.NdItem, u, factors, d, w, depth, su, sd, sr, ss, st):
         inner = item.get_local_id(0)
@@ -41,15 +46,15 @@ def operator_by(order, layers, **options):
             sd[inner] = d[j, i]
         # how many layers there are is no constant here, so that only the sums below are unrolled
         for k in range(first, depth, layers):
-            su[(k * order + j) * order + i] = u[e, k, j, i]
+            su[place(k, j, i)] = u[e, k, j, i]
         kapi.group_barrier(item.get_group())
         for k in range(first, depth, layers):
             r, s, t = np.float64(0), np.float64(0), np.float64(0)
             for m in range(order):
-                r += sd[i * order + m] * su[(k * order + j) * order + m]
-                s += sd[j * order + m] * su[(k * order + m) * order + i]
-                t += sd[k * order + m] * su[(m * order + j) * order + i]
-            at = (k * order + j) * order + i
+                r += sd[place(0, i, m)] * su[place(k, j, m)]
+                s += sd[place(0, j, m)] * su[place(k, m, i)]
+                t += sd[place(0, k, m)] * su[place(m, j, i)]
+            at = place(k, j, i)
             rs, rt, st_ = factors[e, k, j, i, 1], factors[e, k, j, i, 2], factors[e, k, j, i, 4]
             sr[at] = factors[e, k, j, i, 0] * r + rs * s + rt * t
             ss[at] = rs * r + factors[e, k, j, i, 3] * s + st_ * t
@@ -58,9 +63,9 @@ def operator_by(order, layers, **options):
         for k in range(first, depth, layers):
             total = np.float64(0)
             for m in range(order):
-                total += sd[m * order + i] * sr[(k * order + j) * order + m]
-                total += sd[m * order + j] * ss[(k * order + m) * order + i]
-                total += sd[m * order + k] * st[(m * order + j) * order + i]
+                total += sd[place(0, m, i)] * sr[place(k, j, m)]
+                total += sd[place(0, m, j)] * ss[place(k, m, i)]
+                total += sd[place(0, m, k)] * st[place(m, j, i)]
             w[e, k, j, i] = total
 
     return apply

@@ -66,7 +66,7 @@ def classified_samples(rng, n, work_group_size):
     n = -(-n // work_group_size) * work_group_size  # work-groups are whole: the last one may have a few more samples
     return Problem(
         n=n,
-        classes=rng.integers(0, CLASSES, (SAMPLES, n), dtype=np.int32),
+        classes=rng.integers(0, CLASSES, (SAMPLES, n), dtype=np.uint32),
         samples=rng.random((SAMPLES, n), np.float32),
         statistics=output((CLASSES, MEMBERS, n), np.float32),
         bytes_moved=4 * (2 * SAMPLES * n + CLASSES * MEMBERS * n),

@@ -6,7 +6,7 @@ from harness import Claim, Pattern, fit, kernel
 from harness import kernel_api as kapi
 
 from ..common import histograms
-from ..common.histograms import BLOCK, count_together_by, fields_of, launcher
+from ..common.histograms import BLOCK, count_together_by, fields_of, launcher, word_at
 
 pattern = Pattern(
     name="slm_histogram",
@@ -33,7 +33,7 @@ def count_global_by(bins):
         size = item.get_local_range(0)
         first = item.get_group().get_group_id(0) * size * BLOCK + item.get_local_id(0)
         for k in range(BLOCK):
-            word = words[first + k * size]
+            word = word_at(words, first + k * size)
             for field in range(fields):
                 one_bin = kapi.AtomicRef(counts, (word >> (bits * field)) & mask)
                 one_bin.fetch_add(np.int32(1))
@@ -56,7 +56,7 @@ def count_local_by(bins):
                 b += zeroing_items
         kapi.group_barrier(item.get_group())
         for k in range(BLOCK):
-            word = words[first + k * size]
+            word = word_at(words, first + k * size)
             for field in range(fields):
                 number = (word >> (bits * field)) & mask
                 one_bin = kapi.AtomicRef(of_group, number, address_space=kapi.AddressSpace.LOCAL)
