@@ -113,7 +113,7 @@ def launcher(session, p, **options):
 
 @pattern.naive
 def rolled(session, p):
-    """Sums along an edge are loops, and the register file is small."""
+    """Sums along an edge are loops, and registers are the small file."""
     return launcher(session, p, unroll="disable")
 
 
@@ -125,7 +125,7 @@ def rolled_large_grf(session, p):
 
 @pattern.intermediate
 def unrolled(session, p):
-    """All loops of constant length unrolled; what does not fit the small register file is spilled."""
+    """All sums unrolled: more of their operands are on their way at once, each in a register."""
     return launcher(session, p, unroll="full")
 
 
