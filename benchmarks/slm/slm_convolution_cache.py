@@ -2,8 +2,11 @@
 
 import numpy as np
 
-from harness import Claim, Pattern, Problem, fit, kernel, output
+from harness import Claim, Pattern, Problem, fit, kernel
 from harness import kernel_api as kapi
+
+from ..common import convolution
+from ..common.convolution import HALO, M, read_padded
 
 pattern = Pattern(
     name="slm_convolution_cache",
@@ -17,18 +20,6 @@ pattern = Pattern(
     },
     axes={"work_group_size": (256,)},
 )
-
-M = 257  # taps, as in the guide
-HALO = M // 2  # elements that a group needs on each side of its own
-
-
-@kernel
-def read_global(item: kapi.NdItem, x, weights, y):
-    i = item.get_global_id(0)
-    total = np.int32(0)
-    for k in range(M):
-        total = np.int32(total + np.int32(x[i + k] * weights[k]))
-    y[i] = total
 
 
 @kernel
@@ -71,30 +62,19 @@ def read_slm(item: kapi.NdItem, x, weights, y, window):
 
 
 @pattern.problem
-def convolution(rng, n, work_group_size):
-    n = -(-n // work_group_size) * work_group_size  # work-groups are whole: the last one may compute a few more
-    return Problem(
-        n=n,
-        x=rng.integers(0, 100, n + M - 1, dtype=np.int32),
-        weights=rng.integers(0, 10, M, dtype=np.int32),
-        y=output(n, np.int32),
-        bytes_moved=4 * (n + M - 1 + M + n),
-        operations=2 * M * n,
-        operation_kind="int32",
-    )
+def padded_by_zeros(rng, n, work_group_size):
+    fields = convolution.fields(rng, n, work_group_size)
+    n = fields["n"]
+    return Problem(**fields, bytes_moved=4 * (n + M - 1 + M + n), operations=2 * M * n, operation_kind="int32")
 
 
-@pattern.reference
-def expected(p):
-    # sums stay below 2**24, where float32 is exact; numpy is eight times as fast there as in int32
-    x, weights = p.x.astype(np.float32), p.weights[::-1].astype(np.float32)
-    return {"y": np.convolve(x, weights, "valid").astype(np.int32)}
+pattern.reference(convolution.expected)
 
 
 @pattern.naive
 def global_memory(session, p, work_group_size):
     """Every work-item reads its whole window from global memory."""
-    session.launch(read_global, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.weights, p.y)
+    session.launch(read_padded, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.weights, p.y)
 
 
 @pattern.optimized(claim=Claim("faster", on=("gpu",), source="G 3121 to 3193"))

@@ -2,13 +2,15 @@
 
 import numpy as np
 
-from harness import Claim, Pattern, Problem, fit, inout, kernel
+from harness import Claim, Pattern, fit, kernel
 from harness import kernel_api as kapi
-from harness.dpex import atomics, sub_group
+
+from ..common import histograms
+from ..common.histograms import BLOCK, count_together_by, fields_of, launcher, word_at
 
 pattern = Pattern(
     name="slm_histogram",
-    catalogue=("E35",),
+    catalogue=("E35", "E36"),
     guide="Shared Local Memory / Data Sharing and Work-group Barriers",
     lesson="1024 bins do not fit a sub-group's registers: a work-group shares them in SLM, by local atomics.",
     presets={
@@ -22,40 +24,6 @@ pattern = Pattern(
     requires=("sub_groups",),
 )
 
-BLOCK = 256  # words of 64 bits for each work-item
-
-
-def fields_of(bins):
-    """Numbers in a word; the lower bits of each name the bin."""
-    return 8 if bins <= 256 else 4
-
-
-def count_in_registers_by(bins, lanes):
-    """The kernel for sub-groups of ``lanes``: of each ``lanes`` neighbouring bins, every lane owns one."""
-    fields, bits, mask, owned = fields_of(bins), 64 // fields_of(bins), bins - 1, bins // lanes
-
-    @kernel(sub_group_size=lanes)
-    def count_in_registers(item: kapi.NdItem, words, counts):
-        size = item.get_local_range(0)
-        first = item.get_group().get_group_id(0) * size * BLOCK + item.get_local_id(0)
-        lane = sub_group.local_id()
-        own = kapi.PrivateArray(owned, np.int32)
-        for b in range(owned):
-            own[b] = 0
-        for k in range(BLOCK):
-            own_word = words[first + k * size]
-            # each lane's word is shown to all of them, and the owner of a number's bin counts it
-            for source in range(lanes):
-                word = sub_group.broadcast(own_word, source)
-                for field in range(fields):
-                    number = (word >> (bits * field)) & mask
-                    if number % lanes == lane:
-                        own[number // lanes] += 1
-        for b in range(owned):
-            atomics.fetch_add(counts, b * lanes + lane, own[b])
-
-    return count_in_registers
-
 
 def count_global_by(bins):
     fields, bits, mask = fields_of(bins), 64 // fields_of(bins), bins - 1
@@ -65,7 +33,7 @@ def count_global_by(bins):
         size = item.get_local_range(0)
         first = item.get_group().get_group_id(0) * size * BLOCK + item.get_local_id(0)
         for k in range(BLOCK):
-            word = words[first + k * size]
+            word = word_at(words, first + k * size)
             for field in range(fields):
                 one_bin = kapi.AtomicRef(counts, (word >> (bits * field)) & mask)
                 one_bin.fetch_add(np.int32(1))
@@ -88,7 +56,7 @@ def count_local_by(bins):
                 b += zeroing_items
         kapi.group_barrier(item.get_group())
         for k in range(BLOCK):
-            word = words[first + k * size]
+            word = word_at(words, first + k * size)
             for field in range(fields):
                 number = (word >> (bits * field)) & mask
                 one_bin = kapi.AtomicRef(of_group, number, address_space=kapi.AddressSpace.LOCAL)
@@ -105,33 +73,18 @@ def count_local_by(bins):
 
 @pattern.problem
 def packed_numbers(rng, n, bins, work_group_size):
-    if n % (BLOCK * work_group_size):
-        raise ValueError(f"n={n}: work-groups must be whole, so give a multiple of {BLOCK * work_group_size}")
-    # The guide counts in 64 bits; 32 are enough for its size and need no 64-bit atomics.
-    return Problem(
-        words=rng.integers(-(1 << 63), 1 << 63, n, dtype=np.int64),
-        counts=inout(np.zeros(bins, np.int32)),
-        bytes_moved=8 * n,
-    )
+    return histograms.packed_numbers(rng, n, bins, work_group_size)
 
 
 @pattern.reference
 def expected(p):
-    numbers = p.words.view(np.uint8 if fields_of(p.bins) == 8 else np.uint16)
-    # in parts, since numpy makes 64-bit copies to count from
-    parts = (numbers[k : k + (1 << 24)] & (p.bins - 1) for k in range(0, numbers.size, 1 << 24))
-    return {"counts": sum(np.bincount(part, minlength=p.bins) for part in parts)}
-
-
-def launcher(session, p, work_group_size, count, *arguments):
-    items = kapi.NdRange((p.n // BLOCK,), (work_group_size,))
-    return lambda: session.launch(count, items, p.words, p.counts, *arguments)
+    return histograms.counts_of(p.words, p.bins)
 
 
 @pattern.naive
 def bins_of_sub_group(session, p, bins, work_group_size, sub_group_size):
     """The bins of a sub-group are spread over its lanes: 256 fit their registers, 1024 may not."""
-    return launcher(session, p, work_group_size, count_in_registers_by(bins, sub_group_size))
+    return launcher(session, p, work_group_size, count_together_by(bins, sub_group_size))
 
 
 @pattern.baseline
@@ -149,8 +102,8 @@ def one_item_zeroes(session, p, bins, work_group_size):
 
 @pattern.optimized(
     claim=(
-        Claim("faster", on=("gpu",), where={"bins": 1024}, strength="implied", source="G 2945 to 2947"),
-        Claim("spills", on=("gpu",), where={"bins": 1024}, source="G 2945"),
+        Claim("faster", on=("gpu",), where={"bins": 1024}, strength="implied", source="G 2347, 2945 to 2947"),
+        Claim("spills", on=("gpu",), where={"bins": 1024}, source="G 2347, 2945"),
         Claim("faster", against="one_item_zeroes", on=("gpu",), source="G 3045"),
     )
 )

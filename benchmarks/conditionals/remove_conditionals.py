@@ -1,0 +1,89 @@
+"""Take care of an array's ends without branches: pad it, or let ``min`` and ``max`` bound the loop."""
+
+import numpy as np
+
+from harness import Claim, Pattern, Problem, device_func, fit, kernel
+from harness import kernel_api as kapi
+
+from ..common import convolution
+from ..common.convolution import HALO, M, read_padded
+
+pattern = Pattern(
+    name="remove_conditionals",
+    catalogue=("E18", "E19"),
+    guide="Kernels / Removing Conditional Checks",
+    lesson="Only the first and last elements need checks, but all work-items make them, and at the ends they diverge.",
+    presets={
+        "smoke": {"n": 1 << 13},
+        "default": {"n": {"cpu": 1 << 17, "gpu": fit(1 << 22, per_lane=16)}},
+        "guide": {"n": 8192 * 8192},
+    },
+    axes={"work_group_size": (256,)},
+)
+
+
+@device_func
+def term(signal, weights, i, k):
+    # Python counts negative indices from an array's end; these are none, and unsigned ones cost no check for it.
+    return np.int32(signal[np.uint64(i - HALO + k)] * weights[np.uint64(k)])
+
+
+@kernel
+def check_ends(item: kapi.NdItem, signal, weights, y):
+    i = item.get_global_id(0)
+    n = signal.shape[0]
+    total = np.int32(0)
+    if i < HALO:
+        for k in range(HALO - i, M):
+            total = np.int32(total + term(signal, weights, i, k))
+    elif i >= n - HALO:
+        for k in range(n + HALO - i):
+            total = np.int32(total + term(signal, weights, i, k))
+    else:
+        for k in range(M):
+            total = np.int32(total + term(signal, weights, i, k))
+    y[i] = total
+
+
+@kernel
+def bound_loop(item: kapi.NdItem, signal, weights, y):
+    i = item.get_global_id(0)
+    total = np.int32(0)
+    for k in range(max(HALO - i, 0), min(signal.shape[0] + HALO - i, M)):
+        total = np.int32(total + term(signal, weights, i, k))
+    y[i] = total
+
+
+@pattern.problem
+def with_and_without_zeros(rng, n, work_group_size):
+    fields = convolution.fields(rng, n, work_group_size)
+    n = fields["n"]
+    beyond_ends = HALO * (HALO + 1)  # taps
+    return Problem(
+        **fields,
+        signal=fields["x"][HALO:-HALO].copy(),
+        bytes_moved=4 * (n + M + n),
+        operations=2 * (M * n - beyond_ends),
+        operation_kind="int32",
+    )
+
+
+pattern.reference(convolution.expected)
+
+
+@pattern.naive
+def checks(session, p, work_group_size):
+    """Each item asks whether its window reaches over an end; there are three loops, of which it takes one."""
+    session.launch(check_ends, kapi.NdRange((p.n,), (work_group_size,)), p.signal, p.weights, p.y)
+
+
+@pattern.optimized(claim=Claim("faster", on=("gpu",), strength="implied", source="G 1435, 1494"))
+def padded(session, p, work_group_size):
+    """The input was made with 128 zeros at each end: nothing is left to check. Making it so is not timed."""
+    session.launch(read_padded, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.weights, p.y)
+
+
+@pattern.optimized(claim=Claim("faster", on=("gpu",), source="G 1551"))
+def bounded_by_min_max(session, p, work_group_size):
+    """One loop, whose bounds are ``min`` and ``max`` of the item's place: instructions, not branches."""
+    session.launch(bound_loop, kapi.NdRange((p.n,), (work_group_size,)), p.signal, p.weights, p.y)

@@ -1,0 +1,84 @@
+"""Where 160 values of 32 bits are alive in every lane: twice the registers, half the lanes, or both."""
+
+from harness import Claim, Figure, Pattern, Problem, fit, kernel
+from harness import kernel_api as kapi
+
+from ..common import dual_numbers
+from ..common.dual_numbers import PARTS, VALUES, load, store_sums
+
+pattern = Pattern(
+    name="high_register_pressure",
+    catalogue=("E20", "E21", "E29"),
+    guide="Registers and Performance / Porting Code with High Register Pressure",
+    lesson="What does not fit registers is spilled to memory: large GRF mode and 16 lanes for 32 each double the room.",
+    presets={
+        "smoke": {"n": 1 << 8},
+        "default": {"n": {"cpu": 1 << 13, "gpu": fit(1 << 14, per_lane=0.25)}},
+        # eight sub-groups of 32; the guide's program for 16 lanes also has eight, and so does half of the work
+        "guide": {"n": 256},
+    },
+    requires=("fp64",),
+)
+
+WIDEST = 32
+# milliseconds of 1000 launches on one stack, with the time to launch and wait (G 2580 to 2583)
+WIDE, WIDE_LARGE, NARROW, NARROW_LARGE = 36.1, 32.2, 30.3, 27.7
+
+
+def claims(own, against, than):
+    """Faster, by two of the guide's times, and with fewer spills."""
+    figure = Figure(than / own, device="Max 1550", line="G 2580 to 2583", metric="wall")
+    return (
+        Claim("faster", against=against, on=("gpu",), figure=figure),
+        Claim("spills", against=against, on=("gpu",), source="G 2552 to 2574"),
+    )
+
+
+def add_up(item: kapi.NdItem, x, y):
+    i = item.get_global_id(0)
+    store_sums(x, y, i, load(x, i, 0))
+
+
+@pattern.problem
+def ten_vectors(rng, n):
+    return Problem(**dual_numbers.fields(rng, n, WIDEST))
+
+
+@pattern.reference
+def expected(p):
+    return {"y": dual_numbers.sums_of(p.x.reshape(-1, VALUES // PARTS, PARTS))}
+
+
+def launcher(session, p, lanes, **options):
+    add = kernel(sub_group_size=lanes, **options)(add_up)
+    return lambda: session.launch(add, kapi.NdRange((p.n,), (lanes,)), p.x, p.y)
+
+
+@pattern.naive(requires=("sub_group_size=32",))
+def lanes_32(session, p):
+    """As on a GPU with 256 registers a lane: Intel's Max has 64 of 32 bits, and spills the others."""
+    return launcher(session, p, 32)
+
+
+@pattern.intermediate(claim=claims(WIDE_LARGE, "lanes_32", WIDE), requires=("gpu", "sub_group_size=32"))
+def lanes_32_large_grf(session, p):
+    """128 registers a lane: half as many hardware threads."""
+    return launcher(session, p, 32, large_grf=True)
+
+
+@pattern.intermediate(
+    claim=(*claims(NARROW, "lanes_32", WIDE), claims(NARROW, "lanes_32_large_grf", WIDE_LARGE)[0]),
+    requires=("sub_group_size=16",),
+)
+def lanes_16(session, p):
+    """128 registers a lane: half as many lanes in each hardware thread."""
+    return launcher(session, p, 16)
+
+
+@pattern.optimized(
+    claim=(*claims(NARROW_LARGE, "lanes_32", WIDE), *claims(NARROW_LARGE, "lanes_16", NARROW)),
+    requires=("gpu", "sub_group_size=16"),
+)
+def lanes_16_large_grf(session, p):
+    """256 registers a lane: all values fit."""
+    return launcher(session, p, 16, large_grf=True)

@@ -1,0 +1,126 @@
+"""A value that is needed twice: keep it in a register in between, read it again, or compute it again."""
+
+import numpy as np
+
+from harness import Claim, Pattern, Problem, device_func, fit, kernel, output
+from harness import kernel_api as kapi
+
+pattern = Pattern(
+    name="live_ranges",
+    catalogue=("E23",),
+    guide="Registers and Performance / Optimizing Register Spills",
+    lesson="Registers hold what is still needed: read a value late, and compute again what is cheap to compute.",
+    presets={
+        "smoke": {"n": 1 << 10},
+        "default": {"n": {"cpu": 1 << 16, "gpu": fit(1 << 16, per_lane=1)}},
+        "guide": {"n": 1 << 20},  # ours: the guide names the techniques and has no program
+    },
+    axes={"work_group_size": (256,)},
+    rtol=1e-4,  # two sums of 64 positive numbers each, in float32 and with divisions of 2.5 units in the last place
+)
+
+SAMPLES = 64  # of each work-item's series; with as many weights they are twice what a lane of 32 has of registers
+
+
+@device_func
+def weight(k, centre):
+    """How much sample ``k`` counts: less with its distance from the centre of the series."""
+    distance = np.float32(k) - centre
+    return np.float32(1) / (np.float32(1) + distance * distance)
+
+
+def moments_by(keep_samples, keep_weights):
+    """The kernel: a weighted mean, and with it the variance, so that both passes need all samples and weights.
+
+    What is kept lies in private arrays. Loops over them are unrolled, so that each element can have its register;
+    in what else is unrolled, a compiler may find that two passes read or compute the same, and keep it after all.
+    """
+
+    @kernel(unroll="full" if keep_samples or keep_weights else None)
+    def moments(item: kapi.NdItem, series, centres, means, variances):
+        i = item.get_global_id(0)
+        centre = centres[i]
+        samples = kapi.PrivateArray(SAMPLES if keep_samples else 1, np.float32)
+        weights = kapi.PrivateArray(SAMPLES if keep_weights else 1, np.float32)
+        if keep_samples:
+            for k in range(SAMPLES):
+                samples[k] = series[k, i]
+        if keep_weights:
+            for k in range(SAMPLES):
+                weights[k] = weight(k, centre)
+        total = np.float32(0)
+        mean = np.float32(0)
+        for k in range(SAMPLES):
+            w = weights[k] if keep_weights else weight(k, centre)
+            total += w
+            mean += w * (samples[k] if keep_samples else series[k, i])
+        mean /= total
+        variance = np.float32(0)
+        for k in range(SAMPLES):
+            w = weights[k] if keep_weights else weight(k, centre)
+            deviation = (samples[k] if keep_samples else series[k, i]) - mean
+            variance += w * deviation * deviation
+        means[i] = mean
+        variances[i] = variance / total
+
+    return moments
+
+
+@pattern.problem
+def series_of_samples(rng, n, work_group_size):
+    n = -(-n // work_group_size) * work_group_size  # work-groups are whole: the last one may have a few more series
+    return Problem(
+        n=n,
+        series=rng.random((SAMPLES, n), np.float32),
+        centres=(SAMPLES * rng.random(n, np.float32)),
+        means=output(n, np.float32),
+        variances=output(n, np.float32),
+        bytes_moved=4 * (SAMPLES * n + n + 2 * n),
+        operations=(4 + 3 + 4) * SAMPLES * n + 2 * n,
+    )
+
+
+@pattern.reference
+def expected(p):
+    weights = 1 / (1 + (np.arange(SAMPLES)[:, None] - p.centres.astype(np.float64)) ** 2)
+    means = np.average(p.series, axis=0, weights=weights)
+    variances = np.average((p.series - means) ** 2, axis=0, weights=weights)
+    return {"means": means.astype(np.float32), "variances": variances.astype(np.float32)}
+
+
+def launcher(session, p, work_group_size, keep_samples, keep_weights):
+    moments = moments_by(keep_samples, keep_weights)
+    items = kapi.NdRange((p.n,), (work_group_size,))
+    return lambda: session.launch(moments, items, p.series, p.centres, p.means, p.variances)
+
+
+def fewer_spills(line, against=""):
+    """The guide promises lower register pressure; that this is faster is what it is for."""
+    return (
+        Claim("spills", against=against, on=("gpu",), strength="implied", source=line),
+        Claim("faster", against=against, on=("gpu",), strength="implied", source=line),
+    )
+
+
+@pattern.naive
+def all_kept(session, p, work_group_size):
+    """Samples are read once, weights computed once; 128 values wait for the second pass."""
+    return launcher(session, p, work_group_size, keep_samples=True, keep_weights=True)
+
+
+@pattern.intermediate(claim=fewer_spills("G 1877 to 1879"))
+def samples_read_again(session, p, work_group_size):
+    """Short live ranges: both passes read each sample where they need it. It comes from the cache then."""
+    return launcher(session, p, work_group_size, keep_samples=False, keep_weights=True)
+
+
+@pattern.intermediate(claim=fewer_spills("G 1889"))
+def weights_recomputed(session, p, work_group_size):
+    """Both passes compute each weight: four operations."""
+    return launcher(session, p, work_group_size, keep_samples=True, keep_weights=False)
+
+
+@pattern.optimized(claim=fewer_spills("G 1877 to 1889"))
+def nothing_kept(session, p, work_group_size):
+    """Both, in plain loops: a sample and a weight at a time."""
+    return launcher(session, p, work_group_size, keep_samples=False, keep_weights=False)

@@ -1,0 +1,104 @@
+"""What lanes of one sub-group hand to each other in SLM needs a barrier as soon as there are two sub-groups."""
+
+import numpy as np
+
+from harness import Claim, Figure, Pattern, Problem, fit, kernel
+from harness import kernel_api as kapi
+from harness.dpex import vector
+
+from ..common import dual_numbers
+from ..common.dual_numbers import PARTS, VALUES, load, store_sums
+
+pattern = Pattern(
+    name="simd16_slm_barrier",
+    catalogue=("E30",),
+    guide="Registers and Performance / Special Considerations When Porting to SIMD 16",
+    lesson="In sub-groups of 16 a work-group of 32 is two: what one reads from SLM, the other may not have written.",
+    presets={
+        "smoke": {"n": 1 << 8},
+        "default": {"n": {"cpu": 1 << 13, "gpu": fit(1 << 14, per_lane=0.25)}},
+        # eight groups of 32; the guide's program for 16 lanes has four, and so does half of the work
+        "guide": {"n": 256},
+    },
+    requires=("fp64",),
+)
+
+GROUP = 32  # work-items: one sub-group of 32, or two of 16
+# milliseconds of 1000 launches on one stack, with the time to launch and wait (G 2782 to 2785)
+WIDE, WIDE_LARGE, NARROW, NARROW_LARGE = 38.0, 33.7, 31.3, 29.7
+
+
+def faster(own, than, against=""):
+    """The guide's claim, with the ratio of two of its times."""
+    figure = Figure(than / own, device="Max 1550", line="G 2782 to 2785", metric="wall")
+    return Claim("faster", against=against, on=("gpu",), figure=figure)
+
+
+def adder(lanes, barrier, **options):
+    """The kernel: the first vector of each item goes through SLM to the item that mirrors it in its group."""
+
+    @kernel(sub_group_size=lanes, **options)
+    def exchange_and_add(item: kapi.NdItem, x, y, slm):
+        i = item.get_global_id(0)
+        lane = item.get_local_id(0)
+        vector.store8(slm, lane * PARTS, load(x, i, 0))
+        if barrier:
+            kapi.group_barrier(item.get_group())
+        mirrored = vector.load8(slm, (GROUP - 1 - lane) * PARTS)
+        store_sums(x, y, i, mirrored)
+
+    return exchange_and_add
+
+
+@pattern.problem
+def ten_vectors(rng, n):
+    return Problem(**dual_numbers.fields(rng, n, GROUP))
+
+
+@pattern.reference
+def expected(p):
+    vectors = p.x.reshape(-1, GROUP, VALUES // PARTS, PARTS).copy()
+    vectors[:, :, 0] = vectors[:, ::-1, 0]
+    return {"y": dual_numbers.sums_of(vectors.reshape(-1, *vectors.shape[2:]))}
+
+
+def launcher(session, p, lanes, barrier, **options):
+    add, slm = adder(lanes, barrier, **options), kapi.LocalAccessor(GROUP * PARTS, np.float64)
+    return lambda: session.launch(add, kapi.NdRange((p.n,), (GROUP,)), p.x, p.y, slm)
+
+
+@pattern.naive(requires=("sub_group_size=32",))
+def one_sub_group(session, p):
+    """No barrier: all 32 lanes write before any of them reads, because they are one hardware thread."""
+    return launcher(session, p, 32, barrier=False)
+
+
+@pattern.intermediate(claim=faster(WIDE_LARGE, WIDE), requires=("gpu", "sub_group_size=32"))
+def one_sub_group_large_grf(session, p):
+    """The same with twice the registers."""
+    return launcher(session, p, 32, barrier=False, large_grf=True)
+
+
+@pattern.antipattern(claim=Claim("wrong", on=("gpu",), source="G 2777"), requires=("sub_group_size=16",))
+def two_without_barrier(session, p):
+    """The same in sub-groups of 16: neither waits for what the other writes."""
+    return launcher(session, p, 16, barrier=False)
+
+
+@pattern.optimized(claim=faster(NARROW, WIDE), requires=("sub_group_size=16",))
+def two_with_barrier(session, p):
+    """Two sub-groups that wait for each other."""
+    return launcher(session, p, 16, barrier=True)
+
+
+@pattern.optimized(
+    claim=(
+        faster(NARROW_LARGE, WIDE),
+        faster(NARROW_LARGE, NARROW, against="two_with_barrier"),
+        Claim("spills", on=("gpu",), source="G 2782 to 2785"),
+    ),
+    requires=("gpu", "sub_group_size=16"),
+)
+def two_with_barrier_large_grf(session, p):
+    """Two that wait, with twice the registers: nothing is spilled."""
+    return launcher(session, p, 16, barrier=True, large_grf=True)

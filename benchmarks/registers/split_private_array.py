@@ -1,0 +1,104 @@
+"""A private array of structures, or an array for each of their members: what the compiler can keep in registers."""
+
+import numpy as np
+
+from harness import Claim, Pattern, Problem, fit, kernel, output
+from harness import kernel_api as kapi
+
+pattern = Pattern(
+    name="split_private_array",
+    catalogue=("E23",),
+    guide="Registers and Performance / Optimizing Register Spills",
+    lesson="Of four small private arrays some may fit registers where one array of structures of four does not.",
+    presets={
+        "smoke": {"n": 1 << 10},
+        "default": {"n": {"cpu": 1 << 13, "gpu": fit(1 << 16, per_lane=1)}},
+        "guide": {"n": 1 << 20},  # ours: the guide has no program for this advice
+    },
+    axes={"work_group_size": (256,)},
+    rtol=1e-5,  # sums of up to 128 positive numbers in float32, in the same order
+)
+
+SAMPLES = 128  # of each work-item
+CLASSES = 8  # as in the guide's example
+MEMBERS = 4  # of a class's statistics: number, sum, sum of squares, largest
+
+
+@kernel
+def one_array(item: kapi.NdItem, classes, samples, statistics):
+    i = item.get_global_id(0)
+    own = kapi.PrivateArray((CLASSES, MEMBERS), np.float32, fill_zeros=True)
+    for k in range(SAMPLES):
+        c = classes[k, i]
+        x = samples[k, i]
+        own[c, 0] += np.float32(1)
+        own[c, 1] += x
+        own[c, 2] += x * x
+        own[c, 3] = max(own[c, 3], x)
+    for c in range(CLASSES):
+        for member in range(MEMBERS):
+            statistics[c, member, i] = own[c, member]
+
+
+@kernel
+def four_arrays(item: kapi.NdItem, classes, samples, statistics):
+    i = item.get_global_id(0)
+    number = kapi.PrivateArray(CLASSES, np.float32, fill_zeros=True)
+    total = kapi.PrivateArray(CLASSES, np.float32, fill_zeros=True)
+    squares = kapi.PrivateArray(CLASSES, np.float32, fill_zeros=True)
+    largest = kapi.PrivateArray(CLASSES, np.float32, fill_zeros=True)
+    for k in range(SAMPLES):
+        c = classes[k, i]
+        x = samples[k, i]
+        number[c] += np.float32(1)
+        total[c] += x
+        squares[c] += x * x
+        largest[c] = max(largest[c], x)
+    for c in range(CLASSES):
+        statistics[c, 0, i] = number[c]
+        statistics[c, 1, i] = total[c]
+        statistics[c, 2, i] = squares[c]
+        statistics[c, 3, i] = largest[c]
+
+
+@pattern.problem
+def classified_samples(rng, n, work_group_size):
+    n = -(-n // work_group_size) * work_group_size  # work-groups are whole: the last one may have a few more samples
+    return Problem(
+        n=n,
+        classes=rng.integers(0, CLASSES, (SAMPLES, n), dtype=np.uint32),
+        samples=rng.random((SAMPLES, n), np.float32),
+        statistics=output((CLASSES, MEMBERS, n), np.float32),
+        bytes_moved=4 * (2 * SAMPLES * n + CLASSES * MEMBERS * n),
+        operations=5 * SAMPLES * n,
+    )
+
+
+@pattern.reference
+def expected(p):
+    statistics = np.empty((CLASSES, MEMBERS, p.n), np.float32)
+    for c in range(CLASSES):
+        samples = np.where(p.classes == c, p.samples, np.float32(0))
+        statistics[c, 0] = (p.classes == c).sum(axis=0)
+        statistics[c, 1] = samples.sum(axis=0)
+        statistics[c, 2] = (samples * samples).sum(axis=0)
+        statistics[c, 3] = samples.max(axis=0)
+    return {"statistics": statistics}
+
+
+def run(session, p, work_group_size, kernel_function):
+    session.launch(kernel_function, kapi.NdRange((p.n,), (work_group_size,)), p.classes, p.samples, p.statistics)
+
+
+@pattern.naive
+def array_of_structures(session, p, work_group_size):
+    """Eight classes with four members each in one private array: the data say which element is next."""
+    run(session, p, work_group_size, one_array)
+
+
+@pattern.optimized(
+    claim=tuple(Claim(word, on=("gpu",), strength="implied", source="G 1890 to 1907") for word in ("spills", "faster"))
+)
+def arrays_of_members(session, p, work_group_size):
+    """An array of eight for each member."""
+    run(session, p, work_group_size, four_arrays)
