@@ -94,7 +94,7 @@ def test_missing_devices_name_the_packages_that_bring_them(monkeypatch: pytest.M
     devices_are(monkeypatch)
     report = examine()
     assert not report.usable
-    assert "intel-opencl-rt==" in about(report, "CPU device").next_step
+    assert "intel-opencl-rt" in about(report, "CPU device").next_step
     for package in ("intel-opencl-icd", "libze1", "intel-level-zero-gpu"):
         assert package in about(report, "GPU").next_step
 
@@ -139,6 +139,7 @@ def test_a_gpu_that_may_not_be_opened_needs_no_package(monkeypatch: pytest.Monke
     assert about(report, "GPU").next_step.startswith("sudo usermod -aG ")
 
 
+@pytest.mark.compiler
 def test_numba_that_may_not_compile_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     report = examine()

@@ -126,6 +126,7 @@ def test_the_results_are_of_the_claims_of_today() -> None:
 @kit.needs_ocloc
 @pytest.mark.device
 @pytest.mark.slow
+@pytest.mark.compiler
 def test_this_compiler_gives_the_kept_answers() -> None:
     compiler = find_compiler()
     kept = {each["version"]: each["results"] for each in KEPT["compilers"]}

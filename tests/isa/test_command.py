@@ -111,6 +111,7 @@ def test_every_kernel_of_the_suite_is_compiled_for_pvc() -> None:
 
 @kit.needs_ocloc
 @pytest.mark.device
+@pytest.mark.compiler
 def test_a_crash_of_the_installed_compiler_is_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the repair of harness.dpex, IGC 1 of Debian 12 aborts on any kernel that asks for its id."""
     # the stack is importable only now

@@ -9,9 +9,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
 from harness.dpex import SpirvCache, compile_kernel, kernel, native, sub_group, vector
+from harness.dpex import kernel_api as kapi
 from harness.isa.compilation import Source
 from harness.runtime.tensor import empty
 
