@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from fake_device import GPU
+from shared_folder import shared_folder
 
 import harness
 from harness.analysis.claim import from_json, is_expected
@@ -27,25 +28,18 @@ CHAPTERS = {"fusion", "memory", "queues", "reductions", "slm", "sub_groups"}
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """One run of everything; short, since only the results are looked at."""
-    output = tmp_path_factory.mktemp("smoke") / "run"
-    command = [
-        sys.executable,
-        "-m",
-        "harness",
-        "run",
-        "--preset",
-        "smoke",
-        "--device",
-        "cpu",
-        "--budget",
-        "0.05",
-    ]
-    done = subprocess.run(
-        [*command, "--output", str(output)], capture_output=True, text=True, check=False, timeout=1200
-    )
-    assert (output / "manifest.json").exists(), done.stderr
-    return harness.load_run(output)
+    """One run of everything, for all processes of the tests; short, since only the results are looked at."""
+    with shared_folder(tmp_path_factory, "smoke-of-all") as folder:
+        output = folder / "run"
+        command = [sys.executable, "-m", "harness", "run", "--preset", "smoke", "--device", "cpu", "--budget", "0.05"]
+        stderr = ""
+        if not (output / "manifest.json").exists():
+            done = subprocess.run(
+                [*command, "--output", str(output)], capture_output=True, text=True, check=False, timeout=1200
+            )
+            stderr = done.stderr
+        assert (output / "manifest.json").exists(), stderr
+        return harness.load_run(output)
 
 
 def _as_claimed(case: Mapping[str, Any]) -> bool:
