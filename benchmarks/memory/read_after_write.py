@@ -11,7 +11,7 @@ pattern = Pattern(
     name="read_after_write",
     catalogue=("read_after_write",),
     guide="Multi-GPU and Multi-Stack Architecture and Programming / GPU Memory System",
-    lesson="A read of the line that was just written waits for the write: keep what is read apart from what is written.",
+    lesson="A read of a line that was just written waits for the write: keep apart what is read and what is written.",
     # 2 MiB: more than a first cache, less than a GPU's last one
     presets={
         "smoke": {"lines": 61, "steps": 300},

@@ -10,7 +10,7 @@ pattern = Pattern(
     name="tlb_misses",
     catalogue=("tlb_misses",),
     guide="Multi-GPU and Multi-Stack Architecture and Programming / GPU Memory System",
-    lesson="A cache for addresses (TLB) holds few pages; a read of another page waits longer, even if its line is cached.",
+    lesson="The cache of addresses (TLB) holds few pages: a read of another waits longer, even if its line is cached.",
     presets={
         "smoke": {"pages": 61, "steps": 300},
         "default": {"pages": 1 << 12, "steps": {"cpu": 50_001, "gpu": 20_001}},
