@@ -1,0 +1,63 @@
+"""Fetch the next tile of sources while the forces of this one are computed."""
+
+import numpy as np
+
+from harness import Claim, Pattern, fit, kernel
+from harness import kernel_api as kapi
+
+from ..common import nbody
+from ..common.nbody import SCALE, TILE, pull
+
+pattern = Pattern(
+    name="prefetch_nbody1d",
+    catalogue=("omp_prefetch_nbody1d",),
+    guide="OpenMP Offload / Prefetching",
+    lesson="Data that were asked for a tile ahead are there when they are needed, and nobody waits for memory.",
+    presets={
+        "smoke": {"n": 1 << 9, "sources": 1 << 9},
+        "default": {"n": {"cpu": 1 << 10, "gpu": fit(1 << 12, per_lane=1)}, "sources": 1 << 12},
+        "guide": {"n": 4096, "sources": 32768},  # of the guide's published program
+    },
+    axes={"work_group_size": (1024,)},
+    state="cold",  # the guide flushes the caches between its launches
+    rtol=nbody.RTOL,
+)
+
+
+def add_forces_with_next_tile(item: kapi.NdItem, targets, sources, forces):
+    i = item.get_global_id(0)
+    if i < targets.shape[0]:
+        own = targets[i]
+        tile = kapi.PrivateArray(TILE, np.float32)
+        for k in range(TILE):
+            tile[k] = sources[k]
+        force = np.float32(0)
+        for first in range(0, sources.shape[0], TILE):
+            following = min(first + TILE, sources.shape[0] - TILE)
+            for k in range(TILE):
+                force += pull(own, tile[k])
+                # no sooner is a source used than its place is given to the one that is needed a tile later
+                tile[k] = sources[following + k]
+        forces[i] = SCALE * force
+
+
+pattern.problem(nbody.cloud)
+pattern.reference(nbody.forces_of)
+
+
+def launcher(session, p, work_group_size, function):
+    add = kernel(**nbody.OPTIONS)(function)
+    items = -(-p.n // work_group_size) * work_group_size
+    return lambda: session.launch(add, kapi.NdRange((items,), (work_group_size,)), p.targets, p.sources, p.forces)
+
+
+@pattern.naive
+def tile_as_needed(session, p, work_group_size):
+    """A tile is loaded, then its forces are computed."""
+    return launcher(session, p, work_group_size, nbody.add_forces)
+
+
+@pattern.optimized(claim=Claim("faster", on=("gpu",)))
+def next_tile_in_registers(session, p, work_group_size):
+    """The next tile is loaded into registers while the forces of this one are computed."""
+    return launcher(session, p, work_group_size, add_forces_with_next_tile)
