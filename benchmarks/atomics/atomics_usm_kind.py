@@ -33,7 +33,7 @@ def numbers(rng, n):
     return Problem(
         x=rng.integers(0, BINS, n, dtype=np.int32),
         counts=output(BINS, np.int32),
-        bytes_moved=4 * n,
+        bytes_moved=4 * n + 4 * BINS,
         operations=n,
         operation_kind="int32",
     )

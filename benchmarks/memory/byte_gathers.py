@@ -36,10 +36,11 @@ def gather(item: kapi.NdItem, table, places, found):
 def random_bytes(rng, n, lines):
     if n > lines * LINE_BYTES:
         raise ValueError(f"n={n}: the table has {lines * LINE_BYTES} bytes, so give no more")
+    apart = lines * LINE_BYTES // n  # no byte is read twice
     table = rng.integers(0, 256, lines * LINE_BYTES, dtype=np.uint8)
     return Problem(
         table=table,
-        places=rng.integers(0, table.size, n, dtype=np.int32),
+        places=rng.permutation(np.arange(n) * apart + rng.integers(0, apart, n)).astype(np.int32),
         found=output(n, np.uint8),
         bytes_moved=(4 + 1 + 1) * n,
     )

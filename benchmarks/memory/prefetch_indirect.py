@@ -68,11 +68,12 @@ def next_value_early(item: kapi.NdItem, places, values, sums):
 @pattern.problem
 def table_and_places(rng, per_item, work_group_size):
     n = per_item * work_group_size
+    places = rng.integers(0, VALUES, n, dtype=np.int32)
     return Problem(
-        places=rng.integers(0, VALUES, n, dtype=np.int32),
+        places=places,
         values=rng.integers(0, LARGEST, VALUES).astype(np.float32),
         sums=output(work_group_size, np.float32),
-        bytes_moved=(4 + 4) * n + 4 * work_group_size,
+        bytes_moved=4 * (n + np.unique(places).size + work_group_size),
         operations=3 * ROOTS * n,  # an addition, a root, an addition
     )
 

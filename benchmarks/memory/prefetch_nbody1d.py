@@ -29,15 +29,19 @@ def add_forces_with_next_tile(item: kapi.NdItem, targets, sources, forces):
     if i < targets.shape[0]:
         own = targets[i]
         tile = kapi.PrivateArray(TILE, np.float32)
+        next_tile = kapi.PrivateArray(TILE, np.float32)
         for k in range(TILE):
             tile[k] = sources[k]
         force = np.float32(0)
-        for first in range(0, sources.shape[0], TILE):
-            following = min(first + TILE, sources.shape[0] - TILE)
+        for following in range(TILE, sources.shape[0] + TILE, TILE):
+            if following < sources.shape[0]:
+                # unsigned, so that nothing asks whether an index is negative: the loads of a tile stay together
+                for k in range(TILE):
+                    next_tile[k] = sources[np.uint64(following + k)]
             for k in range(TILE):
                 force += pull(own, tile[k])
-                # no sooner is a source used than its place is given to the one that is needed a tile later
-                tile[k] = sources[following + k]
+            for k in range(TILE):
+                tile[k] = next_tile[k]
         forces[i] = SCALE * force
 
 

@@ -15,7 +15,7 @@ pattern = Pattern(
     # 2 MiB: more than a first cache, less than a GPU's last one
     presets={
         "smoke": {"lines": 61, "steps": 300},
-        "default": {"lines": 1 << 14, "steps": {"cpu": 100_001, "gpu": 20_001}},
+        "default": {"lines": 1 << 14, "steps": 30_001},
         "guide": {"lines": 1 << 14, "steps": 100_001},  # the guide has no program
     },
 )

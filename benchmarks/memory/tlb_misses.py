@@ -13,7 +13,7 @@ pattern = Pattern(
     lesson="The cache of addresses (TLB) holds few pages: a read of another waits longer, even if its line is cached.",
     presets={
         "smoke": {"pages": 61, "steps": 300},
-        "default": {"pages": 1 << 12, "steps": {"cpu": 50_001, "gpu": 20_001}},
+        "default": {"pages": 1 << 12, "steps": 20_001},
         "guide": {"pages": 1 << 12, "steps": 100_001},  # the guide has no program
     },
     # Of ordinary pages, and of those that GPUs take for large arrays. A driver may take still larger ones for the
