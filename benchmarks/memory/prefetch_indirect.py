@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from harness import Claim, Pattern, Problem, kernel, output
+from harness import Claim, Pattern, Problem, kernel, opencl_kernel, output
 from harness import kernel_api as kapi
 
 pattern = Pattern(
@@ -65,6 +65,34 @@ def next_value_early(item: kapi.NdItem, places, values, sums):
     sums[i] = total
 
 
+# What numba-dpex cannot say: to ask for a cache line, and for no register. ``prefetch`` is OpenCL's; on Intel's GPUs it
+# fetches to the last cache (L3), and the compiler's own function, with cache option 4, to the first one as well.
+SUM_IN_OPENCL = """
+#ifdef NEXT_TO_FIRST_CACHE
+enum LSC_LDCC { LSC_LDCC_L1C_L3C = 4 };
+void __builtin_IB_lsc_prefetch_global_uint(const __global uint *base, int offset, enum LSC_LDCC option);
+#endif
+
+__kernel void sum_of_roots(__global const int *places, __global const float *values, __global float *sums, int n) {
+    const int i = get_local_id(0), size = get_local_size(0);
+    float total = 0.0f;
+    __attribute__((opencl_unroll_hint(1)))
+    for (int k = i; k < n; k += size) {
+#if defined NEXT_TO_LAST_CACHE
+        prefetch(places + k + size, 1);
+#elif defined NEXT_TO_FIRST_CACHE
+        if (k + size < n)  // this one fails outside of the array
+            __builtin_IB_lsc_prefetch_global_uint((const __global uint *)(places + k + size), 0, LSC_LDCC_L1C_L3C);
+#endif
+        const float value = values[places[k]];
+        for (int m = 0; m < ROOTS; ++m)
+            total += sqrt(value + m);
+    }
+    sums[i] = total;
+}
+"""
+
+
 @pattern.problem
 def table_and_places(rng, per_item, work_group_size):
     n = per_item * work_group_size
@@ -113,3 +141,33 @@ def place_a_step_ahead(session, p, work_group_size):
 def value_a_step_ahead(session, p, work_group_size):
     """The next value, too, so that neither is waited for."""
     return launcher(session, p, work_group_size, next_value_early, "disable")
+
+
+def launcher_in_opencl(session, p, work_group_size, *options):
+    add = opencl_kernel(SUM_IN_OPENCL, build_options=(f"-DROOTS={ROOTS}", *options))
+    space = kapi.NdRange((work_group_size,), (work_group_size,))
+    return lambda: session.launch(add, space, p.places, p.values, p.sums, p.places.size)
+
+
+@pattern.baseline
+def as_needed_in_opencl(session, p, work_group_size):
+    """The naive loop in OpenCL C, for a comparison with the two that follow."""
+    return launcher_in_opencl(session, p, work_group_size)
+
+
+@pattern.intermediate
+def prefetch_to_last_cache(session, p, work_group_size):
+    """OpenCL's prefetch of the next place. It may even cost time, says the guide, and claims no more (G 4207)."""
+    return launcher_in_opencl(session, p, work_group_size, "-DNEXT_TO_LAST_CACHE")
+
+
+@pattern.optimized(
+    claim=(
+        Claim("faster", against="as_needed_in_opencl", on=("gpu",), source="G 4207"),
+        Claim("faster", against="prefetch_to_last_cache", on=("gpu",), source="G 4207"),
+    ),
+    requires=("prefetch",),  # of the Max series and later ones, says the guide (G 4113)
+)
+def prefetch_to_first_cache(session, p, work_group_size):
+    """A prefetch to the first cache as well, by a function of Intel's GPU compiler."""
+    return launcher_in_opencl(session, p, work_group_size, "-DNEXT_TO_FIRST_CACHE")

@@ -57,7 +57,16 @@ def usual_sub_group_size(offered: Sequence[int]) -> int:
 
 def known_requirements() -> tuple[str, ...]:
     """Every requirement that :func:`missing` understands; those that take a number end in ``=``."""
-    return (*_ASPECTS, "sub_groups", "gpu", "cpu", "level_zero", "opencl", *(f"{name}=" for name in _NUMBERS))
+    return (
+        *_ASPECTS,
+        "sub_groups",
+        "prefetch",
+        "gpu",
+        "cpu",
+        "level_zero",
+        "opencl",
+        *(f"{name}=" for name in _NUMBERS),
+    )
 
 
 def _lacks_name(device: DeviceInfo, name: str) -> str | None:
@@ -69,11 +78,20 @@ def _lacks_name(device: DeviceInfo, name: str) -> str | None:
     elif name in ("gpu", "cpu"):
         here = device.device_class
         fits, reason = here == name, f"needs a {name.upper()}, the device is a {here.upper()}"
+    elif name == "prefetch":
+        fits = _is_max_or_later(device)
+        reason = "no prefetch to the first cache: that needs an Intel GPU of the Max series or later (prefetch)"
     elif name in ("level_zero", "opencl"):
         fits, reason = device.backend == name, f"needs the {name} backend, the device is on {device.backend}"
     else:
         raise ValueError(f"unknown requirement {name!r}; known are {', '.join(known_requirements())}")
     return None if fits else reason
+
+
+def _is_max_or_later(device: DeviceInfo) -> bool:
+    """Whether it is an Intel GPU as of the Max series; those before offer sub-groups of 8."""
+    is_intel_gpu = device.device_class == "gpu" and "intel" in device.vendor.lower()
+    return is_intel_gpu and 8 not in device.sub_group_sizes
 
 
 def _lacks_number(device: DeviceInfo, name: str, value: int | str) -> str | None:

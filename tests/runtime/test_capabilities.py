@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from fake_device import GPU
@@ -13,7 +14,7 @@ from harness.runtime.capabilities import known_requirements, missing, usual_sub_
 
 
 @pytest.mark.parametrize(
-    "name", ["fp64", "fp16", "atomic64", "usm_device", "usm_shared", "sub_groups", "gpu", "level_zero"]
+    "name", ["fp64", "fp16", "atomic64", "usm_device", "usm_shared", "sub_groups", "prefetch", "gpu", "level_zero"]
 )
 def test_a_device_that_has_it_lacks_nothing(name: str) -> None:
     assert missing(GPU, [name]) is None
@@ -42,6 +43,13 @@ def test_reasons_name_both_sides() -> None:
     assert missing(GPU, ["cpu"]) == "needs a CPU, the device is a GPU"
     assert missing(GPU, ["opencl"]) == "needs the opencl backend, the device is on level_zero"
     assert missing(replace(GPU, sub_group_sizes=()), ["sub_groups"]) == "the device offers no sub-groups"
+
+
+@pytest.mark.parametrize("change", [{"vendor": "Another"}, {"sub_group_sizes": (8, 16, 32)}, {"device_class": "cpu"}])
+def test_prefetch_is_for_intels_gpus_since_the_max_series(change: dict[str, Any]) -> None:
+    reason = missing(replace(GPU, **change), ["prefetch"])
+    assert reason is not None
+    assert "Max series or later (prefetch)" in reason
 
 
 def test_numbers() -> None:
