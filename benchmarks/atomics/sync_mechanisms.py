@@ -1,8 +1,8 @@
-"""Four ways to let neighbouring work-items add up their numbers, from the widest synchronisation to none."""
+"""Five ways to let neighbouring work-items add up their numbers, from the widest synchronisation to none."""
 
 import numpy as np
 
-from harness import Claim, Pattern, Problem, fit, inout, kernel
+from harness import Claim, Pattern, Problem, fit, inout, kernel, opencl_kernel
 from harness import kernel_api as kapi
 from harness.dpex import sub_group
 
@@ -21,8 +21,8 @@ pattern = Pattern(
     requires=("sub_groups",),
 )
 
-# Of the guide's list, three cannot be said in numba-dpex: accessors (there are no buffers), hierarchical dispatch
-# (SYCL 2020 has given it up; a kernel with a barrier is what it meant), and the events of copies within a kernel.
+# Of the guide's list, two cannot be said: accessors (there are no buffers), and hierarchical dispatch (SYCL 2020 has
+# given it up; a kernel with a barrier is what it meant). Events within a kernel need OpenCL C.
 
 
 def tree_with_group_barrier_of(lanes):
@@ -97,6 +97,22 @@ def last_one_adds_of(lanes):
     return last_one_adds
 
 
+sum_copied = opencl_kernel("""
+__kernel void sum_copied(__global const int *x, __global int *sums, __local int *tile, int n, int lanes) {
+    const int place = get_local_id(0), first = get_group_id(0) * get_local_size(0);
+    const int there = min((int)get_local_size(0), n - first);
+    event_t copied = async_work_group_copy(tile, x + first, there, 0);
+    wait_group_events(1, &copied);
+    if (place % lanes == 0 && place < there) {
+        int total = 0;
+        for (int k = place; k < min(place + lanes, there); ++k)
+            total += tile[k];
+        sums[(first + place) / lanes] = total;
+    }
+}
+""")
+
+
 @pattern.problem
 def numbers(rng, n, sub_group_size):
     sums = -(-n // sub_group_size)
@@ -141,6 +157,13 @@ def atomics(session, p, work_group_size, sub_group_size):
     """Each adds its number to the sum in global memory; nobody waits for anybody."""
     add = add_atomically_of(sub_group_size)
     return lambda: session.launch(add, items(p, work_group_size), p.x, p.sums)
+
+
+@pattern.intermediate
+def event_of_copy(session, p, work_group_size, sub_group_size):
+    """The group's numbers are copied to shared local memory; all wait for the copy's event, one a sum adds."""
+    scratch = kapi.LocalAccessor(work_group_size, np.int32)
+    session.launch(sum_copied, items(p, work_group_size), p.x, p.sums, scratch, p.n, sub_group_size)
 
 
 # "significant differences in efficiency", says the guide (G 3470), and not which way: the direction is ours

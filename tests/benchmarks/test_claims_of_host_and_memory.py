@@ -84,6 +84,7 @@ def test_what_builds_keeps_no_builds_on_disk_and_what_the_guide_flushes_is_cold(
     assert {name for name, info in INFOS.items() if info.state == "cold"} == {
         "reduction_sum",
         "intermediates_on_device",
+        "prefetch_nbody1d",
     }
 
 
