@@ -20,10 +20,8 @@ pattern = Pattern(
     },
 )
 
-HIT, AFTER_WRITE = (
-    150,
-    30,
-)  # cycles of a hit in the GPU's cache, and what a write to the same line adds (G 16607, 16608)
+# cycles of a hit in the GPU's cache, and what a write to the same line adds (G 16607, 16608)
+HIT, AFTER_WRITE = 150, 30
 VISITED = 2  # the word of a line that says when it was visited
 
 
