@@ -14,7 +14,7 @@ pattern = Pattern(
     # square of how many add at the same time. So a GPU gets no more than the guide's size.
     presets={
         "smoke": {"n": 1 << 10},
-        "default": {"n": {"cpu": 1 << 16, "gpu": 1 << 15}},
+        "default": {"n": {"cpu": 1 << 18, "gpu": 1 << 15}},
         "guide": {"n": 1 << 15},
     },
     axes={"work_group_size": (256,)},

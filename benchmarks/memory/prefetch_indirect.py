@@ -7,6 +7,8 @@ import numpy as np
 from harness import Claim, Pattern, Problem, kernel, opencl_kernel, output
 from harness import kernel_api as kapi
 
+from ..common import prefetch
+
 pattern = Pattern(
     name="prefetch_indirect",
     catalogue=("E47",),
@@ -14,7 +16,7 @@ pattern = Pattern(
     lesson="A read that is issued a step before its result is needed costs no wait, if there is work meanwhile.",
     presets={
         "smoke": {"per_item": 3},
-        "default": {"per_item": {"cpu": 64, "gpu": 512}},
+        "default": {"per_item": {"cpu": 256, "gpu": 512}},
         "guide": {"per_item": 2048},
     },
     # One work-group, as in the guide, so that hardly another thread can hide the wait.
@@ -66,13 +68,10 @@ def next_value_early(item: kapi.NdItem, places, values, sums):
 
 
 # What numba-dpex cannot say: to ask for a cache line, and for no register. ``prefetch`` is OpenCL's; on Intel's GPUs it
-# fetches to the last cache (L3), and the compiler's own function, with cache option 4, to the first one as well.
-SUM_IN_OPENCL = """
-#ifdef NEXT_TO_FIRST_CACHE
-enum LSC_LDCC { LSC_LDCC_L1C_L3C = 4 };
-void __builtin_IB_lsc_prefetch_global_uint(const __global uint *base, int offset, enum LSC_LDCC option);
-#endif
-
+# fetches to the last cache (L3), and the compiler's own function to the first one as well.
+SUM_IN_OPENCL = (
+    prefetch.PREFETCH_LINE
+    + """
 __kernel void sum_of_roots(__global const int *places, __global const float *values, __global float *sums, int n) {
     const int i = get_local_id(0), size = get_local_size(0);
     float total = 0.0f;
@@ -81,8 +80,8 @@ __kernel void sum_of_roots(__global const int *places, __global const float *val
 #if defined NEXT_TO_LAST_CACHE
         prefetch(places + k + size, 1);
 #elif defined NEXT_TO_FIRST_CACHE
-        if (k + size < n)  // this one fails outside of the array
-            __builtin_IB_lsc_prefetch_global_uint((const __global uint *)(places + k + size), 0, LSC_LDCC_L1C_L3C);
+        if (k + size < n)
+            PREFETCH_LINE(places + k + size);
 #endif
         const float value = values[places[k]];
         for (int m = 0; m < ROOTS; ++m)
@@ -91,6 +90,7 @@ __kernel void sum_of_roots(__global const int *places, __global const float *val
     sums[i] = total;
 }
 """
+)
 
 
 @pattern.problem
@@ -166,7 +166,7 @@ def prefetch_to_last_cache(session, p, work_group_size):
         Claim("faster", against="as_needed_in_opencl", on=("gpu",), source="G 4207"),
         Claim("faster", against="prefetch_to_last_cache", on=("gpu",), source="G 4207"),
     ),
-    requires=("prefetch",),  # of the Max series and later ones, says the guide (G 4113)
+    requires=prefetch.REQUIRES,
 )
 def prefetch_to_first_cache(session, p, work_group_size):
     """A prefetch to the first cache as well, by a function of Intel's GPU compiler."""

@@ -5,7 +5,7 @@ import numpy as np
 from harness import Claim, Figure, Pattern, fit, kernel, opencl_kernel
 from harness import kernel_api as kapi
 
-from ..common import nbody
+from ..common import nbody, prefetch
 from ..common.nbody import SCALE, TILE, pull
 
 pattern = Pattern(
@@ -49,14 +49,11 @@ def add_forces_with_next_tile(item: kapi.NdItem, targets, sources, forces):
         forces[i] = SCALE * force
 
 
-# The kernel of ``nbody.add_forces`` again, in the language that has a prefetch: a function of Intel's GPU compiler,
-# with the option for both caches. A prefetch brings a line of 64 bytes, so every sixteenth source asks for one.
-ADD_FORCES_IN_OPENCL = """
-#ifdef PREFETCH
-enum LSC_LDCC { LSC_LDCC_L1C_L3C = 4 };
-void __builtin_IB_lsc_prefetch_global_uint(const __global uint *base, int offset, enum LSC_LDCC option);
-#endif
-
+# The kernel of ``nbody.add_forces`` again, in the language that has a prefetch. It brings a line of 64 bytes, so every
+# sixteenth source asks for one.
+ADD_FORCES_IN_OPENCL = (
+    prefetch.PREFETCH_LINE
+    + """
 __kernel void add_forces(__global const float *targets, __global const float *sources, __global float *forces,
                          int n, int count) {
     const int i = get_global_id(0);
@@ -70,8 +67,7 @@ __kernel void add_forces(__global const float *targets, __global const float *so
             tile[k] = sources[first + k];
 #ifdef PREFETCH
             if (k % 16 == 0 && first + TILE < count)
-                __builtin_IB_lsc_prefetch_global_uint(
-                    (const __global uint *)(sources + first + TILE + k), 0, LSC_LDCC_L1C_L3C);
+                PREFETCH_LINE(sources + first + TILE + k);
 #endif
         }
         __attribute__((opencl_unroll_hint(TILE)))
@@ -83,6 +79,7 @@ __kernel void add_forces(__global const float *targets, __global const float *so
     forces[i] = SCALE * force;
 }
 """
+)
 NUMBERS = ("SOFTENING", "SCALE", "M0", "M1", "M2", "M3", "M4", "M5")
 
 
@@ -123,7 +120,8 @@ def tile_as_needed_in_opencl(session, p, work_group_size):
 
 
 @pattern.optimized(
-    claim=Claim("faster", against="tile_as_needed_in_opencl", on=("gpu",), figure=PREFETCHED), requires=("prefetch",)
+    claim=Claim("faster", against="tile_as_needed_in_opencl", on=("gpu",), figure=PREFETCHED),
+    requires=prefetch.REQUIRES,
 )
 def next_tile_prefetched(session, p, work_group_size):
     """The lines of the next tile are asked for while this one is loaded: into both caches, which takes no registers."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from harness.runtime.devices import DeviceInfo
+from harness.runtime.opencl_extensions import EXTENSIONS, ON_LEVEL_ZERO
 
 #: Of nearly every kernel of the guide that requires one.
 GUIDE_SUB_GROUP_SIZE: Final = 16
@@ -59,8 +60,9 @@ def known_requirements() -> tuple[str, ...]:
     """Every requirement that :func:`missing` understands; those that take a number end in ``=``."""
     return (
         *_ASPECTS,
+        *EXTENSIONS,
         "sub_groups",
-        "prefetch",
+        "intel_gpu",
         "gpu",
         "cpu",
         "level_zero",
@@ -73,25 +75,23 @@ def _lacks_name(device: DeviceInfo, name: str) -> str | None:
     if name in _ASPECTS:
         aspect, what = _ASPECTS[name]
         fits, reason = aspect in device.aspects, f"the device has no {what} ({name})"
+    elif name in EXTENSIONS:
+        extension, what = EXTENSIONS[name]
+        fits = extension in device.aspects or (device.backend == "level_zero" and name in ON_LEVEL_ZERO)
+        reason = f"the device has no {what} ({extension})"
+    elif name == "intel_gpu":
+        fits = device.device_class == "gpu" and "intel" in device.vendor.lower()
+        reason = f"needs a GPU of Intel, the device is {device.name}"
     elif name == "sub_groups":
         fits, reason = bool(device.sub_group_sizes), "the device offers no sub-groups"
     elif name in ("gpu", "cpu"):
         here = device.device_class
         fits, reason = here == name, f"needs a {name.upper()}, the device is a {here.upper()}"
-    elif name == "prefetch":
-        fits = _is_max_or_later(device)
-        reason = "no prefetch to the first cache: that needs an Intel GPU of the Max series or later (prefetch)"
     elif name in ("level_zero", "opencl"):
         fits, reason = device.backend == name, f"needs the {name} backend, the device is on {device.backend}"
     else:
         raise ValueError(f"unknown requirement {name!r}; known are {', '.join(known_requirements())}")
     return None if fits else reason
-
-
-def _is_max_or_later(device: DeviceInfo) -> bool:
-    """Whether it is an Intel GPU as of the Max series; those before offer sub-groups of 8."""
-    is_intel_gpu = device.device_class == "gpu" and "intel" in device.vendor.lower()
-    return is_intel_gpu and 8 not in device.sub_group_sizes
 
 
 def _lacks_number(device: DeviceInfo, name: str, value: int | str) -> str | None:

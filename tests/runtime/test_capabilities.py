@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from fake_device import GPU
@@ -14,7 +13,7 @@ from harness.runtime.capabilities import known_requirements, missing, usual_sub_
 
 
 @pytest.mark.parametrize(
-    "name", ["fp64", "fp16", "atomic64", "usm_device", "usm_shared", "sub_groups", "prefetch", "gpu", "level_zero"]
+    "name", ["fp64", "fp16", "atomic64", "usm_device", "usm_shared", "sub_groups", "gpu", "level_zero"]
 )
 def test_a_device_that_has_it_lacks_nothing(name: str) -> None:
     assert missing(GPU, [name]) is None
@@ -38,18 +37,26 @@ def test_a_name_asks_for_its_aspect(name: str, aspect: str) -> None:
     assert name in reason
 
 
+def test_extensions_of_opencl_c() -> None:
+    assert missing(GPU, ["intel_subgroups"]) is None  # on Level Zero, where every compiler of Intel's has it
+    opencl = replace(GPU, backend="opencl")
+    lacking = "the device has no Intel's sub-group functions (cl_intel_subgroups)"
+    assert missing(opencl, ["intel_subgroups"]) == lacking
+    assert missing(replace(opencl, aspects=("cl_intel_subgroups",)), ["intel_subgroups"]) is None
+    assert missing(GPU, ["xmx"]) == (
+        "the device has no matrix engine that OpenCL C reaches (cl_intel_subgroup_matrix_multiply_accumulate)"
+    )
+    assert missing(replace(GPU, vendor="Intel(R) Corporation"), ["intel_gpu"]) is None
+    assert missing(replace(GPU, vendor="another", name="A card"), ["intel_gpu"]) == (
+        "needs a GPU of Intel, the device is A card"
+    )
+
+
 def test_reasons_name_both_sides() -> None:
     assert missing(GPU, ["usm_host"]) == "the device has no USM host allocations (usm_host)"
     assert missing(GPU, ["cpu"]) == "needs a CPU, the device is a GPU"
     assert missing(GPU, ["opencl"]) == "needs the opencl backend, the device is on level_zero"
     assert missing(replace(GPU, sub_group_sizes=()), ["sub_groups"]) == "the device offers no sub-groups"
-
-
-@pytest.mark.parametrize("change", [{"vendor": "Another"}, {"sub_group_sizes": (8, 16, 32)}, {"device_class": "cpu"}])
-def test_prefetch_is_for_intels_gpus_since_the_max_series(change: dict[str, Any]) -> None:
-    reason = missing(replace(GPU, **change), ["prefetch"])
-    assert reason is not None
-    assert "Max series or later (prefetch)" in reason
 
 
 def test_numbers() -> None:
