@@ -19,6 +19,7 @@ _ASPECTS = {
     "fp64": ("fp64", "double precision"),
     "fp16": ("fp16", "half precision"),
     "atomic64": ("atomic64", "64-bit atomics"),
+    "usm_atomic_host": ("usm_atomic_host_allocations", "atomics in USM host allocations"),
     "usm_device": ("usm_device_allocations", "USM device allocations"),
     "usm_shared": ("usm_shared_allocations", "USM shared allocations"),
     "usm_host": ("usm_host_allocations", "USM host allocations"),

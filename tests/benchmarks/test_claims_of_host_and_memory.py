@@ -84,6 +84,7 @@ def test_what_builds_keeps_no_builds_on_disk_and_what_the_guide_flushes_is_cold(
     assert {name for name, info in INFOS.items() if info.state == "cold"} == {
         "reduction_sum",
         "intermediates_on_device",
+        "prefetch_nbody1d",
     }
 
 
@@ -111,7 +112,8 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Run:
 @pytest.mark.device
 def test_sizes_that_divide_nothing_are_right(odd: Run) -> None:
     assert set(odd.cases["pattern"]) == {name for name, info in INFOS.items() if "n" in info.presets["smoke"]}
-    assert set(odd.cases["status"]) == {"ok"}
+    for_intel = odd.cases["reason"].str.startswith("needs a GPU of Intel", na=False)
+    assert set(odd.cases["status"][~for_intel]) == {"ok"}
 
 
 @pytest.mark.device

@@ -43,7 +43,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def _as_claimed(case: Mapping[str, Any]) -> bool:
-    """Whether a case computed the right result, or ended as a claim says."""
+    """Whether a case computed the right result, ended as a claim says, or is for Intel's GPUs alone."""
+    if case["status"] == "skipped" and case["reason"].startswith("needs a GPU of Intel"):
+        return True
     return case["status"] == "ok" or is_expected(case["status"], case["reason"], from_json(case["claims"]))
 
 

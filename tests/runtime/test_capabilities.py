@@ -25,6 +25,7 @@ def test_a_device_that_has_it_lacks_nothing(name: str) -> None:
         ("fp64", "fp64"),
         ("fp16", "fp16"),
         ("atomic64", "atomic64"),
+        ("usm_atomic_host", "usm_atomic_host_allocations"),
         ("usm_device", "usm_device_allocations"),
         ("usm_shared", "usm_shared_allocations"),
     ],

@@ -1,0 +1,174 @@
+"""Five ways to let neighbouring work-items add up their numbers, from the widest synchronisation to none."""
+
+import numpy as np
+
+from harness import Claim, Pattern, Problem, fit, inout, kernel, opencl_kernel
+from harness import kernel_api as kapi
+from harness.dpex import sub_group
+
+pattern = Pattern(
+    name="sync_mechanisms",
+    catalogue=("E38",),
+    guide="Synchronization among Threads in a Kernel / Overview",
+    lesson="Barriers, fences and atomics can do the same job at different cost: wait for as few as the job needs.",
+    presets={
+        "smoke": {"n": 1 << 12},
+        "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 22, per_lane=16)}},
+        "guide": {"n": 1 << 22},  # the guide lists the mechanisms, without a program
+    },
+    # As many neighbours as a sub-group has lanes share a sum, so that even the narrowest barrier is wide enough.
+    axes={"sub_group_size": "device", "work_group_size": (256,)},
+    requires=("sub_groups",),
+)
+
+# Of the guide's list, two cannot be said: accessors (there are no buffers), and hierarchical dispatch (SYCL 2020 has
+# given it up; a kernel with a barrier is what it meant). Events within a kernel need OpenCL C.
+
+
+def tree_with_group_barrier_of(lanes):
+    """The kernel for sums of ``lanes`` neighbours."""
+
+    @kernel(sub_group_size=lanes)
+    def tree_with_group_barrier(item: kapi.NdItem, x, sums, scratch):
+        i, place = item.get_global_id(0), item.get_local_id(0)
+        scratch[place] = x[i] if i < x.shape[0] else np.int32(0)
+        half = lanes // 2
+        while half > 0:
+            kapi.group_barrier(item.get_group())
+            if place % lanes < half:
+                scratch[place] += scratch[place + half]
+            half //= 2
+        if place % lanes == 0 and i < x.shape[0]:
+            sums[i // lanes] = scratch[place]
+
+    return tree_with_group_barrier
+
+
+def tree_with_sub_group_barrier_of(lanes):
+    """The same kernel but for the barrier."""
+
+    @kernel(sub_group_size=lanes)
+    def tree_with_sub_group_barrier(item: kapi.NdItem, x, sums, scratch):
+        i, place = item.get_global_id(0), item.get_local_id(0)
+        scratch[place] = x[i] if i < x.shape[0] else np.int32(0)
+        half = lanes // 2
+        while half > 0:
+            sub_group.barrier()
+            if place % lanes < half:
+                scratch[place] += scratch[place + half]
+            half //= 2
+        if place % lanes == 0 and i < x.shape[0]:
+            sums[i // lanes] = scratch[place]
+
+    return tree_with_sub_group_barrier
+
+
+def add_atomically_of(lanes):
+    """The kernel for sums of ``lanes`` neighbours."""
+
+    @kernel(sub_group_size=lanes)
+    def add_atomically(item: kapi.NdItem, x, sums):
+        i = item.get_global_id(0)
+        if i < x.shape[0]:
+            kapi.AtomicRef(sums, i // lanes).fetch_add(x[i])
+
+    return add_atomically
+
+
+def last_one_adds_of(lanes):
+    """The kernel for sums of ``lanes`` neighbours; ``arrived`` counts them, and is 0 again in the end."""
+
+    @kernel(sub_group_size=lanes)
+    def last_one_adds(item: kapi.NdItem, x, sums, shown, arrived):
+        i = item.get_global_id(0)
+        shown[i] = x[i] if i < x.shape[0] else np.int32(0)
+        # what was shown is to be seen by whoever comes last: nobody waits
+        kapi.atomic_fence(kapi.MemoryOrder.ACQ_REL, kapi.MemoryScope.DEVICE)
+        before = kapi.AtomicRef(arrived, i // lanes).fetch_add(np.int32(1))
+        if before == lanes - 1:
+            kapi.atomic_fence(kapi.MemoryOrder.ACQ_REL, kapi.MemoryScope.DEVICE)
+            total = np.int32(0)
+            for k in range(lanes):
+                total = np.int32(total + shown[i // lanes * lanes + k])
+            arrived[i // lanes] = np.int32(0)
+            if i // lanes < sums.shape[0]:
+                sums[i // lanes] = total
+
+    return last_one_adds
+
+
+sum_copied = opencl_kernel("""
+__kernel void sum_copied(__global const int *x, __global int *sums, __local int *tile, int n, int lanes) {
+    const int place = get_local_id(0), first = get_group_id(0) * get_local_size(0);
+    const int there = min((int)get_local_size(0), n - first);
+    event_t copied = async_work_group_copy(tile, x + first, there, 0);
+    wait_group_events(1, &copied);
+    if (place % lanes == 0 && place < there) {
+        int total = 0;
+        for (int k = place; k < min(place + lanes, there); ++k)
+            total += tile[k];
+        sums[(first + place) / lanes] = total;
+    }
+}
+""")
+
+
+@pattern.problem
+def numbers(rng, n, sub_group_size):
+    sums = -(-n // sub_group_size)
+    return Problem(
+        x=rng.integers(0, 1 << 20, n, dtype=np.int32),
+        sums=inout(np.zeros(sums, np.int32)),
+        bytes_moved=4 * n + 4 * sums,
+        operations=n - sums,
+        operation_kind="int32",
+    )
+
+
+@pattern.reference
+def expected(p):
+    return {"sums": np.add.reduceat(p.x, np.arange(0, p.n, p.sub_group_size))}
+
+
+def items(p, work_group_size):
+    groups = -(-p.n // work_group_size)
+    return kapi.NdRange((groups * work_group_size,), (work_group_size,))
+
+
+@pattern.naive
+def group_barrier(session, p, work_group_size, sub_group_size):
+    """A tree in shared local memory; the whole work-group meets before each step."""
+    add, scratch = tree_with_group_barrier_of(sub_group_size), kapi.LocalAccessor(work_group_size, np.int32)
+    return lambda: session.launch(add, items(p, work_group_size), p.x, p.sums, scratch)
+
+
+@pattern.intermediate
+def fence_and_counter(session, p, work_group_size, sub_group_size):
+    """Each shows its number in memory, then counts itself in; who comes last adds up, behind a fence."""
+    add, space = last_one_adds_of(sub_group_size), items(p, work_group_size)
+    padded = -(-p.n // work_group_size) * work_group_size
+    shown, arrived = session.alloc(padded, np.int32), session.alloc(-(-padded // sub_group_size), np.int32)
+    session.fill(arrived, 0)
+    return lambda: session.launch(add, space, p.x, p.sums, shown, arrived)
+
+
+@pattern.intermediate
+def atomics(session, p, work_group_size, sub_group_size):
+    """Each adds its number to the sum in global memory; nobody waits for anybody."""
+    add = add_atomically_of(sub_group_size)
+    return lambda: session.launch(add, items(p, work_group_size), p.x, p.sums)
+
+
+@pattern.intermediate
+def event_of_copy(session, p, work_group_size, sub_group_size):
+    """The group's numbers are copied to shared local memory; all wait for the copy's event, one a sum adds."""
+    scratch = kapi.LocalAccessor(work_group_size, np.int32)
+    session.launch(sum_copied, items(p, work_group_size), p.x, p.sums, scratch, p.n, sub_group_size)
+
+
+# "significant differences in efficiency", says the guide (G 3470), and not which way: the direction is ours
+@pattern.optimized(claim=Claim("faster"))
+def sub_group_barrier(session, p, work_group_size, sub_group_size):
+    """The same tree; only the lanes that share a sum meet."""
+    add, scratch = tree_with_sub_group_barrier_of(sub_group_size), kapi.LocalAccessor(work_group_size, np.int32)
+    return lambda: session.launch(add, items(p, work_group_size), p.x, p.sums, scratch)

@@ -1,0 +1,173 @@
+"""Ask early for what is needed next: an index that a work-item must have before it can ask for the value."""
+
+import math
+
+import numpy as np
+
+from harness import Claim, Pattern, Problem, kernel, opencl_kernel, output
+from harness import kernel_api as kapi
+
+from ..common import prefetch
+
+pattern = Pattern(
+    name="prefetch_indirect",
+    catalogue=("E47",),
+    guide="Prefetch / Indirect access in a loop that is not unrolled",
+    lesson="A read that is issued a step before its result is needed costs no wait, if there is work meanwhile.",
+    presets={
+        "smoke": {"per_item": 3},
+        "default": {"per_item": {"cpu": 256, "gpu": 512}},
+        "guide": {"per_item": 2048},
+    },
+    # One work-group, as in the guide, so that hardly another thread can hide the wait.
+    axes={"work_group_size": (512,)},
+    # numbers of one sign are added: each of up to 2048 * 64 additions in float32 may be off by 2**-24
+    rtol=8e-3,
+)
+
+ROOTS = 64  # for each value: the work that can hide a wait
+VALUES = 1 << 20
+LARGEST = 1024
+
+
+def sum_of_roots(item: kapi.NdItem, places, values, sums):
+    i, size = item.get_local_id(0), item.get_local_range(0)
+    total = np.float32(0)
+    for k in range(i, places.shape[0], size):
+        value = values[places[k]]
+        for m in range(ROOTS):
+            total += math.sqrt(value + np.float32(m))
+    sums[i] = total
+
+
+def next_place_early(item: kapi.NdItem, places, values, sums):
+    i, size = item.get_local_id(0), item.get_local_range(0)
+    total = np.float32(0)
+    place = places[i]
+    for k in range(i, places.shape[0], size):
+        value = values[place]
+        place = places[min(k + size, places.shape[0] - 1)]
+        for m in range(ROOTS):
+            total += math.sqrt(value + np.float32(m))
+    sums[i] = total
+
+
+def next_value_early(item: kapi.NdItem, places, values, sums):
+    i, size = item.get_local_id(0), item.get_local_range(0)
+    last = places.shape[0] - 1
+    total = np.float32(0)
+    following = values[places[i]]
+    place = places[min(i + size, last)]
+    for k in range(i, places.shape[0], size):
+        value = following
+        following = values[place]
+        place = places[min(k + 2 * size, last)]
+        for m in range(ROOTS):
+            total += math.sqrt(value + np.float32(m))
+    sums[i] = total
+
+
+# What numba-dpex cannot say: to ask for a cache line, and for no register. ``prefetch`` is OpenCL's; on Intel's GPUs it
+# fetches to the last cache (L3), and the compiler's own function to the first one as well.
+SUM_IN_OPENCL = (
+    prefetch.PREFETCH_LINE
+    + """
+__kernel void sum_of_roots(__global const int *places, __global const float *values, __global float *sums, int n) {
+    const int i = get_local_id(0), size = get_local_size(0);
+    float total = 0.0f;
+    __attribute__((opencl_unroll_hint(1)))
+    for (int k = i; k < n; k += size) {
+#if defined NEXT_TO_LAST_CACHE
+        prefetch(places + k + size, 1);
+#elif defined NEXT_TO_FIRST_CACHE
+        if (k + size < n)
+            PREFETCH_LINE(places + k + size);
+#endif
+        const float value = values[places[k]];
+        for (int m = 0; m < ROOTS; ++m)
+            total += sqrt(value + m);
+    }
+    sums[i] = total;
+}
+"""
+)
+
+
+@pattern.problem
+def table_and_places(rng, per_item, work_group_size):
+    n = per_item * work_group_size
+    places = rng.integers(0, VALUES, n, dtype=np.int32)
+    return Problem(
+        places=places,
+        values=rng.integers(0, LARGEST, VALUES).astype(np.float32),
+        sums=output(work_group_size, np.float32),
+        bytes_moved=4 * (n + np.unique(places).size + work_group_size),
+        operations=3 * ROOTS * n,  # an addition, a root, an addition
+    )
+
+
+@pattern.reference
+def expected(p):
+    roots = np.sqrt(np.arange(LARGEST + ROOTS))
+    sums = np.convolve(roots, np.ones(ROOTS), mode="valid")  # from each value on
+    return {"sums": sums[p.values[p.places].astype(int)].reshape(p.per_item, -1).sum(axis=0)}
+
+
+def launcher(session, p, work_group_size, function, unroll):
+    add = kernel(unroll=unroll)(function)
+    space = kapi.NdRange((work_group_size,), (work_group_size,))
+    return lambda: session.launch(add, space, p.places, p.values, p.sums)
+
+
+@pattern.naive
+def as_needed(session, p, work_group_size):
+    """The place is read, then the value, then its roots are added; loops are not unrolled, as in the guide."""
+    return launcher(session, p, work_group_size, sum_of_roots, "disable")
+
+
+@pattern.intermediate(claim=Claim("faster", on=("gpu",), source="G 4341"))
+def unrolled(session, p, work_group_size):
+    """The same, unrolled by the compiler, which then has reads of several steps to put first."""
+    return launcher(session, p, work_group_size, sum_of_roots, 4)
+
+
+@pattern.optimized
+def place_a_step_ahead(session, p, work_group_size):
+    """The next place is read before the roots are added: into a register, where the guide's goes to a cache."""
+    return launcher(session, p, work_group_size, next_place_early, "disable")
+
+
+@pattern.optimized(claim=Claim("faster", against="place_a_step_ahead", on=("gpu",)))
+def value_a_step_ahead(session, p, work_group_size):
+    """The next value, too, so that neither is waited for."""
+    return launcher(session, p, work_group_size, next_value_early, "disable")
+
+
+def launcher_in_opencl(session, p, work_group_size, *options):
+    add = opencl_kernel(SUM_IN_OPENCL, build_options=(f"-DROOTS={ROOTS}", *options))
+    space = kapi.NdRange((work_group_size,), (work_group_size,))
+    return lambda: session.launch(add, space, p.places, p.values, p.sums, p.places.size)
+
+
+@pattern.baseline
+def as_needed_in_opencl(session, p, work_group_size):
+    """The naive loop in OpenCL C, for a comparison with the two that follow."""
+    return launcher_in_opencl(session, p, work_group_size)
+
+
+@pattern.intermediate
+def prefetch_to_last_cache(session, p, work_group_size):
+    """OpenCL's prefetch of the next place. It may even cost time, says the guide, and claims no more (G 4207)."""
+    return launcher_in_opencl(session, p, work_group_size, "-DNEXT_TO_LAST_CACHE")
+
+
+@pattern.optimized(
+    claim=(
+        Claim("faster", against="as_needed_in_opencl", on=("gpu",), source="G 4207"),
+        Claim("faster", against="prefetch_to_last_cache", on=("gpu",), source="G 4207"),
+    ),
+    requires=prefetch.REQUIRES,
+)
+def prefetch_to_first_cache(session, p, work_group_size):
+    """A prefetch to the first cache as well, by a function of Intel's GPU compiler."""
+    return launcher_in_opencl(session, p, work_group_size, "-DNEXT_TO_FIRST_CACHE")

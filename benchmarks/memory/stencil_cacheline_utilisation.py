@@ -1,0 +1,94 @@
+"""A stencil that needs six numbers of a cell should not fetch the cell's other ten."""
+
+import numpy as np
+
+from harness import Claim, Pattern, Problem, kernel, output
+from harness import kernel_api as kapi
+
+pattern = Pattern(
+    name="stencil_cacheline_utilisation",
+    catalogue=("E92", "stencil_cache_line_use"),
+    guide="Analyzing Performance / Intel Advisor GPU Roofline, a stencil data pattern",
+    lesson="A kernel that uses 38 % of each cache line fetches the rest for nothing: lay data out as they are read.",
+    # 192: half a gigabyte, more than any last cache that we know
+    presets={
+        "smoke": {"edge": 16},
+        "default": {"edge": {"cpu": 64, "gpu": 192}},
+        "guide": {"edge": 192},  # the guide's program, 504.polbm, is SPEC's and not public
+    },
+    axes={"work_group_size": (64,)},
+)
+
+# A cell fills a cache line of 64 bytes; 6 of its 16 numbers are used: the guide's 38 % (G 21735).
+FIELDS = 16
+USED = 6  # what flows out of a cell through each of its faces
+
+
+@kernel
+def gather_inflow(item: kapi.NdItem, flows, inflow, edge, per_cell, per_field):
+    """``flows`` has the next cell's number ``per_cell`` further on, and the cell's next number ``per_field``."""
+    x, y, z = item.get_global_id(0), item.get_global_id(1), item.get_global_id(2)
+    if x < edge:
+        row = (edge + 2) * per_cell  # the grid has one more cell on each side
+        layer = (edge + 2) * row
+        here = (z + 1) * layer + (y + 1) * row + (x + 1) * per_cell
+        inflow[(z * edge + y) * edge + x] = (
+            flows[here - per_cell]
+            + flows[here + per_cell + per_field]
+            + flows[here - row + 2 * per_field]
+            + flows[here + row + 3 * per_field]
+            + flows[here - layer + 4 * per_field]
+            + flows[here + layer + 5 * per_field]
+        )
+
+
+@pattern.problem
+def cells(rng, edge):
+    # small whole numbers: exact in float32
+    flows = rng.integers(0, 100, ((edge + 2) ** 3, FIELDS), dtype=np.uint8).astype(np.float32)
+    return Problem(
+        flows=flows,
+        inflow=output(edge**3, np.float32),
+        bytes_moved=4 * (USED + 1) * edge**3,
+        operations=(USED - 1) * edge**3,
+    )
+
+
+@pattern.reference
+def expected(p):
+    side, inner = p.edge + 2, slice(1, -1)
+    before, after = slice(0, -2), slice(2, None)
+    flows = p.flows.reshape(side, side, side, FIELDS)
+    return {
+        "inflow": (
+            flows[inner, inner, before, 0]
+            + flows[inner, inner, after, 1]
+            + flows[inner, before, inner, 2]
+            + flows[inner, after, inner, 3]
+            + flows[before, inner, inner, 4]
+            + flows[after, inner, inner, 5]
+        ).ravel()
+    }
+
+
+def launcher(session, p, work_group_size, flows, per_cell, per_field):
+    """Neighbouring work-items have neighbouring cells along x, in both layouts."""
+    groups = -(-p.edge // work_group_size)
+    space = kapi.NdRange((groups * work_group_size, p.edge, p.edge), (work_group_size, 1, 1))
+    return lambda: session.launch(gather_inflow, space, flows, p.inflow, p.edge, per_cell, per_field)
+
+
+@pattern.naive
+def array_of_structures(session, p, work_group_size):
+    """A cell's 16 numbers lie together: a load by neighbouring items takes 4 bytes of each of as many lines."""
+    flows = session.alloc(p.flows.size, np.float32)
+    session.copy(flows, p.host.flows.ravel())
+    return launcher(session, p, work_group_size, flows, FIELDS, 1)
+
+
+@pattern.optimized(claim=Claim("faster", on=("gpu",), strength="implied", source="G 21717 to 21739"))
+def structure_of_arrays(session, p, work_group_size):
+    """Each of the 16 numbers has an array of its own for all cells: lines are used in full, ten arrays are not read."""
+    flows = session.alloc(p.flows.size, np.float32)
+    session.copy(flows, np.ascontiguousarray(p.host.flows.T).ravel())
+    return launcher(session, p, work_group_size, flows, 1, p.flows.shape[0])
