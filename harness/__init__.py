@@ -15,7 +15,7 @@ from harness.patterns.problem import Problem, inout, output
 
 if TYPE_CHECKING:
     from harness.callables import compare, measure, open_session
-    from harness.dpex import device_func, kernel, kernel_api, specialize
+    from harness.dpex import device_func, kernel, kernel_api, opencl_kernel, specialize, spirv_kernel
     from harness.records import load_run
 
 __version__ = "0.1.0"
@@ -33,14 +33,16 @@ __all__ = [
     "load_run",
     "measure",
     "open_session",
+    "opencl_kernel",
     "output",
     "specialize",
+    "spirv_kernel",
 ]
 
 #: What loads the SYCL runtime when it is asked for.
 _OF_CALLABLES = ("compare", "measure", "open_session")
 #: Likewise, looked up in ``harness.dpex``.
-_OF_KERNELS = ("device_func", "kernel", "kernel_api", "specialize")
+_OF_KERNELS = ("device_func", "kernel", "kernel_api", "opencl_kernel", "specialize", "spirv_kernel")
 
 
 def __getattr__(name: str) -> Any:

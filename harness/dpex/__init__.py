@@ -40,6 +40,7 @@ from harness.dpex.dpex_errors import (
     UnsupportedByDevice,
 )
 from harness.dpex.events import DeviceEvent
+from harness.dpex.foreign_kernel import ForeignKernel, opencl_kernel, spirv_kernel
 from harness.dpex.kernel_options import KernelOptions
 from harness.dpex.launch import PreparedLaunch
 from harness.dpex.spirv_cache import SpirvCache
@@ -58,6 +59,7 @@ __all__ = [
     "DeviceEvent",
     "DeviceKernel",
     "DpexError",
+    "ForeignKernel",
     "IndexSpaceError",
     "KernelBuildError",
     "KernelCompileError",
@@ -79,9 +81,11 @@ __all__ = [
     "kernel_api",
     "load_numba_dpex",
     "native",
+    "opencl_kernel",
     "options_of",
     "separate_context",
     "specialize",
+    "spirv_kernel",
     "sub_group",
     "vector",
     "work_group",

@@ -1,8 +1,8 @@
 """Flattening kernel arguments into what dpctl's C interface takes: made once, refilled in a few microseconds.
 
 A numba-dpex kernel receives an array as nitems, itemsize, pointer, shape and strides, each an argument of its
-own. All values live in one buffer of eight-byte slots; the pointer table refers to the slots, except for USM
-pointers, which stand in the table themselves.
+own; a kernel in OpenCL C or SPIR-V receives the pointer alone. All values live in one buffer of eight-byte slots; the
+pointer table refers to the slots, except for USM pointers, which stand in the table themselves.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 from harness.dpex import dpctl_library
 from harness.dpex.dpex_errors import ArgumentError
 from harness.dpex.kernel_api import LocalAccessor
+from harness.dpex.parameters import GlobalPointer, LocalPointer, Number, Parameter
 from harness.dpex.signature import (
     ArgumentType,
     ArrayType,
@@ -25,6 +26,7 @@ from harness.dpex.signature import (
     ScalarType,
     argument_type,
     as_usm_array,
+    parameter_mismatch,
     scalar_dtype,
 )
 
@@ -41,17 +43,19 @@ _FORMATS = {
     "float32": "f4x",
     "float64": "d",
 }
+#: Local memory of a kernel that is not Python is so many bytes.
+_BYTE = dpctl_library.ARGUMENT_CODES["uint8"]
 _COMPLEX_PARTS = {"complex64": "float32", "complex128": "float64"}
 
 
 class _Slots:
     """The slots of a signature: their struct format, type codes, and which of them are pointers."""
 
-    def __init__(self, signature: Sequence[ArgumentType]) -> None:
+    def __init__(self, signature: Sequence[ArgumentType | Parameter]) -> None:
         self.format = "="
         self.codes: list[int] = []
         self.pointers: list[int] = []
-        self.accessors: list[tuple[int, LocalType]] = []
+        self.accessors: list[tuple[int, LocalType | LocalPointer]] = []
         for argument in signature:
             self._add(argument)
 
@@ -59,23 +63,28 @@ class _Slots:
         self.format += _FORMATS[dtype]
         self.codes.append(dpctl_library.ARGUMENT_CODES[dtype])
 
-    def _add(self, argument: ArgumentType) -> None:
+    def _add(self, argument: ArgumentType | Parameter) -> None:
+        if isinstance(argument, Number):
+            self._value(argument.dtype)
+            return
         if isinstance(argument, ScalarType):
             part = _COMPLEX_PARTS.get(argument.dtype)
             for dtype in (part, part) if part else (argument.dtype,):
                 self._value(dtype)
             return
-        self._value("int64")
-        self._value("int64")
-        if isinstance(argument, ArrayType):
+        if isinstance(argument, ArrayType | LocalType):
+            self._value("int64")
+            self._value("int64")
+        if isinstance(argument, ArrayType | GlobalPointer):
             self.pointers.append(len(self.codes))
             self.codes.append(dpctl_library.POINTER_CODE)
         else:
             self.accessors.append((len(self.codes), argument))
             self.codes.append(dpctl_library.LOCAL_ACCESSOR_CODE)
         self.format += "Q"
-        for _ in range(2 * argument.ndim):
-            self._value("int64")
+        if isinstance(argument, ArrayType | LocalType):
+            for _ in range(2 * argument.ndim):
+                self._value("int64")
 
 
 class ArgumentBlock:
@@ -88,7 +97,7 @@ class ArgumentBlock:
         keep: the arguments last filled in.
     """
 
-    def __init__(self, types: Sequence[ArgumentType], queue: Any) -> None:
+    def __init__(self, types: Sequence[ArgumentType | Parameter], queue: Any) -> None:
         """Lay out the slots.
 
         Args:
@@ -96,7 +105,7 @@ class ArgumentBlock:
             queue: arrays have to live in its context.
         """
         slots = _Slots(types)
-        self._plan = [(argument, np.dtype(argument.dtype)) for argument in types]
+        self._plan = [(argument, np.dtype(argument.dtype)) for argument in types]  # of None, which is not looked at
         self._struct = struct.Struct(slots.format)
         self._values = ctypes.create_string_buffer(max(self._struct.size, 8))
         self.count = len(slots.codes)
@@ -106,8 +115,10 @@ class ArgumentBlock:
         self._pointers = slots.pointers
         self._accessors = []
         for slot, local in slots.accessors:
-            code = dpctl_library.ARGUMENT_CODES[local.dtype]
-            self._accessors.append(dpctl_library.LocalAccessorLayout(ndim=local.ndim, type_code=code))
+            layout = dpctl_library.LocalAccessorLayout(ndim=1, type_code=_BYTE)
+            if isinstance(local, LocalType):
+                layout.ndim, layout.type_code = local.ndim, dpctl_library.ARGUMENT_CODES[local.dtype]
+            self._accessors.append(layout)
             self.table[slot] = ctypes.addressof(self._accessors[-1])
         self._context = queue.sycl_context
         self._known_queues: dict[int, Any] = {id(queue): queue}
@@ -143,8 +154,11 @@ class ArgumentBlock:
                     raise _mismatch(position, expected, value)
                 local_shapes.append(_flatten_local(values, value, dtype.itemsize))
                 local_bytes += prod(local_shapes[-1]) * dtype.itemsize
-            else:
+            elif isinstance(expected, ScalarType):
                 _flatten_scalar(values, position, expected, value)
+            else:
+                local_shapes += (shapes := self._take_parameter(values, pointers, position, expected, value))
+                local_bytes += sum(map(prod, shapes))
         if local_bytes:
             check_local_memory(local_bytes)
         self._commit(values, pointers, local_shapes)
@@ -153,7 +167,7 @@ class ArgumentBlock:
     def _commit(self, values: list[Any], pointers: list[int], local_shapes: list[tuple[int, ...]]) -> None:
         try:
             packed = self._struct.pack(*values)
-        except struct.error as error:
+        except (struct.error, OverflowError) as error:
             raise ArgumentError(f"a number does not fit the type that the kernel was compiled for: {error}") from error
         ctypes.memmove(self._values, packed, len(packed))
         table = self.table
@@ -161,6 +175,24 @@ class ArgumentBlock:
             table[slot] = pointer
         for layout, shape in zip(self._accessors, local_shapes, strict=True):
             layout.dim0, layout.dim1, layout.dim2 = (*shape, 1, 1)[:3]
+
+    def _take_parameter(
+        self, values: list[Any], pointers: list[int], position: int, expected: Parameter, value: Any
+    ) -> list[tuple[int, ...]]:
+        """Put in an argument of a kernel that is not Python; gives the shape of its local memory in bytes, if any."""
+        error = parameter_mismatch(position, expected, value)
+        if error:
+            raise error
+        if isinstance(expected, LocalPointer):
+            values.append(0)
+            return [(prod(map(int, value._shape)) * np.dtype(value._dtype).itemsize,)]
+        if isinstance(expected, GlobalPointer):
+            array = as_usm_array(value)
+            self._check_context(position, array.sycl_queue)
+            value = array._pointer
+            pointers.append(value)
+        values.append(value)
+        return []
 
     def _check_context(self, position: int, queue: Any) -> None:
         if id(queue) in self._known_queues:

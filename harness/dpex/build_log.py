@@ -1,4 +1,4 @@
-"""The driver's own words about a module that it refuses: the OpenCL build log.
+"""The driver's own words about a module or a text that it refuses: the OpenCL build log.
 
 dpctl's interface says only that a build failed. The log is had by building again through OpenCL itself, on the
 failing path only. Level Zero keeps its log; nothing is known there.
@@ -17,6 +17,8 @@ _DEVICE_TYPE_ALL = 0xFFFFFFFF
 _BUILD_LOG = 0x1183
 _MOST_CHARACTERS = 400
 _TELLING = re.compile(r"error|fail|not found|undefined|unrecogni|unsupported|invalid", re.IGNORECASE)
+# of OpenCL C: a number for the text, its line and column
+_CLANG_ERROR = re.compile(r"\S+?:(?P<line>\d+):\d+: (?:fatal )?error: ")
 
 _Handle = ctypes.c_void_p
 
@@ -32,7 +34,7 @@ def _check(status: int) -> None:
 
 def _library() -> Any:
     library = ctypes.CDLL("libOpenCL.so.1")
-    for name in ("clCreateContext", "clCreateProgramWithIL"):
+    for name in ("clCreateContext", "clCreateProgramWithIL", "clCreateProgramWithSource"):
         getattr(library, name).restype = _Handle
     return library
 
@@ -64,15 +66,19 @@ def _find_device(library: Any, name: str, driver_version: str) -> Any:
 
 
 @contextmanager
-def _program(library: Any, device: Any, spirv: bytes) -> Iterator[Any]:
+def _program(library: Any, device: Any, code: bytes, language: str) -> Iterator[Any]:
     status = ctypes.c_int()
     devices = (_Handle * 1)(device)
     context = _Handle(library.clCreateContext(None, 1, devices, None, None, ctypes.byref(status)))
     _check(status.value)
     try:
-        program = _Handle(
-            library.clCreateProgramWithIL(context, spirv, ctypes.c_size_t(len(spirv)), ctypes.byref(status))
-        )
+        size = ctypes.c_size_t(len(code))
+        if language == "opencl":
+            text = (ctypes.c_char_p * 1)(code)
+            created = library.clCreateProgramWithSource(context, 1, text, ctypes.byref(size), ctypes.byref(status))
+        else:
+            created = library.clCreateProgramWithIL(context, code, size, ctypes.byref(status))
+        program = _Handle(created)
         _check(status.value)
         try:
             yield program
@@ -82,10 +88,10 @@ def _program(library: Any, device: Any, spirv: bytes) -> Iterator[Any]:
         library.clReleaseContext(context)
 
 
-def _opencl_log(spirv: bytes, name: str, driver_version: str, options: str) -> str:
+def _opencl_log(code: bytes, language: str, name: str, driver_version: str, options: str) -> str:
     library = _library()
     device = _find_device(library, name, driver_version)
-    with _program(library, device, spirv) as program:
+    with _program(library, device, code, language) as program:
         status = library.clBuildProgram(program, 1, (_Handle * 1)(device), options.encode(), None, None)
         log = _text(library.clGetProgramBuildInfo, program, device, _BUILD_LOG)
     return _summary(log) or f"OpenCL error {status}"
@@ -93,14 +99,21 @@ def _opencl_log(spirv: bytes, name: str, driver_version: str, options: str) -> s
 
 def _summary(log: str) -> str:
     lines = [line.strip() for line in log.splitlines() if line.strip()]
-    return "; ".join([line for line in lines if _TELLING.search(line)] or lines)
+    errors = [_CLANG_ERROR.sub(r"line \g<line>: ", line) for line in lines if _CLANG_ERROR.match(line)]
+    return "; ".join(errors or [line for line in lines if _TELLING.search(line)] or lines)
 
 
-def driver_reason(spirv: bytes, device: Any, options: str) -> str:
-    """What the driver of a ``dpctl.SyclDevice`` says about a module that it does not build, on one line."""
+def driver_reason(code: bytes, language: str, device: Any, options: str) -> str:
+    """What the driver of a ``dpctl.SyclDevice`` says about code that it does not build, on one line.
+
+    Args:
+        code: SPIR-V, or text in OpenCL C where ``language`` is "opencl".
+        device: whose driver was asked.
+        options: that it was given.
+    """
     if device.backend.name == "opencl":
         try:
-            return _opencl_log(spirv, device.name, device.driver_version, options)[:_MOST_CHARACTERS]
+            return _opencl_log(code, language, device.name, device.driver_version, options)[:_MOST_CHARACTERS]
         except (OSError, AttributeError, _OpenCLError) as error:
             return f"the driver gave no reason ({error})"
     return "the driver gave no reason"

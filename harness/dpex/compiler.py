@@ -1,4 +1,4 @@
-"""From a kernel to its SPIR-V: numba-dpex compiles it, or, where that is not, it was shipped.
+"""From a kernel to its code: numba-dpex compiles it, or, where that is not, it was shipped; or it is no Python at all.
 
 A :class:`CompiledKernel` is all that is known of where a kernel came from to what builds and launches it.
 """
@@ -12,6 +12,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from harness.dpex.compiled_kernel import CompiledKernel
+from harness.dpex.foreign_kernel import ForeignKernel
 from harness.dpex.signature import Signature, not_a_kernel, signature_of
 from harness.dpex.spirv_cache import SpirvCache
 from harness.runtime.stack import is_current
@@ -28,7 +29,7 @@ def compile_kernel(
     """Compile a kernel to SPIR-V for an index space and arguments, once a process.
 
     Args:
-        kernel: made by ``harness.dpex.kernel`` or ``numba_dpex.kernel``.
+        kernel: made by ``harness.dpex.kernel``, ``opencl_kernel``, ``spirv_kernel`` or ``numba_dpex.kernel``.
         index_space: ``kernel_api.Range`` or ``NdRange``; only its kind and dimensions matter.
         args: the kernel's arguments after the item; only their types matter.
         cache: looked up first and filled after; None compiles.
@@ -45,9 +46,11 @@ def compile_kernel(
 def compile_for(kernel: Any, signature: Signature, cache: SpirvCache | None) -> CompiledKernel:
     """``compile_kernel`` for a signature that is known already."""
     started = time.perf_counter_ns()
-    if not hasattr(kernel, "py_func"):
+    if not isinstance(kernel, ForeignKernel) and not hasattr(kernel, "py_func"):
         raise not_a_kernel(kernel)
     earlier = _compiled.setdefault(kernel, {})
+    if signature in earlier and isinstance(kernel, ForeignKernel):
+        return earlier[signature]
     if signature in earlier:
         return replace(earlier[signature], stages={"typing": time.perf_counter_ns() - started}, cached=True)
     earlier[signature] = _source(kernel, signature, cache)
@@ -62,6 +65,8 @@ def use_source(source: Source) -> None:
 
 def of_this_stack(kernel: Any, signature: Signature, cache: SpirvCache | None) -> CompiledKernel:
     """Where kernels come from unless somebody says otherwise."""
+    if isinstance(kernel, ForeignKernel):
+        return CompiledKernel.of_foreign(kernel, signature)
     if is_current():
         from harness.dpex.shipped import find_shipped
 

@@ -1,4 +1,4 @@
-"""SPIR-V to a kernel of a device, by the device's driver."""
+"""SPIR-V or OpenCL C to a kernel of a device, by the device's driver."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ import dpctl.program
 from harness.dpex.build_log import driver_reason
 from harness.dpex.compiled_kernel import CompiledKernel
 from harness.dpex.dpex_errors import KernelBuildError
+from harness.dpex.packs import shipped_spirv
+
+#: Build options of OpenCL C's text, which mean nothing for the SPIR-V that it became.
+_OF_THE_TEXT = ("-D", "-I", "-cl-std=")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,16 +56,25 @@ def build(compiled: CompiledKernel, queue: Any) -> DeviceKernel:
     Raises:
         UnsupportedByDevice: the kernel requires a sub-group size or work-group size that the device lacks.
         KernelBuildError: the driver refused it.
+        NotShipped: it is in OpenCL C, which the driver does not take, and no pack has its SPIR-V.
     """
     device = queue.sycl_device
     compiled.options.check_device(compiled.name, device)
     flags, ignored = compiled.options.flags_for(device)
+    code, language = compiled.code, compiled.language
+    if language == "opencl" and device.backend.name != "opencl":
+        assert compiled.foreign
+        code, language = shipped_spirv(compiled.foreign, device.backend.name), "spirv"
+        flags = tuple(flag for flag in flags if not flag.startswith(_OF_THE_TEXT))
     text = " ".join(flags)
     started = time.perf_counter_ns()
     try:
-        program = dpctl.program.create_program_from_spirv(queue, compiled.spirv, text)
+        if language == "opencl":
+            program = dpctl.program.create_program_from_source(queue, code.decode(), text)
+        else:
+            program = dpctl.program.create_program_from_spirv(queue, code, text)
     except dpctl.program.SyclProgramCompilationError as error:
-        reason = driver_reason(compiled.spirv, device, text)
+        reason = driver_reason(code, language, device, text)
         raise KernelBuildError(compiled.name, device.name, reason) from error
     if not program.has_sycl_kernel(compiled.name):
         raise KernelBuildError(compiled.name, device.name, "the built program does not contain the kernel")

@@ -9,6 +9,7 @@ from typing import Any
 
 from harness.dpex.dpex_errors import OptionError, UnsupportedByDevice
 
+_RELAXED_MATH = "-cl-fast-relaxed-math"
 _LARGE_GRF_FLAGS = {"level_zero": "-ze-opt-large-register-file", "opencl": "-cl-intel-256-GRF-per-thread"}
 
 
@@ -52,6 +53,11 @@ class KernelOptions:
         """Whether LLVM has to optimise again, because an option adds facts that it can use."""
         return self.fast_math or self.restrict or self.unroll is not None
 
+    @property
+    def source_flags(self) -> tuple[str, ...]:
+        """What a compiler of OpenCL C is told, whatever the device."""
+        return (*self.build_options, *([_RELAXED_MATH] if self.relaxed_math else []))
+
     def text(self) -> str:
         """The options that differ from the default, as JSON with sorted keys."""
         default = asdict(KernelOptions())
@@ -68,10 +74,8 @@ class KernelOptions:
         Returns:
             The flags to pass, and the names of the options that this device has no use for.
         """
-        flags = list(self.build_options)
+        flags = list(self.source_flags)
         ignored = []
-        if self.relaxed_math:
-            flags.append("-cl-fast-relaxed-math")
         if self.large_grf:
             if device_type == "gpu" and "intel" in vendor.lower() and backend in _LARGE_GRF_FLAGS:
                 flags.append(_LARGE_GRF_FLAGS[backend])

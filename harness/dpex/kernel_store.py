@@ -47,7 +47,7 @@ class KernelStore:
     def __init__(self, observer: LaunchObserver | None = None) -> None:
         self.observer = observer
         self._cache = SpirvCache()
-        self._built: dict[tuple[str, KernelOptions, dpctl.SyclContext], DeviceKernel] = {}
+        self._built: dict[tuple[str, KernelOptions, dpctl.SyclContext, Any], DeviceKernel] = {}
         self._launches: dict[Any, PreparedLaunch] = {}
         self._latest: dict[Any, PreparedLaunch] = {}
         self._kernels: dict[int, Any] = {}  # a place has a kernel's id, so the kernel must live as long
@@ -96,7 +96,9 @@ class KernelStore:
     def _build(self, compiled: CompiledKernel, queue: dpctl.SyclQueue) -> DeviceKernel:
         self._note(compiled, compiled.stages, cached=compiled.cached)
         # the same module may ask for other options of the driver's compiler
-        key = (compiled.sha256, compiled.options, queue.sycl_context)
+        # one text holds several kernels, for any index space
+        which = (compiled.name, compiled.signature) if compiled.foreign else None
+        key = (compiled.sha256, compiled.options, queue.sycl_context, which)
         if key not in self._built:
             self._built[key] = build(compiled, queue)
             self._note(compiled, self._built[key].stages, cached=False)
@@ -117,6 +119,7 @@ class KernelStore:
             {
                 "name": built.compiled.name,
                 "spirv_sha256": built.compiled.sha256,
+                "language": built.compiled.language,
                 "build_options": " ".join(built.build_options),
                 "ignored_options": list(built.ignored_options),
                 "sub_group_size": built.sub_group_size,

@@ -9,7 +9,7 @@ from typing import Any
 from harness.dpex import dpctl_library
 from harness.dpex.arguments import ArgumentBlock
 from harness.dpex.device_kernel import DeviceKernel
-from harness.dpex.dpex_errors import SubmissionError
+from harness.dpex.dpex_errors import ArgumentError, SubmissionError
 from harness.dpex.events import DeviceEvent
 from harness.dpex.launch_limits import check_index_space, check_local_memory
 from harness.dpex.signature import index_space_extents
@@ -66,6 +66,11 @@ class PreparedLaunch:
             ctypes.c_size_t(len(extents)),
         )
         self.rebind(args)
+        if device_kernel.compiled.foreign and self._block.count != device_kernel.kernel.num_args:
+            raise ArgumentError(
+                f"kernel {device_kernel.compiled.name} has {device_kernel.kernel.num_args} arguments in its code, "
+                f"{self._block.count} are stated: correct arguments="
+            )
         if self._block.count != device_kernel.kernel.num_args:
             raise SubmissionError(
                 f"kernel {device_kernel.compiled.name} was built with {device_kernel.kernel.num_args} flattened "
@@ -99,7 +104,7 @@ class PreparedLaunch:
         else:
             reference = self._function(*self._call, *_NO_EVENTS)
         if not reference:
-            raise SubmissionError(
-                f"kernel {self.device_kernel.compiled.name} was not submitted; DPCTL_VERBOSITY=error prints why"
-            )
+            compiled = self.device_kernel.compiled
+            doubt = ": are the argument types that are stated those of its code?" if compiled.foreign else ""
+            raise SubmissionError(f"kernel {compiled.name} was not submitted{doubt}; DPCTL_VERBOSITY=error prints why")
         return DeviceEvent.own(reference, self._block.keep)

@@ -42,6 +42,8 @@ def check_index_space(kernel: DeviceKernel, index_space: Any) -> None:
     if any(extent < 1 for extent in (*extents, *(local or ()))):
         raise IndexSpaceError(f"kernel {name}: an extent of {index_space} is not positive")
     required = kernel.compiled.options.work_group_size
+    if required is not None:
+        required += (1,) * (len(extents) - len(required))
     group = local or required
     if group is None:
         return

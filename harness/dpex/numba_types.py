@@ -12,7 +12,8 @@ from numba_dpex.core.types.dpctl_types import DpctlSyclQueue
 from numba_dpex.core.types.kernel_api.index_space_ids import ItemType, NdItemType
 from numba_dpex.core.types.kernel_api.local_accessor import LocalAccessorType
 
-from harness.dpex.signature import ArgumentType, LocalType, ScalarType, Signature
+from harness.dpex.parameters import Parameter
+from harness.dpex.signature import ArgumentType, ArrayType, LocalType, ScalarType, Signature
 
 
 class _AnyQueue(DpctlSyclQueue):  # type: ignore[misc]
@@ -25,7 +26,8 @@ class _AnyQueue(DpctlSyclQueue):  # type: ignore[misc]
         types.Type.__init__(self, name=self._unique_id)
 
 
-def _numba_type(argument: ArgumentType, queue: _AnyQueue) -> Any:
+def _numba_type(argument: ArgumentType | Parameter, queue: _AnyQueue) -> Any:
+    assert isinstance(argument, ArrayType | LocalType | ScalarType)  # others are of kernels that numba never sees
     dtype = numpy_support.from_dtype(np.dtype(argument.dtype))
     if isinstance(argument, ScalarType):
         return dtype

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import time
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,9 @@ from harness.dpex.compiled_kernel import CompiledKernel
 from harness.dpex.decorators import options_of
 from harness.dpex.dpex_errors import NotShipped
 from harness.dpex.identity import UnknownIdentity, shipped_key
+from harness.dpex.packs import find_packed
 from harness.dpex.signature import Signature, not_a_kernel
 from harness.dpex.source_kernel import SourceFunction, SourceKernel
-from harness.kernel_pack import OWN_PACK, Pack, PackedKernel, pack_beside
 
 
 def find_shipped(kernel: Any, signature: Signature) -> CompiledKernel:
@@ -31,20 +30,9 @@ def find_shipped(kernel: Any, signature: Signature) -> CompiledKernel:
         key = shipped_key(kernel, signature)
     except UnknownIdentity as error:
         raise NotShipped(name, str(signature), f"it refers to {error}, so that it cannot be shipped") from None
-    for path in (OWN_PACK, pack_beside(file)):
-        if key in (kernels := _kernels(path)):
-            pack, packed = kernels[key]
-            spirv = pack.spirv(packed)
-            stages = {"typing": time.perf_counter_ns() - started}
-            return CompiledKernel(packed.kernel, spirv, options_of(kernel), signature, stages, cached=True)
+    found = find_packed(key, file)
+    if found:
+        packed, spirv = found
+        stages = {"typing": time.perf_counter_ns() - started}
+        return CompiledKernel(packed.kernel, spirv, options_of(kernel), signature, stages, cached=True)
     raise NotShipped(name, str(signature), f"run 'python -m harness.packing {file}' in the pinned environment")
-
-
-@functools.cache
-def _kernels(path: Path) -> dict[str, tuple[Pack, PackedKernel]]:
-    """The kernels of a pack by their keys; none where there is no file."""
-    try:
-        pack = Pack.open(path)
-    except FileNotFoundError:
-        return {}
-    return {kernel.key: (pack, kernel) for kernel in pack.index.kernels}

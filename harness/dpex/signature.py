@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from harness.dpex.dpex_errors import ArgumentError, IndexSpaceError
+from harness.dpex.foreign_kernel import ForeignKernel
 from harness.dpex.kernel_api import LocalAccessor, NdRange, Range
+from harness.dpex.parameters import GlobalPointer, LocalPointer, Parameter
 from harness.runtime.tensor import usm_ndarray
 
 _DTYPES = (
@@ -74,13 +76,13 @@ class Signature:
     Attributes:
         item: "Item" for a ``Range``, "NdItem" for an ``NdRange``.
         ndim: dimensions of the index space, 1 to 3.
-        arguments: the arguments after the item.
+        arguments: the arguments after the item; the parameters of a kernel that is not Python.
         atomic64: whether the device of the arrays has 64-bit atomics.
     """
 
     item: str
     ndim: int
-    arguments: tuple[ArgumentType, ...]
+    arguments: tuple[ArgumentType | Parameter, ...]
     atomic64: bool = True
 
     def __str__(self) -> str:
@@ -133,6 +135,45 @@ def argument_type(position: int, value: Any) -> ArgumentType:
     return ScalarType(dtype)
 
 
+def parameter_mismatch(position: int, parameter: Parameter, value: Any) -> ArgumentError | None:
+    """The error to raise for a value that a kernel in OpenCL C or SPIR-V cannot take; None if it can."""
+    fault = _misfit(parameter, value)
+    return ArgumentError(f"argument {position} {fault}; the kernel takes {parameter}") if fault else None
+
+
+def _misfit(parameter: Parameter, value: Any) -> str:
+    """What is wrong with a value; "" if nothing is."""
+    if isinstance(parameter, GlobalPointer):
+        return _array_misfit(parameter, as_usm_array(value)) or ""
+    if isinstance(parameter, LocalPointer):
+        dtype = np.dtype(value._dtype).name if isinstance(value, LocalAccessor) else ""
+        return "" if dtype and parameter.dtype in (None, dtype) else f"is {_told(value)}"
+    fits = type(value) is int or (type(value) is float and parameter.dtype.startswith("float"))
+    return "" if fits or scalar_dtype(value) == parameter.dtype else f"is {_told(value)}"
+
+
+def _array_misfit(pointer: GlobalPointer, array: Any) -> str | None:
+    if array is None:
+        return "is no USM array"
+    if pointer.dtype not in (None, _NAMES[array.dtype]):
+        return f"is an array of {_NAMES[array.dtype]}"
+    return "is an array that is not contiguous" if _layout(array) == "A" else None
+
+
+def _told(value: Any) -> str:
+    """What a value is, for the one who gave it."""
+    try:
+        return str(argument_type(0, value))
+    except ArgumentError:
+        return f"a {type(value).__name__}"
+
+
+def name_of(kernel: Any) -> str:
+    """A kernel's name, as its source has it."""
+    name: str = kernel.name if isinstance(kernel, ForeignKernel) else kernel.py_func.__name__
+    return name
+
+
 def index_space_extents(index_space: Any) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
     """Global and local extents (None for a Range), dimension 0 first."""
     if isinstance(index_space, NdRange):
@@ -155,6 +196,8 @@ def signature_of(kernel: Any, index_space: Any, args: Sequence[Any]) -> Signatur
         ArgumentError: no kernel, wrong number of arguments, or one of a kind that kernels do not take.
         IndexSpaceError: not an index space, or local memory asked for without work-groups.
     """
+    if isinstance(kernel, ForeignKernel):
+        return _signature_of_foreign(kernel, index_space, args)
     function = getattr(kernel, "py_func", None)
     if function is None:
         raise not_a_kernel(kernel)
@@ -165,8 +208,28 @@ def signature_of(kernel: Any, index_space: Any, args: Sequence[Any]) -> Signatur
         raise ArgumentError(f"kernel {name} takes {expected} arguments after its item, {len(args)} given")
     arguments = tuple(argument_type(position, value) for position, value in enumerate(args))
     if local is None and any(isinstance(argument, LocalType) for argument in arguments):
-        raise IndexSpaceError(f"kernel {name} has a LocalAccessor, which needs an NdRange with a work-group size")
+        raise _needs_groups(name)
     arrays = (as_usm_array(value) for value in args)
     first = next((array for array in arrays if array is not None), None)
     atomic64 = True if first is None else bool(first.sycl_device.has_aspect_atomic64)
     return Signature("Item" if local is None else "NdItem", len(extents), arguments, atomic64)
+
+
+def _signature_of_foreign(kernel: ForeignKernel, index_space: Any, args: Sequence[Any]) -> Signature:
+    extents, local = index_space_extents(index_space)
+    if len(args) != len(kernel.parameters):
+        takes = ", ".join(map(str, kernel.parameters)) or "none"
+        raise ArgumentError(
+            f"kernel {kernel.name} takes {len(kernel.parameters)} arguments ({takes}), {len(args)} given"
+        )
+    for position, (parameter, value) in enumerate(zip(kernel.parameters, args, strict=True)):
+        error = parameter_mismatch(position, parameter, value)
+        if error:
+            raise ArgumentError(f"kernel {kernel.name}: {error}")
+    if local is None and any(isinstance(parameter, LocalPointer) for parameter in kernel.parameters):
+        raise _needs_groups(kernel.name)
+    return Signature("Item" if local is None else "NdItem", len(extents), kernel.parameters)
+
+
+def _needs_groups(name: str) -> IndexSpaceError:
+    return IndexSpaceError(f"kernel {name} has a LocalAccessor, which needs an NdRange with a work-group size")

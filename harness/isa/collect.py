@@ -29,13 +29,14 @@ class KernelLaunch:
     Attributes:
         pattern, chapter, variant, role: whose kernel it is.
         axes: the point on the pattern's axes, as JSON.
-        kernel: name in the SPIR-V.
-        spirv_sha256: of the module.
-        spirv: the module.
+        kernel: name in the code.
+        spirv_sha256: of the code.
+        spirv: the code: a module, or OpenCL C where ``language`` is ``opencl``.
         build_options: what the kernel asks of the driver's compiler on an Intel GPU.
         global_size: extents of the index space, dimension 0 (the fastest) first.
         local_size: extents of a work-group; None where the driver chooses.
         local_bytes: shared local memory of a work-group in ``LocalAccessor`` arguments.
+        language: of the code, ``spirv`` or ``opencl``.
         sized_here: the variant asked for the number of compute units of the device here.
     """
 
@@ -51,12 +52,13 @@ class KernelLaunch:
     global_size: tuple[int, ...] = ()
     local_size: tuple[int, ...] | None = None
     local_bytes: int = 0
+    language: str = "spirv"
     sized_here: bool = False
 
     @property
-    def identity(self) -> tuple[str, tuple[str, ...]]:
-        """What is compiled: the same module with other options, such as the large register file, is another kernel."""
-        return self.spirv_sha256, self.build_options
+    def identity(self) -> tuple[str, str, tuple[str, ...]]:
+        """What is compiled: the same code with other options, such as the large register file, is another kernel."""
+        return self.kernel, self.spirv_sha256, self.build_options
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,8 @@ def _call(compiler: Compiler, source: Source, target: Target, folder: Path, file
     else:
         # the old compiler's default standard fails on images that nobody uses
         form = []
-        options.append("-cl-std=CL2.0")
+        if not any(option.startswith("-cl-std=") for option in options):
+            options.append("-cl-std=CL2.0")
     call = ["env", *variables, *compiler.command, "compile", "-file", file.name, *form, "-device", target.device]
     # without the internal option the old compiler writes a format of its own, without .ze_info
     call += ["-out_dir", "out", "-output", "kernel", "-internal_options", "-ze-allow-zebin"]

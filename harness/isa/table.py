@@ -93,7 +93,7 @@ def compile_launches(
     """
     unique = {(launch.pattern, launch.variant, launch.identity): launch for launch in reversed(list(launches))}
     plan = [
-        (launch, Source(launch.spirv), replace(target, build_options=_options(launch, target)))
+        (launch, Source(launch.spirv, launch.language), replace(target, build_options=_options(launch, target)))
         for launch in reversed(unique.values())
         for target in wanted
     ]
@@ -129,7 +129,8 @@ def _keep(folder: Path, launch: KernelLaunch, target: Target, compiled: Compiled
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(compiled.assembly[launch.kernel], encoding="utf-8")
     (folder / f"{stem}.zeinfo").write_text(compiled.zeinfo, encoding="utf-8")
-    (folder / f"{launch.spirv_sha256}.spv").write_bytes(launch.spirv)
+    suffix = "cl" if launch.language == "opencl" else "spv"
+    (folder / f"{launch.spirv_sha256}.{suffix}").write_bytes(launch.spirv)
     return f"{stem}.asm"
 
 

@@ -13,6 +13,7 @@ import dpnp
 from harness.dpex import DeviceEvent, direct_calls, separate_context
 from harness.dpex.fill import fill
 from harness.dpex.kernel_store import Compilation, KernelStore
+from harness.dpex.signature import name_of
 from harness.errors import Unsupported, XebenchError, first_line
 from harness.runtime.capabilities import usual_sub_group_size
 from harness.runtime.tensor import usm_ndarray
@@ -67,7 +68,7 @@ class Session:
         """Submit a kernel; returns at once.
 
         Args:
-            kernel: a numba-dpex kernel.
+            kernel: made by ``harness.kernel``, ``opencl_kernel``, ``spirv_kernel`` or ``numba_dpex.kernel``.
             index_space: ``kernel_api.Range`` or ``kernel_api.NdRange``.
             arguments: device arrays, numbers, ``LocalAccessor``.
             depends: events that must be over before it starts.
@@ -78,7 +79,7 @@ class Session:
         """
         queue = queue or self.queue
         event = self._kernels.submit(kernel, queue, index_space, arguments, depends)
-        self._recorder.add("kernel", kernel.py_func.__name__, self._number(queue), event)
+        self._recorder.add("kernel", name_of(kernel), self._number(queue), event)
         return event
 
     def copy(

@@ -9,7 +9,7 @@ import dpctl.tensor as dpt
 import pytest
 from current_stack import run_without_numba
 
-from harness.dpex import NotShipped, compile_kernel, kernel, kernel_api, shipped
+from harness.dpex import NotShipped, compile_kernel, kernel, kernel_api, packs, shipped
 from harness.dpex.identity import shipped_key, source_digest
 from harness.dpex.signature import signature_of
 from harness.kernel_pack import PackedKernel, write_pack
@@ -31,7 +31,7 @@ def array(queue: Any) -> Any:
 def no_packs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Where the project's pack is looked for: there is none."""
     path = tmp_path / "pack.zip"
-    monkeypatch.setattr(shipped, "OWN_PACK", path)
+    monkeypatch.setattr(packs, "OWN_PACK", path)
     return path
 
 
