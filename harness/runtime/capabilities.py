@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from harness.gpu_model.gpu_parameters import GpuError
+from harness.gpu_model.gpus import gpu_of_device
 from harness.runtime.devices import DeviceInfo
 
 #: Of nearly every kernel of the guide that requires one.
@@ -31,7 +33,8 @@ def missing(device: DeviceInfo, names: Sequence[str] = (), **numbers: int) -> st
         device: the device.
         names: capabilities (:func:`known_requirements`), or numbers written as ``work_group_size=512``.
         numbers: ``work_group_size``, ``local_memory_bytes`` and ``global_memory_bytes`` are least amounts;
-            ``sub_group_size`` is one that the device must offer.
+            ``sub_group_size`` is one that the device must offer, ``matrix_lanes`` the width of its matrix engine, as
+            the catalogue of GPUs has it.
 
     Raises:
         ValueError: a name that is not known, or a number that is none.
@@ -97,6 +100,17 @@ def _lacks_sub_group(device: DeviceInfo, wanted: int) -> str | None:
     return f"needs sub-groups of {wanted}, the device offers {offered}"
 
 
+def _lacks_matrix_engine(device: DeviceInfo, wanted: int) -> str | None:
+    try:
+        lanes = gpu_of_device(device.name).matrix_lanes
+    except GpuError:
+        lanes = None
+    if lanes == wanted:
+        return None
+    there = f"one of {lanes}" if lanes else "none that is known"
+    return f"needs a matrix engine (XMX) of {wanted} lanes, the device has {there}"
+
+
 def _lacks_local_memory(device: DeviceInfo, wanted: int) -> str | None:
     most = device.local_memory_bytes
     return None if wanted <= most else f"needs {wanted} B of local memory a work-group, the device has {most} B"
@@ -114,6 +128,7 @@ def _gib(count: int) -> str:
 _NUMBERS: Mapping[str, Callable[[DeviceInfo, int], str | None]] = {
     "work_group_size": _lacks_work_group,
     "sub_group_size": _lacks_sub_group,
+    "matrix_lanes": _lacks_matrix_engine,
     "local_memory_bytes": _lacks_local_memory,
     "global_memory_bytes": _lacks_global_memory,
 }

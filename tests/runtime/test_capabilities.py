@@ -89,3 +89,12 @@ def test_least_amounts_are_thresholds(has: int, wants: int) -> None:
 @pytest.mark.parametrize(("offered", "size"), [((8, 16, 32), 16), ((32,), 32), ((4, 8), 8), ((), 16)])
 def test_the_usual_sub_group_size_is_the_guides_or_the_largest(offered: tuple[int, ...], size: int) -> None:
     assert usual_sub_group_size(offered) == size
+
+
+def test_a_matrix_engine_must_be_as_wide_as_a_kernel_needs() -> None:
+    arc = replace(GPU, name="Intel(R) Arc(TM) A770 Graphics", sub_group_sizes=(8, 16, 32))
+    assert missing(GPU, ["matrix_lanes=16"]) is None
+    assert missing(arc, ["matrix_lanes=8"]) is None
+    assert missing(arc, ["matrix_lanes=16"]) == "needs a matrix engine (XMX) of 16 lanes, the device has one of 8"
+    other = replace(GPU, name="another GPU")
+    assert "none that is known" in (missing(other, ["matrix_lanes=16"]) or "")
