@@ -22,7 +22,7 @@ from harness.vocabulary import SAMPLED_STATES
 
 INFOS = discover()
 NAMES = [info.name for info in INFOS]
-CHAPTERS = {"fusion", "memory", "queues", "reductions", "slm", "sub_groups"}
+CHAPTERS = {"compilation", "fusion", "matrices", "memory", "queues", "reductions", "slm", "streams", "sub_groups"}
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def _as_claimed(case: Mapping[str, Any]) -> bool:
-    """Whether a case computed the right result, or ended as a claim says."""
+    """Whether a case computed the right result, or ended as a claim says, or needs what no CPU device has."""
+    if case["status"] == "skipped":
+        return "matrix engine" in case["reason"]
     return case["status"] == "ok" or is_expected(case["status"], case["reason"], from_json(case["claims"]))
 
 
@@ -86,7 +88,7 @@ def test_the_run_is_complete_and_nothing_failed(run: Run) -> None:
     assert set(run.pairs["pattern"]) == set(NAMES)
 
 
-def test_there_are_the_six_families_with_at_least_eighteen_patterns() -> None:
+def test_there_are_the_chapters_with_at_least_eighteen_patterns() -> None:
     assert {info.chapter for info in INFOS} >= CHAPTERS
     assert len(INFOS) >= 18
 
