@@ -12,65 +12,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-_DEVICE_NAME, _DRIVER_VERSION = 0x102B, 0x102D
-_DEVICE_TYPE_ALL = 0xFFFFFFFF
+from harness.runtime import opencl_library
+
 _BUILD_LOG = 0x1183
 _MOST_CHARACTERS = 400
 _TELLING = re.compile(r"error|fail|not found|undefined|unrecogni|unsupported|invalid", re.IGNORECASE)
 # of OpenCL C: a number for the text, its line and column
 _CLANG_ERROR = re.compile(r"\S+?:(?P<line>\d+):\d+: (?:fatal )?error: ")
 
-_Handle = ctypes.c_void_p
-
-
-class _OpenCLError(Exception):
-    pass
-
-
-def _check(status: int) -> None:
-    if status:
-        raise _OpenCLError(f"OpenCL error {status}")
-
-
-def _library() -> Any:
-    library = ctypes.CDLL("libOpenCL.so.1")
-    for name in ("clCreateContext", "clCreateProgramWithIL", "clCreateProgramWithSource"):
-        getattr(library, name).restype = _Handle
-    return library
-
-
-def _handles(query: Any, *before: Any) -> list[Any]:
-    count = ctypes.c_uint()
-    _check(query(*before, 0, None, ctypes.byref(count)))
-    handles = (_Handle * count.value)()
-    _check(query(*before, count, handles, None))
-    return [_Handle(handle) for handle in handles]
-
-
-def _text(query: Any, *before: Any) -> str:
-    size = ctypes.c_size_t()
-    _check(query(*before, ctypes.c_size_t(0), None, ctypes.byref(size)))
-    buffer = ctypes.create_string_buffer(max(size.value, 1))
-    _check(query(*before, size, buffer, None))
-    return buffer.value.decode(errors="replace")
-
-
-def _find_device(library: Any, name: str, driver_version: str) -> Any:
-    for platform in _handles(library.clGetPlatformIDs):
-        kind = ctypes.c_uint64(_DEVICE_TYPE_ALL)
-        for device in _handles(library.clGetDeviceIDs, platform, kind):
-            about = (_text(library.clGetDeviceInfo, device, what) for what in (_DEVICE_NAME, _DRIVER_VERSION))
-            if [part.strip() for part in about] == [name.strip(), driver_version.strip()]:
-                return device
-    raise _OpenCLError("the device is not found through OpenCL")
-
 
 @contextmanager
 def _program(library: Any, device: Any, code: bytes, language: str) -> Iterator[Any]:
     status = ctypes.c_int()
-    devices = (_Handle * 1)(device)
-    context = _Handle(library.clCreateContext(None, 1, devices, None, None, ctypes.byref(status)))
-    _check(status.value)
+    devices = (opencl_library.Handle * 1)(device)
+    context = opencl_library.Handle(library.clCreateContext(None, 1, devices, None, None, ctypes.byref(status)))
+    opencl_library.check(status.value)
     try:
         size = ctypes.c_size_t(len(code))
         if language == "opencl":
@@ -78,8 +34,8 @@ def _program(library: Any, device: Any, code: bytes, language: str) -> Iterator[
             created = library.clCreateProgramWithSource(context, 1, text, ctypes.byref(size), ctypes.byref(status))
         else:
             created = library.clCreateProgramWithIL(context, code, size, ctypes.byref(status))
-        program = _Handle(created)
-        _check(status.value)
+        program = opencl_library.Handle(created)
+        opencl_library.check(status.value)
         try:
             yield program
         finally:
@@ -89,11 +45,11 @@ def _program(library: Any, device: Any, code: bytes, language: str) -> Iterator[
 
 
 def _opencl_log(code: bytes, language: str, name: str, driver_version: str, options: str) -> str:
-    library = _library()
-    device = _find_device(library, name, driver_version)
+    library = opencl_library.open_library()
+    device = opencl_library.find_device(library, name, driver_version)
     with _program(library, device, code, language) as program:
-        status = library.clBuildProgram(program, 1, (_Handle * 1)(device), options.encode(), None, None)
-        log = _text(library.clGetProgramBuildInfo, program, device, _BUILD_LOG)
+        status = library.clBuildProgram(program, 1, (opencl_library.Handle * 1)(device), options.encode(), None, None)
+        log = opencl_library.text(library.clGetProgramBuildInfo, program, device, _BUILD_LOG)
     return _summary(log) or f"OpenCL error {status}"
 
 
@@ -114,6 +70,6 @@ def driver_reason(code: bytes, language: str, device: Any, options: str) -> str:
     if device.backend.name == "opencl":
         try:
             return _opencl_log(code, language, device.name, device.driver_version, options)[:_MOST_CHARACTERS]
-        except (OSError, AttributeError, _OpenCLError) as error:
+        except (OSError, AttributeError, opencl_library.OpenCLError) as error:
             return f"the driver gave no reason ({error})"
     return "the driver gave no reason"

@@ -22,14 +22,14 @@ _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n]+)$", re.MULTI
 _TYPEDEF = re.compile(r"\btypedef\s+([\w\s]+?)\s+(\w+)\s*;")
 _DIRECTIVE = re.compile(r"^[ \t]*#[^\n]*$", re.MULTILINE)
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
-_ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
+_ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)")
 # with "@3" in place of the attribute of that number
 _KERNEL = re.compile(
     r"(?P<before>[^;{}()]*)\b(?:__)?kernel\b(?P<head>[^;{}()]*?)\bvoid\b(?P<between>[\s@\d]*)\b(?P<name>[A-Za-z_]\w*)"
     r"\s*\((?P<parameters>[^;{}()]*)\)(?P<after>[\s@\d]*)[;{]"
 )
-_SUB_GROUP = re.compile(r"\bintel_reqd_sub_group_size\s*\(([^()]*)\)")
-_WORK_GROUP = re.compile(r"\breqd_work_group_size\s*\(([^()]*)\)")
+_SUB_GROUP = re.compile(r"\bintel_reqd_sub_group_size\s*\(((?:[^()]|\([^()]*\))*)\)")
+_WORK_GROUP = re.compile(r"\breqd_work_group_size\s*\(((?:[^()]|\([^()]*\))*)\)")
 
 
 @dataclass(frozen=True)

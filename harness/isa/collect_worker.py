@@ -54,7 +54,7 @@ class _Collector:
         self._session.device = self._device = _AskedDevice(device)
         direct_calls.install()
         self._of: dict[str, str] = {}
-        self._noted: set[tuple[str, tuple[str, ...]]] = set()
+        self._noted: set[tuple[str, str, tuple[str, ...]]] = set()
 
     def collect(self, request: CollectFamily) -> None:
         """Tell the family's least work, its kernels, and why variants have none."""

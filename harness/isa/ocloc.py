@@ -25,6 +25,8 @@ from harness.isa.zeinfo import SYMBOL_TABLE, read_zeinfo
 
 TIMEOUT_S = 180.0
 VERSION_TIMEOUT_S = 30.0
+#: A GPU with doubles and matrix engines: what the front end takes depends on the device.
+_RICHEST = "pvc"
 _PROBE = b"kernel void probe(global int *x) { x[get_global_id(0)] = 1; }\n"
 # what the dynamic linker says of its own, of which LD_DEBUG makes much
 _LINKER = re.compile(r"\s*\d+:(\s|$)")
@@ -100,6 +102,31 @@ def compile_source(compiler: Compiler, source: Source, target: Target, *, timeou
         if len(binaries) != 1:
             return Compiled("refused", f"ocloc made {len(binaries) or 'no'} binaries for {target.gpu}: name one GPU")
         return _read_results(binaries[0], folder / "dump", run.stdout)
+
+
+def to_spirv(compiler: Compiler, source: Source, options: Sequence[str]) -> bytes:
+    """The SPIR-V of OpenCL C; the same for every GPU whose features it keeps to.
+
+    Args:
+        compiler: the ocloc.
+        source: OpenCL C.
+        options: of its compiler.
+
+    Raises:
+        NoCompiler: it does not take the text; the first thing that it says of it.
+    """
+    with tempfile.TemporaryDirectory(prefix="xebench-isa-") as name:
+        folder = Path(name)
+        (folder / "kernel.cl").write_bytes(source.content)
+        call = [*compiler.command, "compile", "-file", "kernel.cl", "-spv_only", "-device", _RICHEST]
+        try:
+            run = process.run([*call, "-out_dir", "out", "-options", " ".join(options)], TIMEOUT_S, folder=folder)
+        except subprocess.TimeoutExpired:
+            raise NoCompiler(f"ocloc gives no SPIR-V within {TIMEOUT_S:g} s") from None
+        modules = list((folder / "out").glob("*.spv"))
+        if run.returncode or len(modules) != 1:
+            raise NoCompiler(f"ocloc makes no SPIR-V of it: {_reason(run)}")
+        return modules[0].read_bytes()
 
 
 def _call(compiler: Compiler, source: Source, target: Target, folder: Path, file: Path) -> list[str]:

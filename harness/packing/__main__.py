@@ -39,9 +39,13 @@ def main(files: tuple[Path, ...], device: str, check: bool) -> None:
 def _pack(device: str, file: Path | None, check: bool) -> None:
     from harness.dpex import compiler
     from harness.kernel_pack import OWN_PACK, pack_beside, write_pack
+    from harness.packing.opencl_modules import OCLOC, OpenCLModules
     from harness.packing.recorder import Recorder
 
-    recorder = Recorder(_of_packs if check else compiler.of_this_stack, only=file)
+    path = pack_beside(file) if file else OWN_PACK
+    modules = OpenCLModules(path)
+    opencl = _module_of_packs if check else modules.module
+    recorder = Recorder(_of_packs if check else compiler.of_this_stack, opencl, only=file)
     compiler.use_source(recorder)
     failures = list(_collect(device, file, lambda: len(recorder.kernels)))
     failures += recorder.missing
@@ -49,8 +53,10 @@ def _pack(device: str, file: Path | None, check: bool) -> None:
     for failure in failures:
         say(failure)
     if not check:
-        path = pack_beside(file) if file else OWN_PACK
-        write_pack(path, {name: pins.installed_version(name) or "" for name in PACKAGES}, recorder.kernels.values())
+        versions = {name: pins.installed_version(name) or "" for name in PACKAGES}
+        if modules.versions:
+            versions[OCLOC] = ", ".join(sorted(modules.versions))
+        write_pack(path, versions, recorder.kernels.values())
         say(f"wrote {path}: {len(recorder.kernels)} kernels, {path.stat().st_size / 1000:.0f} kB")
     if failures:
         raise XebenchError(f"the pack lacks kernels: {len(failures)} failures, see above")
@@ -60,6 +66,12 @@ def _of_packs(kernel: Any, signature: Any, cache: Any) -> Any:
     from harness.dpex.shipped import find_shipped
 
     return find_shipped(kernel, signature)
+
+
+def _module_of_packs(kernel: Any) -> bytes:
+    from harness.dpex.packs import shipped_spirv
+
+    return shipped_spirv(kernel, "Level Zero")
 
 
 def _collect(device: str, file: Path | None, known: Callable[[], int]) -> Iterable[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -11,9 +12,11 @@ from typing import Any, Final
 from harness.dpex.compiled_kernel import CompiledKernel
 from harness.dpex.decorators import options_of
 from harness.dpex.dpex_errors import KernelCompileError, NotShipped
+from harness.dpex.foreign_kernel import ForeignKernel, foreign_digest
 from harness.dpex.identity import UnknownIdentity, shipped_key, source_digest
 from harness.dpex.signature import Signature
 from harness.dpex.spirv_cache import SpirvCache
+from harness.isa.ocloc import NoCompiler
 from harness.kernel_pack import PackedKernel
 from harness.patterns.registry import BENCHMARKS
 
@@ -25,6 +28,7 @@ class Recorder:
 
     Args:
         source: where they come from.
+        opencl: gives the SPIR-V of those in OpenCL C.
         only: the file whose kernels are remembered; None: of all files.
 
     Attributes:
@@ -34,7 +38,10 @@ class Recorder:
     """
 
     def __init__(
-        self, source: Callable[[Any, Signature, SpirvCache | None], CompiledKernel], only: Path | None = None
+        self,
+        source: Callable[[Any, Signature, SpirvCache | None], CompiledKernel],
+        opencl: Callable[[ForeignKernel], bytes],
+        only: Path | None = None,
     ) -> None:
         self.kernels: dict[str, tuple[PackedKernel, bytes]] = {}
         self.unknown: dict[str, str] = {}
@@ -42,9 +49,14 @@ class Recorder:
         self._source = source
         self._only = only
         self._given: dict[str, CompiledKernel] = {}
+        self._opencl = opencl
 
     def __call__(self, kernel: Any, signature: Signature, cache: SpirvCache | None) -> CompiledKernel:
         """The kernel for a signature; it is remembered for devices without 64-bit atomics too, where it needs none."""
+        if isinstance(kernel, ForeignKernel):
+            if kernel.opencl_c and self._only in (None, kernel.file):
+                self._keep_module(kernel)
+            return CompiledKernel.of_foreign(kernel, signature)
         name, file = kernel.py_func.__name__, Path(kernel.py_func.__code__.co_filename)
         try:
             key = shipped_key(kernel, signature)
@@ -66,6 +78,27 @@ class Recorder:
         except NotShipped as error:
             self.missing[str(error)] = None
             raise
+
+    def _keep_module(self, kernel: ForeignKernel) -> None:
+        key = foreign_digest(kernel)
+        if key in self.kernels:
+            return
+        try:
+            module = self._opencl(kernel)
+        except (NoCompiler, NotShipped) as error:
+            self.missing[str(error)] = None
+            return
+        packed = PackedKernel(
+            kernel=kernel.name,
+            origin=_origin(kernel.file),
+            signature=f"({', '.join(map(str, kernel.parameters))})",
+            atomic64=True,
+            options=kernel.options.text(),
+            source=key,
+            key=key,
+            spirv=hashlib.sha256(module).hexdigest(),
+        )
+        self.kernels[key] = packed, module
 
     def _keep(self, kernel: Any, key: str, compiled: CompiledKernel) -> None:
         packed = PackedKernel(

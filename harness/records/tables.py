@@ -171,8 +171,8 @@ CASES: Final = (
     _count("working_set_bytes", "Device arrays of the problem, together.", "bytes"),
     _text(
         "kernels",
-        "JSON list of the kernels: name, spirv_sha256 (of the text where language is opencl), language (spirv or opencl), "
-        "build_options, sub_group_size (as compiled).",
+        "JSON list of the kernels: name, spirv_sha256 (of the text where language is opencl), language (spirv or "
+        "opencl), build_options, sub_group_size (as compiled).",
     ),
     _text("source", "Where the variant is defined: file and line."),
 )

@@ -8,6 +8,7 @@ from typing import Final
 from harness.gpu_model.gpu_parameters import GpuError
 from harness.gpu_model.gpus import gpu_of_device
 from harness.runtime.devices import DeviceInfo
+from harness.runtime.opencl_extensions import EXTENSIONS, ON_LEVEL_ZERO
 
 #: Of nearly every kernel of the guide that requires one.
 GUIDE_SUB_GROUP_SIZE: Final = 16
@@ -59,13 +60,30 @@ def usual_sub_group_size(offered: Sequence[int]) -> int:
 
 def known_requirements() -> tuple[str, ...]:
     """Every requirement that :func:`missing` understands; those that take a number end in ``=``."""
-    return (*_ASPECTS, "sub_groups", "gpu", "cpu", "level_zero", "opencl", *(f"{name}=" for name in _NUMBERS))
+    return (
+        *_ASPECTS,
+        *EXTENSIONS,
+        "sub_groups",
+        "intel_gpu",
+        "gpu",
+        "cpu",
+        "level_zero",
+        "opencl",
+        *(f"{name}=" for name in _NUMBERS),
+    )
 
 
 def _lacks_name(device: DeviceInfo, name: str) -> str | None:
     if name in _ASPECTS:
         aspect, what = _ASPECTS[name]
         fits, reason = aspect in device.aspects, f"the device has no {what} ({name})"
+    elif name in EXTENSIONS:
+        extension, what = EXTENSIONS[name]
+        fits = extension in device.aspects or (device.backend == "level_zero" and name in ON_LEVEL_ZERO)
+        reason = f"the device has no {what} ({extension})"
+    elif name == "intel_gpu":
+        fits = device.device_class == "gpu" and "intel" in device.vendor.lower()
+        reason = f"needs a GPU of Intel, the device is {device.name}"
     elif name == "sub_groups":
         fits, reason = bool(device.sub_group_sizes), "the device offers no sub-groups"
     elif name in ("gpu", "cpu"):

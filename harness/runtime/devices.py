@@ -14,6 +14,7 @@ from typing import Any
 from harness.errors import NoDevice
 from harness.runtime.libraries import CPU_DRIVER_LIBRARY, find_library
 from harness.runtime.loading import load
+from harness.runtime.opencl_extensions import extensions_of
 from harness.runtime.packages import CPU_DRIVER
 from harness.runtime.pins import mend_command
 from harness.runtime.variables import hiding_variables
@@ -32,7 +33,8 @@ class DeviceInfo:
         device_class: ``gpu`` or ``cpu``.
         sub_group_sizes: empty if the device offers no sub-groups.
         max_clock_mhz: None if the driver does not say.
-        aspects: names of SYCL's aspects (``fp64``, ``usm_shared_allocations``).
+        aspects: names of SYCL's aspects (``fp64``, ``usm_shared_allocations``), and of OpenCL's extensions that a
+            pattern may require (`harness.runtime.opencl_extensions`).
     """
 
     device: str
@@ -150,7 +152,10 @@ def describe(device: Any) -> DeviceInfo:
         max_alloc_bytes=device.max_mem_alloc_size,
         max_clock_mhz=device.max_clock_frequency or None,
         timer_resolution_ns=device.profiling_timer_resolution,
-        aspects=tuple(name.removeprefix(_ASPECT) for name in aspects if getattr(device, name)),
+        aspects=(
+            *(name.removeprefix(_ASPECT) for name in aspects if getattr(device, name)),
+            *extensions_of(device),
+        ),
     )
 
 

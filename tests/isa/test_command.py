@@ -72,6 +72,16 @@ def test_axes_of_the_compiler_are_rows(tmp_path: Path) -> None:
 
 @kit.needs_ocloc
 @pytest.mark.device
+def test_a_kernel_in_opencl_c_is_compiled_from_its_text(tmp_path: Path) -> None:
+    example = Path(__file__).parents[2] / "docs/examples/own_opencl_kernel.py"
+    done = run("own_volatile", "--path", str(example), "--gpu", "pvc", "--json", "--keep", str(tmp_path))
+    loads = {row["variant"]: row["loads_global"] for row in json.loads(done.stdout)["rows"]}
+    assert loads["volatile"] >= 64 * loads["register"] > 0
+    assert [path.read_text().count("volatile") for path in tmp_path.rglob("*.cl")] == [1]
+
+
+@kit.needs_ocloc
+@pytest.mark.device
 def test_the_installed_compiler(tmp_path: Path) -> None:
     name = next(info.name for info in discover() if info.name == "subgroup_vector_payload")
     page = tmp_path / "isa.html"

@@ -98,6 +98,19 @@ def test_the_example_of_the_docs_runs(tmp_path: Path) -> None:
     assert set(harness.load_run(output).cases["status"]) == {"ok"}
 
 
+def test_the_example_in_opencl_c_runs(tmp_path: Path) -> None:
+    example = ROOT / "docs/examples/own_opencl_kernel.py"
+    output = tmp_path / "run"
+    xebench(
+        "run", "own_volatile", "--path", str(example), "--preset", "smoke", "--device", "cpu", "--output", str(output),
+        "--budget", "0.1",
+    )  # fmt: skip
+    cases = harness.load_run(output).cases
+    assert set(cases["status"]) == {"ok"}
+    kernels = {row.variant: json.loads(row.kernels)[0] for row in cases.itertuples()}
+    assert {name: kernel["language"] for name, kernel in kernels.items()} == {"volatile": "opencl", "register": "spirv"}
+
+
 def test_axes_are_swept_and_what_the_device_lacks_is_skipped_with_its_reason(tmp_path: Path) -> None:
     output = tmp_path / "run"
     limit = 1 << 20

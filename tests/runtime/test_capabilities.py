@@ -36,6 +36,21 @@ def test_a_name_asks_for_its_aspect(name: str, aspect: str) -> None:
     assert name in reason
 
 
+def test_extensions_of_opencl_c() -> None:
+    assert missing(GPU, ["intel_subgroups"]) is None  # on Level Zero, where every compiler of Intel's has it
+    opencl = replace(GPU, backend="opencl")
+    lacking = "the device has no Intel's sub-group functions (cl_intel_subgroups)"
+    assert missing(opencl, ["intel_subgroups"]) == lacking
+    assert missing(replace(opencl, aspects=("cl_intel_subgroups",)), ["intel_subgroups"]) is None
+    assert missing(GPU, ["xmx"]) == (
+        "the device has no matrix engine that OpenCL C reaches (cl_intel_subgroup_matrix_multiply_accumulate)"
+    )
+    assert missing(replace(GPU, vendor="Intel(R) Corporation"), ["intel_gpu"]) is None
+    assert missing(replace(GPU, vendor="another", name="A card"), ["intel_gpu"]) == (
+        "needs a GPU of Intel, the device is A card"
+    )
+
+
 def test_reasons_name_both_sides() -> None:
     assert missing(GPU, ["usm_host"]) == "the device has no USM host allocations (usm_host)"
     assert missing(GPU, ["cpu"]) == "needs a CPU, the device is a GPU"

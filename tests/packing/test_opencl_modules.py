@@ -1,0 +1,82 @@
+"""SPIR-V of kernels in OpenCL C: made by ocloc, kept where there is none or another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import dpctl.tensor as dpt
+import numpy as np
+import pytest
+from isa_kit import needs_ocloc
+
+from harness.dpex import kernel_api as kapi
+from harness.dpex import opencl_kernel, packs, spirv_kernel
+from harness.dpex.compiler import of_this_stack
+from harness.dpex.foreign_kernel import foreign_digest
+from harness.dpex.packs import shipped_spirv
+from harness.dpex.signature import signature_of
+from harness.isa.ocloc import NoCompiler
+from harness.kernel_pack import write_pack
+from harness.packing import opencl_modules
+from harness.packing.opencl_modules import OCLOC, OpenCLModules
+from harness.packing.recorder import Recorder
+from harness.session.session import Session
+
+pytestmark = pytest.mark.device
+
+TEXT = "__kernel void add(__global float *x, const float a) { x[get_global_id(0)] += a * FACTOR; }"
+ARGUMENTS = "__global float *x, const float a"
+
+
+def no_compiler() -> Any:
+    raise NoCompiler("none")
+
+
+@needs_ocloc
+def test_the_same_text_gives_the_same_bytes_which_the_driver_takes(tmp_path: Path) -> None:
+    add = opencl_kernel(TEXT, build_options="-DFACTOR=2")
+    modules = OpenCLModules(tmp_path / "none.zip")
+    module = modules.module(add)
+    assert OpenCLModules(tmp_path / "none.zip").module(add) == module
+    assert len(modules.versions) == 1
+    session = Session.on(dpt.empty(1).sycl_device.filter_string)
+    x = dpt.zeros(8, dtype="f4", sycl_queue=session.queue)
+    session.launch(spirv_kernel(module, arguments=ARGUMENTS), kapi.Range(8), x, 3).wait()
+    assert dpt.asnumpy(x).tolist() == [6.0] * 8
+
+
+@needs_ocloc
+def test_what_ocloc_does_not_take_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(NoCompiler, match=r"^kernel add: ocloc makes no SPIR-V of it: .*undeclared identifier 'FACTOR'"):
+        OpenCLModules(tmp_path / "none.zip").module(opencl_kernel(TEXT))
+
+
+def test_without_ocloc_what_was_packed_is_kept_and_the_rest_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opencl_modules, "find_compiler", no_compiler)
+    kept, new = opencl_kernel(TEXT, build_options="-DFACTOR=2"), opencl_kernel(TEXT, build_options="-DFACTOR=3")
+    recorder = Recorder(of_this_stack, lambda kernel: b"module")
+    arguments = (dpt.zeros(8, dtype="f4"), np.float32(1))
+    recorder(kept, signature_of(kept, kapi.Range(8), arguments), None)
+    earlier = tmp_path / "earlier.zip"
+    write_pack(earlier, {OCLOC: "1.2"}, recorder.kernels.values())
+    modules = OpenCLModules(earlier)
+    assert modules.module(kept) == b"module"
+    assert modules.versions == {"1.2"}
+    with pytest.raises(NoCompiler, match=r"^kernel add is in OpenCL C: ocloc is needed \(Debian: intel-opencl-icd\)$"):
+        modules.module(new)
+
+
+def test_a_pack_has_it_for_level_zero(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    add = opencl_kernel(TEXT, build_options="-DFACTOR=5")
+    recorder = Recorder(of_this_stack, lambda kernel: b"module")
+    recorder(add, signature_of(add, kapi.Range(8), (dpt.zeros(8, dtype="f4"), 1)), None)
+    ((packed, module),) = recorder.kernels.values()
+    expected = ("add", foreign_digest(add), "(global float32*, float32)")
+    assert (packed.kernel, packed.key, packed.signature) == expected
+    pack = tmp_path / "own.zip"
+    write_pack(pack, {}, [(packed, module)])
+    monkeypatch.setattr(packs, "OWN_PACK", pack)
+    assert shipped_spirv(add, "level_zero") == b"module"
