@@ -13,12 +13,12 @@ ROOT = Path(__file__).parents[1]
 
 
 def imports(path: Path) -> set[str]:
-    """Everything that a module imports, inside functions too."""
+    """Everything that a module imports by its full name, inside functions too."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
     return names
 

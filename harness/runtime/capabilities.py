@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from harness.gpu_model.gpu_parameters import GpuError
-from harness.gpu_model.gpus import gpu_of_device
 from harness.runtime.devices import DeviceInfo
 from harness.runtime.opencl_extensions import EXTENSIONS, ON_LEVEL_ZERO
 
@@ -34,8 +32,7 @@ def missing(device: DeviceInfo, names: Sequence[str] = (), **numbers: int) -> st
         device: the device.
         names: capabilities (:func:`known_requirements`), or numbers written as ``work_group_size=512``.
         numbers: ``work_group_size``, ``local_memory_bytes`` and ``global_memory_bytes`` are least amounts;
-            ``sub_group_size`` is one that the device must offer, ``matrix_lanes`` the width of its matrix engine, as
-            the catalogue of GPUs has it.
+            ``sub_group_size`` is one that the device must offer, ``matrix_lanes`` the width of its matrix engine.
 
     Raises:
         ValueError: a name that is not known, or a number that is none.
@@ -119,14 +116,11 @@ def _lacks_sub_group(device: DeviceInfo, wanted: int) -> str | None:
 
 
 def _lacks_matrix_engine(device: DeviceInfo, wanted: int) -> str | None:
-    try:
-        lanes = gpu_of_device(device.name).matrix_lanes
-    except GpuError:
-        lanes = None
-    if lanes == wanted:
-        return None
-    there = f"one of {lanes}" if lanes else "none that is known"
-    return f"needs a matrix engine (XMX) of {wanted} lanes, the device has {there}"
+    """No driver tells the width: it is that of the vector engine, and so of the smallest sub-group."""
+    lanes = min(device.sub_group_sizes, default=0)
+    if reason := _lacks_name(device, "xmx"):
+        return reason
+    return None if lanes == wanted else f"needs a matrix engine (XMX) of {wanted} lanes, the device has one of {lanes}"
 
 
 def _lacks_local_memory(device: DeviceInfo, wanted: int) -> str | None:
