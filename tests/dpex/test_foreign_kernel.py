@@ -196,7 +196,7 @@ def test_it_is_prepared_and_compared_like_any_other(session: Session, scale: For
         budget_s=0.2,
         precision=0.5,
     )
-    assert set(compared.cases["status"]) == {"ok"}
+    assert set(compared.run.cases["status"]) == {"ok"}
 
 
 def test_where_no_text_is_taken_a_pack_has_the_module(scale: ForeignKernel) -> None:
