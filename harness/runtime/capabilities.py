@@ -33,7 +33,7 @@ def missing(device: DeviceInfo, names: Sequence[str] = (), **numbers: int) -> st
         device: the device.
         names: capabilities (:func:`known_requirements`), or numbers written as ``work_group_size=512``.
         numbers: ``work_group_size``, ``local_memory_bytes`` and ``global_memory_bytes`` are least amounts;
-            ``sub_group_size`` is one that the device must offer.
+            ``sub_group_size`` is one that the device must offer, ``matrix_lanes`` the width of its matrix engine.
 
     Raises:
         ValueError: a name that is not known, or a number that is none.
@@ -116,6 +116,14 @@ def _lacks_sub_group(device: DeviceInfo, wanted: int) -> str | None:
     return f"needs sub-groups of {wanted}, the device offers {offered}"
 
 
+def _lacks_matrix_engine(device: DeviceInfo, wanted: int) -> str | None:
+    """No driver tells the width: it is that of the vector engine, and so of the smallest sub-group."""
+    lanes = min(device.sub_group_sizes, default=0)
+    if reason := _lacks_name(device, "xmx"):
+        return reason
+    return None if lanes == wanted else f"needs a matrix engine (XMX) of {wanted} lanes, the device has one of {lanes}"
+
+
 def _lacks_local_memory(device: DeviceInfo, wanted: int) -> str | None:
     most = device.local_memory_bytes
     return None if wanted <= most else f"needs {wanted} B of local memory a work-group, the device has {most} B"
@@ -133,6 +141,7 @@ def _gib(count: int) -> str:
 _NUMBERS: Mapping[str, Callable[[DeviceInfo, int], str | None]] = {
     "work_group_size": _lacks_work_group,
     "sub_group_size": _lacks_sub_group,
+    "matrix_lanes": _lacks_matrix_engine,
     "local_memory_bytes": _lacks_local_memory,
     "global_memory_bytes": _lacks_global_memory,
 }

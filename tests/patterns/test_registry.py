@@ -70,7 +70,10 @@ def test_selection_by_name_family_and_catalogue_id() -> None:
 
 @pytest.mark.parametrize(
     ("word", "advice"),
-    [("nonsense", "'xebench list' shows their names"), ("tiled_matmull", "did you mean tiled_matmul?")],
+    [
+        ("nonsense", "'xebench list' shows their names"),
+        ("tiled_matmull", "did you mean tiled_matmul or int32_matmul_slm?"),
+    ],
 )
 def test_a_word_that_matches_nothing_is_an_error_with_advice(word: str, advice: str) -> None:
     with pytest.raises(PatternError) as caught:

@@ -105,3 +105,13 @@ def test_least_amounts_are_thresholds(has: int, wants: int) -> None:
 @pytest.mark.parametrize(("offered", "size"), [((8, 16, 32), 16), ((32,), 32), ((4, 8), 8), ((), 16)])
 def test_the_usual_sub_group_size_is_the_guides_or_the_largest(offered: tuple[int, ...], size: int) -> None:
     assert usual_sub_group_size(offered) == size
+
+
+def test_a_matrix_engine_must_be_as_wide_as_a_kernel_needs() -> None:
+    engine = "cl_intel_subgroup_matrix_multiply_accumulate"
+    large = replace(GPU, sub_group_sizes=(16, 32), aspects=(*GPU.aspects, engine))
+    arc = replace(large, sub_group_sizes=(8, 16, 32))
+    assert missing(large, ["matrix_lanes=16"]) is None
+    assert missing(arc, ["matrix_lanes=8"]) is None
+    assert missing(arc, ["matrix_lanes=16"]) == "needs a matrix engine (XMX) of 16 lanes, the device has one of 8"
+    assert missing(GPU, ["matrix_lanes=16"]) == missing(GPU, ["xmx"])

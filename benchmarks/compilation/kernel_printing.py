@@ -1,0 +1,64 @@
+"""Print from a kernel to see what it does, and take the print out again: it costs far more than the kernel."""
+
+import numpy as np
+
+from harness import Claim, Pattern, Problem, kernel, opencl_kernel, output
+from harness import kernel_api as kapi
+
+pattern = Pattern(
+    name="kernel_printing",
+    catalogue=("E57",),
+    guide="Kernels / Doing I/O in the Kernel",
+    lesson="A device has nowhere to print to: its text goes to the host through a buffer. An array is faster.",
+    # The guide prints by sycl::stream, which numba-dpex lacks, and numba-dpex's own print shows zeros on a CPU device:
+    # OpenCL's printf stands in, whose lines come in any order, too. xebench shows nothing of what workers print.
+    presets={
+        "smoke": {"n": 32},
+        "default": {"n": 32},  # as the guide: more lines tell no more, and the host has to keep them all
+        "guide": {"n": 32},
+    },
+    axes={"work_group_size": (4,)},
+    metric="wall",  # the host prints when the kernel is over
+)
+
+
+square_and_print = opencl_kernel(
+    """
+    __kernel void square_and_print(__global long *y) {
+        const long i = get_global_id(0);
+        y[i] = i * i;
+        printf("ID = %ld\\n", i);
+    }
+    """
+)
+
+
+@kernel
+def square(item: kapi.NdItem, y):
+    i = item.get_global_id(0)
+    y[i] = i * i
+
+
+@pattern.problem
+def squares(rng, n, work_group_size):
+    if n % work_group_size:
+        raise ValueError(f"n={n}: work-groups must be whole, so give a multiple of {work_group_size}")
+    return Problem(y=output(n, np.int64), bytes_moved=8 * n)
+
+
+@pattern.reference
+def expected(p):
+    return {"y": np.arange(p.n) ** 2}
+
+
+@pattern.naive
+def printed(session, p, work_group_size):
+    """Each work-item prints a line."""
+    session.launch(square_and_print, kapi.NdRange((p.n,), (work_group_size,)), p.y)
+
+
+@pattern.optimized(claim=Claim("faster", source="G 5465"))
+def stored(session, p, work_group_size):
+    """Each work-item stores its result, and the host gets them all at once."""
+    session.launch(square, kapi.NdRange((p.n,), (work_group_size,)), p.y)
+    session.copy(np.empty(p.n, np.int64), p.y)

@@ -1,0 +1,116 @@
+"""Random numbers where they are needed: a generator in the kernel, instead of numbers that the host sends."""
+
+import random
+
+import numpy as np
+
+from harness import Claim, Pattern, Problem, device_func, fit, kernel, output
+from harness import kernel_api as kapi
+
+pattern = Pattern(
+    name="random_numbers",
+    catalogue=("E59",),
+    guide="Using Libraries for GPU Offload / Using Standard Library Functions in SYCL Kernels",
+    lesson="A kernel cannot call the host's rand(); a generator that can jump ahead gives each work-item its own part.",
+    # The guide has oneDPL's minstd_rand do it, which is no library of Python's: the same generator is written out here.
+    presets={
+        "smoke": {"n": 1 << 14},
+        "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 24, per_lane=32)}},
+        "guide": {"n": 20},  # the fewest that its program makes: a launch takes all of the time
+    },
+    axes={"work_group_size": (64,)},
+    metric="wall",
+    # float32 rounds a number of 31 bits, and then a product
+    rtol=2**-22,
+)
+
+MULTIPLIER, MODULUS = 48271, (1 << 31) - 1  # minstd: the next state is this many times the last one
+PER_ITEM = 16  # numbers that an engine gives one after another
+
+
+@device_func
+def skip_ahead(seed, steps):
+    """The state after so many steps, by squaring: 31 multiplications are enough for any distance."""
+    state, factor = seed, np.int64(MULTIPLIER)
+    while steps > 0:
+        if steps & 1:
+            state = state * factor % MODULUS
+        factor = factor * factor % MODULUS
+        steps >>= 1
+    return state
+
+
+@kernel
+def engine_per_number(item: kapi.NdItem, y, seed):
+    i = item.get_global_id(0)
+    if i < y.shape[0]:
+        y[i] = np.float32(skip_ahead(seed, i + 1)) * np.float32(1 / MODULUS)
+
+
+@kernel
+def engine_per_item(item: kapi.NdItem, y, seed):
+    size = item.get_local_range(0)
+    first = item.get_group().get_group_id(0) * size * PER_ITEM + item.get_local_id(0)
+    state = skip_ahead(seed, first + 1)
+    jump = skip_ahead(np.int64(1), size)  # to this item's next number, so that neighbours write neighbouring ones
+    for k in range(PER_ITEM):
+        i = first + k * size
+        if i < y.shape[0]:
+            y[i] = np.float32(state) * np.float32(1 / MODULUS)
+        state = state * jump % MODULUS
+
+
+@kernel
+def library_of_the_host(item: kapi.Item, y):
+    y[item.get_id(0)] = np.float32(random.random())
+
+
+@pattern.problem
+def one_sequence(rng, n):
+    """All variants must give the numbers that one generator gives one after another."""
+    return Problem(seed=int(rng.integers(1, MODULUS)), y=output(n, np.float32), bytes_moved=4 * n)
+
+
+def states_on_host(seed, n):
+    """The states after 1 to n steps: those that are known, jumped ahead by their number, are as many more."""
+    states = np.full(1, seed * MULTIPLIER % MODULUS, np.int64)
+    while states.size < n:
+        jump = pow(MULTIPLIER, states.size, MODULUS)
+        states = np.concatenate((states, states * jump % MODULUS))
+    return states[:n]
+
+
+@pattern.reference
+def expected(p):
+    return {"y": states_on_host(p.seed, p.n) / MODULUS}
+
+
+@pattern.naive
+def made_on_host(session, p):
+    """Numpy makes the numbers, all at a time, and they are copied to the device."""
+    numbers = states_on_host(p.seed, p.n).astype(np.float32)
+    numbers *= np.float32(1 / MODULUS)
+    session.copy(p.y, numbers)
+
+
+def items(count, work_group_size):
+    return kapi.NdRange((-(-count // work_group_size) * work_group_size,), (work_group_size,))
+
+
+# The guide shows how, and says nothing of its time.
+@pattern.optimized(claim="faster")
+def made_by_each_item(session, p, work_group_size):
+    """Every work-item has an engine that jumps ahead to its place, and takes one number from it."""
+    session.launch(engine_per_number, items(p.n, work_group_size), p.y, p.seed)
+
+
+@pattern.optimized(claim=(Claim("faster"), Claim("faster", against="made_by_each_item")))
+def several_an_engine(session, p, work_group_size):
+    """Every work-item jumps ahead once, and takes 16 numbers."""
+    session.launch(engine_per_item, items(-(-p.n // PER_ITEM), work_group_size), p.y, p.seed)
+
+
+@pattern.antipattern(claim=Claim("error", kind="random", source="G 5838"))
+def rand_in_kernel(session, p):
+    """The host's generator, called in the kernel: no code for a device comes of it."""
+    session.launch(library_of_the_host, kapi.Range(p.n), p.y)

@@ -1,0 +1,115 @@
+"""Multiply matrices on the matrix engine: a tile an instruction, and enough tiles a sub-group to keep it fed."""
+
+import numpy as np
+
+from harness import Claim, Pattern, Problem, opencl_kernel, output
+from harness import kernel_api as kapi
+
+from ..common import matrix_engine as engine
+
+pattern = Pattern(
+    name="matrix_engine",
+    catalogue=("E56",),
+    guide="Kernels / Programming Intel XMX Using SYCL Joint Matrix Extension",
+    lesson="One instruction multiplies two tiles; a sub-group that holds many tiles loads each of them for several.",
+    # The guide's joint_matrix is no part of numba-dpex, so this is OpenCL C. What tiles save is seen without a GPU, by
+    # `xebench isa --gpu pvc --keep FOLDER`: one_tile loads 16 times for each dpas instruction, eight_tiles 6 times.
+    presets={
+        "smoke": {"n": 128},
+        "default": {"n": {"cpu": 256, "gpu": 2048}},
+        "guide": {"n": 4096},  # the guide names no size
+    },
+)
+
+ITEMS = 16  # rows and columns of a work-group of the naive kernel
+
+multiply_elements = opencl_kernel(
+    """
+    float value_of(ushort bfloat16) { return as_float((uint)bfloat16 << 16); }
+
+    __kernel void multiply_elements(__global const ushort *a, __global const ushort *b, __global float *c, int n) {
+        const int col = get_global_id(0), row = get_global_id(1);
+        float sum = 0.0f;
+        for (int k = 0; k < n; ++k)
+            sum += value_of(a[row * n + k]) * value_of(b[(k / 2 * n + col) * 2 + k % 2]);
+        c[row * n + col] = sum;
+    }
+    """,
+    name="multiply_elements",
+)
+
+
+@pattern.problem
+def whole_numbers(rng, n):
+    """Small ones: exact in bfloat16, and their sums in float32. Every second row of b lies beside the one before."""
+    engine.check_size(n)
+    a, b = (rng.integers(0, 10, (n, n)).astype(np.float32) for _ in range(2))
+    return Problem(
+        a=engine.bfloat16(a),
+        b=engine.in_pairs(engine.bfloat16(b)),
+        c=output((n, n), np.float32),
+        bytes_moved=(2 + 2 + 4) * n * n,
+    )
+
+
+@pattern.reference
+def expected(p):
+    def values(bits):
+        return (bits.astype(np.uint32) << 16).view(np.float32)
+
+    b = p.b.reshape(p.n // 2, p.n, 2).transpose(0, 2, 1).reshape(p.n, p.n)
+    return {"c": values(p.a) @ values(b)}
+
+
+@pattern.naive
+def an_element_an_item(session, p):
+    """Every work-item multiplies a row with a column, on the vector engine."""
+    items = kapi.NdRange((p.n, p.n), (ITEMS, ITEMS))
+    session.launch(multiply_elements, items, p.a, p.b, p.c, p.n)
+
+
+def tiles(session, p, lanes, tall, wide, large_grf=False):
+    multiply = engine.multiply_on_engine(lanes, tall=tall, wide=wide, large_grf=large_grf)
+    return lambda: session.launch(multiply, engine.sub_groups(p.n, lanes, tall, wide), p.a, p.b, p.c, p.n)
+
+
+@pattern.intermediate(claim=Claim("faster", strength="implied", source="G 5366 to 5368"), requires=("matrix_lanes=16",))
+def one_tile(session, p):
+    """A sub-group computes one tile of 8 by 16: two tiles are loaded for each instruction of the engine."""
+    return tiles(session, p, 16, tall=1, wide=1)
+
+
+@pattern.optimized(
+    claim=(
+        Claim("faster", strength="implied", source="G 5366 to 5444"),
+        Claim("faster", against="one_tile", source="G 5442 to 5444"),
+    ),
+    requires=("matrix_lanes=16",),
+)
+def eight_tiles(session, p):
+    """A sub-group computes 32 by 32: six tiles are loaded for eight instructions."""
+    return tiles(session, p, 16, tall=4, wide=2)
+
+
+@pattern.optimized(
+    claim=(
+        Claim("faster", against="eight_tiles", source="G 5448 to 5457"),
+        Claim("spills", against="sixteen_tiles_in_few_registers", strength="implied", source="G 5457"),
+    ),
+    requires=("matrix_lanes=16",),
+)
+def sixteen_tiles(session, p):
+    """A sub-group computes the guide's 64 by 32, which take half of 256 registers."""
+    return tiles(session, p, 16, tall=8, wide=2, large_grf=True)
+
+
+@pattern.antipattern(requires=("matrix_lanes=16",))
+def sixteen_tiles_in_few_registers(session, p):
+    """The same in the usual 128 registers, which the sums alone would fill."""
+    return tiles(session, p, 16, tall=8, wide=2)
+
+
+@pattern.optimized(claim=Claim("faster", strength="implied", source="G 5366 to 5444"), requires=("matrix_lanes=8",))
+def eight_tiles_of_8_lanes(session, p):
+    """The engine of Arc's A series is half as wide: a sub-group of 8 lanes computes 32 by 16."""
+    return tiles(session, p, 8, tall=4, wide=2)

@@ -1,0 +1,80 @@
+"""Multiply float32 matrices on an engine for short numbers: as one bfloat16 each, as the sum of two, or of three."""
+
+import numpy as np
+
+from harness import Claim, Figure, Pattern, Problem, output
+
+from ..common import matrix_engine as engine
+from ..common import square_matmul
+
+pattern = Pattern(
+    name="matrix_engine_modes",
+    catalogue=("E61",),
+    guide="Using Libraries for GPU Offload / Boost Matrix Multiplication Performance with XMX",
+    lesson="One product of short numbers for speed, three for more digits, six for nearly all that float32 has.",
+    # The guide lets oneMKL do it. Here matrices are split into terms, which counts, and the engine multiplies the pairs
+    # of terms that matter. What each mode costs in digits: 16, 8 and 0 bits of the 24 are lost in each factor.
+    presets={
+        "smoke": {"n": 128},
+        "default": {"n": {"cpu": 256, "gpu": 2048}},
+        "guide": {"n": 4096},  # the guide names no size
+    },
+    # a bfloat16 is within 2**-9 of a number, and so a product of two within 2**-8; nothing cancels
+    rtol=2**-8,
+)
+
+# teraflops on a Max 1550 (G 6456 to 6459)
+FP32, BF16, BF16X2, BF16X3 = 26, 151, 74, 42
+
+
+@pattern.problem
+def positive_numbers(rng, n):
+    engine.check_size(n)
+    a, b = (rng.uniform(0.5, 1, (n, n)).astype(np.float32) for _ in range(2))
+    return Problem(a=a, b=b, c=output((n, n), np.float32), bytes_moved=3 * 4 * n * n)
+
+
+pattern.reference(square_matmul.product)
+
+
+@pattern.naive
+def fp32(session, p):
+    """No engine: tiles in SLM, and the vector engine in float32."""
+    return square_matmul.from_tiles(session, p, np.float32)
+
+
+def by_terms(session, p, terms):
+    tall, wide = 4, 2
+    split = engine.split_into(terms)
+    multiply = engine.multiply_on_engine(16, terms, tall, wide)
+    of_a, of_b = (session.alloc((terms, p.n, p.n), np.uint16) for _ in range(2))
+
+    def sample():
+        session.launch(split, square_matmul.groups(p), p.a, of_a, p.n, 0)
+        session.launch(split, square_matmul.groups(p), p.b, of_b, p.n, 1)
+        session.launch(multiply, engine.sub_groups(p.n, 16, tall, wide), of_a, of_b, p.c, p.n)
+
+    return sample
+
+
+def claim(teraflops, than, against=""):
+    figure = Figure(teraflops / than, device="Max 1550", line="G 6453 to 6465")
+    return Claim("faster", against=against, on=("gpu",), figure=figure)
+
+
+@pattern.optimized(claim=(claim(BF16, FP32), claim(BF16, BF16X2, against="bf16x2")), requires=("matrix_lanes=16",))
+def bf16(session, p):
+    """One bfloat16 for each number: one product."""
+    return by_terms(session, p, 1)
+
+
+@pattern.optimized(claim=(claim(BF16X2, FP32), claim(BF16X2, BF16X3, against="bf16x3")), requires=("matrix_lanes=16",))
+def bf16x2(session, p):
+    """Two bfloat16 for each number: three products."""
+    return by_terms(session, p, 2)
+
+
+@pattern.optimized(claim=claim(BF16X3, FP32), requires=("matrix_lanes=16",))
+def bf16x3(session, p):
+    """Three bfloat16 for each number: six products."""
+    return by_terms(session, p, 3)

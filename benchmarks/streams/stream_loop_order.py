@@ -1,0 +1,145 @@
+"""In a launch of three dimensions, neighbouring work-items should work on neighbouring elements."""
+
+import numpy as np
+
+from harness import Claim, Figure, Pattern, Problem, device_func, fit, kernel, output
+from harness import kernel_api as kapi
+
+pattern = Pattern(
+    name="stream_loop_order",
+    catalogue=(
+        "E85",
+        "implicit_scaling_stream_1d",
+        "implicit_scaling_stream_3d",
+        "implicit_partition_heuristics",
+        "implicit_scaling_expectations",
+    ),
+    guide="Implicit Scaling / 3D STREAM",
+    lesson="Whatever the shape of the launch, its fastest dimension must be the one in which elements are neighbours.",
+    # The guide's point is a card of two stacks (ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE), where each stack gets a half of
+    # the arrays and a half of the slowest dimension, and these streams run 1.96 to 2.01 times as fast as on one stack
+    # (G 18004 to 18120). A run sees one device, so that factor is a comparison of two runs. What one device can say is
+    # asked here: the order of the loops, the shape, and whether one dimension is as good as three.
+    presets={
+        "smoke": {"short": 16, "middle": 32, "long": 128},
+        "default": {
+            "short": 64,
+            "middle": {"cpu": 64, "gpu": 256},
+            # three arrays of 8-byte elements, together four times as large as the last cache
+            "long": {"cpu": 256, "gpu": fit(1024, per_lane=1 / 1024, per_cache_byte=1 / 98304)},
+        },
+        "guide": {"short": 64, "middle": 256, "long": 16384},  # printed as 16834; the product is that of 16384
+    },
+    # The guide's three shapes: z, x or y is the long dimension, and the next one the short.
+    axes={"long_dimension": ("z", "x", "y"), "work_group_size": (64,)},
+)
+
+# GB/s of one stack of a Max: three dimensions of 64 x 256 x 16384, and one dimension of as many bytes (G 18118, 18011)
+THREE_DIMENSIONS, ONE_DIMENSION = 1040, 1063
+
+
+# Dimension 0 is the hardware's fastest.
+
+
+@device_func
+def place(x, y, z, nx, ny):
+    """In memory; unsigned, since a negative index counts from the end in Python, which each access would look at."""
+    return np.uint64(x + nx * (y + ny * z))
+
+
+@kernel
+def add_x_fastest(item: kapi.NdItem, a, b, c, nx, ny):
+    x = item.get_global_id(0)
+    y = item.get_global_id(1)
+    z = item.get_global_id(2)
+    if x < nx:
+        i = place(x, y, z, nx, ny)
+        c[i] = a[i] + b[i]
+
+
+@kernel
+def add_y_fastest(item: kapi.NdItem, a, b, c, nx, ny):
+    y = item.get_global_id(0)
+    x = item.get_global_id(1)
+    z = item.get_global_id(2)
+    if y < ny:
+        i = place(x, y, z, nx, ny)
+        c[i] = a[i] + b[i]
+
+
+@kernel
+def add_z_fastest(item: kapi.NdItem, a, b, c, nx, ny, nz):
+    z = item.get_global_id(0)
+    y = item.get_global_id(1)
+    x = item.get_global_id(2)
+    if z < nz:
+        i = place(x, y, z, nx, ny)
+        c[i] = a[i] + b[i]
+
+
+@kernel
+def add_linear(item: kapi.NdItem, a, b, c):
+    i = item.get_global_id(0)
+    if i < c.shape[0]:
+        c[i] = a[i] + b[i]
+
+
+@pattern.problem
+def two_arrays(rng, short, middle, long, long_dimension):
+    """Elements of 8 bytes; neighbours in memory are neighbours in x, then in y."""
+    shapes = {"z": (short, middle, long), "x": (long, short, middle), "y": (middle, long, short)}
+    n = short * middle * long
+    a, b = (rng.integers(0, 1 << 40, n, dtype=np.int64) for _ in range(2))
+    return Problem(a=a, b=b, c=output(n, np.int64), n=n, shape=shapes[long_dimension], bytes_moved=3 * 8 * n)
+
+
+@pattern.reference
+def expected(p):
+    return {"c": p.a + p.b}
+
+
+def items(work_group_size, fastest, *others):
+    """Work-groups lie along the fastest dimension."""
+    groups = -(-fastest // work_group_size)
+    return kapi.NdRange((groups * work_group_size, *others), (work_group_size, *(1 for _ in others)))
+
+
+@pattern.naive
+def z_fastest(session, p, work_group_size):
+    """Neighbouring items are a whole plane apart: each touches a cache line of its own."""
+    nx, ny, nz = p.shape
+    session.launch(add_z_fastest, items(work_group_size, nz, ny, nx), p.a, p.b, p.c, nx, ny, nz)
+
+
+@pattern.intermediate
+def y_fastest(session, p, work_group_size):
+    """Neighbouring items are a row apart."""
+    nx, ny, nz = p.shape
+    session.launch(add_y_fastest, items(work_group_size, ny, nx, nz), p.a, p.b, p.c, nx, ny)
+
+
+@pattern.optimized(
+    claim=(
+        Claim("faster", on=("gpu",), source="G 18113, 18139"),
+        Claim("faster", against="y_fastest", on=("gpu",), source="G 18113"),
+    )
+)
+def x_fastest(session, p, work_group_size):
+    """Neighbouring items work on neighbouring elements."""
+    nx, ny, nz = p.shape
+    session.launch(add_x_fastest, items(work_group_size, nx, ny, nz), p.a, p.b, p.c, nx, ny)
+
+
+@pattern.optimized(
+    claim=Claim(
+        "same",
+        against="x_fastest",
+        within=0.05,  # the guide's differ by 2 %
+        on=("gpu",),
+        strength="implied",
+        figure=Figure(ONE_DIMENSION / THREE_DIMENSIONS, device="Max", line="G 18011, 18118"),
+    )
+)
+def one_dimension(session, p, work_group_size):
+    """All elements in one dimension, in which they lie in memory."""
+    session.launch(add_linear, items(work_group_size, p.n), p.a, p.b, p.c)
