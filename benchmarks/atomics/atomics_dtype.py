@@ -13,7 +13,7 @@ pattern = Pattern(
     # An addition that must try again meets the others, which try again as well: the device's work grows with the
     # square of how many add at the same time. So a GPU gets no more than the guide's size.
     presets={
-        "smoke": {"n": 1 << 10},
+        "smoke": {"n": (1 << 10, 1021)},
         "default": {"n": {"cpu": 1 << 18, "gpu": 1 << 15}},
         "guide": {"n": 1 << 15},
     },

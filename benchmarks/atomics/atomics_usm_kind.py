@@ -11,7 +11,7 @@ pattern = Pattern(
     guide="Synchronization among Threads in a Kernel / Atomic Operations on USM Data",
     lesson="Keep what atomics update in device memory: in host memory they need not work, or cross the bus.",
     presets={
-        "smoke": {"n": 1 << 12},
+        "smoke": {"n": (1 << 12, 4093)},
         "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 20, per_lane=1)}},
         "guide": {"n": 1 << 20},  # the guide has no program
     },

@@ -12,7 +12,7 @@ pattern = Pattern(
     guide="Synchronization among Threads in a Kernel / Overview",
     lesson="Barriers, fences and atomics can do the same job at different cost: wait for as few as the job needs.",
     presets={
-        "smoke": {"n": 1 << 12},
+        "smoke": {"n": (1 << 12, 4093)},
         "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 22, per_lane=16)}},
         "guide": {"n": 1 << 22},  # the guide lists the mechanisms, without a program
     },

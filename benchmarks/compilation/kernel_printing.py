@@ -13,7 +13,7 @@ pattern = Pattern(
     # The guide prints by sycl::stream, which numba-dpex lacks, and numba-dpex's own print shows zeros on a CPU device:
     # OpenCL's printf stands in, whose lines come in any order, too. xebench shows nothing of what workers print.
     presets={
-        "smoke": {"n": 32},
+        "smoke": {"n": (32, 28)},
         "default": {"n": 32},  # as the guide: more lines tell no more, and the host has to keep them all
         "guide": {"n": 32},
     },

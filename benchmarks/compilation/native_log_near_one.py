@@ -14,7 +14,7 @@ pattern = Pattern(
     guide="Accuracy Versus Performance Tradeoffs / The log Function",
     lesson="A native function has no promised accuracy: near one, an error of a millionth is most of a logarithm.",
     presets={
-        "smoke": {"n": 1 << 16},
+        "smoke": {"n": (1 << 16, 65521)},
         "default": {"n": {"cpu": 1 << 21, "gpu": fit(1 << 24, per_lane=16)}},
         "guide": {"n": 64 << 20},
     },

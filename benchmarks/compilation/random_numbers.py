@@ -14,7 +14,7 @@ pattern = Pattern(
     lesson="A kernel cannot call the host's rand(); a generator that can jump ahead gives each work-item its own part.",
     # The guide has oneDPL's minstd_rand do it, which is no library of Python's: the same generator is written out here.
     presets={
-        "smoke": {"n": 1 << 14},
+        "smoke": {"n": (1 << 14, 16381)},
         "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 24, per_lane=32)}},
         "guide": {"n": 20},  # the fewest that its program makes: a launch takes all of the time
     },

@@ -14,7 +14,7 @@ pattern = Pattern(
     guide="Kernels / Removing Conditional Checks",
     lesson="Only the first and last elements need checks, but all work-items make them, and at the ends they diverge.",
     presets={
-        "smoke": {"n": 1 << 13},
+        "smoke": {"n": (1 << 13, 8191)},
         "default": {"n": {"cpu": 1 << 17, "gpu": fit(1 << 22, per_lane=16)}},
         "guide": {"n": 8192 * 8192},
     },

@@ -12,7 +12,7 @@ pattern = Pattern(
     guide="Intel Advisor / Optimize Memory-bound Applications with GPU Roofline",
     lesson="A kernel under the roof of its cache gains from SLM, whose roof is higher, until arithmetic limits it.",
     presets={
-        "smoke": {"n": 128},
+        "smoke": {"n": (128, 7 * 16)},
         "default": {"n": {"cpu": 256, "gpu": 1024}},
         "guide": {"n": 2048},
     },

@@ -13,7 +13,7 @@ pattern = Pattern(
     guide="Using Libraries for GPU Offload / Using Performance Libraries",
     lesson="Look for a library's version of an operation before writing one: it knows the device better.",
     presets={
-        "smoke": {"n": 128},
+        "smoke": {"n": (128, 7 * 16)},
         "default": {"n": {"cpu": 384, "gpu": 2048}},
         "guide": {"n": 2048},  # the guide leaves the size to the command line
     },

@@ -11,7 +11,7 @@ pattern = Pattern(
     guide="Analyzing Performance / Intel Advisor, GPU Roofline: theory",
     lesson="Memory is fetched in lines of 64 bytes: put together what is read together, above all small objects.",
     presets={
-        "smoke": {"n": 1 << 12, "lines": 1 << 12},
+        "smoke": {"n": (1 << 12, 4093), "lines": 1 << 12},
         # a table larger than the last cache, and enough bytes to read of it
         "default": {
             "n": {"cpu": 1 << 20, "gpu": fit(1 << 22, per_lane=16)},

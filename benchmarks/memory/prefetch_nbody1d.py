@@ -14,7 +14,7 @@ pattern = Pattern(
     guide="OpenMP Offload / Prefetching",
     lesson="Data that were asked for a tile ahead are there when they are needed, and nobody waits for memory.",
     presets={
-        "smoke": {"n": 1 << 9, "sources": 1 << 9},
+        "smoke": {"n": (1 << 9, 509), "sources": 1 << 9},
         "default": {"n": {"cpu": 1 << 10, "gpu": fit(1 << 12, per_lane=1)}, "sources": 1 << 12},
         "guide": {"n": 4096, "sources": 32768},  # of the guide's published program
     },

@@ -11,7 +11,7 @@ pattern = Pattern(
     guide="Multi-GPU and Multi-Stack Architecture and Programming / GPU Memory System",
     lesson="As many bytes may take longer to write than to read: prefer kernels that read much and write little.",
     presets={
-        "smoke": {"n": 1 << 16},
+        "smoke": {"n": (1 << 16, 65521)},
         # four times as large as the last cache
         "default": {"n": {"cpu": 1 << 22, "gpu": fit(1 << 24, per_lane=16, per_cache_byte=1)}},
         "guide": {"n": 1 << 26},  # the guide has no program

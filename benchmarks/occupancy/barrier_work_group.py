@@ -12,7 +12,7 @@ pattern = Pattern(
     # The guide's work-groups are 1 x R x 128 of 64 x 64 x 128, which three rows do not divide; here the last
     # work-group is padded, and there is one dimension: how many work-items a group has is all that counts.
     presets={
-        "smoke": {"n": 1 << 14, "steps": 16},
+        "smoke": {"n": (1 << 14, 16381), "steps": 16},
         "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 20, per_lane=16)}, "steps": 64},
         "guide": {"n": 64 * 64 * 128, "steps": 64},
     },

@@ -13,7 +13,7 @@ pattern = Pattern(
     lesson="Each loop that stays in the kernel divides the number of work-items: eight of them leave a GPU empty.",
     # The guide's clause `collapse(2)` is here a launch of two dimensions. It has at most three, so that collapsing four
     # loops is one number, cut by division.
-    presets={"smoke": {"blocks": 2}, "default": {"blocks": 8}, "guide": {"blocks": 8}},
+    presets={"smoke": {"blocks": (2, 3)}, "default": {"blocks": 8}, "guide": {"blocks": 8}},
     rtol=1e-5,  # sums of 16 products in single precision
 )
 

@@ -12,7 +12,7 @@ pattern = Pattern(
     # What to look for: the kernel is the same, and uses 4 bytes a work-item. Only what it asks for differs, and so
     # how many work-groups are there to run while one waits.
     presets={
-        "smoke": {"n": 1 << 14, "steps": 16},
+        "smoke": {"n": (1 << 14, 16381), "steps": 16},
         "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 20, per_lane=16)}, "steps": 64},
         "guide": {"n": 64 * 64 * 128, "steps": 64},
     },

@@ -12,7 +12,7 @@ pattern = Pattern(
     # What to look for: at few values both fit. At many, sub-groups of 32 spill to memory, and those of 16 do not, or
     # less: `xebench isa`. A launch that leaves threads empty anyway has more of them at work with 16 lanes.
     presets={
-        "smoke": {"n": 1 << 12, "steps": 2},
+        "smoke": {"n": (1 << 12, 4093), "steps": 2},
         "default": {"n": {"cpu": 1 << 14, "gpu": fit(1 << 16, per_lane=4)}, "steps": 4},
         "guide": {"n": 64**3, "steps": 4},  # the example's 262,144 work-items (G 461); its kernel is left open
     },

@@ -12,7 +12,7 @@ pattern = Pattern(
     # In the guide 8 work-groups of 320 stand against 24 of 224, which are twice as many work-items with three times the
     # work. Here all launches have the same work-items and elements; each of them fills the device several times.
     presets={
-        "smoke": {"n": 1 << 16},
+        "smoke": {"n": (1 << 16, 65521)},
         "default": {"n": {"cpu": 1 << 18, "gpu": 1 << 21}},  # in the last cache
         "guide": {"n": 24 * (1 << 17)},
     },

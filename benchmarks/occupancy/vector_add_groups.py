@@ -14,7 +14,7 @@ pattern = Pattern(
     # data leave the last cache, so its times (G 788 to 806) do not show occupancy. Here all variants add the same
     # elements in one pass, and the groups share them.
     presets={
-        "smoke": {"n": 1 << 16},
+        "smoke": {"n": (1 << 16, 65521)},
         # the three arrays in the last cache, so that memory limits nobody
         "default": {"n": {"cpu": 1 << 18, "gpu": 1 << 21}},
         "guide": {"n": 3 * 5 * 7 * (1 << 17)},

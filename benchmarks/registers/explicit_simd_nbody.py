@@ -15,7 +15,7 @@ pattern = Pattern(
     guide="OpenMP Offload / Prefetching",
     lesson="Where the compiler takes 32 lanes, 16 may be better; what is the same for all lanes, a thread needs once.",
     presets={
-        "smoke": {"n": 1 << 9, "sources": 1 << 9},
+        "smoke": {"n": (1 << 9, 509), "sources": 1 << 9},
         "default": {"n": {"cpu": 1 << 12, "gpu": fit(1 << 12, per_lane=1)}, "sources": 1 << 12},
         # of the guide's published program; one work-item for each of 4096 targets leaves most of its GPU idle
         "guide": {"n": 4096, "sources": 32768},

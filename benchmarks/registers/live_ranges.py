@@ -11,7 +11,7 @@ pattern = Pattern(
     guide="Registers and Performance / Optimizing Register Spills",
     lesson="Registers hold what is still needed: read a value late, and compute again what is cheap to compute.",
     presets={
-        "smoke": {"n": 1 << 10},
+        "smoke": {"n": (1 << 10, 1021)},
         "default": {"n": {"cpu": 1 << 16, "gpu": fit(1 << 16, per_lane=1)}},
         "guide": {"n": 1 << 20},  # ours: the guide names the techniques and has no program
     },

@@ -11,7 +11,7 @@ pattern = Pattern(
     guide="Registers and Performance / Optimizing Register Spills",
     lesson="A loop that does many things needs registers for all of them at once: break it into several.",
     presets={
-        "smoke": {"n": 1 << 10},
+        "smoke": {"n": (1 << 10, 1021)},
         "default": {"n": {"cpu": 1 << 13, "gpu": fit(1 << 16, per_lane=1)}},
         "guide": {"n": 1 << 20},  # ours: the guide has no program for this advice
     },

@@ -11,7 +11,7 @@ pattern = Pattern(
     guide="Registers and Performance / Optimizing Register Spills",
     lesson="Try several factors of unrolling: each further step of a loop brings variables that need registers.",
     presets={
-        "smoke": {"n": 1 << 10},
+        "smoke": {"n": (1 << 10, 1021)},
         "default": {"n": {"cpu": 1 << 14, "gpu": fit(1 << 16, per_lane=1)}},
         "guide": {"n": 1 << 20},  # ours: the guide has no program for this advice
     },

@@ -13,7 +13,7 @@ pattern = Pattern(
     guide="Registers and Performance / Optimizing Register Spills",
     lesson="32 private bins of 64 bits are too many for registers; none counts beyond 2048, so 32 bits are enough.",
     presets={
-        "smoke": {"n": 1 << 15},
+        "smoke": {"n": (1 << 15, 3 * 16384)},
         "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 24, per_lane=256)}},
         "guide": {"n": 4096 * 4096},
     },

@@ -12,7 +12,7 @@ pattern = Pattern(
     lesson="A stream runs at the rate of the farthest memory, and the faster, the more of it are reads.",
     # Look at the fraction of the roof, too: on an Iris Xe MAX the guide saw 88 % of the theoretical one (G 21701).
     presets={
-        "smoke": {"n": 1 << 16},
+        "smoke": {"n": (1 << 16, 65521)},
         # the two arrays of a copy are together at least four times as large as the last cache
         "default": {"n": {"cpu": 1 << 22, "gpu": fit(1 << 25, per_lane=16, per_cache_byte=0.5)}},
         "guide": {"n": 1 << 27},  # the guide names no size; its kernels move over 100 GB in all

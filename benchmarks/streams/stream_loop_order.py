@@ -21,7 +21,7 @@ pattern = Pattern(
     # (G 18004 to 18120). A run sees one device, so that factor is a comparison of two runs. What one device can say is
     # asked here: the order of the loops, the shape, and whether one dimension is as good as three.
     presets={
-        "smoke": {"short": 16, "middle": 32, "long": 128},
+        "smoke": {"short": (16, 13), "middle": 32, "long": 128},
         "default": {
             "short": 64,
             "middle": {"cpu": 64, "gpu": 256},

@@ -14,7 +14,7 @@ pattern = Pattern(
     # of the work-items there. On a device of one part the same lines are only read in another order, so no effect is
     # the answer to be expected there; a difference tells that its memory is not one part after all.
     presets={
-        "smoke": {"n": 1 << 15},
+        "smoke": {"n": (1 << 15, 31 * 1024)},
         # three arrays of 8-byte elements, together six times as large as the last cache
         "default": {"n": {"cpu": 1 << 20, "gpu": fit(1 << 24, per_lane=16, per_cache_byte=0.25)}},
         "guide": {"n": 256_000_000},

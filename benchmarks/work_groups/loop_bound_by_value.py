@@ -13,7 +13,7 @@ pattern = Pattern(
     guide="OpenMP Offload Best Practices / Do Not Map Loop Bounds to Get Better ND-Range Partitioning",
     lesson="A bound that stands in device memory makes a launch that fills any GPU, and an if in every work-item.",
     # The guide's index arithmetic runs beyond its arrays (it lacks a remainder at G 12935); this one does not.
-    presets={"smoke": {"blocks": 2}, "default": {"blocks": 8}, "guide": {"blocks": 8}},
+    presets={"smoke": {"blocks": (2, 3)}, "default": {"blocks": 8}, "guide": {"blocks": 8}},
     axes={"work_group_size": (64,)},  # of the exact launch (G 13029)
     metric="wall",  # the bound's way to the device counts
     rtol=1e-5,  # sums of 16 products in single precision

@@ -11,7 +11,7 @@ pattern = Pattern(
     guide="Kernels / Considerations for Selecting Work-Group Size",
     lesson="Without barriers and SLM the work-group's size does not matter, if it is not less than two sub-groups.",
     presets={
-        "smoke": {"n": 1 << 16},
+        "smoke": {"n": (1 << 16, 65521)},
         "default": {"n": {"cpu": 1 << 21, "gpu": fit(1 << 25, per_lane=16, per_cache_byte=0.5)}},
         "guide": {"n": 32 << 20},
     },

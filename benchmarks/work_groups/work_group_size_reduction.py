@@ -13,7 +13,7 @@ pattern = Pattern(
     # In the guide the number of work-items is the data's length over the work-group's size, so that 1024 items a group
     # leave a 64th of the parallelism of 16. Here all launches have the same work-items, and only the cut differs.
     presets={
-        "smoke": {"n": 1 << 16},
+        "smoke": {"n": (1 << 16, 65521)},
         "default": {"n": {"cpu": 1 << 22, "gpu": fit(1 << 25, per_lane=16, per_cache_byte=1)}},
         "guide": {"n": 10 << 20},
     },
