@@ -6,6 +6,7 @@ import numpy as np
 
 from harness import Claim, Pattern, Problem, device_func, fit, kernel, output
 from harness import kernel_api as kapi
+from harness.dpex import load_numba_dpex
 
 pattern = Pattern(
     name="random_numbers",
@@ -113,4 +114,5 @@ def several_an_engine(session, p, work_group_size):
 @pattern.antipattern(claim=Claim("error", kind="random", source="G 5838"))
 def rand_in_kernel(session, p):
     """The host's generator, called in the kernel: no code for a device comes of it."""
+    load_numba_dpex()  # where nothing compiles kernels, nothing is to be seen
     session.launch(library_of_the_host, kapi.Range(p.n), p.y)

@@ -13,6 +13,7 @@ from harness.errors import Unsupported, named
 from harness.patterns.declaration import PatternInfo
 from harness.patterns.pattern import Variant
 from harness.patterns.plan import Family, build_plan
+from harness.patterns.problem import Problem
 from harness.runner.worker.bound_problem import Binding, Bound
 from harness.runner.worker.prepare import find_pattern, make_problem
 from harness.runner.worker.variant_run import accepted, start
@@ -68,7 +69,7 @@ def collect_kernels(device: str, patterns: Sequence[PatternInfo], known: Callabl
 
 def _collect_family(session: CompilingSession, info: PatternInfo, family: Family) -> Iterator[str]:
     pattern = find_pattern(info.source, info.name)
-    made: dict[str, Binding] = {}
+    made: dict[str, tuple[Problem, Binding]] = {}
     failures: dict[str, None] = {}
     for concrete in _on_devices(family):
         session.sub_group_size = concrete.sub_group_size
@@ -77,11 +78,14 @@ def _collect_family(session: CompilingSession, info: PatternInfo, family: Family
         key = repr(accepted(pattern.make_problem, numbers)) if pattern.make_problem else ""
         if key not in made:
             made.clear()
-            made[key] = Binding(make_problem(pattern, numbers, 0), numbers, DeviceMemory(session.queue))
-        bound = Bound(**{**vars(made[key].bound), **numbers})
+            problem = make_problem(pattern, numbers, 0)
+            made[key] = problem, Binding(problem, numbers, DeviceMemory(session.queue))
+        problem, binding = made[key]
+        others = {name: number for name, number in numbers.items() if name not in problem.fields}
+        bound = Bound(**{**vars(binding.bound), **others})
         for variant in pattern.variants.values():
             failure = run_variant(session, variant, bound, concrete.axes)
-            if failure:
+            if failure and not any(claim.word == "error" for claim in variant.claims):
                 failures[f"{info.name}/{variant.name}: {failure}"] = None
     session.release()
     yield from failures

@@ -62,8 +62,9 @@ class Recorder:
         try:
             key = shipped_key(kernel, signature)
         except UnknownIdentity as error:
+            compiled = self._source(kernel, signature, None)  # what does not compile is not lacking
             self.unknown[f"{file.name}: {name}"] = str(error)
-            return self._source(kernel, signature, None)
+            return compiled
         if key not in self._given:
             self._given[key] = self._asked(kernel, signature)
             if self._only in (None, file):
