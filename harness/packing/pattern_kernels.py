@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -49,8 +50,8 @@ class CompilingSession(Session):
 def collect_kernels(device: str, patterns: Sequence[PatternInfo], known: Callable[[], int]) -> Iterator[str]:
     """Ask for every kernel of some patterns; gives a line for each variant that fails.
 
-    Where a second preset asks for no kernel that the first did not, sizes are no part of the kernels, and the others
-    are left out: the guide's problems may not fit this machine.
+    Where the second preset's sizes ask for no kernel that the first did not, on a CPU, where they are smallest, sizes
+    are no part of the kernels, and all others are left out: large problems take long, and may not fit this machine.
 
     Args:
         device: SYCL filter string: any that has memory.
@@ -59,19 +60,31 @@ def collect_kernels(device: str, patterns: Sequence[PatternInfo], known: Callabl
     """
     session = CompilingSession(Session.on(device).queue, CompilingStore())
     for info in patterns:
-        for number, preset in enumerate(info.presets):
+        first, *others = info.presets
+        yield from _collect_preset(session, info, first, tuple(DeviceClass))
+        for preset in others:
             before = known()
-            for family in build_plan([info], preset):
-                yield from _collect_family(session, info, family)
-            if number and known() == before:
+            yield from _collect_preset(session, info, preset, (DeviceClass.CPU,))
+            if known() == before:
                 break
+            yield from _collect_preset(session, info, preset, tuple(DeviceClass))
 
 
-def _collect_family(session: CompilingSession, info: PatternInfo, family: Family) -> Iterator[str]:
+def _collect_preset(
+    session: CompilingSession, info: PatternInfo, preset: str, device_classes: Sequence[DeviceClass]
+) -> Iterator[str]:
+    for family in build_plan([info], preset):
+        yield from _collect_family(session, info, family, device_classes)
+        gc.collect()  # what variants prepared refers to itself, and holds arrays
+
+
+def _collect_family(
+    session: CompilingSession, info: PatternInfo, family: Family, device_classes: Sequence[DeviceClass]
+) -> Iterator[str]:
     pattern = find_pattern(info.source, info.name)
     made: dict[str, tuple[Problem, Binding]] = {}
     failures: dict[str, None] = {}
-    for concrete in _on_devices(family):
+    for concrete in _on_devices(family, device_classes):
         session.sub_group_size = concrete.sub_group_size
         numbers = concrete.numbers
         # one problem at a time: those of the guide are large
@@ -116,10 +129,10 @@ class _OnDevice:
         self.numbers: dict[str, Any] = {**concrete.sizes, **concrete.axes}
 
 
-def _on_devices(family: Family) -> list[_OnDevice]:
+def _on_devices(family: Family, device_classes: Sequence[DeviceClass]) -> list[_OnDevice]:
     """One for each class of devices that differ in sizes, and each sub-group size."""
     seen: dict[str, _OnDevice] = {}
-    for device_class in DeviceClass:
+    for device_class in device_classes:
         for size in SUB_GROUP_SIZES:
             one = _OnDevice(family, device_class, size)
             seen.setdefault(f"{one.numbers} {size}", one)
