@@ -15,7 +15,7 @@ pattern = Pattern(
     # The guide's joint_matrix is no part of numba-dpex, so this is OpenCL C. What tiles save is seen without a GPU, by
     # `xebench isa --gpu pvc --keep FOLDER`: one_tile loads 16 times for each dpas instruction, eight_tiles 6 times.
     presets={
-        "smoke": {"n": 128},
+        "smoke": {"n": (128, 192)},
         "default": {"n": {"cpu": 256, "gpu": 2048}},
         "guide": {"n": 4096},  # the guide names no size
     },

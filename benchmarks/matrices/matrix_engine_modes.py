@@ -15,7 +15,7 @@ pattern = Pattern(
     # The guide lets oneMKL do it. Here matrices are split into terms, which counts, and the engine multiplies the pairs
     # of terms that matter. What each mode costs in digits: 16, 8 and 0 bits of the 24 are lost in each factor.
     presets={
-        "smoke": {"n": 128},
+        "smoke": {"n": (128, 192)},
         "default": {"n": {"cpu": 256, "gpu": 2048}},
         "guide": {"n": 4096},  # the guide names no size
     },

@@ -83,7 +83,8 @@ def lanes_32(session, p, values, work_group_size):
 
 # Latency and registers of a thread are all that the guide speaks of: time may go either way.
 @pattern.optimized(
-    claim=Claim("spills", against="lanes_32", on=("gpu",), where={"values": 64}, strength="implied", source="G 493")
+    claim=Claim("spills", against="lanes_32", on=("gpu",), where={"values": 64}, strength="implied", source="G 493"),
+    requires=("sub_group_size=16",),
 )
 def lanes_16(session, p, values, work_group_size):
     """Threads of 16 lanes, each lane with twice the registers."""

@@ -11,7 +11,7 @@ pattern = Pattern(
     guide="Registers and Performance / Optimizing Register Spills",
     lesson="A private variable is nobody else's: declared volatile, or used by its address, it must lie in memory.",
     presets={
-        "smoke": {"n": 1 << 15},
+        "smoke": {"n": (1 << 15, 3 << 14)},
         "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 24, per_lane=256)}},
         "guide": {"n": 4096 * 4096},
     },

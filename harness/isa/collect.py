@@ -38,6 +38,7 @@ class KernelLaunch:
         local_bytes: shared local memory of a work-group in ``LocalAccessor`` arguments.
         language: of the code, ``spirv`` or ``opencl``.
         sized_here: the variant asked for the number of compute units of the device here.
+        requires: capabilities that the pattern or the variant asks of a device.
     """
 
     pattern: str
@@ -54,6 +55,7 @@ class KernelLaunch:
     local_bytes: int = 0
     language: str = "spirv"
     sized_here: bool = False
+    requires: tuple[str, ...] = ()
 
     @property
     def identity(self) -> tuple[str, str, tuple[str, ...]]:

@@ -53,7 +53,7 @@ class _Collector:
         self._session = Session(queue, KernelStore(observer=self._note))
         self._session.device = self._device = _AskedDevice(device)
         direct_calls.install()
-        self._of: dict[str, str] = {}
+        self._of: dict[str, Any] = {}
         self._noted: set[tuple[str, str, tuple[str, ...]]] = set()
 
     def collect(self, request: CollectFamily) -> None:
@@ -79,6 +79,7 @@ class _Collector:
                 "variant": name,
                 "role": variant.role,
                 "axes": request.axes_json,
+                "requires": (*pattern.requires, *variant.requires),
             }
             self._device.asked = False
             self._noted.clear()

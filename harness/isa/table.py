@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.gpu_model.gpu_parameters import GpuError
+from harness.gpu_model.gpus import find_gpu
 from harness.isa.collect import KernelLaunch
 from harness.isa.columns import ISA
 from harness.isa.compilation import Compiled, Compiler, Source, Target
@@ -82,7 +84,8 @@ def compile_launches(
 ) -> list[KernelOnGpu]:
     """Compile kernels for GPUs, in the order of the launches.
 
-    A kernel that a variant launches at several points of its axes counts once.
+    A kernel that a variant launches at several points of its axes counts once. One that needs double precision, or a
+    matrix engine of other lanes, is skipped for GPUs without: compilers take some of these, and call what there is not.
 
     Args:
         launches: the kernels.
@@ -97,8 +100,27 @@ def compile_launches(
         for launch in reversed(unique.values())
         for target in wanted
     ]
-    results = compile_all(compiler, [(source, target) for _, source, target in plan], cache)
-    return [_kernel(launch, target, compiler, results[source.sha256, target], keep) for launch, source, target in plan]
+    fit = [(source, target) for launch, source, target in plan if not _lacking(launch, target.gpu)]
+    results = compile_all(compiler, fit, cache)
+    return [
+        KernelOnGpu(launch, target, compiler, "skipped", lacking)
+        if (lacking := _lacking(launch, target.gpu))
+        else _kernel(launch, target, compiler, results[source.sha256, target], keep)
+        for launch, source, target in plan
+    ]
+
+
+def _lacking(launch: KernelLaunch, name: str) -> str:
+    """What a kernel requires and a GPU lacks, as far as the catalogue of GPUs tells; or ""."""
+    try:
+        gpu = find_gpu(name)
+    except GpuError:
+        return ""
+    lanes = [int(what.partition("=")[2]) for what in launch.requires if what.startswith("matrix_lanes=")]
+    if any(gpu.matrix_lanes != wanted for wanted in lanes):
+        engine = f"has one of {gpu.matrix_lanes}" if gpu.matrix_lanes else "has none"
+        return f"needs a matrix engine (XMX) of {lanes[0]} lanes, {name} {engine}"
+    return f"needs fp64, which {name} lacks" if "fp64" in launch.requires and not gpu.fp64 else ""
 
 
 def _options(launch: KernelLaunch, target: Target) -> tuple[str, ...]:

@@ -33,7 +33,8 @@ def as_text(infos: Sequence[PatternInfo], width: int | None = None) -> str:
     for chapter, members in groupby(in_order, key=lambda info: info.chapter):
         lines.append(f"\n{chapter}")
         for info in members:
-            lines.append(f"  {info.name}  [{', '.join(info.catalogue)}]  {info.metric}")
+            heading = f"{info.name}  [{', '.join(info.catalogue)}]  {info.metric}"
+            lines += textwrap.wrap(heading, width - 2, initial_indent="  ", subsequent_indent=" " * 6)
             lines += textwrap.wrap(info.lesson, width - 6, initial_indent=" " * 6, subsequent_indent=" " * 6)
             variants = ", ".join(f"{v.name} ({v.role})" for v in info.variants)
             lines += textwrap.wrap(variants, width - 6, initial_indent=" " * 6, subsequent_indent=" " * 8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import struct
 from collections.abc import Sequence
 from dataclasses import replace
@@ -44,11 +45,13 @@ class Asked:
     def note(self, kernel: Any, index_space: Any, arguments: Sequence[Any]) -> None:
         """Compare a launch with what the device has."""
         from harness.dpex.decorators import options_of
+        from harness.dpex.foreign_kernel import ForeignKernel
         from harness.dpex.launch_limits import check_index_space
         from harness.dpex.signature import signature_of
 
         self.launches += 1
-        name, options = kernel.py_func.__name__, options_of(kernel)
+        options = options_of(kernel)
+        name = kernel.name if isinstance(kernel, ForeignKernel) else kernel.py_func.__name__
         signature = signature_of(kernel, index_space, arguments)
         as_built = SimpleNamespace(
             compiled=SimpleNamespace(name=name, signature=signature, options=options),
@@ -63,7 +66,10 @@ class Asked:
         local_bytes = sum(map(_local_bytes, arguments))
         if local_bytes > SMALL.local_memory_bytes:
             self.lacking.append(f"kernel {name} asks for {local_bytes} bytes of local memory")
-        wide = capabilities(kernel, signature) & {"Float64", "Float16"}
+        if isinstance(kernel, ForeignKernel):
+            wide = {word for word in ("double", "half") if re.search(rf"\b{word}\d*\b", kernel.opencl_c)}
+        else:
+            wide = capabilities(kernel, signature) & {"Float64", "Float16"}
         if wide:
             self.lacking.append(f"kernel {name} needs {', '.join(wide)}: say requires or mend it")
 

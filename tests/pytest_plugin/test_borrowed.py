@@ -15,6 +15,7 @@ def test_the_installed_pytest_benchmark_has_every_name(benchmark: BenchmarkFixtu
     borrowed.check(benchmark)
     ticks = iter(range(1000))
     borrowed.set_timer(benchmark, lambda: next(ticks), 1.0)
+    benchmark.disabled = False  # as it is in processes of xdist
     benchmark.pedantic(lambda: None, rounds=3)
     assert benchmark.stats.stats.data == [1, 1, 1], "it reads the timer that it was given"
     before = borrowed.max_time_s(benchmark)
