@@ -7,6 +7,7 @@ from harness import kernel_api as kapi
 
 pattern = Pattern(
     name="sub_group_width",
+    catalogue=("sub_group_size_knob",),
     guide="Thread Mapping and GPU Occupancy / Mapping Work-Groups to Xe-cores for Maximum Occupancy",
     lesson="Twice the lanes are half the threads, each of which takes longer and has half the registers for a lane.",
     # What to look for: at few values both fit. At many, sub-groups of 32 spill to memory, and those of 16 do not, or
