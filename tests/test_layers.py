@@ -51,7 +51,7 @@ def test_importing_a_benchmark_compiles_nothing() -> None:
     script = (
         "import harness.runtime as r; r.load(); import time, importlib; import numba_dpex;"
         "m = importlib.import_module('benchmarks.slm.slm_convolution_cache');"
-        "print(len(m.read_global.signatures) if hasattr(m.read_global, 'signatures') else 0)"
+        "print(len(m.read_slm.signatures) if hasattr(m.read_slm, 'signatures') else 0)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "0"

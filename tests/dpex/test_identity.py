@@ -112,7 +112,7 @@ def test_what_nobody_can_tell_is_no_identity() -> None:
     with pytest.raises(UnknownIdentity, match="object object"):
         source_digest(kernel(of_value(object())))
     namespace: dict[str, Any] = {}
-    exec("def run(item, x):\n    x[0] = 1\n", namespace)
+    exec(compile("def run(item, x):\n    x[0] = 1\n", "<made>", "exec"), namespace)
     with pytest.raises(UnknownIdentity, match="run, whose source is not in a file"):
         source_digest(kernel(namespace["run"]))
 

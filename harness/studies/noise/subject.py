@@ -92,11 +92,11 @@ class Subject:
         since a processor's clock and its neighbours change from one round to another.
         """
         trips = [round(self._trips * length) for length in LENGTHS]
-        cases = [(kernel, length) for kernel in range(len(_KERNELS)) for length in range(len(trips))]
+        cases = [(side, length) for side in range(len(_KERNELS)) for length in range(len(trips))]
         for _ in range(rounds):
             times = np.empty((len(_KERNELS), len(trips)))
-            for kernel, length in source.sample(cases, len(cases)):
-                times[kernel, length] = self.wall_ns(self._program(_KERNELS[kernel], trips[length]))
+            for side, length in source.sample(cases, len(cases)):
+                times[side, length] = self.wall_ns(self._program(_KERNELS[side], trips[length]))
             self._rounds.append(times)
 
     def calibration(self) -> Calibration:
