@@ -44,11 +44,13 @@ class Asked:
     def note(self, kernel: Any, index_space: Any, arguments: Sequence[Any]) -> None:
         """Compare a launch with what the device has."""
         from harness.dpex.decorators import options_of
+        from harness.dpex.foreign_kernel import ForeignKernel
         from harness.dpex.launch_limits import check_index_space
         from harness.dpex.signature import signature_of
 
         self.launches += 1
-        name, options = kernel.py_func.__name__, options_of(kernel)
+        foreign = isinstance(kernel, ForeignKernel)
+        name, options = (kernel.name, kernel.options) if foreign else (kernel.py_func.__name__, options_of(kernel))
         signature = signature_of(kernel, index_space, arguments)
         as_built = SimpleNamespace(
             compiled=SimpleNamespace(name=name, signature=signature, options=options),
@@ -63,7 +65,7 @@ class Asked:
         local_bytes = sum(map(_local_bytes, arguments))
         if local_bytes > SMALL.local_memory_bytes:
             self.lacking.append(f"kernel {name} asks for {local_bytes} bytes of local memory")
-        wide = capabilities(kernel, signature) & {"Float64", "Float16"}
+        wide = set() if foreign else capabilities(kernel, signature) & {"Float64", "Float16"}
         if wide:
             self.lacking.append(f"kernel {name} needs {', '.join(wide)}: say requires or mend it")
 
@@ -172,6 +174,7 @@ def _dtype(field: Any) -> Any:
     return np.dtype(field.initial.dtype if hasattr(field, "initial") else field.dtype)
 
 
+@pytest.mark.compiler
 @pytest.mark.device
 def test_what_is_lacking_is_seen(session: Any) -> None:
     from harness.dpex import kernel, kernel_api
