@@ -14,17 +14,16 @@ pytestmark = pytest.mark.device
 
 #: Submits the same kernel eight times: waiting for each leaves the device idle in between.
 WAITS = """
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from harness import Pattern, Problem, output
+from harness import Pattern, Problem, kernel, output
+from harness import kernel_api as kapi
 
 SIZES = {"n": 1 << 10}
 PRESETS = {"smoke": SIZES, "default": SIZES}
 pattern = Pattern("waits", guide="none", lesson="Do not wait.", metric="gaps", presets=PRESETS)
 
-@dpex.kernel
+@kernel
 def double(item: kapi.Item, x, y):
     y[item.get_id(0)] = x[item.get_id(0)] + x[item.get_id(0)]
 
@@ -51,20 +50,20 @@ def wait_at_the_end(session, p):
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy with the sections that this module tests, and a run of the pattern and of one with the metric."""
-    copy = copy_with(tmp_path_factory.mktemp("copy"), "A pattern", "A metric", "A probe")
+    """A copy with the sections that this module tests."""
+    return copy_with(tmp_path_factory.mktemp("copy"), "A pattern", "A metric", "A probe")
+
+
+@pytest.fixture(scope="module")
+def tables(copy: Path) -> dict[str, pd.DataFrame]:
+    """The tables of a run of the pattern and of one with the metric."""
     (copy / "waits.py").write_text(WAITS)
     run = ("run", "one_pass", "waits", "--path", "waits.py", "--preset", "smoke", "--device", "cpu", "--output", "run")
     python_m(copy, "harness", *run, "--budget", "0.1")
-    return copy
-
-
-@pytest.fixture
-def tables(copy: Path) -> dict[str, pd.DataFrame]:
-    """The tables of the run."""
     return {path.stem: pd.read_parquet(path) for path in (copy / "run").glob("*.parquet")}
 
 
+@pytest.mark.compiler
 def test_a_pattern_is_a_file(tables: dict[str, pd.DataFrame]) -> None:
     cases = tables["cases"].query("pattern == 'one_pass'")
     assert set(cases["source"]) == {"benchmarks/fusion/one_pass.py"}
@@ -72,6 +71,7 @@ def test_a_pattern_is_a_file(tables: dict[str, pd.DataFrame]) -> None:
     assert (tables["pairs"].query("pattern == 'one_pass'")["speedup"] > 0).all()
 
 
+@pytest.mark.compiler
 def test_a_metric_is_a_row_and_a_function(tables: dict[str, pd.DataFrame]) -> None:
     cases = tables["cases"].query("pattern == 'waits'")
     assert set(cases["metric"]) == {"gaps"} and set(cases["status"]) == {"ok"}

@@ -46,6 +46,7 @@ def test_cheap_imports_stay_cheap(code: str) -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.compiler
 def test_importing_a_benchmark_compiles_nothing() -> None:
     script = (
         "import harness.runtime as r; r.load(); import time, importlib; import numba_dpex;"

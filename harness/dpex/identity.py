@@ -185,9 +185,11 @@ class Identity:
 
     def _add_module(self, module: ModuleType, attributes: frozenset[str]) -> None:
         name = "kernel_api" if module.__name__.endswith("dpex.kernel_api") else module.__name__
-        self._token("module", name)
         if _trusted(module.__name__):
+            self._token("module", name)
             return
+        # where its folder lies is no part of it, as it is of the packages that pattern files are in
+        self._token("module", name.rpartition(".")[2])
         for attribute in sorted(attributes):
             if hasattr(module, attribute):
                 self._token("attribute", attribute)

@@ -50,8 +50,8 @@ class Asked:
         from harness.dpex.signature import signature_of
 
         self.launches += 1
-        options = options_of(kernel)
-        name = kernel.name if isinstance(kernel, ForeignKernel) else kernel.py_func.__name__
+        foreign = isinstance(kernel, ForeignKernel)
+        name, options = (kernel.name, kernel.options) if foreign else (kernel.py_func.__name__, options_of(kernel))
         signature = signature_of(kernel, index_space, arguments)
         as_built = SimpleNamespace(
             compiled=SimpleNamespace(name=name, signature=signature, options=options),
@@ -66,7 +66,7 @@ class Asked:
         local_bytes = sum(map(_local_bytes, arguments))
         if local_bytes > SMALL.local_memory_bytes:
             self.lacking.append(f"kernel {name} asks for {local_bytes} bytes of local memory")
-        if isinstance(kernel, ForeignKernel):
+        if foreign:
             wide = {word for word in ("double", "half") if re.search(rf"\b{word}\d*\b", kernel.opencl_c)}
         else:
             wide = capabilities(kernel, signature) & {"Float64", "Float16"}
@@ -178,6 +178,7 @@ def _dtype(field: Any) -> Any:
     return np.dtype(field.initial.dtype if hasattr(field, "initial") else field.dtype)
 
 
+@pytest.mark.compiler
 @pytest.mark.device
 def test_what_is_lacking_is_seen(session: Any) -> None:
     from harness.dpex import kernel, kernel_api

@@ -121,7 +121,7 @@ def test_what_may_be_right_is_left_alone(kernel: Callable[..., None]) -> None:
 
 def test_a_function_without_source_is_left_alone() -> None:
     namespace: dict[str, Any] = {}
-    exec("def made(item, x):\n    x[0] = 1\n", namespace)
+    exec(compile("def made(item, x):\n    x[0] = 1\n", "<made>", "exec"), namespace)
     assert find_divergent_call(namespace["made"]) is None
 
 

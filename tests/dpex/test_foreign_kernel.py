@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import dpctl.tensor as dpt
 import numpy as np
 import pytest
 
@@ -30,6 +29,7 @@ from harness.dpex import (
 from harness.dpex import kernel_api as kapi
 from harness.dpex.foreign_kernel import ForeignKernel, foreign_digest
 from harness.dpex.packs import shipped_spirv
+from harness.runtime.tensor import tensor as dpt
 from harness.session.session import Session
 
 pytestmark = pytest.mark.device
@@ -160,6 +160,7 @@ def test_kernels_of_one_text_are_not_mixed_up(session: Session, scale: ForeignKe
     assert dpt.asnumpy(x).tolist() == [2.0] * 32 + [1.0] * 32
 
 
+@pytest.mark.compiler
 def test_spirv_of_a_file_or_of_bytes(session: Session, x: Any, tmp_path: Path) -> None:
     @kernel
     def fill(item: kapi.Item, y: Any) -> None:

@@ -1,5 +1,6 @@
 """What a kernel is told by: the same on both stacks, another for everything that changes what it computes."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,38 @@ from harness.dpex import KernelOptions, device_func, kernel, kernel_api, sub_gro
 from harness.dpex.identity import UnknownIdentity, shipped_key, source_digest
 from harness.dpex.signature import ArrayType, Signature
 from harness.dpex.source_kernel import SourceFunction, SourceKernel
+from harness.patterns.pattern_file import load_file
 
 NUMPY_ERRORS = {"error_model": "numpy"}
+
+#: A pattern file whose kernel refers to a module beside it.
+OF_A_NEIGHBOUR = """
+from harness import Pattern, Problem, kernel, output
+from harness import kernel_api as kapi
+from . import sizes
+
+pattern = Pattern("mine", guide="none", lesson="Any.", presets={"smoke": {"n": 8}, "default": {"n": 8}})
+
+@kernel
+def widths(item: kapi.Item, y):
+    y[item.get_id(0)] = sizes.WIDTH
+
+@pattern.problem
+def problem(rng, n):
+    return Problem(y=output(n, "int32"))
+
+@pattern.reference
+def expected(p):
+    return {"y": [8] * p.n}
+
+@pattern.naive
+def write(session, p):
+    session.launch(widths, kapi.Range(p.n), p.y)
+
+@pattern.optimized
+def again(session, p):
+    session.launch(widths, kapi.Range(p.n), p.y)
+"""
 
 
 def doubled(item: kernel_api.Item, x: Any) -> None:
@@ -81,6 +112,18 @@ def test_what_nobody_can_tell_is_no_identity() -> None:
     with pytest.raises(UnknownIdentity, match="object object"):
         source_digest(kernel(of_value(object())))
     namespace: dict[str, Any] = {}
-    exec("def run(item, x):\n    x[0] = 1\n", namespace)
+    exec(compile("def run(item, x):\n    x[0] = 1\n", "<made>", "exec"), namespace)
     with pytest.raises(UnknownIdentity, match="run, whose source is not in a file"):
         source_digest(kernel(namespace["run"]))
+
+
+def test_where_a_pattern_file_lies_does_not_count(tmp_path: Path) -> None:
+    digests = set()
+    for place in ("here", "there"):
+        folder = tmp_path / place / "chapter"
+        folder.mkdir(parents=True)
+        (folder / "sizes.py").write_text("WIDTH = 8\n")
+        (folder / "mine.py").write_text(OF_A_NEIGHBOUR)
+        (pattern,) = load_file(folder / "mine.py")
+        digests.add(source_digest(pattern.variants["write"].function.__globals__["widths"]))
+    assert len(digests) == 1

@@ -109,9 +109,8 @@ def test_the_same_module_with_other_build_options_is_built_for_itself(session: A
 
 
 def test_what_is_kept_of_a_kernel_tells_how_it_was_launched_first(session: Any) -> None:
-    from numba_dpex import kernel_api as kapi
-
     from harness.dpex import kernel
+    from harness.dpex import kernel_api as kapi
 
     @kernel(sub_group_size=16)
     def through_slm(item: kapi.NdItem, y, scratch):  # type: ignore[no-untyped-def]

@@ -23,10 +23,11 @@ def record(file: Path) -> None:
     from harness.dpex import compiler
     from harness.kernel_pack import pack_beside, write_pack
     from harness.packing.__main__ import PACKAGES
+    from harness.packing.opencl_modules import OpenCLModules
     from harness.packing.recorder import Recorder
     from harness.runtime import pins
 
-    recorder = Recorder(compiler.of_this_stack, only=file)
+    recorder = Recorder(compiler.of_this_stack, OpenCLModules(pack_beside(file)).module, only=file)
     compiler.use_source(recorder)
     if status := pytest.main([str(file), "-q", "-p", "no:xdist"]):
         sys.exit(f"{file.name}: its tests fail: nothing is written (status {status:d})")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import dpctl.tensor as dpt
 import numpy as np
 import pytest
 from isa_kit import needs_ocloc
@@ -21,6 +20,7 @@ from harness.kernel_pack import write_pack
 from harness.packing import opencl_modules
 from harness.packing.opencl_modules import OCLOC, OpenCLModules
 from harness.packing.recorder import Recorder
+from harness.runtime.tensor import tensor as dpt
 from harness.session.session import Session
 
 pytestmark = pytest.mark.device

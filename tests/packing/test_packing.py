@@ -12,7 +12,7 @@ from current_stack import run_without_numba
 from harness.errors import XebenchError
 from harness.kernel_pack import Pack, pack_beside
 
-pytestmark = pytest.mark.device
+pytestmark = [pytest.mark.compiler, pytest.mark.device]
 
 PATTERN = """
 import numpy as np

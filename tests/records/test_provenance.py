@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.records import provenance
+from harness.runtime.stack import stack
 
 
 def git(folder: Path, *arguments: str) -> None:
@@ -34,7 +35,7 @@ def test_manifest_holds_what_the_caller_and_the_environment_know(tmp_path: Path)
     assert made["packages"]["numpy"] == metadata.version("numpy")
     assert made["packages"].keys() == set(provenance.PACKAGES)
     assert made["xebench"] == metadata.version("xebench")
-    assert made["stack"] == "pinned"
+    assert made["stack"] == stack()
     assert made["git"] is None
     assert datetime.fromisoformat(made["created"]).utcoffset() == timedelta(0)
 

@@ -48,6 +48,7 @@ def applied(root: Path, file: str, code: str) -> str:
     return text.replace(behind, f"{indent(code.strip(), ' ' * 4)}{separator}\n{behind}")
 
 
+@pytest.mark.compiler
 @pytest.mark.device
 def test_the_recipe_of_a_roof(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "harness", tmp_path / "harness")

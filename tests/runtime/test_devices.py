@@ -16,6 +16,13 @@ GPU_CL = replace(GPU, device="opencl:gpu:0", backend="opencl")
 CPU = replace(GPU, device="opencl:cpu:0", backend="opencl", device_class="cpu", name="Xeon")
 
 
+@pytest.fixture(autouse=True)
+def no_driver_is_asked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """OpenCL looks for its drivers once a process, and must not before the runtime is loaded."""
+    if not request.node.get_closest_marker("device"):
+        monkeypatch.setattr(devices, "extensions_of", lambda device: ())
+
+
 @pytest.fixture
 def nothing_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in HIDING:

@@ -10,6 +10,8 @@ import pytest
 
 from harness.runtime import libraries
 
+pytestmark = pytest.mark.usefixtures("pinned")
+
 
 @pytest.fixture
 def prefix(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:

@@ -53,6 +53,7 @@ def test_another_cpu_driver_is_a_warning(version: str) -> None:
     assert findings(intel_opencl_rt=version)["intel-opencl-rt"].status == "warning"
 
 
+@pytest.mark.usefixtures("pinned")
 def test_what_is_imported_must_be_there() -> None:
     finding = findings(dpctl=None)["dpctl"]
     assert finding.status == "error"
@@ -70,6 +71,7 @@ def test_a_module_without_metadata_is_there() -> None:
     assert found == []
 
 
+@pytest.mark.usefixtures("pinned")
 @pytest.mark.parametrize("version", [(3, 9), (3, 10), (3, 12), (3, 13)])
 def test_another_python_is_an_error(version: tuple[int, int]) -> None:
     finding = packages.python_finding(version)

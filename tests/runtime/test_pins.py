@@ -57,6 +57,7 @@ def test_what_metadata_says_of_an_extra_is_a_pin() -> None:
     assert pins.parse_pins(['numba-dpex==0.23.0 ; extra == "kernels"']) == {"numba-dpex": "0.23.0"}
 
 
+@pytest.mark.usefixtures("pinned")
 def test_mending_installs_exact_versions_without_a_resolver(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pins, "in_conda", lambda: False)
     words = shlex.split(pins.mend_command(["dpctl", "numba"], {"dpctl": "0.17.0", "numba": "0.59.1"}))
@@ -66,6 +67,7 @@ def test_mending_installs_exact_versions_without_a_resolver(monkeypatch: pytest.
     ]
 
 
+@pytest.mark.usefixtures("pinned")
 def test_mending_takes_other_pins_from_the_packages_that_need_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pins, "in_conda", lambda: False)
     needs = {"mkl-dpcpp": ["onemkl-sycl-blas (==2024.2.2)"], "intel-opencl-rt": ["tbb (==2023.*)"]}
@@ -74,6 +76,7 @@ def test_mending_takes_other_pins_from_the_packages_that_need_them(monkeypatch: 
     assert shlex.split(command)[-3:] == ["onemkl-sycl-blas==2024.2.2", "tbb==2023.*", "unheard-of"]
 
 
+@pytest.mark.usefixtures("pinned")
 def test_conda_mends_by_its_own_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "conda-meta").mkdir()
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
@@ -82,6 +85,7 @@ def test_conda_mends_by_its_own_file(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert (SOURCE.parent / "conda-env.yml").is_file()
 
 
+@pytest.mark.usefixtures("pinned")
 def test_the_environment_is_made_with_the_right_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pins, "in_conda", lambda: False)
     assert pins.environment_command("3.11").endswith("make clean install PYTHON=/path/to/python3.11")

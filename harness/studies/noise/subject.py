@@ -6,11 +6,11 @@ import random
 from collections.abc import Callable
 from typing import Any, Final
 
-import numba_dpex
 import numpy as np
 
 from harness.analysis.intervals import speedup
 from harness.analysis.statistics import Floats
+from harness.dpex import device_func, kernel
 from harness.dpex import kernel_api as kapi
 from harness.session.device_memory import DeviceMemory
 from harness.session.session import Session
@@ -31,7 +31,7 @@ ROUNDS: Final = 100
 ROUNDS_AGAIN: Final = 10
 
 
-@numba_dpex.device_func  # type: ignore[untyped-decorator]
+@device_func
 def _steps(start: Any, factor: Any, trips: Any) -> Any:
     # each step needs the one before, and the factor is not known to the compiler: no step can be saved
     a = start
@@ -40,13 +40,13 @@ def _steps(start: Any, factor: Any, trips: Any) -> Any:
     return a
 
 
-@numba_dpex.kernel(error_model="numpy")  # type: ignore[untyped-decorator]
+@kernel
 def _first(item: kapi.NdItem, x: Any, factor: Any, trips: Any) -> None:
     i = item.get_global_id(0)
     x[i] = _steps(np.float32(0.5), factor, trips)
 
 
-@numba_dpex.kernel(error_model="numpy")  # type: ignore[untyped-decorator]
+@kernel
 def _second(item: kapi.NdItem, x: Any, factor: Any, trips: Any) -> None:
     i = item.get_global_id(0)
     x[i] = _steps(np.float32(0.5), factor, trips)
@@ -92,11 +92,11 @@ class Subject:
         since a processor's clock and its neighbours change from one round to another.
         """
         trips = [round(self._trips * length) for length in LENGTHS]
-        cases = [(kernel, length) for kernel in range(len(_KERNELS)) for length in range(len(trips))]
+        cases = [(side, length) for side in range(len(_KERNELS)) for length in range(len(trips))]
         for _ in range(rounds):
             times = np.empty((len(_KERNELS), len(trips)))
-            for kernel, length in source.sample(cases, len(cases)):
-                times[kernel, length] = self.wall_ns(self._program(_KERNELS[kernel], trips[length]))
+            for side, length in source.sample(cases, len(cases)):
+                times[side, length] = self.wall_ns(self._program(_KERNELS[side], trips[length]))
             self._rounds.append(times)
 
     def calibration(self) -> Calibration:
