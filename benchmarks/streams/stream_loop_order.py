@@ -12,7 +12,6 @@ pattern = Pattern(
         "implicit_scaling_stream_1d",
         "implicit_scaling_stream_3d",
         "implicit_partition_heuristics",
-        "implicit_scaling_expectations",
     ),
     guide="Implicit Scaling / 3D STREAM",
     lesson="Whatever the shape of the launch, its fastest dimension must be the one in which elements are neighbours.",
