@@ -1,4 +1,4 @@
-"""Kernels of a session: compiled once for the types of their arguments, built once a context, launched prepared."""
+"""Kernels of a session: compiled once for the types of their arguments, built once for each context and device."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class KernelStore:
     def __init__(self, observer: LaunchObserver | None = None) -> None:
         self.observer = observer
         self._cache = SpirvCache()
-        self._built: dict[tuple[str, KernelOptions, dpctl.SyclContext, Any], DeviceKernel] = {}
+        self._built: dict[tuple[str, KernelOptions, dpctl.SyclContext, Any, Any], DeviceKernel] = {}
         self._launches: dict[Any, PreparedLaunch] = {}
         self._latest: dict[Any, PreparedLaunch] = {}
         self._kernels: dict[int, Any] = {}  # a place has a kernel's id, so the kernel must live as long
@@ -99,7 +99,8 @@ class KernelStore:
         # the same module may ask for other options of the driver's compiler
         # one text holds several kernels, for any index space
         which = (compiled.name, compiled.signature) if compiled.foreign else None
-        key = (compiled.sha256, compiled.options, queue.sycl_context, which)
+        # a context may have several devices, each with code of its own
+        key = (compiled.sha256, compiled.options, queue.sycl_context, queue.sycl_device, which)
         if key not in self._built:
             self._built[key] = build(compiled, queue)
             self._note(compiled, self._built[key].stages, cached=False)

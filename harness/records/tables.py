@@ -176,6 +176,10 @@ CASES: Final = (
         "and of the first launch of each: global_size, local_size (null where the driver chooses), local_bytes (SLM "
         "of a work-group).",
     ),
+    _text(
+        "devices",
+        "What it ran on where that is not the device alone: so many devices, or sub-devices of it, and how it was cut.",
+    ),
     _text("source", "Where the variant is defined: file and line."),
 )
 

@@ -69,6 +69,7 @@ class CaseResult(msgspec.Struct, frozen=True):
     stopped_by: str | None = ""
     kernels: str | None = "[]"
     work: Work | None = None
+    devices: str | None = None
 
     @classmethod
     def of_row(cls, row: Row) -> CaseResult:

@@ -266,7 +266,8 @@ class FamilyRun:
 
     def _send_case(self, variant: VariantRun) -> None:
         stopped_by = self.stopped_by if variant.status == Status.OK else ""
-        result = CaseResult(variant.status, variant.reason, stopped_by, json.dumps(variant.kernels), self.work)
+        kernels = json.dumps(variant.kernels)
+        result = CaseResult(variant.status, variant.reason, stopped_by, kernels, self.work, variant.devices)
         self.sender.send(messages.CaseOver(variant.name, result))
 
 

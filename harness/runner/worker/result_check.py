@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 import numpy.typing as npt
@@ -75,7 +76,7 @@ class Checker:
             self.session.wait()
             host_ns = time.perf_counter_ns() - begin
             self.rows.add_compilations(variant.name, self.session.take_compilations(), host_ns)
-            variant.kernels = self.session.take_kernels()
+            variant.kernels, variant.devices = self.session.take_kernels(), self.session.take_devices()
         self._compare(variant)
 
     def prepare(self, variant: VariantRun) -> None:
@@ -116,9 +117,9 @@ class Checker:
     def _run_again(self, variant: VariantRun, remember: Callable[[Sequence[EventTimes]], None]) -> int:
         """How many commands it submitted, but for barriers."""
         with self._inputs_kept(variant):
-            commands = self.session.measure(variant.sample).commands
-        remember([command.event_times() for command in commands])
-        return sum(command.kind != "barrier" for command in commands)
+            measured = self.session.measure(variant.sample)
+        remember(list(chain.from_iterable(measured.times_by_clock()[0])))
+        return sum(command.kind != "barrier" for command in measured.commands)
 
     def _start(self, variant: VariantRun) -> None:
         variant.sample = start(variant.variant.function, self.session, self.binding.bound, self.axes)
