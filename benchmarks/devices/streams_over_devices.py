@@ -98,7 +98,9 @@ def one_device(session, p, devices):
 
 
 # Every frame is awaited by the other device, which needs an element of it.
-@pattern.intermediate(claim=Claim("slower", against="streams_apart", strength="implied", source="G 21969 to 21987"))
+@pattern.intermediate(
+    claim=Claim("slower", against="streams_apart", on=("gpu",), strength="implied", source="G 21969 to 21987")
+)
 def every_frame_cut(session, p, devices):
     """Each device has a part of every frame; neighbouring parts exchange an element after each."""
     queues, places = session.queues_on(devices), parts.slices(p.n, [1] * devices)
@@ -131,13 +133,13 @@ def exchange(p, own):
         handed = [(own[(k + 1) % len(own)].hand_over(frame, part, [computed[k]]),) for k, part in enumerate(own)]
 
 
-@pattern.optimized(claim=Claim("faster", source="G 21987 to 21991"))
+@pattern.optimized(claim=Claim("faster", on=("gpu",), source="G 21987 to 21991"))
 def streams_apart(session, p, devices):
     """Each device has as many streams, of which it needs nothing from the others."""
     return whole_streams(session, p, session.queues_on(devices), [1] * devices)
 
 
-@pattern.optimized(claim=Claim("faster", strength="implied", source="G 21991"))
+@pattern.optimized(claim=Claim("faster", on=("gpu",), strength="implied", source="G 21991"))
 def streams_by_speed(session, p, devices):
     """Each device has as many streams as it computes in the same time; a stream is not cut."""
     queues = session.queues_on(devices)

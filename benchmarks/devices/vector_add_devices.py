@@ -37,7 +37,7 @@ def one_device(session, p, devices):
     return parts.in_parts(session, p, parts.add_elements, [first], [1])
 
 
-@pattern.optimized(claim=Claim("faster", source="G 16936 to 17000"))
+@pattern.optimized(claim=Claim("faster", on=("gpu",), source="G 16936 to 17000"))
 def equal_parts(session, p, devices):
     """As many elements for each device."""
     queues = session.queues_on(devices)
@@ -45,7 +45,7 @@ def equal_parts(session, p, devices):
 
 
 # Look for a difference from equal parts: it shows devices that are not equally fast.
-@pattern.optimized(claim=Claim("faster", strength="implied", source="G 16936 to 17000"))
+@pattern.optimized(claim=Claim("faster", on=("gpu",), strength="implied", source="G 16936 to 17000"))
 def parts_by_speed(session, p, devices):
     """As many elements for each device as it has computed in the same time, alone, before the clock started."""
     queues = session.queues_on(devices)

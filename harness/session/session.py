@@ -21,6 +21,7 @@ from harness.session import device_memory
 from harness.session.lanes import device_lanes
 from harness.session.recorder import Measured, Recorder
 from harness.session.several_devices import SeveralDevices, several_devices
+from harness.session.waits import Waits, as_sycl
 
 
 class Session:
@@ -49,6 +50,7 @@ class Session:
         self._several: dict[tuple[int, str], tuple[SeveralDevices, dpctl.SyclContext]] = {}
         self._ran_on: dict[str, None] = {}
         self._measuring = False
+        self._waits = Waits()
         self._recorder = Recorder()
         self._kernels = kernels
         self._clock = clock
@@ -82,7 +84,9 @@ class Session:
             Unsupported: the device's limits do not allow this launch.
         """
         queue = queue or self.queue
-        event = self._kernels.submit(kernel, queue, index_space, arguments, depends)
+        waits = self._waits.before_kernel(queue, depends)
+        event = self._kernels.submit(kernel, queue, index_space, arguments, waits)
+        event.queue = queue
         self._recorder.add("kernel", name_of(kernel), self._number(queue), event)
         return event
 
@@ -96,9 +100,10 @@ class Session:
     ) -> DeviceEvent:
         """Submit a copy between contiguous arrays of equal size; either may be a numpy array; returns at once."""
         queue = queue or self.queue
-        waits = [_as_sycl(event) for event in depends]
+        waits = [as_sycl(event) for event in depends]
         with direct_calls.recorded_by(None):
             event = DeviceEvent(device_memory.copy_async(queue, destination, source, waits), keep=(destination, source))
+        event.queue = queue
         self._recorder.add("copy", "memcpy", self._number(queue), event)
         return event
 
@@ -106,6 +111,7 @@ class Session:
         """Submit a fill of a contiguous device array with one value; returns at once."""
         queue = queue or self.queue
         event = fill(queue, array, value)
+        event.queue = queue
         self._recorder.add("fill", "fill", self._number(queue), event)
         return event
 
@@ -190,9 +196,10 @@ class Session:
     def barrier(self, *, queue: dpctl.SyclQueue | None = None, depends: Sequence[Any] = ()) -> DeviceEvent:
         """Submit a barrier: what comes later on the queue starts after what came before."""
         queue = queue or self.queue
-        waits = [_as_sycl(event) for event in depends]
+        waits = self._waits.before_barrier(queue, depends)
         with direct_calls.recorded_by(None):
             event = DeviceEvent(queue.submit_barrier(waits))
+        event.queue = queue
         self._recorder.add("barrier", "barrier", self._number(queue), event)
         return event
 
@@ -284,6 +291,7 @@ class Session:
         """Drop queues that a sample made, and what was built for them; the first ``keep`` stay."""
         if len(self._queues) > keep:
             self._kernels.forget(self._queues[keep:])
+            self._waits.forget(self._queues[keep:])
             del self._queues[keep:], self._clocks[keep:]
 
     @property
@@ -308,6 +316,7 @@ class Session:
         """Forget kernels, queues and sub-devices of the family that is over."""
         self._kernels.clear()
         self._several.clear()
+        self._ran_on.clear()
         self.forget_queues(1)
         self._recorder.begin()
 
@@ -343,10 +352,6 @@ class Session:
             self._queues.append(queue)
             self._clocks.append(0)
         return self._queues.index(queue)
-
-
-def _as_sycl(event: Any) -> Any:
-    return event.sycl_event if isinstance(event, DeviceEvent) else event
 
 
 def _for_dpnp(value: Any, queue: dpctl.SyclQueue) -> Any:
