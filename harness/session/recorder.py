@@ -50,12 +50,14 @@ class Measured:
         executions: the commands of each execution.
         clocks: which device's clock each queue's times are of, by the queue's number: 0 is the session's own device and
             its sub-devices. Queues beyond the last are 0, too.
+        build_ns: the part of ``host_ns`` in which the driver built kernels.
     """
 
     host_ns: int
     late_ns: int
     executions: Sequence[Sequence[CommandTimes]]
     clocks: Sequence[int] = ()
+    build_ns: int = 0
 
     @property
     def commands(self) -> list[CommandTimes]:

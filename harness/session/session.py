@@ -193,6 +193,13 @@ class Session:
             queues.append(self._new_queue(sycl_context, device, ["enable_profiling", "in_order"], clock))
         return tuple(queues)
 
+    def forget_builds(self) -> None:
+        """Have the driver build each kernel again when it is launched next; what Python compiled stays.
+
+        A driver that keeps its builds on disk may read them there: see the pattern's ``environment``.
+        """
+        self._kernels.forget_builds()
+
     def barrier(self, *, queue: dpctl.SyclQueue | None = None, depends: Sequence[Any] = ()) -> DeviceEvent:
         """Submit a barrier: what comes later on the queue starts after what came before."""
         queue = queue or self.queue
@@ -269,7 +276,7 @@ class Session:
         Executions are not let overlap, so a batch's mean is that of executions measured singly.
         """
         self.begin()
-        clock, recorder = self._clock, self._recorder
+        clock, recorder, built_before_ns = self._clock, self._recorder, self._kernels.build_ns
         with self.watching():
             self._measuring = True
             try:
@@ -285,7 +292,8 @@ class Session:
         late_ns = clock() - end
         executions = recorder.collect()
         self.begin()
-        return Measured(end - begin, late_ns, executions, tuple(self._clocks))
+        build_ns = self._kernels.build_ns - built_before_ns
+        return Measured(end - begin, late_ns, executions, tuple(self._clocks), build_ns)
 
     def forget_queues(self, keep: int) -> None:
         """Drop queues that a sample made, and what was built for them; the first ``keep`` stay."""

@@ -23,7 +23,18 @@ from harness.vocabulary import SAMPLED_STATES
 
 INFOS = discover()
 NAMES = [info.name for info in INFOS]
-CHAPTERS = {"compilation", "devices", "fusion", "matrices", "memory", "queues", "reductions", "slm", "streams", "sub_groups"}
+CHAPTERS = {
+    "compilation",
+    "devices",
+    "fusion",
+    "matrices",
+    "memory",
+    "queues",
+    "reductions",
+    "slm",
+    "streams",
+    "sub_groups",
+}
 
 
 @pytest.fixture(scope="module")

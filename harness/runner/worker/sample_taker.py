@@ -51,7 +51,7 @@ class SampleTaker:
         by_clock = measured.times_by_clock()
         executions = by_clock[0]
         # devices with clocks of their own work side by side: the longest time is that of all
-        totals = [metrics.sample_times(own, measured.host_ns) for own in by_clock]
+        totals = [metrics.sample_times(own, measured.host_ns, measured.build_ns) for own in by_clock]
         totals_ns = {kind: max(own[kind] for own in totals) for kind in Metric}
         metric = metric_named(self.rules.metric)
         if metric.on_device_clock and not measured.commands:
