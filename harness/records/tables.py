@@ -147,7 +147,9 @@ CASES: Final = (
     *_PROBLEM,
     _OVERRIDES,
     _text("sizes_from", "Why sizes that follow the device are what they are; null where none does."),
-    _text("environment", "Variables that the pattern sets for the process that measures, as a JSON object."),
+    _text(
+        "environment", "Variables that the pattern and the variant set for the process that runs it, as a JSON object."
+    ),
     *_PLACE,
     _METRIC,
     _text(

@@ -20,6 +20,7 @@ from harness.errors import Unsupported
 from harness.patterns.pattern import Pattern
 from harness.runner.worker.bound_problem import Binding
 from harness.runner.worker.comparison import difference, in_part, poison_for
+from harness.runner.worker.elsewhere import BindingElsewhere, InputsElsewhere, SessionElsewhere
 from harness.runner.worker.input_check import Inputs, changed_by
 from harness.runner.worker.row_stream import RowStream
 from harness.runner.worker.variant_run import VariantRun, start
@@ -50,11 +51,11 @@ class Checker:
     """
 
     pattern: Pattern
-    binding: Binding
-    inputs: Inputs
+    binding: Binding | BindingElsewhere
+    inputs: Inputs | InputsElsewhere
     expected: Mapping[str, Array]
     axes: Mapping[str, Any]
-    session: Session
+    session: Session | SessionElsewhere
     device: DeviceInfo
     rows: RowStream
     source: random.Random
@@ -122,7 +123,10 @@ class Checker:
         return sum(command.kind != "barrier" for command in measured.commands)
 
     def _start(self, variant: VariantRun) -> None:
-        variant.sample = start(variant.variant.function, self.session, self.binding.bound, self.axes)
+        if isinstance(self.session, SessionElsewhere):
+            variant.sample = self.session.start(variant.name)
+        else:
+            variant.sample = start(variant.variant.function, self.session, self.binding.bound, self.axes)
 
     @contextmanager
     def _inputs_kept(self, variant: VariantRun) -> Iterator[None]:
