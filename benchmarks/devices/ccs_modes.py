@@ -1,4 +1,4 @@
-"""Compute engines of a stack (CCS): several small kernels at a time, each on a part of the stack, or one on all of it."""
+"""Compute engines of a stack (CCS): small kernels side by side, each on a part of the stack, or one after another."""
 
 import numpy as np
 

@@ -17,7 +17,9 @@ def double(item: kapi.Item, x, y):
 
 
 def declare(name):
-    pattern = Pattern(name, guide="none", lesson="Read what is set.", presets=PRESETS, environment={"SHARED_ONE": "yes"})
+    pattern = Pattern(
+        name, guide="none", lesson="Read what is set.", presets=PRESETS, environment={"SHARED_ONE": "yes"}
+    )
 
     @pattern.problem
     def numbers(rng, n):
