@@ -54,6 +54,7 @@ OPERATIONS: Mapping[str, Stated] = {
     "redundant_queue_construction": (lambda p: p.steps * p.n, "all steps have the same sum"),
     "concurrent_kernels": (lambda p: 3 * p.rounds * p.work * 2 * p.n, "the kernels add the same again and again"),
     "subdevice_partition": (lambda p: sum(p.passes) * p.n, "the kernels add the same again and again"),
+    "ccs_modes": (lambda p: p.totals[0] * p.work * p.n, "the kernels add the same again and again"),
     "multiple_queues": (lambda p: p.totals[0] * p.rounds * p.work * 2 * p.n, "the kernels add the same"),
     "explicit_simd_nbody": OF_PARTICLES,
     "prefetch_nbody1d": OF_PARTICLES,
