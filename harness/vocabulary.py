@@ -192,6 +192,7 @@ class Metric(_Word):
         Evidence.INTERVALS,
         Evidence.SUBMISSIONS,
     )
+    BUILD = ("build", "build_ns", "Host time in which the driver built the sample's kernels.", Evidence.HOST)
     WALL = ("wall", "host_ns", "Host time from the first call until everything is over.", Evidence.HOST)
 
     @property

@@ -12,11 +12,12 @@ from harness import kernel_api as kapi
 TILE = 16  # rows and columns of a work-group and of its tiles, as in the guide
 
 
-def whole_numbers(rng, n, number):
+def whole_numbers(rng, n, number, *, host=False):
     """Small whole numbers: every sum is exact, in float32 too, in whatever order it is formed.
 
     Args:
         number: `np.float32` or `np.int32`.
+        host: whether the product is to arrive in host memory.
 
     Raises:
         ValueError: the matrix has no whole tiles.
@@ -26,7 +27,7 @@ def whole_numbers(rng, n, number):
     return Problem(
         a=rng.integers(0, 10, (n, n)).astype(number),
         b=rng.integers(0, 10, (n, n)).astype(number),
-        c=output((n, n), number),
+        c=output((n, n), number, host=host),
         bytes_moved=3 * 4 * n * n,
         operations=2 * n**3,
         operation_kind="int32" if number is np.int32 else "fp32",

@@ -44,20 +44,24 @@ def queue_ns(events: Sequence[EventTimes]) -> int:
     return min(event.start_ns for event in events) - min(event.submit_ns for event in events)
 
 
-#: What each metric reads from the commands of one execution, but for `Metric.WALL`, which needs none.
+#: What each metric reads from the commands of one execution, but for those that the host's clock tells.
 OF_COMMANDS: Final[Mapping[Metric, Callable[[Sequence[EventTimes]], int]]] = {
     Metric.DEVICE: union_ns,
     Metric.SPAN: span_ns,
 }
 
 
-def sample_times(executions: Sequence[Sequence[EventTimes]], host_ns: float) -> dict[Metric, float]:
+def sample_times(
+    executions: Sequence[Sequence[EventTimes]], host_ns: float, build_ns: float = 0.0
+) -> dict[Metric, float]:
     """Every metric of a sample in ns, of all its executions together.
 
     Args:
         executions: times of the commands of each execution.
         host_ns: host time of all of them.
+        build_ns: the part of it in which the driver built kernels.
     """
+    by_host = {Metric.WALL: host_ns, Metric.BUILD: build_ns}
     return {
-        metric: host_ns if metric is Metric.WALL else sum(map(OF_COMMANDS[metric], executions)) for metric in Metric
+        metric: by_host[metric] if metric in by_host else sum(map(OF_COMMANDS[metric], executions)) for metric in Metric
     }

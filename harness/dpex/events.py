@@ -46,15 +46,19 @@ class DeviceEvent:
 
     It keeps the command's arguments alive until the command has finished, also when the event itself is dropped
     earlier. Anything with ``addressof_ref`` (this, ``dpctl.SyclEvent``) can be a dependency of a launch.
+
+    Attributes:
+        queue: that the command was submitted to, if whoever did so has said it.
     """
 
-    __slots__ = ("_done", "_keep", "_reference")
+    __slots__ = ("_done", "_keep", "_reference", "queue")
 
     def __init__(self, sycl_event: Any, keep: Any = None) -> None:
         """The same event as a ``dpctl.SyclEvent``; ``keep`` stays alive until the command has finished."""
         self._reference: int = dpctl_library.event_copy(sycl_event.addressof_ref())
         self._keep = keep
         self._done = False
+        self.queue: Any = None
 
     @classmethod
     def own(cls, reference: int, keep: Any = None) -> DeviceEvent:
@@ -63,6 +67,7 @@ class DeviceEvent:
         event._reference = reference
         event._keep = keep
         event._done = False
+        event.queue = None
         return event
 
     def wait(self) -> None:

@@ -1,4 +1,4 @@
-"""Kernels of a session: compiled once for the types of their arguments, built once a context, launched prepared."""
+"""Kernels of a session: compiled once for the types of their arguments, built once for each context and device."""
 
 from __future__ import annotations
 
@@ -42,12 +42,14 @@ class KernelStore:
     Attributes:
         observer: called before each launch is submitted, and before it is built: also for a kernel that the device
             cannot run. None, the default, costs nothing; with one, every launch looks at its types.
+        build_ns: host time in which drivers have built kernels so far.
     """
 
     def __init__(self, observer: LaunchObserver | None = None) -> None:
         self.observer = observer
+        self.build_ns = 0
         self._cache = SpirvCache()
-        self._built: dict[tuple[str, KernelOptions, dpctl.SyclContext, Any], DeviceKernel] = {}
+        self._built: dict[tuple[str, KernelOptions, dpctl.SyclContext, Any, Any], DeviceKernel] = {}
         self._launches: dict[Any, PreparedLaunch] = {}
         self._latest: dict[Any, PreparedLaunch] = {}
         self._kernels: dict[int, Any] = {}  # a place has a kernel's id, so the kernel must live as long
@@ -99,9 +101,11 @@ class KernelStore:
         # the same module may ask for other options of the driver's compiler
         # one text holds several kernels, for any index space
         which = (compiled.name, compiled.signature) if compiled.foreign else None
-        key = (compiled.sha256, compiled.options, queue.sycl_context, which)
+        # a context may have several devices, each with code of its own
+        key = (compiled.sha256, compiled.options, queue.sycl_context, queue.sycl_device, which)
         if key not in self._built:
             self._built[key] = build(compiled, queue)
+            self.build_ns += sum(self._built[key].stages.values())
             self._note(compiled, self._built[key].stages, cached=False)
         return self._built[key]
 
@@ -137,6 +141,11 @@ class KernelStore:
         self._latest = {place: launch for place, launch in self._latest.items() if id(launch.queue) not in dropped}
         contexts = {launch.queue.sycl_context for launch in self._launches.values()}
         self._built = {key: built for key, built in self._built.items() if key[2] in contexts}
+
+    def forget_builds(self) -> None:
+        """Drop what drivers built, and what was prepared with it."""
+        for kept in (self._launches, self._latest, self._built):
+            kept.clear()
 
     def clear(self) -> None:
         """Drop everything that was built."""

@@ -12,12 +12,13 @@ from harness.patterns.pattern import Pattern
 
 
 class VariantInfo(msgspec.Struct, frozen=True):
-    """A variant's name, role, claims, and its first line of documentation."""
+    """A variant's name, role, claims, its first line of documentation, and variables beside the pattern's."""
 
     name: str
     role: str
     claims: tuple[Claim, ...]
     summary: str
+    environment: Mapping[str, str] = {}
 
 
 class PatternInfo(msgspec.Struct, frozen=True):
@@ -54,7 +55,9 @@ def describe(pattern: Pattern) -> PatternInfo:
         presets=pattern.presets,
         axes=pattern.axes,
         variants=tuple(
-            VariantInfo(variant.name, variant.role, _named(variant.claims, baseline), variant.summary)
+            VariantInfo(
+                variant.name, variant.role, _named(variant.claims, baseline), variant.summary, variant.environment
+            )
             for variant in pattern.variants.values()
         ),
         source=str(pattern.source),

@@ -10,7 +10,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import EllipsisType
@@ -36,7 +36,9 @@ class VariantDecorator(Protocol):
     @overload
     def __call__(self, function: F, /) -> F: ...
     @overload
-    def __call__(self, *, claim: Claims = ..., requires: Sequence[str] = ...) -> Callable[[F], F]: ...
+    def __call__(
+        self, *, claim: Claims = ..., requires: Sequence[str] = ..., environment: Mapping[str, str] | None = ...
+    ) -> Callable[[F], F]: ...
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ class Variant:
         claims: what is said of this variant.
         requires: names of device capabilities without which the variant is skipped.
         summary: first line of the function's docstring.
+        environment: variables that it needs when a process starts, beside the pattern's: one with them runs it.
     """
 
     name: str
@@ -59,6 +62,7 @@ class Variant:
     claims: tuple[Claim, ...]
     requires: tuple[str, ...]
     summary: str
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 class Pattern:
@@ -160,16 +164,19 @@ class Pattern:
         *,
         claim: Claims | EllipsisType = ...,
         requires: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
     ) -> Any:
         if function is None:
-            return partial(self._register, role, claim=claim, requires=requires)
+            return partial(self._register, role, claim=claim, requires=requires, environment=environment)
         name = function.__name__
         if name in self.variants:
             self._fail("variants", f"two variants are named {name!r}")
         if isinstance(claim, EllipsisType):
             claim = self.claims if role is Role.OPTIMIZED else None
         summary = (inspect.getdoc(function) or "").partition("\n")[0]
-        self.variants[name] = Variant(name, role, function, self._claims(claim), tuple(requires), summary)
+        claims, variables = self._claims(claim), dict(environment or {})
+        self._check_environment(variables)
+        self.variants[name] = Variant(name, role, function, claims, tuple(requires), summary, variables)
         return function
 
     def _claims(self, written: Claims) -> tuple[Claim, ...]:
@@ -190,8 +197,7 @@ class Pattern:
             self._fail("metric", f"{self.metric!r} is none of {', '.join(Metric)}")
         if self.state not in list(SAMPLED_STATES):
             self._fail("state", f"{self.state!r} is none of {', '.join(SAMPLED_STATES)}")
-        if not all(isinstance(word, str) for pair in self.environment.items() for word in pair):
-            self._fail("environment", "give text for names and values")
+        self._check_environment(self.environment)
         for preset in ("smoke", "default", *self.presets):
             if preset not in self.presets:
                 self._fail("presets", f"{preset!r} is missing")
@@ -207,6 +213,10 @@ class Pattern:
                 self._fail("axes", f"{axis}: only {', '.join(DEVICE_AXES)} can be {DEVICE!r}: give its values")
             if any(axis in sizes for sizes in self.presets.values()):
                 self._fail("axes", f"{axis} is a number of a preset as well")
+
+    def _check_environment(self, variables: Mapping[str, str]) -> None:
+        if not all(isinstance(word, str) for pair in variables.items() for word in pair):
+            self._fail("environment", "give text for names and values")
 
     def complete(self) -> None:
         """Check what only the whole file can tell.

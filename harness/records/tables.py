@@ -147,7 +147,9 @@ CASES: Final = (
     *_PROBLEM,
     _OVERRIDES,
     _text("sizes_from", "Why sizes that follow the device are what they are; null where none does."),
-    _text("environment", "Variables that the pattern sets for the process that measures, as a JSON object."),
+    _text(
+        "environment", "Variables that the pattern and the variant set for the process that runs it, as a JSON object."
+    ),
     *_PLACE,
     _METRIC,
     _text(
@@ -175,6 +177,10 @@ CASES: Final = (
         "opencl), build_options, sub_group_size (as required), max_sub_group_size (on Intel's GPUs the SIMD width), "
         "and of the first launch of each: global_size, local_size (null where the driver chooses), local_bytes (SLM "
         "of a work-group).",
+    ),
+    _text(
+        "devices",
+        "What it ran on where that is not the device alone: so many devices, or sub-devices of it, and how it was cut.",
     ),
     _text("source", "Where the variant is defined: file and line."),
 )

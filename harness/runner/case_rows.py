@@ -69,6 +69,7 @@ class CaseResult(msgspec.Struct, frozen=True):
     stopped_by: str | None = ""
     kernels: str | None = "[]"
     work: Work | None = None
+    devices: str | None = None
 
     @classmethod
     def of_row(cls, row: Row) -> CaseResult:
@@ -108,7 +109,7 @@ def fixed_columns(
             "sizes": family.sizes_json(),
             "overrides": family.overrides_json(),
             "sizes_from": "; ".join(f"{name}: {reason}" for name, reason in family.size_reasons.items()) or None,
-            "environment": json.dumps(dict(info.environment), sort_keys=True),
+            "environment": json.dumps({**info.environment, **variant.environment}, sort_keys=True),
             "device": device["device"],
             "device_class": device_class,
             "metric": info.metric,

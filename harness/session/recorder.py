@@ -48,16 +48,32 @@ class Measured:
         host_ns: from the first call until everything that was recorded is over, on the host's clock.
         late_ns: for how long the queues had work even then: the sample submitted what it did not record.
         executions: the commands of each execution.
+        clocks: which device's clock each queue's times are of, by the queue's number: 0 is the session's own device and
+            its sub-devices. Queues beyond the last are 0, too.
+        build_ns: the part of ``host_ns`` in which the driver built kernels.
     """
 
     host_ns: int
     late_ns: int
     executions: Sequence[Sequence[CommandTimes]]
+    clocks: Sequence[int] = ()
+    build_ns: int = 0
 
     @property
     def commands(self) -> list[CommandTimes]:
         """The commands of all executions, in order."""
         return [command for execution in self.executions for command in execution]
+
+    def times_by_clock(self) -> list[list[list[EventTimes]]]:
+        """Times of the commands of each execution, for each clock: times of two devices cannot be compared."""
+        clock_of = dict(enumerate(self.clocks))
+        return [
+            [
+                [command.event_times() for command in execution if clock_of.get(command.queue, 0) == clock]
+                for execution in self.executions
+            ]
+            for clock in range(max(self.clocks, default=0) + 1)
+        ]
 
 
 class _Pending(NamedTuple):

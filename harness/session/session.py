@@ -20,6 +20,8 @@ from harness.runtime.tensor import usm_ndarray
 from harness.session import device_memory
 from harness.session.lanes import device_lanes
 from harness.session.recorder import Measured, Recorder
+from harness.session.several_devices import SeveralDevices, several_devices
+from harness.session.waits import Waits, as_sycl
 
 
 class Session:
@@ -44,7 +46,11 @@ class Session:
         self.device = queue.sycl_device
         self.records_direct_calls = True
         self._queues = [queue]
+        self._clocks = [0]  # of each queue: see `Measured`
+        self._several: dict[tuple[int, str], tuple[SeveralDevices, dpctl.SyclContext]] = {}
+        self._ran_on: dict[str, None] = {}
         self._measuring = False
+        self._waits = Waits()
         self._recorder = Recorder()
         self._kernels = kernels
         self._clock = clock
@@ -78,7 +84,9 @@ class Session:
             Unsupported: the device's limits do not allow this launch.
         """
         queue = queue or self.queue
-        event = self._kernels.submit(kernel, queue, index_space, arguments, depends)
+        waits = self._waits.before_kernel(queue, depends)
+        event = self._kernels.submit(kernel, queue, index_space, arguments, waits)
+        event.queue = queue
         self._recorder.add("kernel", name_of(kernel), self._number(queue), event)
         return event
 
@@ -92,9 +100,10 @@ class Session:
     ) -> DeviceEvent:
         """Submit a copy between contiguous arrays of equal size; either may be a numpy array; returns at once."""
         queue = queue or self.queue
-        waits = [_as_sycl(event) for event in depends]
+        waits = [as_sycl(event) for event in depends]
         with direct_calls.recorded_by(None):
             event = DeviceEvent(device_memory.copy_async(queue, destination, source, waits), keep=(destination, source))
+        event.queue = queue
         self._recorder.add("copy", "memcpy", self._number(queue), event)
         return event
 
@@ -102,21 +111,32 @@ class Session:
         """Submit a fill of a contiguous device array with one value; returns at once."""
         queue = queue or self.queue
         event = fill(queue, array, value)
+        event.queue = queue
         self._recorder.add("fill", "fill", self._number(queue), event)
         return event
 
-    def call(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        """Call library code (dpnp) on the session's queue, between two barriers that time it.
+    def call(
+        self, function: Callable[..., Any], *arguments: Any, queue: dpctl.SyclQueue | None = None, **options: Any
+    ) -> Any:
+        """Call library code (dpnp) on a queue, between two barriers that time it; returns when the library does.
 
-        Device arrays become dpnp arrays on the way in, without a copy. The library's commands cannot be seen one
-        by one: the row's kind is ``library``.
+        Device arrays become dpnp arrays of that queue on the way in, without a copy. The library's commands cannot be
+        seen one by one: the row's kind is ``library``. dpnp 0.15 waits for some of its functions, dpnp 0.20 for few.
+
+        Args:
+            function: takes arrays and the options.
+            arguments: device arrays and anything else.
+            queue: a queue of :meth:`new_queue` with the session's context; the session's own otherwise.
+            options: handed on.
 
         Raises:
+            XebenchError: the queue has another context, so the arrays are not its own.
             Unsupported: the library has no code for this device (dpnp says so by a RuntimeError of the SYCL runtime).
         """
+        queue = queue or self.queue
         with direct_calls.recorded_by(None):
-            prepared = {name: _for_dpnp(value) for name, value in options.items()}
-            return self._between_barriers(function, self.queue, list(map(_for_dpnp, arguments)), prepared)
+            prepared = {name: _for_dpnp(value, queue) for name, value in options.items()}
+            return self._between_barriers(function, queue, [_for_dpnp(value, queue) for value in arguments], prepared)
 
     def alloc(
         self,
@@ -144,16 +164,49 @@ class Session:
         """
         properties = ["enable_profiling", *(["in_order"] if in_order else [])]
         sycl_context = separate_context(self.device) if context == "separate" else self.queue.sycl_context
-        queue = direct_calls.RecordedQueue(sycl_context, self.device, property=properties)
-        self._queues.append(queue)
-        return queue
+        return self._new_queue(sycl_context, self.device, properties)
+
+    def queues_on(self, count: int, *, kind: str = "any", context: str = "shared") -> tuple[dpctl.SyclQueue, ...]:
+        """A queue on each of several devices: in order, with profiling.
+
+        Args:
+            count: of devices.
+            kind: ``devices``: the session's and others of its platform; ``sub-devices`` of the session's: its stacks
+                (affinity domains), or else equal parts of its compute units; ``any``: devices if there are so many,
+                else sub-devices.
+            context: ``shared``: one for all these queues, made once a family, in which each may use arrays of the
+                others; ``separate``: a new one for each. Neither is that of ``session.queue``, where the problem's
+                device arrays belong: copy from ``p.host``.
+
+        Raises:
+            Unsupported: there are not so many, and the device cannot be partitioned into them.
+        """
+        if (count, kind) not in self._several:
+            found = several_devices(self.device, count, kind)
+            self._several[count, kind] = found, dpctl.SyclContext(list(found.devices))
+        several, shared = self._several[count, kind]
+        self._ran_on[several.words] = None
+        queues = []
+        for number, device in enumerate(several.devices):
+            sycl_context = separate_context(device) if context == "separate" else shared
+            clock = 0 if several.are_parts else number
+            queues.append(self._new_queue(sycl_context, device, ["enable_profiling", "in_order"], clock))
+        return tuple(queues)
+
+    def forget_builds(self) -> None:
+        """Have the driver build each kernel again when it is launched next; what Python compiled stays.
+
+        A driver that keeps its builds on disk may read them there: see the pattern's ``environment``.
+        """
+        self._kernels.forget_builds()
 
     def barrier(self, *, queue: dpctl.SyclQueue | None = None, depends: Sequence[Any] = ()) -> DeviceEvent:
         """Submit a barrier: what comes later on the queue starts after what came before."""
         queue = queue or self.queue
-        waits = [_as_sycl(event) for event in depends]
+        waits = self._waits.before_barrier(queue, depends)
         with direct_calls.recorded_by(None):
             event = DeviceEvent(queue.submit_barrier(waits))
+        event.queue = queue
         self._recorder.add("barrier", "barrier", self._number(queue), event)
         return event
 
@@ -223,7 +276,7 @@ class Session:
         Executions are not let overlap, so a batch's mean is that of executions measured singly.
         """
         self.begin()
-        clock, recorder = self._clock, self._recorder
+        clock, recorder, built_before_ns = self._clock, self._recorder, self._kernels.build_ns
         with self.watching():
             self._measuring = True
             try:
@@ -239,13 +292,15 @@ class Session:
         late_ns = clock() - end
         executions = recorder.collect()
         self.begin()
-        return Measured(end - begin, late_ns, executions)
+        build_ns = self._kernels.build_ns - built_before_ns
+        return Measured(end - begin, late_ns, executions, tuple(self._clocks), build_ns)
 
     def forget_queues(self, keep: int) -> None:
         """Drop queues that a sample made, and what was built for them; the first ``keep`` stay."""
         if len(self._queues) > keep:
             self._kernels.forget(self._queues[keep:])
-            del self._queues[keep:]
+            self._waits.forget(self._queues[keep:])
+            del self._queues[keep:], self._clocks[keep:]
 
     @property
     def queue_count(self) -> int:
@@ -260,9 +315,16 @@ class Session:
         """Identity of the kernels launched for the first time since the last call."""
         return self._kernels.take_used()
 
+    def take_devices(self) -> str | None:
+        """On which devices queues were asked for since the last call; None where on the session's own alone."""
+        taken, self._ran_on = self._ran_on, {}
+        return "; ".join(taken) or None
+
     def release(self) -> None:
-        """Forget kernels and queues of the family that is over."""
+        """Forget kernels, queues and sub-devices of the family that is over."""
         self._kernels.clear()
+        self._several.clear()
+        self._ran_on.clear()
         self.forget_queues(1)
         self._recorder.begin()
 
@@ -283,17 +345,29 @@ class Session:
         self._recorder.add_bracket(name, self._number(queue), first, last)
         return result
 
+    def _new_queue(
+        self, context: dpctl.SyclContext, device: Any, properties: list[str], clock: int = 0
+    ) -> dpctl.SyclQueue:
+        queue = direct_calls.RecordedQueue(context, device, property=properties)
+        self._queues.append(queue)
+        self._clocks.append(clock)
+        return queue
+
     def _number(self, queue: dpctl.SyclQueue) -> int:
         if queue not in self._queues:
             if not queue.has_enable_profiling:
                 raise XebenchError("what runs on a queue without profiling has no times: use session.new_queue()")
             self._queues.append(queue)
+            self._clocks.append(0)
         return self._queues.index(queue)
 
 
-def _as_sycl(event: Any) -> Any:
-    return event.sycl_event if isinstance(event, DeviceEvent) else event
-
-
-def _for_dpnp(value: Any) -> Any:
-    return dpnp.asarray(value) if isinstance(value, usm_ndarray) else value
+def _for_dpnp(value: Any, queue: dpctl.SyclQueue) -> Any:
+    """The argument of a library function that works on a queue: libraries take that of their arrays."""
+    if not isinstance(value, usm_ndarray | dpnp.ndarray):
+        return value
+    if value.sycl_queue != queue:
+        if value.sycl_queue.sycl_context != queue.sycl_context:
+            raise XebenchError("the queue's context is not that of the array: session.alloc(..., queue=queue) has one")
+        value = value.to_device(queue)  # the same memory
+    return dpnp.asarray(value)

@@ -53,6 +53,8 @@ OPERATIONS: Mapping[str, Stated] = {
     "usm_vs_buffers": (lambda p: p.steps * p.device_steps * p.n, "the reference does all steps at once"),
     "redundant_queue_construction": (lambda p: p.steps * p.n, "all steps have the same sum"),
     "concurrent_kernels": (lambda p: 3 * p.rounds * p.work * 2 * p.n, "the kernels add the same again and again"),
+    "subdevice_partition": (lambda p: sum(p.passes) * p.n, "the kernels add the same again and again"),
+    "ccs_modes": (lambda p: p.totals[0] * p.work * p.n, "the kernels add the same again and again"),
     "multiple_queues": (lambda p: p.totals[0] * p.rounds * p.work * 2 * p.n, "the kernels add the same"),
     "explicit_simd_nbody": OF_PARTICLES,
     "prefetch_nbody1d": OF_PARTICLES,

@@ -209,3 +209,17 @@ def test_an_observer_sees_every_launch_even_of_what_the_device_cannot_run() -> N
         ("local", space(), given, queue) for given in (*arguments, arguments[0])
     ]
     assert seen[0][0].sha256 == seen[1][0].sha256 == seen[2][0].sha256 != seen[3][0].sha256
+
+
+def test_what_is_forgotten_is_built_again_and_counted(session: Any) -> None:
+    kernel, x = shift_kernel(), upload(session, np.arange(64, dtype=np.float32))
+    shifted(session, kernel, x, np.float32(1))
+
+    def sample() -> None:
+        session.forget_builds()
+        session.launch(kernel, space(), x, x, np.float32(0))
+
+    anew, again = session.measure(sample), session.measure(lambda: session.launch(kernel, space(), x, x, np.float32(0)))
+    assert 0 < anew.build_ns < anew.host_ns
+    assert again.build_ns == 0
+    assert stages(session).count("build") == 2

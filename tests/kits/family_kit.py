@@ -30,6 +30,7 @@ class Sender:
 
 def measure(path: Path, pattern: str, **sampling: Any) -> Sender:
     """Measure a pattern of a file on the CPU device; 0.5 s and 12 blocks, unless told otherwise."""
+    from harness.runner.worker.elsewhere import Processes
     from harness.runner.worker.family_run import FamilyRun
     from harness.runner.worker.input_check import Sums
     from harness.runner.worker.prepare import find_pattern
@@ -48,11 +49,12 @@ def measure(path: Path, pattern: str, **sampling: Any) -> Sender:
         sampling=Sampling(**{"budget_s": 0.5, "min_blocks": 6, "max_blocks": 12, **sampling}),
         seed=1,
     )
-    sender, activity = Sender(), ActivityPage.create()
+    sender, activity, processes = Sender(), ActivityPage.create(), Processes("cpu")
     try:
         kept: Any = sender
-        FamilyRun(request, session, describe(session.device), kept, activity, Sums(session.queue)).run()
+        FamilyRun(request, session, describe(session.device), kept, activity, Sums(session.queue), processes).run()
         assert activity.read(variants) == (None, "idle")
     finally:
         activity.close()
+        processes.close()
     return sender

@@ -44,6 +44,7 @@ def sample(variant: str, number: int, device_ns: float, **changed: Any) -> dict[
         "order": number % 2,
         "state": "hot",
         "host_ns": device_ns + 50,
+        "build_ns": 0,
         "device_ns": device_ns,
         "span_ns": device_ns + 10,
         "valid": True,

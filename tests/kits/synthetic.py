@@ -73,6 +73,7 @@ class Synthetic:
                 device_ns=time_ns,
                 span_ns=2 * time_ns,
                 host_ns=3 * time_ns,
+                build_ns=0.0,
                 flags=",".join(flags),
             )
 

@@ -72,7 +72,7 @@ def test_selection_by_name_family_and_catalogue_id() -> None:
     ("word", "advice"),
     [
         ("nonsense", "'xebench list' shows their names"),
-        ("tiled_matmull", "did you mean tiled_matmul or int32_matmul_slm?"),
+        ("tiled_matmull", "did you mean tiled_matmul or ccs_matmul?"),
     ],
 )
 def test_a_word_that_matches_nothing_is_an_error_with_advice(word: str, advice: str) -> None:

@@ -43,6 +43,7 @@ class Kernels:
         self.clock = clock
         self.events: list[Event] = []
         self.queues: list[Any] = []
+        self.build_ns = 0
 
     def submit(self, kernel: Any, queue: Any, index_space: Any, arguments: Any, depends: Any) -> Event:
         self.queues.append(queue)

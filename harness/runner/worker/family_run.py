@@ -7,7 +7,7 @@ import random
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from harness.analysis.moderation import NOTHING
@@ -21,6 +21,7 @@ from harness.runner.messages import MeasureFamily, Request, Stage
 from harness.runner.worker.bound_problem import Binding, check_memory, host_view
 from harness.runner.worker.calibration import make_flusher, measure_roofs
 from harness.runner.worker.comparison import check_reference
+from harness.runner.worker.elsewhere import FamilyHere, Place, Processes
 from harness.runner.worker.input_check import Inputs, Sums
 from harness.runner.worker.machine_monitor import MachineMonitor
 from harness.runner.worker.prepare import check_device, find_pattern, make_problem, make_reference
@@ -57,6 +58,7 @@ class FamilyRun:
         sender: takes rows and results.
         activity: shows what is worked at.
         sums: of inputs on the device.
+        processes: in which variants with environment variables of their own run.
     """
 
     request: MeasureFamily
@@ -65,6 +67,7 @@ class FamilyRun:
     sender: Sender
     activity: ActivityPage
     sums: Sums
+    processes: Processes
 
     def __post_init__(self) -> None:
         request = self.request
@@ -75,6 +78,7 @@ class FamilyRun:
         self.work: Work | None = None
         self.stopped_by = ""
         self._batches: dict[State, int] = {}
+        self._elsewhere: dict[str, Place] = {}
         self._instance = request.first_instance
         self._next_block = request.first_block
         # each pass has numbers of its own
@@ -88,7 +92,7 @@ class FamilyRun:
             self._prepare()
             self._check()
             self._sample()
-            self._recheck(self.inputs.changed())
+            self._recheck(self._changed())
         except BaseException as error:
             _, stage = self.activity.read()
             for variant in self.variants:
@@ -99,6 +103,7 @@ class FamilyRun:
                 self._send_case(variant)
             self.activity.show(None, Stage.IDLE)
             self.session.release()
+            self.processes.end()
 
     def _good(self) -> list[VariantRun]:
         return [variant for variant in self.variants if variant.is_good()]
@@ -121,23 +126,40 @@ class FamilyRun:
         self.binding = self._bind()
         self.inputs = Inputs(self.binding, self.sums)
 
-    def _checker(self) -> Checker:
+    def _place(self, variant: VariantRun) -> Place:
+        """Where a variant runs: in this process unless it needs variables of its own."""
+        environment, request = variant.variant.environment, self.request
+        if not environment:
+            return Place(self.session, self.binding, self.inputs)
+        key = json.dumps(dict(environment), sort_keys=True)
+        if key not in self._elsewhere:
+            numbers = {**request.sizes, **request.axes}
+            family = FamilyHere(request.source, request.pattern, numbers, dict(request.axes), request.seed)
+            self._elsewhere[key] = self.processes.begin(environment, family, self.binding)
+        return self._elsewhere[key]
+
+    def _changed(self) -> list[str]:
+        """Names of the inputs that were changed in any place since the last call; they are put back."""
+        places = (self.inputs, *(place.inputs for place in self._elsewhere.values()))
+        return list(dict.fromkeys(name for inputs in places for name in inputs.changed()))
+
+    def _checker(self, variant: VariantRun) -> Checker:
+        place = self._place(variant)
         return Checker(
             self.pattern,
-            self.binding,
-            self.inputs,
+            place.binding,
+            place.inputs,
             self.expected,
             self.request.axes,
-            self.session,
+            place.session,
             self.device,
             self.rows,
             self._source,
         )
 
     def _check(self) -> None:
-        checker = self._checker()
         for variant in self.variants:
-            self._guard(variant, Stage.CHECK, partial(checker.first_call, variant))
+            self._guard_check(variant, Stage.CHECK, Checker.first_call)
             self.session.take_compilations()
             self.sender.send(messages.VariantChecked(variant.name))
 
@@ -147,9 +169,8 @@ class FamilyRun:
         Args:
             changed: those inputs. Then no sample is worth anything: others worked on what was left of them.
         """
-        checker = self._checker()
         for variant in self._good():
-            self._guard(variant, Stage.RECHECK, partial(checker.verify, variant))
+            self._guard_check(variant, Stage.RECHECK, Checker.verify)
         for variant in self._good() if changed else ():
             why = f"input {', '.join(changed)} was changed in a sample, by this variant or another: declare it inout"
             variant.drop(Status.WRONG, why)
@@ -196,7 +217,7 @@ class FamilyRun:
 
     def _renew(self) -> None:
         """Make arrays and kernels anew: the next instance of the family."""
-        if changed := self.inputs.changed():
+        if changed := self._changed():
             self._recheck(changed)
             return
         self.activity.show(None, Stage.PROBLEM)
@@ -204,12 +225,13 @@ class FamilyRun:
         for variant in self.variants:
             variant.sample = nothing  # what it holds of the old arrays is freed first
         self.session.release()
+        self.processes.end()
+        self._elsewhere.clear()
         del self.binding, self.inputs  # so that the new arrays lie elsewhere, where the allocator has another place
         self._upload()
         self._instance += 1
-        checker = self._checker()
         for variant in self._good():
-            self._guard(variant, Stage.PREPARE, partial(checker.prepare, variant))
+            self._guard_check(variant, Stage.PREPARE, Checker.prepare)
         self.session.take_compilations()
 
     def _taker(self, flusher: Flusher | None) -> SampleTaker:
@@ -226,7 +248,9 @@ class FamilyRun:
             return None
         self.activity.show(number, Stage.SAMPLE)
         try:
-            value = taker.take(run, state=state, block=block, order=order, batch=batch)
+            place = self._place(run)
+            here = replace(taker, session=place.session, reset=place.binding.reset)
+            value = here.take(run, state=state, block=block, order=order, batch=batch)
             if state != State.WARMUP and self._spot_checks.due(variant):
                 with self._spot_checks.counted():
                     self._check_between(run, block, taker.rules)
@@ -238,10 +262,10 @@ class FamilyRun:
         return value
 
     def _check_between(self, variant: VariantRun, block: int, rules: Rules) -> None:
-        if changed := self.inputs.changed():
+        if changed := self._changed():
             self._recheck(changed)
         else:
-            self._checker().verify_between(variant, block, rules.remember)
+            self._checker(variant).verify_between(variant, block, rules.remember)
 
     def _choose_batch(self, state: State, part: Sampling, times_ns: Mapping[str, float], block_s: float) -> int:
         """Chosen in the first instance, and the same in all."""
@@ -264,9 +288,14 @@ class FamilyRun:
         except BaseException as error:
             variant.drop(*outcome(stage, error))
 
+    def _guard_check(self, variant: VariantRun, stage: Stage, check: Callable[[Checker, VariantRun], None]) -> None:
+        """Check one variant in its place, likewise."""
+        self._guard(variant, stage, lambda: check(self._checker(variant), variant))
+
     def _send_case(self, variant: VariantRun) -> None:
         stopped_by = self.stopped_by if variant.status == Status.OK else ""
-        result = CaseResult(variant.status, variant.reason, stopped_by, json.dumps(variant.kernels), self.work)
+        kernels = json.dumps(variant.kernels)
+        result = CaseResult(variant.status, variant.reason, stopped_by, kernels, self.work, variant.devices)
         self.sender.send(messages.CaseOver(variant.name, result))
 
 
@@ -274,12 +303,12 @@ def prepare(device: str, parent: Parent) -> Callable[[Request], None]:
     """A session on a device; gives the function that measures on it what the manager asks for."""
     session = Session.on(device)
     direct_calls.install()
-    info, sums = describe(session.device), Sums(session.queue)
+    info, sums, processes = describe(session.device), Sums(session.queue), Processes(device)
 
     def answer(request: Request) -> None:
         if isinstance(request, messages.MeasureRoofs):
             parent.answers.send(messages.Roofs(measure_roofs(session, brief=request.brief)))
         else:
-            FamilyRun(request, session, info, parent.answers, parent.activity, sums).run()
+            FamilyRun(request, session, info, parent.answers, parent.activity, sums, processes).run()
 
     return answer

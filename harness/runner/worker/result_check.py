@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 import numpy.typing as npt
@@ -19,6 +20,7 @@ from harness.errors import Unsupported
 from harness.patterns.pattern import Pattern
 from harness.runner.worker.bound_problem import Binding
 from harness.runner.worker.comparison import difference, in_part, poison_for
+from harness.runner.worker.elsewhere import BindingElsewhere, InputsElsewhere, SessionElsewhere
 from harness.runner.worker.input_check import Inputs, changed_by
 from harness.runner.worker.row_stream import RowStream
 from harness.runner.worker.variant_run import VariantRun, start
@@ -49,11 +51,11 @@ class Checker:
     """
 
     pattern: Pattern
-    binding: Binding
-    inputs: Inputs
+    binding: Binding | BindingElsewhere
+    inputs: Inputs | InputsElsewhere
     expected: Mapping[str, Array]
     axes: Mapping[str, Any]
-    session: Session
+    session: Session | SessionElsewhere
     device: DeviceInfo
     rows: RowStream
     source: random.Random
@@ -75,7 +77,7 @@ class Checker:
             self.session.wait()
             host_ns = time.perf_counter_ns() - begin
             self.rows.add_compilations(variant.name, self.session.take_compilations(), host_ns)
-            variant.kernels = self.session.take_kernels()
+            variant.kernels, variant.devices = self.session.take_kernels(), self.session.take_devices()
         self._compare(variant)
 
     def prepare(self, variant: VariantRun) -> None:
@@ -116,12 +118,15 @@ class Checker:
     def _run_again(self, variant: VariantRun, remember: Callable[[Sequence[EventTimes]], None]) -> int:
         """How many commands it submitted, but for barriers."""
         with self._inputs_kept(variant):
-            commands = self.session.measure(variant.sample).commands
-        remember([command.event_times() for command in commands])
-        return sum(command.kind != "barrier" for command in commands)
+            measured = self.session.measure(variant.sample)
+        remember(list(chain.from_iterable(measured.times_by_clock()[0])))
+        return sum(command.kind != "barrier" for command in measured.commands)
 
     def _start(self, variant: VariantRun) -> None:
-        variant.sample = start(variant.variant.function, self.session, self.binding.bound, self.axes)
+        if isinstance(self.session, SessionElsewhere):
+            variant.sample = self.session.start(variant.name)
+        else:
+            variant.sample = start(variant.variant.function, self.session, self.binding.bound, self.axes)
 
     @contextmanager
     def _inputs_kept(self, variant: VariantRun) -> Iterator[None]:

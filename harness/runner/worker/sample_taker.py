@@ -15,7 +15,7 @@ from harness.runner.worker.sample_flags import Rules
 from harness.runner.worker.variant_run import VariantRun
 from harness.session.cache_flush import Flusher
 from harness.session.session import Session
-from harness.vocabulary import Flag, is_valid, metric_named
+from harness.vocabulary import Flag, Metric, is_valid, metric_named
 
 NO_COMMAND: Final = (
     "the session saw no command of it: submit what it does by session.launch, session.copy or session.call"
@@ -48,8 +48,11 @@ class SampleTaker:
         if self.flusher is not None:
             self.flusher.flush()
         measured = self.session.measure(variant.sample, batch)
-        executions = [[command.event_times() for command in execution] for execution in measured.executions]
-        totals_ns = metrics.sample_times(executions, measured.host_ns)
+        by_clock = measured.times_by_clock()
+        executions = by_clock[0]
+        # devices with clocks of their own work side by side: the longest time is that of all
+        totals = [metrics.sample_times(own, measured.host_ns, measured.build_ns) for own in by_clock]
+        totals_ns = {kind: max(own[kind] for own in totals) for kind in Metric}
         metric = metric_named(self.rules.metric)
         if metric.on_device_clock and not measured.commands:
             raise XebenchError(NO_COMMAND)

@@ -23,13 +23,14 @@ def nothing() -> None:
 
 @dataclass
 class VariantRun:
-    """A variant: its sample once it was started, the kernels that it launched, its status and the reason for it."""
+    """A variant: its sample once it was started, its kernels and devices, its status and the reason for it."""
 
     variant: Variant
     sample: Callable[[], Any] = nothing
     status: Status = Status.OK
     reason: str = ""
     kernels: list[dict[str, Any]] = field(default_factory=list)
+    devices: str | None = None
 
     @property
     def name(self) -> str:

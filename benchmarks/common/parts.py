@@ -1,0 +1,87 @@
+"""Arrays that are cut into parts, one for each device, which computes its part by itself."""
+
+import itertools
+
+import numpy as np
+
+from harness import Problem, kernel, output
+from harness import kernel_api as kapi
+
+GROUP = 256
+FACTOR = 3
+
+
+@kernel
+def add_elements(item: kapi.NdItem, a, b, total):
+    i = item.get_global_id(0)
+    if i < total.shape[0]:
+        total[i] = a[i] + b[i]
+
+
+@kernel
+def add_scaled(item: kapi.NdItem, a, b, total):
+    i = item.get_global_id(0)
+    if i < total.shape[0]:
+        total[i] = a[i] + np.float32(FACTOR) * b[i]
+
+
+def items(n):
+    """A work-item for each of n elements, in whole work-groups."""
+    return kapi.NdRange((-(-n // GROUP) * GROUP,), (GROUP,))
+
+
+def slices(n, shares):
+    """Cut n elements into slices that are as large as the shares ask: none overlap, and none are left."""
+    ends = np.rint(n * np.cumsum(shares) / np.sum(shares)).astype(int)
+    return [slice(int(begin), int(end)) for begin, end in itertools.pairwise([0, *ends])]
+
+
+def upload(session, queue, *arrays):
+    """Copies of host arrays in the memory of the queue's device."""
+    placed = [session.alloc(array.shape, array.dtype, queue=queue) for array in arrays]
+    for target, array in zip(placed, arrays, strict=True):
+        session.copy(target, array, queue=queue)
+    return placed
+
+
+def two_arrays(rng, n):
+    """Small whole numbers, whose sums are exact in float32; the result arrives in host memory, from every device."""
+    a, b = (rng.integers(0, 100, n).astype(np.float32) for _ in range(2))
+    return Problem(a=a, b=b, total=output(n, np.float32, host=True))
+
+
+def in_parts(session, p, stream, queues, shares):
+    """A sample: every device computes its part ``p.rounds`` times, then sends it to the host.
+
+    Args:
+        stream: a kernel of two arrays and their result.
+        queues: one for each part; its arrays lie there before the clock starts.
+        shares: of the elements, by queue.
+    """
+    parts = []
+    for queue, where in zip(queues, slices(p.n, shares), strict=True):
+        a, b = upload(session, queue, p.host.a[where], p.host.b[where])
+        parts.append((queue, where, a, b, session.alloc(a.shape, a.dtype, queue=queue)))
+
+    def sample():
+        for _ in range(p.rounds):
+            for queue, _where, a, b, total in parts:
+                session.launch(stream, items(total.shape[0]), a, b, total, queue=queue)
+        for queue, where, _a, _b, total in parts:
+            session.copy(p.total[where], total, queue=queue)
+
+    return sample
+
+
+def speeds(session, p, stream, queues):
+    """Elements that each device computes in a nanosecond, one after the other: the second run of each counts."""
+    found = []
+    for queue in queues:
+        a, b = upload(session, queue, p.host.a, p.host.b)
+        total = session.alloc(p.n, np.float32, queue=queue)
+        for _ in range(2):
+            event = session.launch(stream, items(p.n), a, b, total, queue=queue)
+            event.wait()
+        _submit_ns, start_ns, end_ns = event.times()
+        found.append(p.n / max(1, end_ns - start_ns))
+    return found

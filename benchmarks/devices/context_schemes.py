@@ -1,0 +1,67 @@
+"""Contexts of several sub-devices: one for each, one for all, or the undivided device."""
+
+import numpy as np
+
+from harness import Claim, Pattern
+
+from ..common import parts
+
+pattern = Pattern(
+    name="context_schemes",
+    catalogue=("E84", "composite_context_schemes", "device_hierarchy_flat_composite"),
+    guide="Multiple Stacks / COMPOSITE Mode Programming",
+    lesson="The less a context comprises, the faster it is: a stack, several stacks, a card, several cards.",
+    presets={
+        "smoke": {"n": (1 << 12, 4093), "rounds": 2},
+        "default": {"n": {"cpu": 1 << 18, "gpu": 1 << 24}, "rounds": {"cpu": 16, "gpu": 128}},
+        "guide": {"n": 1 << 27, "rounds": 10},  # the guide names no size
+    },
+    axes={"devices": (2,)},
+    metric="wall",
+)
+
+
+@pattern.problem
+def two_arrays(rng, n):
+    return parts.two_arrays(rng, n)
+
+
+@pattern.reference
+def expected(p):
+    return {"total": p.a + np.float32(parts.FACTOR) * p.b}
+
+
+def triad_on(session, p, queues):
+    """A sample: each queue has as many elements."""
+    return parts.in_parts(session, p, parts.add_scaled, queues, [1] * len(queues))
+
+
+@pattern.naive
+def context_of_undivided_device(session, p):
+    """The device as a whole in a context of its own: the driver distributes the work."""
+    return triad_on(session, p, [session.new_queue(context="separate")])
+
+
+@pattern.intermediate(claim=Claim("faster", on=("gpu",), source="G 17276 to 17295"))
+def context_of_several_sub_devices(session, p, devices):
+    """A queue for each sub-device in one context, so that they can share data."""
+    return triad_on(session, p, session.queues_on(devices, kind="sub-devices"))
+
+
+@pattern.optimized(
+    claim=(
+        Claim("faster", on=("gpu",), source="G 17276 to 17280"),
+        Claim("faster", against="context_of_several_sub_devices", on=("gpu",), source="G 17276 to 17280"),
+    )
+)
+def context_for_each_sub_device(session, p, devices):
+    """A queue for each sub-device, in a context that knows no other: nothing can be shared."""
+    return triad_on(session, p, session.queues_on(devices, kind="sub-devices", context="separate"))
+
+
+# Several cards do more at a time, so this is no slower here, where nothing is shared between them: the guide's
+# warning is of access to each other's memory, and no claim is asked.
+@pattern.baseline
+def context_of_several_devices(session, p, devices):
+    """A queue for each of several undivided devices, in one context."""
+    return triad_on(session, p, session.queues_on(devices, kind="devices"))

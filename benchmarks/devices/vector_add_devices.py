@@ -1,0 +1,52 @@
+"""Cut a vector addition into a part for each device: they work at the same time, each in memory of its own."""
+
+from harness import Claim, Pattern
+
+from ..common import parts
+
+pattern = Pattern(
+    name="vector_add_devices",
+    catalogue=("E82", "flat_vecadd_devices", "flat_chunked_init"),
+    guide="Multiple Devices / FLAT Mode Example",
+    lesson="Each stack or card shows as a device of its own: give each a part of the arrays, and they share the time.",
+    presets={
+        "smoke": {"n": (1 << 12, 4093), "rounds": 2},
+        # so many rounds that the way of the result to the host weighs little
+        "default": {"n": {"cpu": 1 << 18, "gpu": 1 << 24}, "rounds": {"cpu": 16, "gpu": 128}},
+        "guide": {"n": 1 << 27, "rounds": 16},  # an eighth of the guide's three arrays of 4 GiB
+    },
+    axes={"devices": (2,)},
+    metric="wall",  # devices have clocks of their own: only the host sees when all are over
+)
+
+
+@pattern.problem
+def two_arrays(rng, n):
+    return parts.two_arrays(rng, n)
+
+
+@pattern.reference
+def expected(p):
+    return {"total": p.a + p.b}
+
+
+@pattern.naive
+def one_device(session, p, devices):
+    """The first of the devices does everything; the others idle."""
+    first, *_ = session.queues_on(devices)
+    return parts.in_parts(session, p, parts.add_elements, [first], [1])
+
+
+@pattern.optimized(claim=Claim("faster", on=("gpu",), source="G 16936 to 17000"))
+def equal_parts(session, p, devices):
+    """As many elements for each device."""
+    queues = session.queues_on(devices)
+    return parts.in_parts(session, p, parts.add_elements, queues, [1] * devices)
+
+
+# Look for a difference from equal parts: it shows devices that are not equally fast.
+@pattern.optimized(claim=Claim("faster", on=("gpu",), strength="implied", source="G 16936 to 17000"))
+def parts_by_speed(session, p, devices):
+    """As many elements for each device as it has computed in the same time, alone, before the clock started."""
+    queues = session.queues_on(devices)
+    return parts.in_parts(session, p, parts.add_elements, queues, parts.speeds(session, p, parts.add_elements, queues))

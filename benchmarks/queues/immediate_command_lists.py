@@ -1,0 +1,61 @@
+"""Immediate command lists hand every command to the device at once; regular ones are gathered, closed and submitted."""
+
+import numpy as np
+
+from harness import Claim, Pattern, Problem, inout, kernel
+from harness import kernel_api as kapi
+
+pattern = Pattern(
+    name="immediate_command_lists",
+    catalogue=("E55", "immediate_command_list"),
+    guide="Level Zero / Immediate Command Lists",
+    lesson="Many short kernels are submitted sooner through immediate command lists than through regular ones.",
+    presets={
+        "smoke": {"n": (64, 61), "launches": 4},
+        "default": {"n": 1 << 10, "launches": 100},
+        "guide": {"n": 1 << 10, "launches": 1000},  # the guide names no size
+    },
+    metric="wall",
+    requires=("level_zero", "intel_gpu"),
+)
+
+
+def use_immediate(yes):
+    """The runtime's switch, by the name that it has had since 2024 and the one before."""
+    return dict.fromkeys(
+        ("UR_L0_USE_IMMEDIATE_COMMANDLISTS", "SYCL_PI_LEVEL_ZERO_USE_IMMEDIATE_COMMANDLISTS"), str(yes)
+    )
+
+
+@kernel
+def add_one(item: kapi.Item, x):
+    i = item.get_id(0)
+    x[i] += np.int32(1)
+
+
+@pattern.problem
+def one_array(rng, n, launches):
+    return Problem(x=inout(rng.integers(0, 100, n, dtype=np.int32)))
+
+
+@pattern.reference
+def expected(p):
+    return {"x": p.x + p.launches}
+
+
+def launch_in_turn(session, p):
+    """Short kernels, one after the other, with a wait at the end."""
+    for _ in range(p.launches):
+        session.launch(add_one, kapi.Range(p.n), p.x)
+
+
+@pattern.naive(environment=use_immediate(0))
+def regular_lists(session, p):
+    """The runtime gathers commands in a list, and submits the list to a queue."""
+    launch_in_turn(session, p)
+
+
+@pattern.optimized(claim=Claim("faster", on=("gpu",), source="G 20275 to 20284"), environment=use_immediate(1))
+def immediate_lists(session, p):
+    """Every command is submitted as it is appended."""
+    launch_in_turn(session, p)

@@ -1,0 +1,142 @@
+"""Several devices: others of the platform, or parts of one; queues on them; and their clocks."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from harness.errors import Unsupported
+
+pytestmark = pytest.mark.device  # importing the session loads dpctl
+
+
+class Device(SimpleNamespace):
+    """A device that is not there; it can be cut as ``cuts`` says."""
+
+    def create_sub_devices(self, partition: Any) -> Any:
+        import dpctl
+
+        for cut, parts in self.cuts:
+            if cut == partition:
+                return parts
+        raise dpctl.SyclSubDeviceCreationError("no")
+
+
+def device(name: str = "Max", platform: str = "Level-Zero", units: int = 64, cuts: Any = ()) -> Device:
+    of = SimpleNamespace(name=platform, vendor="Intel", version="1")
+    return Device(name=name, sycl_platform=of, max_compute_units=units, cuts=cuts, filter_string="level_zero:gpu:0")
+
+
+@pytest.fixture
+def several(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """`several_devices` on a machine with these devices."""
+    from harness.session import several_devices
+
+    def ask(listed: list[Device], count: int, kind: str = "any") -> Any:
+        alike = several_devices.devices_alike
+        monkeypatch.setattr(several_devices, "devices_alike", lambda own: alike(own, lambda: listed))
+        try:
+            return several_devices.several_devices(listed[0], count, kind)
+        finally:
+            monkeypatch.undo()
+
+    return ask
+
+
+def test_devices_of_one_platform_come_before_sub_devices(several: Any) -> None:
+    first, second = device("a", cuts=[("next_partitionable", ["x", "y"])]), device("b", units=32)
+    found = several([first, device("other", platform="OpenCL"), second], 2)
+    assert found.devices == (first, second)
+    assert found.words == "2 devices: 64 and 32 compute units"
+    assert not found.are_parts
+
+
+def test_the_sessions_own_device_is_the_first(several: Any) -> None:
+    from harness.session.several_devices import devices_alike
+
+    first, second = device("a"), device("b")
+    assert devices_alike(second, lambda: [first, second]) == [second, first]
+
+
+def test_a_device_alone_is_cut_into_its_stacks(several: Any) -> None:
+    stacks = [device("stack 0"), device("stack 1"), device("stack 2")]
+    found = several([device(cuts=[("numa", stacks), ([32, 32], ["by count"] * 2)])], 2)
+    assert found.devices == tuple(stacks[:2])
+    assert found.words == "2 sub-devices of level_zero:gpu:0 by affinity domain: 64 and 64 compute units"
+    assert found.are_parts
+
+
+def test_without_stacks_by_count(several: Any) -> None:
+    halves = [device(units=2), device(units=2)]
+    found = several([device(units=5, cuts=[("numa", [device()]), ([2, 2], halves)])], 2)
+    assert found.words.endswith("by count: 2 and 2 compute units")
+
+
+def test_what_cannot_be_partitioned_is_told_with_the_reason(several: Any) -> None:
+    with pytest.raises(Unsupported, match="^needs 2 devices of one platform: there is 1, and Max cannot be part"):
+        several([device()], 2)
+    with pytest.raises(Unsupported, match="^needs 3 devices of one platform: there are 2$"):
+        several([device("a"), device("b")], 3, "devices")
+    with pytest.raises(Unsupported, match="^needs 2 sub-devices: a cannot be partitioned"):
+        several([device("a"), device("b")], 2, "sub-devices")
+    with pytest.raises(ValueError, match="kind='tiles'"):
+        several([device()], 2, "tiles")
+
+
+# ---- on a device ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def session() -> Any:
+    from harness.session.session import Session
+
+    return Session.on("cpu")
+
+
+def test_kernels_run_on_each_with_arrays_of_its_own(session: Any) -> None:
+    from harness import kernel
+    from harness import kernel_api as kapi
+
+    @kernel
+    def add_one(item: kapi.NdItem, x, y):  # type: ignore[no-untyped-def]
+        i = item.get_global_id(0)
+        y[i] = x[i] + np.int32(1)
+
+    if session.device.max_compute_units < 2:
+        pytest.skip("a CPU of one core cannot be cut")
+    queues = session.queues_on(2)
+    assert session.take_devices() is not None
+    assert session.take_devices() is None
+    assert queues[0].sycl_context == queues[1].sycl_context
+    results = np.zeros((2, 64), np.int32)
+
+    def sample() -> None:
+        for k, queue in enumerate(queues):
+            x, y = (session.alloc(64, np.int32, queue=queue) for _ in range(2))
+            session.fill(x, np.int32(10 * k), queue=queue)
+            session.launch(add_one, kapi.NdRange((64,), (64,)), x, y, queue=queue)
+            session.copy(results[k], y, queue=queue)
+
+    measured = session.measure(sample)
+    assert results.tolist() == [[1] * 64, [11] * 64]
+    assert len({command.queue for command in measured.commands}) == 2
+    built = [stage.stage for stage in session.take_compilations()].count("build")
+    assert built == 2, "each device has code of its own, even in one context"
+    apart = session.queues_on(2, context="separate")
+    assert apart[0].sycl_context != apart[1].sycl_context
+    session.release()
+
+
+def test_times_of_devices_with_clocks_of_their_own_are_kept_apart() -> None:
+    from harness.session.recorder import CommandTimes, Measured
+
+    def command(queue: int, start: int) -> Any:
+        return CommandTimes("kernel", "k", queue, start - 1, start, start + 10)
+
+    own, part, other = command(0, 100), command(1, 105), command(2, 900_000)
+    measured = Measured(1000, 0, [[own, part, other]], clocks=(0, 0, 1))
+    assert measured.times_by_clock() == [[[own.event_times(), part.event_times()]], [[other.event_times()]]]
+    assert Measured(1000, 0, [[own, other]]).times_by_clock() == [[[own.event_times(), other.event_times()]]]
