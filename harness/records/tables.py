@@ -214,6 +214,12 @@ EVENTS: Final = (
     _count("submit_ns", "Submission, on the device's clock.", "ns"),
     _count("start_ns", "Start, on the device's clock.", "ns"),
     _count("end_ns", "End, on the device's clock.", "ns"),
+    _count("bytes", "What a copy or a fill of the session writes; null for other commands.", "bytes"),
+    _text(
+        "route",
+        "Kinds of memory of such a copy: device, shared or host of USM, pageable of other host memory, such as "
+        "pageable_to_device.",
+    ),
 )
 
 MACHINE: Final = (
@@ -260,6 +266,12 @@ SUMMARIES: Final = (
     _number("q75_ns", "Upper quartile.", "ns"),
     _count("outliers", "Samples with a modified z-score above 3.5; counted, never dropped."),
     _number("drift", "Median of the second half of the samples against the first half, as a relative change."),
+    _number(
+        "overlap",
+        "Part of the time in which any command ran, barriers aside, in which two or more ran: median over the samples; "
+        "null without commands.",
+    ),
+    _number("concurrency", "How many commands ran, on average, while any did: likewise."),
     _number("compile_ns", "Sum of the case's compile rows.", "ns"),
     _number("bandwidth_gbps", "bytes_moved / median_ns.", "GB/s"),
     _number("rate_gops", "operations / median_ns.", "Gop/s"),

@@ -264,7 +264,7 @@ def test_a_newer_schema_asks_for_an_upgrade(tmp_path: Path) -> None:
     finished(tmp_path / "run")
     path = tmp_path / "run" / "manifest.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "schema_version": schema.SCHEMA_VERSION + 1}))
-    with pytest.raises(RunFolderError, match=r"schema version 5 and this xebench reads up to 4: upgrade"):
+    with pytest.raises(RunFolderError, match=r"schema version 6 and this xebench reads up to 5: upgrade"):
         load_run(tmp_path / "run")
 
 

@@ -27,7 +27,7 @@ def test_every_column_is_explained_and_units_are_in_names(table: str) -> None:
     for column in TABLES[table].values():
         assert column.meaning.endswith((".", "null if nothing."))
         if column.unit in endings and column.name != "bytes_moved":
-            assert column.name.endswith(endings[column.unit])
+            assert f"_{column.name}".endswith(endings[column.unit])
         for unit, ending in endings.items():
             assert column.unit == unit or not column.name.endswith(ending)
 
