@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from harness.analysis import concurrency, intervals, statistics, times
+from harness.analysis import concurrency, intervals, link, statistics, times
 from harness.analysis.levels import MEMORY, levels_of
 from harness.analysis.rows import FAMILY_KEY, Row, rows
 from harness.vocabulary import Roof, State
@@ -17,7 +17,7 @@ from harness.vocabulary import Roof, State
 #: Columns of `cases` that a summary repeats.
 _KEPT: Final = ("case_id", *FAMILY_KEY, "variant", "role", "metric", "status", "reason")
 
-_NOTHING_RAN: Final[Row] = {"overlap": None, "concurrency": None}
+_NOTHING_RAN: Final[Row] = dict.fromkeys(("overlap", "concurrency", "copy_gbps", "link_fraction"))
 
 
 def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, events: pd.DataFrame) -> list[Row]:
@@ -30,7 +30,8 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame,
         events: The table `events`, for what ran at the same time.
     """
     trusted = times.usable(cases, samples)
-    together = _together(trusted, events)
+    roofs_of_links = link.link_roofs(None if devices.empty else devices.iloc[-1]["link_roofs"])
+    together = _of_commands(trusted, concurrency.of_samples(events).join(link.of_samples(events, roofs_of_links)))
     by_state = {key: times.Series.of(data) for key, data in trusted.groupby(["case_id", "state"])}
     compilations = samples[times.counted(samples) & (samples["state"] == State.COMPILE)]
     compiled = compilations.groupby("case_id")["host_ns"].sum(min_count=1)
@@ -52,9 +53,14 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame,
     return result
 
 
-def _together(trusted: pd.DataFrame, events: pd.DataFrame) -> dict[tuple[str, str | None], Row]:
-    """Of each case and state that had commands: which part of their time overlapped, in its typical sample."""
-    found = trusted[["case_id", "state", "sample"]].join(concurrency.of_samples(events), on="sample", how="inner")
+def _of_commands(trusted: pd.DataFrame, samples: pd.DataFrame) -> dict[tuple[str, str | None], Row]:
+    """Of each case and state that had commands: what these come to in its typical sample.
+
+    Args:
+        trusted: the samples that count.
+        samples: what the commands of samples come to, by sample number.
+    """
+    found = trusted[["case_id", "state", "sample"]].join(samples, on="sample", how="inner")
     medians = found.groupby(["case_id", "state"])[[*_NOTHING_RAN]].median().reset_index()
     return {(row["case_id"], row["state"]): {name: row[name] for name in _NOTHING_RAN} for row in rows(medians)}
 

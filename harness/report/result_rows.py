@@ -39,6 +39,7 @@ class ResultRow:
         ends: the same as numbers.
         roof: part of its roof that it reaches.
         overlap: part of the time in which two commands or more ran; "" in families in which none overlap.
+        copies: bandwidth of the copies between host and device, and its part of the link's; "" where that is not known.
         occupancy: how full the launch keeps the GPU, as predicted; "" where that is not known, as of a CPU device.
         answer: the bare word.
         claim: the word that is claimed; "" when nothing is.
@@ -64,6 +65,7 @@ class ResultRow:
     ends: Ends = UNKNOWN
     roof: str = ""
     overlap: str = ""
+    copies: str = ""
     occupancy: str = ""
     answer: str = ""
     claim: str = ""
@@ -94,7 +96,7 @@ def result_rows(run: Run) -> list[ResultRow]:
         pairs = list(group)
         baseline = _baseline_row(run, pairs)
         family = [baseline, *(_row(pair, baseline.variant) for pair in pairs)]
-        family = _with_overlap(family, _family_of(run, pairs[0]))
+        family = _with_copies(_with_overlap(family, _family_of(run, pairs[0])), _family_of(run, pairs[0]))
         rows += _with_occupancy(family, [known.get(key_of(pairs[0], row.variant), "") for row in family])
     return rows
 
@@ -109,6 +111,16 @@ def _with_overlap(family: Sequence[ResultRow], summaries: pd.DataFrame) -> list[
         replace(row, overlap=word, asides=(*row.asides, f"overlap {word}") if word != "-" else row.asides)
         for row, word in zip(family, words, strict=True)
     ]
+
+
+def _with_copies(family: Sequence[ResultRow], summaries: pd.DataFrame) -> list[ResultRow]:
+    """The rows with how fast each variant's copies were, where their times can be told."""
+    told = summaries[summaries["link_fraction"].notna()]
+    words = {
+        row["variant"]: f"{units.figure(row['copy_gbps'])} GB/s, {units.percent(row['link_fraction'])} of the link"
+        for row in told.to_dict("records")
+    }
+    return [replace(row, copies=words.get(row.variant, "")) for row in family]
 
 
 def _with_occupancy(family: Sequence[ResultRow], occupancy: Sequence[str]) -> list[ResultRow]:
