@@ -101,5 +101,9 @@ def out_of_order_queue(session, p):
 
 @pattern.optimized(claim=Claim("faster"))
 def queue_for_each_direction(session, p):
-    """An in-order queue for copies in, one for kernels and one for copies out, as CUDA's users write it."""
-    return pipeline(session, p, *(session.new_queue() for _ in range(3)))
+    """A queue for copies in, one for kernels and one for copies out.
+
+    Not in-order ones: of some runtimes a kernel on such a queue does not wait for an event of another queue
+    (intel/llvm, pull request 15412).
+    """
+    return pipeline(session, p, *(session.new_queue(in_order=False) for _ in range(3)))
