@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from harness.analysis import intervals, statistics, times
+from harness.analysis import concurrency, intervals, link, statistics, times
 from harness.analysis.levels import MEMORY, levels_of
 from harness.analysis.rows import FAMILY_KEY, Row, rows
 from harness.vocabulary import Roof, State
@@ -17,16 +17,21 @@ from harness.vocabulary import Roof, State
 #: Columns of `cases` that a summary repeats.
 _KEPT: Final = ("case_id", *FAMILY_KEY, "variant", "role", "metric", "status", "reason")
 
+_NOTHING_RAN: Final[Row] = dict.fromkeys(("overlap", "concurrency", "copy_gbps", "link_fraction"))
 
-def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame) -> list[Row]:
+
+def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, events: pd.DataFrame) -> list[Row]:
     """The rows of the table `summaries`: one for each case and state, one without state for a case never sampled.
 
     Args:
         cases: The table `cases`.
         samples: The table `samples`.
         devices: The table `devices`, for the roofs.
+        events: The table `events`, for what ran at the same time.
     """
     trusted = times.usable(cases, samples)
+    roofs_of_links = link.link_roofs(None if devices.empty else devices.iloc[-1]["link_roofs"])
+    together = _of_commands(trusted, concurrency.of_samples(events).join(link.of_samples(events, roofs_of_links)))
     by_state = {key: times.Series.of(data) for key, data in trusted.groupby(["case_id", "state"])}
     compilations = samples[times.counted(samples) & (samples["state"] == State.COMPILE)]
     compiled = compilations.groupby("case_id")["host_ns"].sum(min_count=1)
@@ -41,10 +46,23 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame)
                     "state": state,
                     "compile_ns": compiled.get(case["case_id"]),
                     **described,
+                    **together.get((case["case_id"], state), _NOTHING_RAN),
                     **_against_roofs(case, state, described["median_ns"], roofs.get(case["device"], {})),
                 }
             )
     return result
+
+
+def _of_commands(trusted: pd.DataFrame, samples: pd.DataFrame) -> dict[tuple[str, str | None], Row]:
+    """Of each case and state that had commands: what these come to in its typical sample.
+
+    Args:
+        trusted: the samples that count.
+        samples: what the commands of samples come to, by sample number.
+    """
+    found = trusted[["case_id", "state", "sample"]].join(samples, on="sample", how="inner")
+    medians = found.groupby(["case_id", "state"])[[*_NOTHING_RAN]].median().reset_index()
+    return {(row["case_id"], row["state"]): {name: row[name] for name in _NOTHING_RAN} for row in rows(medians)}
 
 
 def _describe(series: times.Series) -> Row:

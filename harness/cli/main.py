@@ -22,6 +22,7 @@ from harness.cli.report_command import report
 from harness.cli.roofline_command import roofline
 from harness.cli.run_command import run
 from harness.cli.setup_command import setup
+from harness.cli.trace_command import trace
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -36,6 +37,7 @@ for _command in (
     list_patterns,
     run,
     report,
+    trace,
     roofline,
     isa,
     occupancy,

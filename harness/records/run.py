@@ -114,7 +114,7 @@ def with_derived(measured: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     from harness.analysis.summaries import summaries
 
     devices, cases, samples = measured["devices"], measured["cases"], measured["samples"]
-    summary = summaries(cases, samples, devices)
+    summary = summaries(cases, samples, devices, measured["events"])
     pair = pairs(cases, samples, devices, summary)
     return {**measured, "summaries": schema.frame("summaries", summary), "pairs": schema.frame("pairs", pair)}
 

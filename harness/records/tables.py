@@ -118,6 +118,11 @@ DEVICES: Final = (
         "smallest first. A case belongs to the last entry that is not larger than its own working set.",
     ),
     _text(
+        "link_roofs",
+        "JSON object: measured GB/s of copies between host and device by route, as in events.route; null for one that "
+        "the device lacks.",
+    ),
+    _text(
         "roofs_disturbed",
         "Roofs whose repeats in this run disagree by more than 25 %, or all when others used a CPU device's cores: "
         "they may be too low; empty if none.",
@@ -220,6 +225,12 @@ EVENTS: Final = (
     _count("submit_ns", "Submission, on the device's clock.", "ns"),
     _count("start_ns", "Start, on the device's clock.", "ns"),
     _count("end_ns", "End, on the device's clock.", "ns"),
+    _count("bytes", "What a copy or a fill of the session writes; null for other commands.", "bytes"),
+    _text(
+        "route",
+        "Kinds of memory of such a copy: device, shared or host of USM, pageable of other host memory, such as "
+        "pageable_to_device.",
+    ),
 )
 
 MACHINE: Final = (
@@ -266,6 +277,23 @@ SUMMARIES: Final = (
     _number("q75_ns", "Upper quartile.", "ns"),
     _count("outliers", "Samples with a modified z-score above 3.5; counted, never dropped."),
     _number("drift", "Median of the second half of the samples against the first half, as a relative change."),
+    _number(
+        "overlap",
+        "Part of the time in which any command ran, barriers aside, in which two or more ran: median over the samples; "
+        "null without commands.",
+    ),
+    _number("concurrency", "How many commands ran, on average, while any did: likewise."),
+    _number(
+        "copy_gbps",
+        "Bytes of the copies between host and device over the time in which any of them ran: likewise; null where a "
+        "copy is of pageable memory, whose times drivers do not tell right, or was not made by the session.",
+        "GB/s",
+    ),
+    _number(
+        "link_fraction",
+        "The time of these copies one by one at the device's link_roofs, over that time; above 1 where copies that ran "
+        "side by side gained from it.",
+    ),
     _number("compile_ns", "Sum of the case's compile rows.", "ns"),
     _number("bandwidth_gbps", "bytes_moved / median_ns.", "GB/s"),
     _number("rate_gops", "operations / median_ns.", "Gop/s"),

@@ -21,6 +21,9 @@ from harness.vocabulary import Roof, State, Strength, find_baseline
 Ends = tuple[float | None, float | None, float | None]
 UNKNOWN: Final[Ends] = (None, None, None)
 
+#: Part of the time of a variant's commands that overlaps, from which reports speak of it.
+LEAST_OVERLAP: Final = 0.01
+
 
 @dataclass(frozen=True)
 class ResultRow:
@@ -35,6 +38,8 @@ class ResultRow:
         speedup, interval: as text.
         ends: the same as numbers.
         roof: part of its roof that it reaches.
+        overlap: part of the time in which two commands or more ran; "" in families in which none overlap.
+        copies: bandwidth of the copies between host and device, and its part of the link's; "" where that is not known.
         occupancy: how full the launch keeps the GPU, as predicted; "" where that is not known, as of a CPU device.
         answer: the bare word.
         claim: the word that is claimed; "" when nothing is.
@@ -59,6 +64,8 @@ class ResultRow:
     interval: str = ""
     ends: Ends = UNKNOWN
     roof: str = ""
+    overlap: str = ""
+    copies: str = ""
     occupancy: str = ""
     answer: str = ""
     claim: str = ""
@@ -89,8 +96,31 @@ def result_rows(run: Run) -> list[ResultRow]:
         pairs = list(group)
         baseline = _baseline_row(run, pairs)
         family = [baseline, *(_row(pair, baseline.variant) for pair in pairs)]
+        family = _with_copies(_with_overlap(family, _family_of(run, pairs[0])), _family_of(run, pairs[0]))
         rows += _with_occupancy(family, [known.get(key_of(pairs[0], row.variant), "") for row in family])
     return rows
+
+
+def _with_overlap(family: Sequence[ResultRow], summaries: pd.DataFrame) -> list[ResultRow]:
+    """The rows with how much of each variant's commands overlapped, where those of any did."""
+    shares = dict(zip(summaries["variant"], summaries["overlap"].astype("float64"), strict=True))
+    if not any(share >= LEAST_OVERLAP for share in shares.values()):
+        return list(family)
+    words = [units.percent(number(shares.get(row.variant))) for row in family]
+    return [
+        replace(row, overlap=word, asides=(*row.asides, f"overlap {word}") if word != "-" else row.asides)
+        for row, word in zip(family, words, strict=True)
+    ]
+
+
+def _with_copies(family: Sequence[ResultRow], summaries: pd.DataFrame) -> list[ResultRow]:
+    """The rows with how fast each variant's copies were, where their times can be told."""
+    told = summaries[summaries["link_fraction"].notna()]
+    words = {
+        row["variant"]: f"{units.figure(row['copy_gbps'])} GB/s, {units.percent(row['link_fraction'])} of the link"
+        for row in told.to_dict("records")
+    }
+    return [replace(row, copies=words.get(row.variant, "")) for row in family]
 
 
 def _with_occupancy(family: Sequence[ResultRow], occupancy: Sequence[str]) -> list[ResultRow]:
@@ -154,12 +184,8 @@ def _time(pair: dict[Any, Any], speedup: float | None) -> str:
 
 def _baseline_row(run: Run, pairs: Sequence[dict[Any, Any]]) -> ResultRow:
     pair = pairs[0]
-    here = pd.Series(True, index=run.summaries.index)
-    for column in ("pattern", "preset", "axes", "sizes"):
-        here &= _equal(run.summaries[column], pair[column])
-    family = run.summaries[here]
-    in_state = family[_equal(family["state"], pair["state"])].to_dict("records")
-    cases = [*in_state, *family.to_dict("records")]  # a case without a sample has no state
+    # a case without a sample has no state
+    cases = [*_family_of(run, pair).to_dict("records"), *_of_any_state(run, pair).to_dict("records")]
     case = find_baseline(cases, role=lambda row: str(row["role"])) or {}
     name = case.get("variant", pair["baseline"])
     times = [number(other["baseline_ns"]) for other in pairs if other["baseline"] == name]
@@ -175,6 +201,19 @@ def _baseline_row(run: Run, pairs: Sequence[dict[Any, Any]]) -> ResultRow:
         time=units.duration(next(filter(None, times), number(case.get("median_ns")))),
         roof=part_of_roof(number(case.get("roof_fraction"))),
     )
+
+
+def _family_of(run: Run, pair: dict[Any, Any]) -> pd.DataFrame:
+    """The summaries of a pair's family in its state."""
+    family = _of_any_state(run, pair)
+    return family[_equal(family["state"], pair["state"])]
+
+
+def _of_any_state(run: Run, pair: dict[Any, Any]) -> pd.DataFrame:
+    here = pd.Series(True, index=run.summaries.index)
+    for column in ("pattern", "preset", "axes", "sizes"):
+        here &= _equal(run.summaries[column], pair[column])
+    return run.summaries[here]
 
 
 def _equal(column: pd.Series[Any], value: Any) -> pd.Series[bool]:

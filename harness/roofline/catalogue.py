@@ -89,6 +89,9 @@ PROBES: Final = (
     *(Probe(chase_name(size), "chase", f"pointer chase in {size_text(size)}", "ns") for size in FOOTPRINTS),
 )
 
+#: The probes of copies; each has the name of its route in the table `events`.
+ROUTES: Final = tuple(probe.name for probe in PROBES if probe.group == "transfers")
+
 _BY_NAME: Final = {probe.name: probe for probe in PROBES}
 GROUPS: Final = tuple(dict.fromkeys(probe.group for probe in PROBES))
 

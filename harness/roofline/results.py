@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
@@ -9,6 +10,8 @@ from typing import Any, Final, Literal
 import msgspec
 
 from harness.analysis.levels import levels_of
+from harness.analysis.link import link_roofs
+from harness.roofline.catalogue import ROUTES
 from harness.roofline.levels import known_caches, measured_levels, named_levels
 from harness.runtime.devices import DeviceInfo
 from harness.vocabulary import DeviceClass, Roof
@@ -108,7 +111,7 @@ def with_kept_roofs(measured: Mapping[str, Any], kept: Roofline | None) -> dict[
         measured: columns of the table ``devices``.
         kept: of the same device and driver; None if there is nothing.
     """
-    merged = {**dict.fromkeys(roof.column for roof in Roof), "roofs_from": "this run", **measured}
+    merged = {**dict.fromkeys(roof.column for roof in Roof), "link_roofs": None, "roofs_from": "this run", **measured}
     if kept is None:
         return merged
     disturbed = list(filter(None, str(merged.get("roofs_disturbed") or "").split(", ")))
@@ -120,7 +123,13 @@ def with_kept_roofs(measured: Mapping[str, Any], kept: Roofline | None) -> dict[
     if disturbed and not kept.busy:
         merged["roofs_disturbed"] = ", ".join(name for name in disturbed if name not in raised)
     merged["bandwidth_levels"] = _raised_levels(merged, kept)
+    merged["link_roofs"] = _raised_links(merged, kept)
     return merged
+
+
+def _raised_links(merged: Mapping[str, Any], kept: Roofline) -> str:
+    measured = link_roofs(merged.get("link_roofs"))
+    return json.dumps({route: max(measured.get(route, 0), kept.value(route) or 0) or None for route in ROUTES})
 
 
 def _raised_levels(merged: Mapping[str, Any], kept: Roofline) -> str:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from harness.dpex.signature import as_usm_array
 from harness.errors import TooLarge, Unsupported
 from harness.runtime import tensor
+from harness.session.recorder import Traffic
 
 Array = npt.NDArray[Any]
 
@@ -54,6 +55,20 @@ def copy_async(queue: dpctl.SyclQueue, destination: Any, source: Any, depends: l
     if count != origin_count:
         raise ValueError(f"copy: the destination has {count} bytes, the source {origin_count}")
     return queue.memcpy_async(target, origin, count, depends)
+
+
+def traffic(destination: Any, source: Any) -> Traffic:
+    """What a copy between two arrays writes, and between which kinds of memory."""
+    return Traffic(int(destination.nbytes), f"{_kind_of(source)}_to_{_kind_of(destination)}")
+
+
+def _kind_of(array: Any) -> str:
+    """``device``, ``shared`` or ``host`` of USM, else ``pageable``."""
+    if isinstance(array, np.ndarray):
+        return "pageable"
+    usm_array = as_usm_array(array)
+    memory = array if usm_array is None else usm_array.usm_data
+    return str(memory.get_usm_type())
 
 
 def _bytes_of(array: Any) -> tuple[Any, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from harness.analysis.metrics import EventTimes
 
@@ -20,11 +20,26 @@ class TimedEvent(Protocol):
         """Submit, start and end, in ns of the device's clock."""
 
 
+class Traffic(NamedTuple):
+    """What a copy or a fill writes.
+
+    ``route`` is of a copy: kinds of memory, as the probes of the host link have them, such as ``pageable_to_device``.
+    """
+
+    bytes: int | None
+    route: str | None = None
+
+
+#: Of a command that is no copy and no fill.
+NO_TRAFFIC: Final = Traffic(None)
+
+
 class CommandTimes(NamedTuple):
     """One device command of a sample; times in ns of the device's clock.
 
     ``kind`` is kernel, copy, fill, barrier or library; ``queue`` numbers the session's queues from 0.
     ``submit_ns`` is None where the driver gives none (seen: copies into pageable host memory on OpenCL).
+    ``bytes`` and ``route``: see `Traffic`.
     """
 
     kind: str
@@ -33,6 +48,8 @@ class CommandTimes(NamedTuple):
     submit_ns: int | None
     start_ns: int
     end_ns: int
+    bytes: int | None = None
+    route: str | None = None
 
     def event_times(self) -> EventTimes:
         """The times for the arithmetic of intervals; a missing submission counts as the start."""
@@ -82,6 +99,7 @@ class _Pending(NamedTuple):
     queue: int
     first: TimedEvent
     last: TimedEvent
+    traffic: Traffic = NO_TRAFFIC
 
 
 class Recorder:
@@ -96,9 +114,9 @@ class Recorder:
         self._finished = 0
         self._ends: list[int] = []
 
-    def add(self, kind: str, name: str, queue: int, event: TimedEvent) -> None:
+    def add(self, kind: str, name: str, queue: int, event: TimedEvent, traffic: Traffic = NO_TRAFFIC) -> None:
         """Remember one command."""
-        self._pending.append(_Pending(kind, name, queue, event, event))
+        self._pending.append(_Pending(kind, name, queue, event, event, traffic))
 
     def add_bracket(self, name: str, queue: int, first: TimedEvent, last: TimedEvent) -> None:
         """Remember library work between two barriers: it lies between the first's end and the last's start."""
@@ -126,4 +144,4 @@ class Recorder:
         submit, start, end = command.first.times()
         if command.kind == "library":
             start, end = end, command.last.times()[1]
-        return CommandTimes(command.kind, command.name, command.queue, submit or None, start, end)
+        return CommandTimes(command.kind, command.name, command.queue, submit or None, start, end, *command.traffic)

@@ -19,7 +19,7 @@ from harness.runtime.capabilities import usual_sub_group_size
 from harness.runtime.tensor import usm_ndarray
 from harness.session import device_memory
 from harness.session.lanes import device_lanes
-from harness.session.recorder import Measured, Recorder
+from harness.session.recorder import Measured, Recorder, Traffic
 from harness.session.several_devices import SeveralDevices, several_devices
 from harness.session.waits import Waits, as_sycl
 
@@ -104,7 +104,8 @@ class Session:
         with direct_calls.recorded_by(None):
             event = DeviceEvent(device_memory.copy_async(queue, destination, source, waits), keep=(destination, source))
         event.queue = queue
-        self._recorder.add("copy", "memcpy", self._number(queue), event)
+        traffic = device_memory.traffic(destination, source)
+        self._recorder.add("copy", "memcpy", self._number(queue), event, traffic)
         return event
 
     def fill(self, array: Any, value: Any, *, queue: dpctl.SyclQueue | None = None) -> DeviceEvent:
@@ -112,7 +113,7 @@ class Session:
         queue = queue or self.queue
         event = fill(queue, array, value)
         event.queue = queue
-        self._recorder.add("fill", "fill", self._number(queue), event)
+        self._recorder.add("fill", "fill", self._number(queue), event, Traffic(array.nbytes))
         return event
 
     def call(

@@ -32,6 +32,7 @@ def test_names_and_chapters_of_patterns_are_offered(infos: list[str]) -> None:
         assert set(infos) < set(offered(command, ""))
     assert offered("run", "tiled_") == ["tiled_matmul"] == offered("run", "slm", "tiled_")
     assert "slm" in offered("run", "slm") and "slm_convolution_cache" in offered("run", "slm")
+    assert offered("trace", "folder", "tiled_") == ["tiled_matmul"]
     assert offered("occupancy", "--pattern", "tiled_") == ["tiled_matmul"]
 
 

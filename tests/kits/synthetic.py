@@ -24,6 +24,7 @@ class Synthetic:
         self.devices = [_row("devices", {**known, "timer_resolution_ns": 1.0, **device})]
         self.cases: list[dict[str, Any]] = []
         self.samples: list[dict[str, Any]] = []
+        self.events: list[dict[str, Any]] = []
 
     def case(self, variant: str, role: str, **changed: Any) -> str:
         """A case of the pattern `p` on the device, ok unless changed; returns its id."""
@@ -55,6 +56,14 @@ class Synthetic:
         known = {"case_id": case_id, "sample": number, "state": "hot", "valid": True, "checked": True, "flags": ""}
         self.samples.append(_row("samples", {**known, **changed}))
 
+    def commands(self, *intervals: tuple[int, int], kind: str = "kernel", queue: str = "q0") -> None:
+        """Commands of the last sample, with these starts and ends."""
+        last = self.samples[-1]
+        for start, end in intervals:
+            known = {"case_id": last["case_id"], "sample": last["sample"], "sequence": len(self.events), "kind": kind}
+            times = {"submit_ns": start, "start_ns": start, "end_ns": end}
+            self.events.append(_row("events", {**known, "name": kind, "queue": queue, **times}))
+
     def times(
         self,
         case_id: str,
@@ -80,13 +89,13 @@ class Synthetic:
     def run(self) -> Run:
         """The tables."""
         devices, cases = frame("devices", self.devices), frame("cases", self.cases)
-        samples = frame("samples", self.samples)
-        summary = summaries(cases, samples, devices)
+        samples, events = frame("samples", self.samples), frame("events", self.events)
+        summary = summaries(cases, samples, devices, events)
         tables = {
             "devices": devices,
             "cases": cases,
             "samples": samples,
-            "events": frame("events", []),
+            "events": events,
             "summaries": frame("summaries", summary),
             "pairs": frame("pairs", pairs(cases, samples, devices, summary)),
         }

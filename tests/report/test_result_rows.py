@@ -66,6 +66,31 @@ def test_times_agree_with_the_speed_up_where_the_medians_do_not(run: Run) -> Non
     assert (rows["plain"].time, rows["cached"].time) == ("42.4 us", "21.2 us")
 
 
+def _two_queues(copying_ns: int) -> Run:
+    """A copy of 100 ns beside a kernel that begins when ``copying_ns`` of it are over; and one after the other."""
+    made = Synthetic()
+    for variant, role, begin in (("one_by_one", "naive", 100), ("side_by_side", "optimized", copying_ns)):
+        case = made.case(variant, role)
+        for block in range(8):
+            made.sample(case, block=block, device_ns=float(begin + 100))
+            made.commands((0, 100), kind="copy")
+            made.commands((begin, begin + 100), queue="q1")
+    return made.run()
+
+
+def test_how_much_overlaps_is_told_where_anything_does() -> None:
+    run = _two_queues(60)
+    together = rows_of(run)["side_by_side"]
+    assert together.overlap == "25.0 %" and "overlap 25.0 %" in together.asides
+    baseline = result_rows(run)[0]
+    assert baseline.overlap == "0 %" and "overlap 0 %" in baseline.asides
+    for form in ("text", "html", "markdown"):
+        assert "25.0 %" in render(run, form) and "overlap" in render(run, form)
+    apart = _two_queues(100)
+    assert not any(row.overlap or "overlap" in " ".join(row.asides) for row in result_rows(apart))
+    assert "overlap" not in render(apart, "markdown")
+
+
 def test_a_time_is_told_once(all_answers: Run) -> None:
     rows = rows_of(all_answers)
     assert rows["as_fast_as_the_one_kernel_of_all"].time

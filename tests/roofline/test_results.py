@@ -54,6 +54,14 @@ def test_levels_are_raised_too_and_named_by_the_caches(measured: Roofline) -> No
     ]
 
 
+def test_roofs_of_copies_are_raised_too(measured: Roofline) -> None:
+    in_run = json.dumps({"host_to_device": 5.0, "device_to_host": 9.0})
+    merged = with_kept_roofs({"link_roofs": in_run}, kept(measured, host_to_device=6.0, device_to_host=8.0))
+    routes = json.loads(merged["link_roofs"])
+    assert (routes["host_to_device"], routes["device_to_host"], routes["device_to_shared"]) == (6.0, 9.0, None)
+    assert with_kept_roofs({"link_roofs": in_run}, None)["link_roofs"] == in_run
+
+
 def test_a_kept_roof_is_disturbed_only_if_it_was_measured_on_a_busy_host(measured: Roofline) -> None:
     in_run = {"bandwidth_roof_gbps": 30.0, "fp32_roof_gflops": 100.0, "roofs_disturbed": "bandwidth, fp32"}
     earlier = kept(measured, read=40.0, fp32=90.0)

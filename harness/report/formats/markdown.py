@@ -19,8 +19,11 @@ def _answer(row: ResultRow) -> str:
     return f"{answer}: {row.obstacle}" if row.obstacle else answer
 
 
-#: The column that is left out where nothing is known, as on a CPU device.
-OCCUPANCY: Final = "predicted occupancy"
+#: Columns that are left out where nothing is known, as of the occupancy on a CPU device.
+OPTIONAL: Final[Mapping[str, Callable[[ResultRow], str]]] = {
+    "overlap": lambda row: row.overlap,
+    "predicted occupancy": lambda row: row.occupancy,
+}
 
 #: Every column, by its heading.
 COLUMNS: Final[Mapping[str, Callable[[ResultRow], str]]] = {
@@ -35,7 +38,7 @@ COLUMNS: Final[Mapping[str, Callable[[ResultRow], str]]] = {
     "claimed by": lambda row: row.source,
     "time": lambda row: row.time,
     "of roof": lambda row: row.roof,
-    OCCUPANCY: lambda row: row.occupancy,
+    **OPTIONAL,
 }
 
 
@@ -53,5 +56,5 @@ def render(run: Run) -> str:
 
 def _results(rows: Iterable[ResultRow]) -> list[str]:
     rows = list(rows)
-    shown = {name: cell for name, cell in COLUMNS.items() if name != OCCUPANCY or any(row.occupancy for row in rows)}
+    shown = {name: cell for name, cell in COLUMNS.items() if name not in OPTIONAL or any(map(cell, rows))}
     return table([*shown], ([cell(row) for cell in shown.values()] for row in rows))

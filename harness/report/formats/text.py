@@ -161,6 +161,7 @@ def _measured(row: ResultRow) -> str:
         f"{row.variant}, {row.role}:": row.time,
         "95 % interval": row.interval,
         "of its roof:": row.roof,
+        "copies": row.copies,
         "predicted occupancy": row.occupancy,
         "guide:": row.guide,
         "claim:": "" if row.guide else row.claimed_by,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from contextlib import closing
 from typing import Final
 
-from harness.roofline.catalogue import WORKING_SETS, level_name
+from harness.roofline.catalogue import ROUTES, WORKING_SETS, level_name
 from harness.roofline.in_process import quick_result, quick_results
 from harness.roofline.levels import beyond_caches, cached_bytes, known_caches, measured_levels, named_levels
 from harness.roofline.results import ProbeResult
@@ -40,6 +41,7 @@ def measure_roofs(session: Session, *, brief: bool = False) -> dict[str, float |
     levels = [level_name(size) for size in WORKING_SETS[:: _BRIEF_STEP if brief else 1]]
     with closing(MachineMonitor(device_class)) as monitor:
         results = quick_results(session.device.filter_string, [*roofs, *levels], BRIEF if brief else QUICK)
+        links = quick_results(session.device.filter_string, ROUTES, BRIEF)
         state, _ = monitor.observe()
     busy = device_class == DeviceClass.CPU and max(state["contended"] or 0, state["stolen"] or 0) > LOAD_CHANGE
     by_roof = {roof: results[roof.probes[0]] for roof in Roof}
@@ -53,6 +55,7 @@ def measure_roofs(session: Session, *, brief: bool = False) -> dict[str, float |
         **{roof.column: result.value for roof, result in by_roof.items()},
         Roof.BANDWIDTH.column: memory_gbps,
         "bandwidth_levels": named_levels(measured, memory_gbps, caches),
+        "link_roofs": json.dumps({route: result.value for route, result in links.items()}),
         "roofs_disturbed": _disturbed(by_roof, busy=busy),
         "roofs_from": "; ".join(["this run", *failures]),
         **measure_instrument(session),

@@ -39,6 +39,8 @@ def test_the_device_and_the_instrument_are_measured() -> None:
     assert len(levels) > 2
     assert levels[-1] == {**levels[-1], "level": "memory", "gbps": columns["bandwidth_roof_gbps"]}
     assert [one["gbps"] for one in levels] == sorted((one["gbps"] for one in levels), reverse=True)
+    links = json.loads(str(columns.pop("link_roofs")))
+    assert links["pageable_to_device"] > 0 and links["device_to_pageable"] > 0
     finite = {name: value for name, value in columns.items() if value is not None}
     assert all(math.isfinite(value) for value in finite.values())
     lacking = set() if session.device.has_aspect_fp64 else {Roof.FP64}

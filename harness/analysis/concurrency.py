@@ -1,0 +1,47 @@
+"""How much of a sample's commands ran at the same time, from the intervals in the table `events`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+#: Commands that only wait for others; their interval is no work.
+_WAITING: Final = "barrier"
+
+
+def of_samples(events: pd.DataFrame) -> pd.DataFrame:
+    """What each sample's commands come to, by sample number; samples in which nothing ran have no row.
+
+    Barriers do not count, nor do commands whose end is not after their start.
+
+    Args:
+        events: rows of the table `events`, in any order.
+
+    Returns:
+        busy_ns: time in which at least one command ran.
+        overlap_ns: time in which at least two ran.
+        work_ns: sum of the commands' durations.
+        overlap: overlap_ns / busy_ns.
+        concurrency: work_ns / busy_ns: how many commands ran on average while any did.
+    """
+    ran = events[(events["kind"] != _WAITING) & (events["end_ns"] > events["start_ns"]).fillna(False)]
+    samples, place = np.unique(ran["sample"].to_numpy("int64"), return_inverse=True)
+    starts, ends = ran["start_ns"].to_numpy("int64"), ran["end_ns"].to_numpy("int64")
+    # a sweep over all beginnings and ends: between two of them as many run as began and have not ended
+    moments, change = np.concatenate([starts, ends]), np.repeat([1, -1], starts.size)
+    place = np.tile(place, 2)
+    order = np.lexsort((moments, place))
+    running = np.cumsum(change[order])[:-1]
+    lengths = np.diff(moments[order])  # between two samples nothing runs, so that such a length counts nothing
+    found = {
+        "busy_ns": np.where(running > 0, lengths, 0),
+        "overlap_ns": np.where(running > 1, lengths, 0),
+        "work_ns": running * lengths,
+    }
+    sums = pd.DataFrame(
+        {name: np.bincount(place[order][:-1], part, samples.size).astype("int64") for name, part in found.items()},
+        index=pd.Index(samples, name="sample"),
+    )
+    return sums.assign(overlap=sums["overlap_ns"] / sums["busy_ns"], concurrency=sums["work_ns"] / sums["busy_ns"])

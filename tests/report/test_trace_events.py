@@ -1,0 +1,158 @@
+"""A trace is what Chrome's Trace Event Format asks for, and says what the tables say."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as some
+from synthetic import Synthetic
+
+from harness.cli.main import commands
+from harness.errors import XebenchError
+from harness.records import Run
+from harness.report import trace_events
+
+FIXTURE = Path(__file__).parents[1] / "records/fixtures/schema-5"
+#: The keys that the format asks for, by phase: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
+REQUIRED = {
+    "M": {"name", "pid", "tid", "args"},
+    "X": {"name", "cat", "pid", "tid", "ts", "dur", "args"},
+    "s": {"name", "cat", "id", "pid", "tid", "ts"},
+    "f": {"name", "cat", "id", "pid", "tid", "ts", "bp"},
+}
+
+COMMANDS = some.lists(
+    some.tuples(
+        some.sampled_from(["kernel", "copy", "barrier"]),
+        some.sampled_from(["q0", "q1"]),
+        some.one_of(some.none(), some.integers(0, 60)),
+        some.integers(0, 60),
+        some.integers(0, 60),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+def validated(text: str) -> list[dict[str, Any]]:
+    """The events of a trace, after a check of what the format asks for."""
+    trace = json.loads(text)
+    assert trace["displayTimeUnit"] in ("ms", "ns")
+    events: list[dict[str, Any]] = trace["traceEvents"]
+    for event in events:
+        assert set(event) == REQUIRED[event["ph"]] | {"ph"}, event
+        assert isinstance(event["pid"], int) and isinstance(event["tid"], int)
+    timed = [event for event in events if event["ph"] != "M"]
+    moments = [event["ts"] for event in timed]
+    assert moments == sorted(moments) and min(moments) == 0
+    tracks = defaultdict(list)
+    for event in timed:
+        if event["ph"] == "X":
+            assert event["dur"] >= 0
+            tracks[event["pid"], event["tid"]].append(_interval(event))
+    names = [(event["pid"], event["tid"]) for event in events if event["name"] == "thread_name"]
+    assert len(names) == len(set(names)) and set(names) == set(tracks), "each track has one name"
+    for slices in tracks.values():
+        _require_nested(slices)
+    _require_flows(timed, tracks)
+    return events
+
+
+def _interval(event: dict[str, Any]) -> tuple[int, int]:
+    """In whole ns, as the tables have them."""
+    begin = round(1000 * event["ts"])
+    return begin, begin + round(1000 * event["dur"])
+
+
+def _require_nested(slices: list[tuple[int, int]]) -> None:
+    open_ends: list[int] = []
+    for begin, end in slices:
+        while open_ends and open_ends[-1] <= begin:
+            open_ends.pop()
+        assert not open_ends or end <= open_ends[-1], "a slice reaches out of the one around it"
+        open_ends.append(end)
+
+
+def _require_flows(timed: list[dict[str, Any]], tracks: dict[tuple[int, int], list[tuple[int, int]]]) -> None:
+    begun: dict[str, float] = {}
+    for event in timed:
+        if event["ph"] == "X":
+            continue
+        moment = round(1000 * event["ts"])
+        slices = tracks[event["pid"], event["tid"]]
+        assert any(begin <= moment < end for begin, end in slices), "a flow is bound to a slice"
+        if event["ph"] == "s":
+            assert event["id"] not in begun
+            begun[event["id"]] = event["ts"]
+        else:
+            assert begun.pop(event["id"]) <= event["ts"] and event["bp"] == "e"
+    assert not begun, "every flow ends"
+
+
+def two_queues() -> Run:
+    """A copy on one queue beside kernels on another, and three samples, of which the middle one is typical."""
+    made = Synthetic()
+    case = made.case("together", "naive", metric="wall")
+    for block, stretch in enumerate((1, 2, 30)):
+        made.sample(case, block=block, host_ns=200.0 * stretch, batch=1)
+        made.commands((10, 60 * stretch), kind="copy", queue="q1")
+        made.commands((20, 40 * stretch), (30 * stretch, 90 * stretch))
+        for event, submitted in zip(made.events[-3:], (0, 5, 5), strict=True):
+            event["submit_ns"] = submitted
+        made.events[-3].update(bytes=220, route="pageable_to_device")
+    return made.run()
+
+
+def test_the_typical_sample_has_a_track_for_each_queue_and_kind_and_one_for_the_host() -> None:
+    events = validated(trace_events.as_json(two_queues(), "p"))
+    names = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
+    assert names == {0: "host", 1: "q0 kernels", 2: "q0 kernels (2)", 3: "q1 copies"}
+    process = next(event for event in events if event["name"] == "process_name")
+    assert process["args"]["name"] == "together (naive)"
+    slices = {(event["tid"], event["name"]): event for event in events if event["ph"] == "X"}
+    copy = slices[3, "copy"]
+    assert copy["cat"] == "copy" and copy["dur"] == pytest.approx(0.110)
+    assert (copy["args"]["bytes"], copy["args"]["route"], copy["args"]["GB/s"]) == (220, "pageable_to_device", 2)
+    assert slices[0, "sample 1, until everything is over"]["dur"] == pytest.approx(0.4), "the host waited for so long"
+    assert {(0, "submit copy"), (0, "submit kernel, kernel")} < set(slices)
+    assert len([event for event in events if event["ph"] == "s"]) == 3
+
+
+@settings(max_examples=40, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@given(some.lists(COMMANDS, min_size=1, max_size=3), some.integers(0, 200))
+def test_commands_of_any_times_make_a_trace(samples: list[list[tuple[Any, ...]]], host_ns: int) -> None:
+    made = Synthetic()
+    for number, listed in enumerate(samples):
+        made.sample(made.case(f"v{number}", "naive", metric="wall"), host_ns=float(host_ns + 1), batch=1)
+        for kind, queue, submit, start, end in listed:
+            made.commands((start, end), kind=kind, queue=queue)
+            made.events[-1]["submit_ns"] = submit
+    events = validated(trace_events.as_json(made.run(), "p"))
+    shown = [event for event in events if event["ph"] == "X" and event["cat"] != "host"]
+    assert len(shown) == sum(map(len, samples)), "no command is lost"
+
+
+def test_a_run_of_today_is_traced_by_the_command(tmp_path: Path) -> None:
+    file = tmp_path / "trace.json"
+    done = CliRunner().invoke(commands, ["trace", str(FIXTURE), "partial_subgroups", "-o", str(file)])
+    assert done.exit_code == 0
+    events = validated(file.read_text())
+    processes = [event["args"]["name"] for event in events if event["name"] == "process_name"]
+    # two variants that are right, two sizes, two points of the axis
+    assert len(processes) == len(set(processes)) == 8
+
+
+def test_what_is_not_there_is_one_line() -> None:
+    run = two_queues()
+    with pytest.raises(XebenchError, match="has no pattern 'q': it has p$"):
+        trace_events.as_json(run, "q")
+    made = Synthetic()
+    made.case("v", "naive", status="skipped", reason="needs fp64")
+    with pytest.raises(XebenchError, match="p has no sample with commands that counts in synthetic"):
+        trace_events.as_json(made.run(), "p")
