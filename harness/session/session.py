@@ -105,18 +105,28 @@ class Session:
         self._recorder.add("fill", "fill", self._number(queue), event)
         return event
 
-    def call(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        """Call library code (dpnp) on the session's queue, between two barriers that time it.
+    def call(
+        self, function: Callable[..., Any], *arguments: Any, queue: dpctl.SyclQueue | None = None, **options: Any
+    ) -> Any:
+        """Call library code (dpnp) on a queue, between two barriers that time it; returns when the library does.
 
-        Device arrays become dpnp arrays on the way in, without a copy. The library's commands cannot be seen one
-        by one: the row's kind is ``library``.
+        Device arrays become dpnp arrays of that queue on the way in, without a copy. The library's commands cannot be
+        seen one by one: the row's kind is ``library``. dpnp 0.15 waits for some of its functions, dpnp 0.20 for few.
+
+        Args:
+            function: takes arrays and the options.
+            arguments: device arrays and anything else.
+            queue: a queue of :meth:`new_queue` with the session's context; the session's own otherwise.
+            options: handed on.
 
         Raises:
+            XebenchError: the queue has another context, so the arrays are not its own.
             Unsupported: the library has no code for this device (dpnp says so by a RuntimeError of the SYCL runtime).
         """
+        queue = queue or self.queue
         with direct_calls.recorded_by(None):
-            prepared = {name: _for_dpnp(value) for name, value in options.items()}
-            return self._between_barriers(function, self.queue, list(map(_for_dpnp, arguments)), prepared)
+            prepared = {name: _for_dpnp(value, queue) for name, value in options.items()}
+            return self._between_barriers(function, queue, [_for_dpnp(value, queue) for value in arguments], prepared)
 
     def alloc(
         self,
@@ -295,5 +305,12 @@ def _as_sycl(event: Any) -> Any:
     return event.sycl_event if isinstance(event, DeviceEvent) else event
 
 
-def _for_dpnp(value: Any) -> Any:
-    return dpnp.asarray(value) if isinstance(value, usm_ndarray) else value
+def _for_dpnp(value: Any, queue: dpctl.SyclQueue) -> Any:
+    """The argument of a library function that works on a queue: libraries take that of their arrays."""
+    if not isinstance(value, usm_ndarray | dpnp.ndarray):
+        return value
+    if value.sycl_queue != queue:
+        if value.sycl_queue.sycl_context != queue.sycl_context:
+            raise XebenchError("the queue's context is not that of the array: session.alloc(..., queue=queue) has one")
+        value = value.to_device(queue)  # the same memory
+    return dpnp.asarray(value)
