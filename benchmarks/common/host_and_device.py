@@ -22,22 +22,27 @@ def added(p):
     return {"total": p.a + p.b}
 
 
+GROUP = 256
+
+
 @kernel
-def add(item: kapi.Item, a, b, total):
+def add(item: kapi.NdItem, a, b, total):
     """A work-item for each element."""
-    i = item.get_id(0)
-    total[i] = a[i] + b[i]
+    i = item.get_global_id(0)
+    if i < total.shape[0]:
+        total[i] = a[i] + b[i]
 
 
 def device_part(session, p, count):
     """A function that submits the first ``count`` elements to the device, with copies there and back."""
     a, b, total = (session.alloc(max(count, 1), np.int32) for _ in range(3))
+    space = kapi.NdRange((-(-max(count, 1) // GROUP) * GROUP,), (GROUP,))
 
     def submit():
         if count:
             session.copy(a, p.host.a[:count])
             session.copy(b, p.host.b[:count])
-            session.launch(add, kapi.Range(count), a, b, total)
+            session.launch(add, space, a, b, total)
             session.copy(p.total[:count], total)
 
     return submit

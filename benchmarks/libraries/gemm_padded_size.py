@@ -34,10 +34,11 @@ def expected(p):
 
 
 @kernel
-def cut_off(item: kapi.Item, padded, c):
+def cut_off(item: kapi.NdItem, padded, c):
     """Columns are dimension 0."""
-    row, column = item.get_id(1), item.get_id(0)
-    c[row, column] = padded[row, column]
+    row, column = item.get_global_id(1), item.get_global_id(0)
+    if row < c.shape[0] and column < c.shape[1]:
+        c[row, column] = padded[row, column]
 
 
 @pattern.naive
@@ -60,6 +61,6 @@ def rounded_up(session, p):
 
     def timed():
         session.call(dpnp.matmul, a, b, out=product)
-        session.launch(cut_off, kapi.Range(p.n, p.n), product, p.c)
+        session.launch(cut_off, kapi.NdRange((size, size), (LINE, LINE)), product, p.c)
 
     return timed

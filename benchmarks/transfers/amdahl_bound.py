@@ -16,7 +16,7 @@ pattern = Pattern(
         "guide": {"n": 1 << 22, "rounds": 32},  # the guide has no program
     },
     # of the elements, each of which takes the host equally long; the guide's example is 50
-    axes={"host_percent": (50, 10)},
+    axes={"host_percent": (50, 10), "work_group_size": (256,)},
     metric="wall",
     rtol=1e-5,  # each round halves what the rounds before erred
 )
@@ -42,12 +42,13 @@ def expected(p):
 
 
 @kernel
-def iterate(item: kapi.Item, x, y, rounds):
-    i = item.get_id(0)
-    value = np.float32(0)
-    for _ in range(rounds):
-        value = np.float32(0.5) * value + x[i]
-    y[i] = value
+def iterate(item: kapi.NdItem, x, y, rounds):
+    i = item.get_global_id(0)
+    if i < y.shape[0]:
+        value = np.float32(0)
+        for _ in range(rounds):
+            value = np.float32(0.5) * value + x[i]
+        y[i] = value
 
 
 def on_host(p, first, end):
@@ -93,15 +94,17 @@ def infinitely_fast_device(session, p, host_percent):
         Claim("slower", against="infinitely_fast_device", source="G 163 to 177"),
     )
 )
-def rest_on_device(session, p, host_percent):
+def rest_on_device(session, p, host_percent, work_group_size):
     """The host's part first, then what is ported, on the device: input there, result back."""
     count = serial_count(p, host_percent)
     x, y = (session.alloc(p.n - count, np.float32) for _ in range(2))
+    groups = -(-(p.n - count) // work_group_size)
+    space = kapi.NdRange((groups * work_group_size,), (work_group_size,))
 
     def timed():
         on_host(p, 0, count)
         session.copy(x, p.host.x[count:])
-        session.launch(iterate, kapi.Range(p.n - count), x, y, p.rounds)
+        session.launch(iterate, space, x, y, p.rounds)
         session.copy(p.y[count:], y)
 
     return timed

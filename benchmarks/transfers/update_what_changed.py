@@ -36,8 +36,8 @@ def matrices(rng, n, steps):
         factor=factor,
         weights=rng.random(n, np.float32),
         sums=output((2, n), np.float32, host=True),
-        bytes_moved=4 * steps * (3 * n * n + 3 * n),
-        operations=4 * steps * n**3,
+        bytes_moved=4 * (3 * n * n + 3 * n),
+        operations=steps * (4 * n**3 + 6 * n**2),
     )
 
 
