@@ -247,6 +247,8 @@ def _failed(pair: _Pair, instances: int) -> answer.Judgement | None:
     # where both were skipped nothing was asked
     if claim is not None and claim.of_end and baseline["status"] not in NEVER_RUN:
         return answer.judge_end(case["status"], case["reason"], claim)
+    if claim is not None and claim.of_accuracy and not {case["status"], baseline["status"]} & NEVER_RUN:
+        return answer.judge_accuracy(case["error_ulp"], baseline["error_ulp"], str(baseline["variant"]), claim)
     sides = ("", case), (f"baseline {baseline['variant']}", baseline)
     for words, side in sides:
         if side["status"] != Status.OK:

@@ -20,7 +20,7 @@ from harness.records.tables import Column
 from harness.vocabulary import Metric
 
 #: Of the tables that are written; `harness.records.upgrade` reads earlier ones.
-SCHEMA_VERSION: Final = 4
+SCHEMA_VERSION: Final = 5
 
 #: Tables whose rows are measured and journalled.
 MEASURED: Final = ("devices", "cases", "samples", "events", "machine", "checks")

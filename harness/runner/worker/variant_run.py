@@ -23,13 +23,17 @@ def nothing() -> None:
 
 @dataclass
 class VariantRun:
-    """A variant: its sample once it was started, the kernels that it launched, its status and the reason for it."""
+    """A variant: its sample once it was started, the kernels that it launched, its status and the reason for it.
+
+    ``error_ulp`` is the largest error of its results so far; None where it is not known.
+    """
 
     variant: Variant
     sample: Callable[[], Any] = nothing
     status: Status = Status.OK
     reason: str = ""
     kernels: list[dict[str, Any]] = field(default_factory=list)
+    error_ulp: float | None = None
 
     @property
     def name(self) -> str:
