@@ -167,6 +167,8 @@ def _priors(pairs: Iterable[_Pair]) -> Mapping[tuple[str | None, ...], Prior]:
     """What the pairs of a device, a metric and a state say together of how much instances differ."""
     medians: dict[tuple[str | None, ...], list[Sequence[float]]] = {}
     for pair in pairs:
+        if pair.claim is not None and pair.claim.of_accuracy:  # its times are another pair's, too
+            continue
         if pair.baseline is not pair.case and {pair.baseline["status"], pair.case["status"]} == {Status.OK}:
             medians.setdefault(pair.kind, []).append(pair.shared.medians())
     return {kind: prior_of(known) for kind, known in medians.items()}
