@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.analysis import answer
-from harness.analysis.answer import Circumstances, Judgement, judge, judge_accuracy, judge_end, outcome_of, without_speedup
+from harness.analysis.answer import (
+    Circumstances,
+    Judgement,
+    judge,
+    judge_accuracy,
+    judge_end,
+    outcome_of,
+    without_speedup,
+)
 from harness.analysis.claim import Claim, Figure
 from harness.analysis.intervals import UNKNOWN, Interval, blurred
 from harness.vocabulary import ANSWERED, Answer, Flag, Outcome

@@ -18,9 +18,21 @@ from harness.report import formats
 from harness.vocabulary import RUN_BUDGET, Answer
 
 FIXTURES = Path(__file__).parent / "fixtures"
-COMPLETE = tuple(f"schema-{version}" for version in range(1, 6))
-KILLED = tuple(f"schema-{version}-killed" for version in range(2, 6))
-NAMES = (*COMPLETE, *KILLED)
+PRESENT = ("schema-5", "schema-5-killed")
+NAMES = (
+    "schema-1",
+    "schema-2",
+    "schema-2-killed",
+    "schema-3",
+    "schema-3-killed",
+    "schema-4",
+    "schema-4-killed",
+    *PRESENT,
+)
+COMPLETE = ("schema-1", "schema-2", "schema-3", "schema-4", "schema-5")
+KILLED = ("schema-2-killed", "schema-3-killed", "schema-4-killed", "schema-5-killed")
+#: A variant that the pattern of the complete runs has had since version 5, and which is wrong, as is claimed.
+LATER = "size_assumed"
 REFERENCE = Path(__file__).parents[2] / "results" / "cpu-epyc-2-cores"
 
 
@@ -50,7 +62,8 @@ def test_a_run_of_any_version_has_the_tables_of_today(name: str) -> None:
 def test_every_sample_of_a_complete_run_counts(name: str) -> None:
     run = load(name)
     assert run.samples["checked"].all() and run.samples["valid"].any()
-    assert len(run.pairs) == (2 if name in ("schema-1", "schema-2") else 4) and run.pairs["speedup"].notna().all()
+    pairs = run.pairs[run.pairs["variant"] != LATER]
+    assert len(pairs) == (2 if name in ("schema-1", "schema-2") else 4) and pairs["speedup"].notna().all()
     assert set(run.cases["axis_odd_size"]) == {7, 31}
 
 
@@ -88,13 +101,14 @@ def test_sizes_are_what_a_run_knew(name: str) -> None:
 def test_a_run_of_any_version_is_reported_in_every_format(name: str, form: str) -> None:
     run = load(name)
     text = formats.render(run, form)
-    for variant in set(run.cases["variant"]):
+    for variant in set(run.cases["variant"]) - {LATER}:
         assert variant in text
 
 
 @pytest.mark.parametrize(("before", "after"), [*itertools.product(COMPLETE, COMPLETE)])
 def test_runs_of_any_two_versions_are_compared(before: str, after: str) -> None:
     found = compare_runs(load(before), load(after))
+    found = found[found["variant"] != LATER]
     both = found[found["outcome"] != "none"]
     if {before, after} in ({"schema-1"}, {"schema-2"}, {"schema-1", "schema-2"}):
         assert len(both) == len(found) == 4
