@@ -118,6 +118,9 @@ TIME_CLAIMS: Final = (Outcome.FASTER, Outcome.SLOWER, Outcome.SAME)
 #: What a claim says of a variant's end: its result is wrong, or it is refused or fails.
 END_CLAIMS: Final = ("wrong", "error")
 
+#: What a claim says of a variant's result: its largest error is smaller.
+ACCURACY_CLAIMS: Final = ("accurate",)
+
 #: What a claim says of the generated code: the variant has fewer of these.
 CODE_CLAIMS: Final = ("registers", "spills", "messages", "instructions")
 

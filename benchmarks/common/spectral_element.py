@@ -55,6 +55,20 @@ def fields(rng, blocks):
     )
 
 
+def fields_on_host(rng, blocks):
+    """The same problem with its result on the host, where copies are a part of what is measured."""
+    problem = fields(rng, blocks)
+    results = blocks * CUBE
+    return Problem(
+        dx=problem.fields["dx"],
+        u=problem.fields["u"],
+        w=output(results, np.float32, host=True),
+        bytes_moved=problem.bytes_moved,
+        operations=problem.operations,
+        host_bytes=4 * (P * P + 2 * results),
+    )
+
+
 def sums(p):
     """The three sums, in double precision, as arrays over (block, i, j, k)."""
     dx = p.dx.reshape(P, P).astype(np.float64)

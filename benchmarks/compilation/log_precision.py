@@ -83,7 +83,7 @@ def claim(time, against="", than=PRECISE):
     return Claim("faster", against=against, on=("gpu",), figure=figure)
 
 
-@pattern.naive
+@pattern.naive(claim=Claim("accurate", against="native_log", on=("gpu",), strength="implied", source="G 8674"))
 def precise(session, p):
     """OpenCL's log: within 3 units in the last place of float32."""
     session.launch(precise_kernel, kapi.Range(p.n), p.starts, p.y, p.steps)

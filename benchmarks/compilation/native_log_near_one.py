@@ -65,7 +65,7 @@ def launch(session, p, work_group_size, log):
     session.launch(log, kapi.NdRange((items,), (work_group_size,)), p.x, p.y)
 
 
-@pattern.naive
+@pattern.naive(claim=Claim("accurate", against="native_log", on=("gpu",), strength="implied", source="G 8674"))
 def precise(session, p, work_group_size):
     """OpenCL's log."""
     launch(session, p, work_group_size, precise_kernel)
@@ -83,7 +83,7 @@ def relaxed_math(session, p, work_group_size):
     launch(session, p, work_group_size, relaxed_kernel)
 
 
-@pattern.optimized(requires=("fp64",), claim=Claim("same", on=("gpu",)))
+@pattern.optimized(requires=("fp64",), claim=(Claim("same", on=("gpu",)), Claim("accurate")))
 def double(session, p, work_group_size):
     """In double precision, and rounded once: while the memory is waited for, it costs little."""
     launch(session, p, work_group_size, log_in_double)

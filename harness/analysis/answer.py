@@ -157,6 +157,26 @@ def judge_end(status: str, why: str | None, claim: Claim) -> Judgement:
     return Judgement(Outcome.NONE, Answer.UNDECIDED, f"{expected}; {happened}")
 
 
+def judge_accuracy(error_ulp: float | None, other_ulp: float | None, against: str, claim: Claim) -> Judgement:
+    """The answer to a claim that a variant's largest error is smaller than another's.
+
+    Args:
+        error_ulp: the variant's, in units in the last place; None where it is not known.
+        other_ulp: that of the variant that it is compared with.
+        against: the name of that one.
+        claim: what is claimed.
+    """
+    if error_ulp is None or other_ulp is None:
+        why = "errors are not known: results that are finite, and a reference in higher precision, tell them"
+        return Judgement(Outcome.NONE, Answer.UNDECIDED, f"claimed {claim.word}; {why}")
+    found = f"errs by {error_ulp:.3g} ulp, {against} by {other_ulp:.3g} ulp"
+    if error_ulp > other_ulp:
+        told = Answer.INVERTS
+    else:
+        told = Answer.HOLDS if error_ulp < other_ulp >= claim.at_least * error_ulp else Answer.NO_EFFECT
+    return Judgement(Outcome.NONE, told, f"claimed {claim.word}; {found}")
+
+
 def without_speedup(status: str, why: str | None, side: str, claim: Claim | None) -> Judgement:
     """The answer of a pair one side of which is not ok.
 

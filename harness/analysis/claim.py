@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from harness.vocabulary import (
+    ACCURACY_CLAIMS,
     CODE_CLAIMS,
     END_CLAIMS,
     TIME_CLAIMS,
@@ -19,7 +20,7 @@ from harness.vocabulary import (
 )
 
 #: Every word that a claim can say.
-WORDS: Final = (*TIME_CLAIMS, *END_CLAIMS, *CODE_CLAIMS)
+WORDS: Final = (*TIME_CLAIMS, *ACCURACY_CLAIMS, *END_CLAIMS, *CODE_CLAIMS)
 
 #: What a variant's end must be for a claim of its end to hold: skipped is what a device cannot launch.
 _ENDS: Final = {"wrong": (Status.WRONG,), "error": (Status.ERROR, Status.REFUSED, Status.SKIPPED)}
@@ -47,10 +48,11 @@ class Claim(msgspec.Struct, frozen=True):
     ``Claim("faster", against="few_items", on=("gpu",), source="G 4530")``
 
     Attributes:
-        word: of its time: ``faster``, ``slower``, ``same``; of its end: ``wrong`` (its result is), ``error`` (it is
+        word: of its time: ``faster``, ``slower``, ``same``; of its result: ``accurate`` (its largest error against a
+            reference in higher precision is smaller); of its end: ``wrong`` (its result is), ``error`` (it is
             refused, or fails); of its code: ``registers``, ``spills``, ``messages``, ``instructions`` (it has fewer).
         against: the variant that it is compared with; "": the one that the pattern's speed-ups are counted from.
-        at_least: the smallest ratio that is promised: of times, or of numbers of the generated code.
+        at_least: the smallest ratio that is promised: of times, errors, or numbers of the generated code.
         within: relative difference up to which two times are ``same``; 0: the run's own band.
         where: values of axes and sizes at which it is said, one or a list each; everywhere when empty.
         on: device classes that it is said of; all when empty.
@@ -87,6 +89,11 @@ class Claim(msgspec.Struct, frozen=True):
     def of_time(self) -> bool:
         """Whether a speed-up answers it."""
         return self.word in TIME_CLAIMS
+
+    @property
+    def of_accuracy(self) -> bool:
+        """Whether the errors of two results answer it."""
+        return self.word in ACCURACY_CLAIMS
 
     @property
     def of_end(self) -> bool:
@@ -173,7 +180,9 @@ def comparisons(variant: str, claims: Iterable[Claim], baseline: str) -> list[tu
     known: list[tuple[str, Claim | None]] = [
         (claim.against or baseline, claim) for claim in claims if not claim.of_code
     ]
-    if variant == baseline or any(claim.of_end or against == baseline for against, claim in known if claim):
+    if variant == baseline or any(
+        claim.of_end or (against == baseline and not claim.of_accuracy) for against, claim in known if claim
+    ):
         return known
     return [(baseline, None), *known]
 

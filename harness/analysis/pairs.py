@@ -167,6 +167,8 @@ def _priors(pairs: Iterable[_Pair]) -> Mapping[tuple[str | None, ...], Prior]:
     """What the pairs of a device, a metric and a state say together of how much instances differ."""
     medians: dict[tuple[str | None, ...], list[Sequence[float]]] = {}
     for pair in pairs:
+        if pair.claim is not None and pair.claim.of_accuracy:  # its times are another pair's, too
+            continue
         if pair.baseline is not pair.case and {pair.baseline["status"], pair.case["status"]} == {Status.OK}:
             medians.setdefault(pair.kind, []).append(pair.shared.medians())
     return {kind: prior_of(known) for kind, known in medians.items()}
@@ -247,6 +249,8 @@ def _failed(pair: _Pair, instances: int) -> answer.Judgement | None:
     # where both were skipped nothing was asked
     if claim is not None and claim.of_end and baseline["status"] not in NEVER_RUN:
         return answer.judge_end(case["status"], case["reason"], claim)
+    if claim is not None and claim.of_accuracy and not {case["status"], baseline["status"]} & NEVER_RUN:
+        return answer.judge_accuracy(case["error_ulp"], baseline["error_ulp"], str(baseline["variant"]), claim)
     sides = ("", case), (f"baseline {baseline['variant']}", baseline)
     for words, side in sides:
         if side["status"] != Status.OK:

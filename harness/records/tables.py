@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from harness.vocabulary import (
+    ACCURACY_CLAIMS,
     END_CLAIMS,
     TIME_CLAIMS,
     Answer,
@@ -169,6 +170,11 @@ CASES: Final = (
         "Which rule ended the sampling: precision, budget, max blocks, or pass: the run did not come again.",
     ),
     _number("same_within", "Relative difference below which the case and its baseline count as the same."),
+    _number(
+        "error_ulp",
+        "Largest error of a result against the reference, in units in the last place of the result's type; null where "
+        "the reference is in no higher precision, or a result is not finite.",
+    ),
     _count("seed", "Seed of the problem's data."),
     _count("bytes_moved", "Least traffic to memory that the lesson needs.", "bytes"),
     _count("operations", "Least number of operations that the lesson needs."),
@@ -339,7 +345,7 @@ PAIRS: Final = (
     _count("blocks", "Blocks in which both sides have a sample that counts, of long enough instances.", required=True),
     _count("instances", "Instances of the family that these blocks are of."),
     _text("outcome", f"{', '.join(Outcome)}; same: within the case's same_within.", required=True),
-    _text("claim", f"What is claimed: {', '.join((*TIME_CLAIMS, *END_CLAIMS))}; null if nothing."),
+    _text("claim", f"What is claimed: {', '.join((*TIME_CLAIMS, *ACCURACY_CLAIMS, *END_CLAIMS))}; null if nothing."),
     _text("claimed_for", "Class of devices that it is claimed of; null for all."),
     _text("strength", f"Who claims it: {', '.join(Strength)} (stated: the guide says so; implied: it follows)."),
     _text("guide_source", "Lines of the guide that claim it, such as G 4530: a line of its English text."),

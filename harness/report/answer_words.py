@@ -8,7 +8,7 @@ from typing import Any, Final
 import pandas as pd
 
 from harness.analysis.fixed_cost import FEW
-from harness.vocabulary import END_CLAIMS, Answer, DeviceClass, Outcome
+from harness.vocabulary import ACCURACY_CLAIMS, END_CLAIMS, Answer, DeviceClass, Outcome
 
 #: What stands before a row. The sign carries the answer; colours only help.
 SIGNS: Final[Mapping[str, str]] = {
@@ -86,7 +86,7 @@ def _claimed(pair: Mapping[Any, Any]) -> str:
         return ""
     whom = f" for {classes(pair['claimed_for'])}" if is_foreign(pair) else ""
     expected = pair["claim"] == Outcome.FASTER and pair["answer"] in (Answer.HOLDS, Answer.UNDECIDED, Answer.SKIPPED)
-    if expected or pair["claim"] in END_CLAIMS:
+    if expected or pair["claim"] in (*END_CLAIMS, *ACCURACY_CLAIMS):
         return f"claimed{whom}" if whom else ""
     by = str(pair["reason"]).partition(";")[0].partition(" by at least ")[2]
     return f"claimed {pair['claim']}{f' by at least {by}' if by else ''}{whom}"

@@ -17,6 +17,8 @@ def _what(claim: Claim) -> str:
         return f"same as {claim.against}" + (f" within {claim.within:.0%}" if claim.within else "")
     if claim.of_time:
         return f"{claim.word} than {claim.against}{least}"
+    if claim.of_accuracy:
+        return f"more accurate than {claim.against}{least}"
     if claim.of_code:
         return f"fewer {claim.word} than {claim.against}{least}"
     return f"must end as {claim.word}" + (f" with {claim.kind!r}" if claim.kind else "")

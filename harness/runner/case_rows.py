@@ -68,6 +68,7 @@ class CaseResult(msgspec.Struct, frozen=True):
     reason: str | None = ENDED_BEFORE
     stopped_by: str | None = ""
     kernels: str | None = "[]"
+    error_ulp: float | None = None
     work: Work | None = None
     devices: str | None = None
 

@@ -10,7 +10,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from harness.analysis.answer import Circumstances, Judgement, judge, judge_end, same_within, without_speedup
+from harness.analysis.answer import (
+    Circumstances,
+    Judgement,
+    judge,
+    judge_accuracy,
+    judge_end,
+    same_within,
+    without_speedup,
+)
 from harness.analysis.claim import Claim, comparisons
 from harness.analysis.intervals import Interval, grouped_interval
 from harness.analysis.moderation import NOTHING, Prior, moderated
@@ -78,6 +86,10 @@ def _pair(
     own, other = progress.results[name], progress.results[against]
     if claim is not None and claim.of_end and other.status not in NEVER_RUN:
         yield PairSoFar(name, judge_end(own.status, own.reason, claim), str(own.status))
+        return
+    if claim is not None and claim.of_accuracy and not {own.status, other.status} & NEVER_RUN:
+        judged = judge_accuracy(own.error_ulp, other.error_ulp, against, claim)
+        yield PairSoFar(name, judged, judged.reason.rpartition("; ")[2])
         return
     for side, words in ((own, ""), (other, f"baseline {against}")):
         if side.status != Status.OK:

@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.analysis import answer
-from harness.analysis.answer import Circumstances, Judgement, judge, judge_end, outcome_of, without_speedup
+from harness.analysis.answer import (
+    Circumstances,
+    Judgement,
+    judge,
+    judge_accuracy,
+    judge_end,
+    outcome_of,
+    without_speedup,
+)
 from harness.analysis.claim import Claim, Figure
 from harness.analysis.intervals import UNKNOWN, Interval, blurred
 from harness.vocabulary import ANSWERED, Answer, Flag, Outcome
@@ -119,6 +127,27 @@ def test_a_claim_of_the_end(claim: Claim, status: str, why: str | None, expected
     found = judge_end(status, why, claim)
     assert (found.outcome, found.answer) == ("none", expected)
     assert (why or "right result") in found.reason
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "least", "expected"),
+    [
+        (0.5, 47.0, 1, "holds"),
+        (0.5, 47.0, 90, "holds"),
+        (0.5, 47.0, 100, "no effect"),
+        (2.0, 2.0, 1, "no effect"),
+        (0.0, 0.0, 1, "no effect"),
+        (0.0, 0.1, 1, "holds"),
+        (3.0, 2.0, 1, "inverts"),
+        (None, 2.0, 1, "undecided"),
+        (2.0, None, 1, "undecided"),
+    ],
+)
+def test_a_claim_of_accuracy(own: float | None, other: float | None, least: float, expected: str) -> None:
+    found = judge_accuracy(own, other, "native_log", Claim("accurate", at_least=least))
+    assert (found.outcome, found.answer) == ("none", expected)
+    assert found.reason.startswith("claimed accurate; ")
+    assert ("native_log by" in found.reason) == (expected != "undecided")
 
 
 DRIFTED = Interval(1.2, 1.1, 1.3, 10)

@@ -41,6 +41,25 @@ def test_the_baseline_is_naive_else_baseline_else_antipattern(roles: tuple[str, 
     assert set(made.run().pairs["baseline"]) == {expected}
 
 
+def test_a_claim_of_accuracy_is_answered_by_errors_beside_the_speedup_even_where_the_other_side_is_wrong() -> None:
+    made = Synthetic()
+    accurate = Claim("accurate"), Claim("accurate", against="rough")
+    made.times(made.case("a", "naive", error_ulp=3.0), noisy(100))
+    made.times(made.case("b", "optimized", error_ulp=0.5, claims=to_json(accurate)), noisy(200))
+    made.case(
+        "rough", "antipattern", status="wrong", reason="3 differ", error_ulp=47.0, claims=to_json([Claim("wrong")])
+    )
+    found = made.run().pairs
+    own = found[found["variant"] == "b"]
+    assert list(zip(own["claim"].fillna("none"), own["baseline"], own["answer"], strict=True)) == [
+        ("none", "a", "no claim"),
+        ("accurate", "a", "holds"),
+        ("accurate", "rough", "holds"),
+    ]
+    assert own["speedup"].notna().tolist() == [True, False, False]
+    assert own["reason"].tolist()[2] == "claimed accurate; errs by 0.5 ulp, rough by 47 ulp"
+
+
 def test_a_family_without_a_baseline_has_no_pairs() -> None:
     made = Synthetic()
     made.times(made.case("a", "optimized"), noisy(100))

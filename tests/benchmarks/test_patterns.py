@@ -56,7 +56,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def _as_claimed(case: Mapping[str, Any]) -> bool:
     """Whether a case computed the right result, ended as a claim says, or needs what no CPU device has."""
-    lacking = ("needs a GPU", "matrix engine", "needs 2 devices", "needs the level_zero", *(("numba-dpex is needed",) if is_current() else ()))
+    lacking = (
+        "needs a GPU", "matrix engine", "needs 2 devices", "needs the level_zero",
+        *(("numba-dpex is needed",) if is_current() else ()),
+    )
     if case["status"] == "skipped" and any(what in case["reason"] for what in lacking):
         return True
     return case["status"] == "ok" or is_expected(case["status"], case["reason"], from_json(case["claims"]))

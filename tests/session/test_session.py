@@ -162,6 +162,29 @@ def test_copies_fills_barriers_and_library_calls_are_recorded_on_a_device() -> N
     assert back.tolist() == [5] * 10 + [3] * 990
 
 
+def test_a_library_call_works_on_the_queue_that_it_is_given_and_on_the_same_memory() -> None:
+    import dpnp
+
+    from harness.errors import XebenchError
+    from harness.session.session import Session
+
+    session = Session.on("cpu")
+    array, total = session.alloc(1000, np.int32), session.alloc((), np.int32)
+    other = session.new_queue()
+
+    def on_other_queue() -> None:
+        session.fill(array, 3)
+        session.wait()
+        result = session.call(dpnp.sum, array, dtype=np.int32, out=total, queue=other)
+        assert result.sycl_queue == other
+
+    assert [(c.kind, c.queue) for c in session.measure(on_other_queue).commands] == [("fill", 0), ("library", 1)]
+    assert int(total) == 3000, "the result is in the array that was given, though that was made for another queue"
+    separate = session.new_queue(context="separate")
+    with pytest.raises(XebenchError, match="context is not that of the array"):
+        session.call(dpnp.sum, array, queue=separate)
+
+
 def test_separate_contexts_are_separate_and_shared_ones_shared() -> None:
     from harness.session.session import Session
 

@@ -18,6 +18,7 @@ from harness.dpex import direct_calls
 from harness.runner import messages
 from harness.runner.case_rows import CaseResult, Work
 from harness.runner.messages import MeasureFamily, Request, Stage
+from harness.runner.worker.accuracy import exact_parts
 from harness.runner.worker.bound_problem import Binding, check_memory, host_view
 from harness.runner.worker.calibration import make_flusher, measure_roofs
 from harness.runner.worker.comparison import check_reference
@@ -121,6 +122,7 @@ class FamilyRun:
         reference = make_reference(self.pattern, host_view(problem, numbers))
         tolerances = self.pattern.rtol, self.pattern.atol
         self.expected = check_reference(reference, self.binding.declared, self.binding.untouched, *tolerances)
+        self.exact = exact_parts(reference, self.expected)
 
     def _upload(self) -> None:
         self.binding = self._bind()
@@ -150,6 +152,7 @@ class FamilyRun:
             place.binding,
             place.inputs,
             self.expected,
+            self.exact,
             self.request.axes,
             place.session,
             self.device,
@@ -294,8 +297,15 @@ class FamilyRun:
 
     def _send_case(self, variant: VariantRun) -> None:
         stopped_by = self.stopped_by if variant.status == Status.OK else ""
-        kernels = json.dumps(variant.kernels)
-        result = CaseResult(variant.status, variant.reason, stopped_by, kernels, self.work, variant.devices)
+        result = CaseResult(
+            variant.status,
+            variant.reason,
+            stopped_by,
+            json.dumps(variant.kernels),
+            variant.error_ulp,
+            self.work,
+            variant.devices,
+        )
         self.sender.send(messages.CaseOver(variant.name, result))
 
 

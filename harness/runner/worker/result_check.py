@@ -18,6 +18,7 @@ import numpy.typing as npt
 from harness.analysis.metrics import EventTimes
 from harness.errors import Unsupported
 from harness.patterns.pattern import Pattern
+from harness.runner.worker.accuracy import largest_error_ulp
 from harness.runner.worker.bound_problem import Binding
 from harness.runner.worker.comparison import difference, in_part, poison_for
 from harness.runner.worker.elsewhere import BindingElsewhere, InputsElsewhere, SessionElsewhere
@@ -43,6 +44,7 @@ class Checker:
         binding: the problem on the device.
         inputs: of the problem, as they must stay.
         expected: what every variant must write.
+        exact: the same in higher precision, where the reference has it.
         axes: the point on the axes; a variant receives those that it names.
         session: where variants run.
         device: what it offers.
@@ -54,6 +56,7 @@ class Checker:
     binding: Binding | BindingElsewhere
     inputs: Inputs | InputsElsewhere
     expected: Mapping[str, Array]
+    exact: Mapping[str, Array]
     axes: Mapping[str, Any]
     session: Session | SessionElsewhere
     device: DeviceInfo
@@ -154,6 +157,8 @@ class Checker:
 
     def _compare(self, variant: VariantRun, where: str = "") -> None:
         results, pattern = self.binding.results(), self.pattern
+        error = largest_error_ulp(results, self.exact)
+        variant.error_ulp = max((known for known in (variant.error_ulp, error) if known is not None), default=None)
         differences = [
             difference(name, results[name], expected, pattern.rtol, pattern.atol)
             for name, expected in self.expected.items()

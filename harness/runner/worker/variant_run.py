@@ -23,7 +23,10 @@ def nothing() -> None:
 
 @dataclass
 class VariantRun:
-    """A variant: its sample once it was started, its kernels and devices, its status and the reason for it."""
+    """A variant: its sample once it was started, its kernels and devices, its status and the reason for it.
+
+    ``error_ulp`` is the largest error of its results so far; None where it is not known.
+    """
 
     variant: Variant
     sample: Callable[[], Any] = nothing
@@ -31,6 +34,7 @@ class VariantRun:
     reason: str = ""
     kernels: list[dict[str, Any]] = field(default_factory=list)
     devices: str | None = None
+    error_ulp: float | None = None
 
     @property
     def name(self) -> str:

@@ -1,0 +1,51 @@
+"""Hand a library many small products of matrices in one call, not in one call each."""
+
+import dpnp
+
+from harness import Claim, Figure, Pattern
+
+from ..common import matrix_products
+
+pattern = Pattern(
+    name="gemm_batch",
+    catalogue=("E78",),
+    guide="Math Library / Batching of oneMKL GEMM Calls",
+    lesson="A batch of products is one call: it fills the device, and its fixed cost is paid once.",
+    presets={
+        "smoke": {"m": (32, 31), "k": 8, "n": 16},
+        "default": {"m": {"cpu": 160, "gpu": 500}, "k": {"cpu": 16, "gpu": 50}, "n": {"cpu": 80, "gpu": 250}},
+        "guide": {"m": 2000, "k": 200, "n": 1000},
+    },
+    axes={"products": (2, 32)},  # the guide's two; and more, since it says that more is better
+    metric="wall",  # the library's time on the host counts
+)
+
+# The guide's groups of different shapes (G 10502) would be a batch for each shape: dpnp has no grouped call.
+pattern.problem(matrix_products.several)
+pattern.reference(matrix_products.multiplied)
+
+
+@pattern.naive
+def call_for_each(session, p):
+    """A call for each product."""
+    products = matrix_products.parts(p)
+
+    def timed():
+        for a, b, c in products:
+            session.call(dpnp.matmul, a, b, out=c)
+
+    return timed
+
+
+@pattern.optimized(
+    claim=(
+        # the guide's seconds hold the copies and the first call's preparations
+        Claim(
+            "faster", on=("gpu",), where={"products": 2}, figure=Figure(2.976183 / 1.881641, line="G 10497 to 10498")
+        ),
+        Claim("faster", on=("gpu",), where={"products": 32}, source="G 10083"),
+    )
+)
+def one_batch(session, p):
+    """One call: dpnp makes oneMKL's batched GEMM of arrays of three dimensions."""
+    return lambda: session.call(dpnp.matmul, p.a, p.b, out=p.c)

@@ -1,0 +1,74 @@
+"""Call a library for independent products without waiting in between.
+
+The guide has a host thread for each call, or calls that do not wait. What waits here is up to dpnp: 0.15 itself waits
+for every product, so nothing overlaps there; 0.20 returns at once.
+"""
+
+import dpnp
+
+from harness import Claim, Pattern
+
+from ..common import matrix_products
+
+pattern = Pattern(
+    name="gemm_consecutive",
+    catalogue=("E79",),
+    guide="Math Library / Speeding Up Independent, Consecutive GEMM Calls",
+    lesson="Calls that do not need each other are submitted together and waited for once.",
+    presets={
+        "smoke": {"m": (32, 31), "k": 8, "n": 16, "products": 2},
+        "default": {
+            "m": {"cpu": 160, "gpu": 500},
+            "k": {"cpu": 16, "gpu": 50},
+            "n": {"cpu": 80, "gpu": 250},
+            "products": 2,
+        },
+        "guide": {"m": 2000, "k": 200, "n": 1000, "products": 2},
+    },
+    metric="wall",
+)
+
+pattern.problem(matrix_products.several)
+pattern.reference(matrix_products.multiplied)
+
+
+@pattern.naive
+def wait_after_each(session, p):
+    """Each call is over before the next is made."""
+    products = matrix_products.parts(p)
+
+    def timed():
+        for a, b, c in products:
+            session.call(dpnp.matmul, a, b, out=c)
+            session.wait()
+
+    return timed
+
+
+@pattern.intermediate
+def wait_once(session, p):
+    """One queue in order: the host does not wait, but the products follow one another."""
+    products = matrix_products.parts(p)
+
+    def timed():
+        for a, b, c in products:
+            session.call(dpnp.matmul, a, b, out=c)
+
+    return timed
+
+
+@pattern.optimized(
+    claim=(
+        Claim("faster", on=("gpu",), source="G 10778, 10962"),
+        Claim("faster", against="wait_once", on=("gpu",), strength="implied", source="G 10778"),
+    )
+)
+def queue_for_each(session, p):
+    """A queue for each product: they may also run at the same time."""
+    products = [(session.new_queue(), *arrays) for arrays in matrix_products.parts(p)]
+
+    def timed():
+        for queue, a, b, c in products:
+            session.call(dpnp.matmul, a, b, out=c, queue=queue)
+
+    return timed

@@ -1,0 +1,76 @@
+"""Let the host's side of a copy be host memory that the driver knows, not memory of `malloc`.
+
+The guide imports memory of `malloc`, by functions that Python does not have; memory allocated as host USM is what it
+recommends first, and stands in for it here.
+"""
+
+import numpy as np
+
+from harness import Claim, Figure, Pattern, Problem, fit, output
+
+pattern = Pattern(
+    name="host_usm_copies",
+    catalogue=("E65",),
+    guide="Host/Device Memory, Buffer and USM / Optimizing Data Transfers",
+    lesson="A device copies host USM by itself; pageable memory goes through a staging buffer, or is pinned each time.",
+    presets={
+        "smoke": {"n": (1 << 14, 16381)},
+        "default": {"n": {"cpu": 1 << 22, "gpu": fit(1 << 24, per_cache_byte=1 / 16)}},
+        "guide": {"n": 64_000_000},  # 256 million bytes
+    },
+    axes={"direction": ("to_device", "to_host")},
+    metric="wall",
+)
+
+PAGE = 1024  # elements of a page of 4 KiB
+# GB/s, on one stack of a GPU that the guide does not name (G 7235 to 7238)
+SPEED_UP = {"to_device": 45.4 / 26.9, "to_host": 48.0 / 33.2}
+LINES = {"to_device": "G 7235 to 7236", "to_host": "G 7237 to 7238"}
+
+
+@pattern.problem
+def one_array(rng, n, direction):
+    """To the device, the copy is the result; to the host, an element of each page that arrived."""
+    to_device = direction == "to_device"
+    x = rng.integers(0, 1 << 30, n, dtype=np.int32)
+    y = output(n, np.int32) if to_device else output(-(-n // PAGE), np.int32, host=True)
+    return Problem(x=x, y=y, host_bytes=4 * n)
+
+
+@pattern.reference
+def expected(p):
+    return {"y": p.x if p.direction == "to_device" else p.x[::PAGE]}
+
+
+def copying(session, p, direction, of_host):
+    """A sample: one copy between the device and this array of the host."""
+    if direction == "to_device":
+        of_host[:] = p.host.x
+        return lambda: session.copy(p.y, of_host)
+
+    def timed():
+        session.copy(of_host, p.x)
+        session.wait()
+        p.y[:] = of_host[::PAGE]
+
+    return timed
+
+
+@pattern.naive
+def pageable(session, p, direction):
+    """Memory of numpy, which is that of `malloc`."""
+    return copying(session, p, direction, np.zeros(p.n, np.int32))
+
+
+@pattern.optimized(
+    requires=("usm_host",),
+    claim=tuple(
+        Claim("faster", on=("gpu",), where={"direction": way}, figure=Figure(SPEED_UP[way], line=LINES[way]))
+        for way in SPEED_UP
+    ),
+)
+def host_usm(session, p, direction):
+    """Host USM, which numpy sees as an array of its own."""
+    usm = session.alloc(p.n, np.int32, usm="host")
+    view = np.frombuffer(usm.usm_data, np.int32)
+    return copying(session, p, direction, view)

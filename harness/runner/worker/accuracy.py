@@ -1,0 +1,59 @@
+"""How far a result is from the reference, where that was computed in higher precision than the result has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+#: Elements that are compared at once: the intermediate results stay small beside the arrays.
+_AT_ONCE: Final = 1 << 20
+
+
+def exact_parts(reference: Mapping[str, Any], expected: Mapping[str, Array]) -> dict[str, Array]:
+    """Those of the reference's arrays that have more digits than the outputs.
+
+    Args:
+        reference: what the pattern's reference gave.
+        expected: the same in the outputs' types.
+    """
+    raw = {name: np.asarray(reference[name]) for name in expected}
+    return {
+        name: array
+        for name, array in raw.items()
+        if array.dtype.kind == expected[name].dtype.kind == "f" and array.itemsize > expected[name].itemsize
+    }
+
+
+def largest_error_ulp(results: Mapping[str, Array], exact: Mapping[str, Array]) -> float | None:
+    """The largest distance of a result from the exact one, in units in the last place of its type at that value.
+
+    Args:
+        results: arrays that a variant wrote.
+        exact: see `exact_parts`.
+
+    Returns:
+        None where nothing can be told: no array has a reference of more digits, or a result is not finite.
+    """
+    errors = [_error_ulp(results[name].reshape(-1), array.reshape(-1)) for name, array in exact.items()]
+    largest = max(errors, default=math.nan)
+    return largest if all(map(math.isfinite, errors)) and errors else None
+
+
+def _error_ulp(actual: Array, exact: Array) -> float:
+    if actual.size != exact.size:
+        return math.nan
+    smallest = np.finfo(actual.dtype).tiny  # nearer to zero a type has fewer digits
+    largest = 0.0
+    for begin in range(0, exact.size, _AT_ONCE):
+        part = exact[begin : begin + _AT_ONCE]
+        unit = np.spacing(np.maximum(np.abs(part), smallest).astype(actual.dtype)).astype(exact.dtype)
+        with np.errstate(invalid="ignore"):
+            errors = np.abs(actual[begin : begin + _AT_ONCE].astype(exact.dtype) - part) / unit
+        largest = float(np.maximum(largest, errors.max()))  # keeps what is not a number
+    return largest
