@@ -57,7 +57,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def _as_claimed(case: Mapping[str, Any]) -> bool:
     """Whether a case computed the right result, ended as a claim says, or needs what no CPU device has."""
     lacking = (
-        "needs a GPU", "matrix engine", "needs 2 devices", "needs the level_zero",
+        "needs a GPU",
+        "matrix engine",
+        "needs 2 devices",
+        "needs the level_zero",
         *(("numba-dpex is needed",) if is_current() else ()),
     )
     if case["status"] == "skipped" and any(what in case["reason"] for what in lacking):
