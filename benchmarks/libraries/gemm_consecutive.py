@@ -1,7 +1,8 @@
 """Call a library for independent products without waiting in between.
 
 The guide has a host thread for each call, or calls that do not wait. What waits here is up to dpnp: 0.15 itself waits
-for every product, so nothing overlaps there; 0.20 returns at once.
+for every product, so nothing overlaps there; 0.20 returns at once. No variant has host threads: ``matmul`` of either
+version deadlocks now and then when several threads call it, since it waits for a task that needs Python's lock.
 """
 
 import dpnp

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
 from harness.analysis.metrics import EventTimes
+from harness.errors import XebenchError
 
 
 class TimedEvent(Protocol):
@@ -103,7 +104,11 @@ class _Pending(NamedTuple):
 
 
 class Recorder:
-    """Remembers what was submitted since :meth:`begin`."""
+    """Remembers what was submitted since :meth:`begin`, by any thread.
+
+    Threads share it without a lock: what is timed only appends to a list, which is one step of the interpreter. The
+    commands of a thread stay in its order.
+    """
 
     def __init__(self) -> None:
         self.begin()
@@ -125,17 +130,25 @@ class Recorder:
     def wait(self) -> None:
         """Wait for every command."""
         # a sample may wait thousands of times: those waited for earlier are not asked again
-        for command in self._pending[self._finished :]:
+        begin = self._finished
+        waiting = self._pending[begin:]
+        for command in waiting:
             command.last.wait()
-        self._finished = len(self._pending)
+        self._finished = begin + len(waiting)  # other threads may have added commands meanwhile
 
     def end_execution(self) -> None:
         """Wait for every command; what comes later belongs to another execution of the same sample."""
         self.wait()
-        self._ends.append(len(self._pending))
+        self._ends.append(self._finished)
 
     def collect(self) -> list[list[CommandTimes]]:
-        """The times of the commands of each ended execution, in the order of their submission."""
+        """The times of the commands of each ended execution, in the order of their submission.
+
+        Raises:
+            XebenchError: a command came after the last of them.
+        """
+        if len(self._pending) > [0, *self._ends][-1]:
+            raise XebenchError("a thread submits after its sample is over: have the sample wait for its threads")
         times = [self._read(command) for command in self._pending]
         return [times[begin:end] for begin, end in itertools.pairwise([0, *self._ends])]
 
