@@ -36,8 +36,15 @@ class Recording(Protocol):
     def call_directly(self, function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
         """Call a function of a library."""
 
-    def note_directly(self, kind: str, name: str, queue: dpctl.SyclQueue, event: dpctl.SyclEvent) -> None:
-        """Record a command that was submitted to a queue."""
+    def note_directly(
+        self,
+        kind: str,
+        name: str,
+        queue: dpctl.SyclQueue,
+        event: dpctl.SyclEvent,
+        copied: tuple[Any, Any, int] | None = None,
+    ) -> None:
+        """Record a command that was submitted to a queue; of a copy where to, where from and how many bytes."""
 
 
 _session: Recording | None = None
@@ -95,17 +102,18 @@ class RecordedQueue(dpctl.SyclQueue):  # type: ignore[misc]
         """``SyclQueue.memcpy``."""
         self.memcpy_async(*arguments, **options).wait()
 
-    def memcpy_async(self, *arguments: Any, **options: Any) -> Any:
+    def memcpy_async(self, dest: Any, src: Any, count: int, *arguments: Any, **options: Any) -> Any:
         """``SyclQueue.memcpy_async``."""
-        return self._noted("copy", "memcpy", super().memcpy_async(*arguments, **options))
+        event = super().memcpy_async(dest, src, count, *arguments, **options)
+        return self._noted("copy", "memcpy", event, (dest, src, count))
 
     def submit_barrier(self, *arguments: Any, **options: Any) -> Any:
         """``SyclQueue.submit_barrier``."""
         return self._noted("barrier", "barrier", super().submit_barrier(*arguments, **options))
 
-    def _noted(self, kind: str, name: str, event: Any) -> Any:
+    def _noted(self, kind: str, name: str, event: Any, copied: tuple[Any, Any, int] | None = None) -> Any:
         if (session := _recording()) is not None:
-            session.note_directly(kind, name, self, event)
+            session.note_directly(kind, name, self, event, copied)
         return event
 
 

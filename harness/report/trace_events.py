@@ -3,7 +3,8 @@
 The format is Chrome's Trace Event Format: a variant is a process, and its tracks are threads. There is a track of the
 host, and of each queue one for its kernels, its copies and its other commands. Slices of a track may only nest, so
 that commands of one queue that overlap get further tracks. Times are in us from the variant's first moment, so that
-variants stand one below the other.
+variants stand one below the other. Devices with clocks of their own are laid one below the other, too, by the first
+submission of each: nobody can tell how their clocks differ.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ _OTHERS: Final = "other commands"
 #: A submission is a moment; it is drawn for so long, or until the next one, so that it can be seen and an arrow leave.
 _SUBMISSION_NS: Final = 1000
 
+_TIMES: Final = ("submit_ns", "start_ns", "end_ns")
+
 _HOST: Final = 0
 #: At the same time an enclosing slice comes first, and flows come after the slices that they connect.
 _RANKS: Final = {"M": 0, "X": 1, "s": 2, "f": 3}
@@ -37,7 +40,10 @@ Event = dict[str, Any]
 
 @dataclass(frozen=True)
 class _Sample:
-    """A case's typical sample: its row in `samples` and its commands that have times."""
+    """A case's typical sample: its row in `samples` and its commands that have times.
+
+    ``commands`` have times of one clock: see `_on_one_clock`.
+    """
 
     pid: int
     case: Row
@@ -55,7 +61,7 @@ class _Sample:
         total_ns = round(float(self.sample["host_ns"]) * int(self.sample["batch"] or 1))
         return min(
             self.end_ns - total_ns,
-            *(min(_submitted_ns(command), int(command["start_ns"])) for command in self.commands),
+            *map(_first_ns, self.commands),
         )
 
 
@@ -103,7 +109,28 @@ def _typical_samples(run: Run, pattern: str) -> list[_Sample]:
         )
     chosen = timed[timed["sample"].isin([sample["sample"] for _, sample in found])]
     commands = {number: rows(of_sample) for number, of_sample in chosen.groupby("sample")}
-    return [_Sample(pid, *each, commands[each[1]["sample"]]) for pid, each in enumerate(found, 1)]
+    return [_Sample(pid, *each, _on_one_clock(commands[each[1]["sample"]])) for pid, each in enumerate(found, 1)]
+
+
+def _on_one_clock(commands: Sequence[Row]) -> list[Row]:
+    """The commands with times from the first submission to their own device; as they are where there is one clock."""
+    first: dict[int, int] = {}
+    for command in commands:
+        clock = command["clock"] or 0
+        first[clock] = min(_first_ns(command), first.get(clock, _first_ns(command)))
+    if len(first) == 1:
+        return list(commands)
+    return [
+        command | {name: _less(command[name], first[command["clock"] or 0]) for name in _TIMES} for command in commands
+    ]
+
+
+def _less(moment: int | None, begin: int) -> int | None:
+    return None if moment is None else moment - begin
+
+
+def _first_ns(command: Row) -> int:
+    return min(_submitted_ns(command), int(command["start_ns"]))
 
 
 def _nearest_to_median(samples: pd.DataFrame) -> Row:
@@ -154,7 +181,8 @@ def _tracks(commands: Sequence[Row]) -> Iterator[tuple[str, Sequence[Row]]]:
     """The tracks of the queues, each with commands that do not overlap."""
     grouped: dict[tuple[str, str], list[Row]] = {}
     for command in commands:
-        key = str(command["queue"]), _TRACKS.get(command["kind"], _OTHERS)
+        queue = f"{command['queue']} by clock {command['clock']}" if command["clock"] else str(command["queue"])
+        key = queue, _TRACKS.get(command["kind"], _OTHERS)
         grouped.setdefault(key, []).append(command)
     for (queue, what), members in sorted(grouped.items()):
         for number, track in enumerate(_without_overlap(members), 1):

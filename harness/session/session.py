@@ -19,7 +19,7 @@ from harness.runtime.capabilities import usual_sub_group_size
 from harness.runtime.tensor import usm_ndarray
 from harness.session import device_memory
 from harness.session.lanes import device_lanes
-from harness.session.recorder import Measured, Recorder, Traffic
+from harness.session.recorder import NO_TRAFFIC, Measured, Recorder, Traffic
 from harness.session.several_devices import SeveralDevices, several_devices
 from harness.session.waits import Waits, as_sycl
 
@@ -46,7 +46,7 @@ class Session:
         self.device = queue.sycl_device
         self.records_direct_calls = True
         self._queues = [queue]
-        self._clock_of: dict[dpctl.SyclQueue, int] = {}  # where that is not 0: see `Measured`
+        self._clock_of: dict[dpctl.SyclQueue, int] = {}  # where that is not 0: see `CommandTimes`
         self._several: dict[tuple[int, str], tuple[SeveralDevices, dpctl.SyclContext]] = {}
         self._ran_on: dict[str, None] = {}
         self._measuring = False
@@ -104,7 +104,7 @@ class Session:
         with direct_calls.unrecorded:
             event = DeviceEvent(device_memory.copy_async(queue, destination, source, waits), keep=(destination, source))
         event.queue = queue
-        traffic = device_memory.traffic(destination, source)
+        traffic = device_memory.traffic(destination, source, destination.nbytes)
         self._recorder.add("copy", "memcpy", self._number(queue), event, traffic)
         return event
 
@@ -255,9 +255,17 @@ class Session:
             )
         return result
 
-    def note_directly(self, kind: str, name: str, queue: dpctl.SyclQueue, event: dpctl.SyclEvent) -> None:
-        """Record what a variant submitted to a queue by dpctl's own methods."""
-        self._recorder.add(kind, name, self._number(queue), DeviceEvent(event))
+    def note_directly(
+        self,
+        kind: str,
+        name: str,
+        queue: dpctl.SyclQueue,
+        event: dpctl.SyclEvent,
+        copied: tuple[Any, Any, int] | None = None,
+    ) -> None:
+        """Record what a variant submitted to a queue by dpctl's own methods; of a copy both sides and its bytes."""
+        traffic = NO_TRAFFIC if copied is None else device_memory.traffic(*copied)
+        self._recorder.add(kind, name, self._number(queue), DeviceEvent(event), traffic)
 
     # ---- what the harness calls ---------------------------------------------------------------------------------
 
@@ -295,10 +303,10 @@ class Session:
         for queue in self._queues:
             queue.wait()
         late_ns = clock() - end
-        executions = recorder.collect()
+        executions = recorder.collect(self._clocks())
         self.begin()
         build_ns = self._kernels.build_ns - built_before_ns
-        return Measured(end - begin, late_ns, executions, self._clocks(), build_ns)
+        return Measured(end - begin, late_ns, executions, build_ns)
 
     def forget_queues(self, keep: int) -> None:
         """Drop queues that a sample made, and what was built for them; the first ``keep`` stay."""
@@ -361,8 +369,8 @@ class Session:
         self._queues.append(queue)
         return queue
 
-    def _clocks(self) -> tuple[int, ...]:
-        return tuple(self._clock_of.get(queue, 0) for queue in self._queues)
+    def _clocks(self) -> dict[int, int]:
+        return {self._queues.index(queue): clock for queue, clock in self._clock_of.items()}
 
     def _number(self, queue: dpctl.SyclQueue) -> int:
         if queue not in self._queues:

@@ -124,6 +124,20 @@ def test_the_typical_sample_has_a_track_for_each_queue_and_kind_and_one_for_the_
     assert len([event for event in events if event["ph"] == "s"]) == 3
 
 
+def test_devices_with_clocks_of_their_own_begin_at_the_same_moment() -> None:
+    made = Synthetic()
+    made.sample(made.case("two", "naive", metric="wall"), host_ns=200.0, batch=1)
+    for clock, offset in ((0, 1000), (1, 5 * 10**15)):
+        made.commands((offset + 50, offset + 90), queue=f"q{clock}")
+        made.events[-1].update(submit_ns=offset, clock=clock)
+    events = validated(trace_events.as_json(made.run(), "p"))
+    names = [event["args"]["name"] for event in events if event["name"] == "thread_name"]
+    assert names == ["host", "q0 kernels", "q1 by clock 1 kernels"]
+    kernels = [event for event in events if event["ph"] == "X" and event["cat"] == "kernel"]
+    assert len({event["ts"] for event in kernels}) == 1
+    assert all(event["dur"] == 0.04 for event in kernels)
+
+
 @settings(max_examples=40, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(some.lists(COMMANDS, min_size=1, max_size=3), some.integers(0, 200))
 def test_commands_of_any_times_make_a_trace(samples: list[list[tuple[Any, ...]]], host_ns: int) -> None:
