@@ -29,6 +29,9 @@ _OTHERS: Final = "other commands"
 #: A submission is a moment; it is drawn for so long, or until the next one, so that it can be seen and an arrow leave.
 _SUBMISSION_NS: Final = 1000
 
+#: More commands than a sample may have; with these and a process's number an id is exact as a number of JSON.
+_SEQUENCE_BITS: Final = 32
+
 _TIMES: Final = ("submit_ns", "start_ns", "end_ns")
 
 _HOST: Final = 0
@@ -216,7 +219,9 @@ def _command(sample: _Sample, thread: int, command: Row) -> Iterator[Event]:
     facts = {"sequence": command["sequence"], "submit_ns": command["submit_ns"], "start_ns": start, **told}
     yield _slice(sample, thread, str(command["name"]), command["kind"], start, end, facts)
     if submitted <= start < end and command["submit_ns"] is not None:
-        flow = {"name": "submit to start", "cat": "flow", "id": f"{sample.pid}.{command['sequence']}"}
+        # Perfetto drops flows whose id is no whole number
+        number = sample.pid << _SEQUENCE_BITS | int(command["sequence"])
+        flow = {"name": "submit to start", "cat": "flow", "id": number}
         yield {**flow, "ph": "s", **_at(sample, _HOST, submitted)}
         yield {**flow, "ph": "f", "bp": "e", **_at(sample, thread, start)}
 

@@ -80,7 +80,7 @@ def _require_nested(slices: list[tuple[int, int]]) -> None:
 
 
 def _require_flows(timed: list[dict[str, Any]], tracks: dict[tuple[int, int], list[tuple[int, int]]]) -> None:
-    begun: dict[str, float] = {}
+    begun: dict[int, float] = {}
     for event in timed:
         if event["ph"] == "X":
             continue
@@ -88,6 +88,7 @@ def _require_flows(timed: list[dict[str, Any]], tracks: dict[tuple[int, int], li
         slices = tracks[event["pid"], event["tid"]]
         assert any(begin <= moment < end for begin, end in slices), "a flow is bound to a slice"
         if event["ph"] == "s":
+            assert type(event["id"]) is int and event["id"] < 1 << 53, "Perfetto drops all others"
             assert event["id"] not in begun
             begun[event["id"]] = event["ts"]
         else:
