@@ -29,12 +29,14 @@ _OTHERS: Final = "other commands"
 #: A submission is a moment; it is drawn for so long, or until the next one, so that it can be seen and an arrow leave.
 _SUBMISSION_NS: Final = 1000
 
-#: More commands than a sample may have; with these and a process's number an id is exact as a number of JSON.
-_SEQUENCE_BITS: Final = 32
+#: For more commands than a sample has; with these and a process's number an id is exact as a number of JSON.
+_SEQUENCE_BITS: Final = 24
 
 _TIMES: Final = ("submit_ns", "start_ns", "end_ns")
 
-_HOST: Final = 0
+#: From one process's number to the next one's. Those between are its threads': Perfetto takes threads of one number
+#: for one thread, whatever their processes are, the one with the process's own for its main thread, and 0 for none.
+_PROCESS_STEP: Final = 10_000
 #: At the same time an enclosing slice comes first, and flows come after the slices that they connect.
 _RANKS: Final = {"M": 0, "X": 1, "s": 2, "f": 3}
 
@@ -52,6 +54,11 @@ class _Sample:
     case: Row
     sample: Row
     commands: Sequence[Row]
+
+    @property
+    def host(self) -> int:
+        """The number of the host's track."""
+        return self.pid
 
     @property
     def end_ns(self) -> int:
@@ -112,7 +119,10 @@ def _typical_samples(run: Run, pattern: str) -> list[_Sample]:
         )
     chosen = timed[timed["sample"].isin([sample["sample"] for _, sample in found])]
     commands = {number: rows(of_sample) for number, of_sample in chosen.groupby("sample")}
-    return [_Sample(pid, *each, _on_one_clock(commands[each[1]["sample"]])) for pid, each in enumerate(found, 1)]
+    return [
+        _Sample(number * _PROCESS_STEP, case, sample, _on_one_clock(commands[sample["sample"]]))
+        for number, (case, sample) in enumerate(found, 1)
+    ]
 
 
 def _on_one_clock(commands: Sequence[Row]) -> list[Row]:
@@ -150,10 +160,12 @@ def _events(sample: _Sample) -> Iterator[Event]:
     case, pid = sample.case, sample.pid
     cold = ["cold"] if sample.sample["state"] == State.COLD else []
     point = [points.words(case["overrides"]), points.words(case["axes"]), *cold]
-    yield from _named(pid, _HOST, "process", ", ".join(filter(None, [f"{case['variant']} ({case['role']})", *point])))
-    yield from _named(pid, _HOST, "thread", "host")
+    yield from _named(
+        pid, sample.host, "process", ", ".join(filter(None, [f"{case['variant']} ({case['role']})", *point]))
+    )
+    yield from _named(pid, sample.host, "thread", "host")
     yield from _on_host(sample)
-    for thread, (name, commands) in enumerate(_tracks(sample.commands), _HOST + 1):
+    for thread, (name, commands) in enumerate(_tracks(sample.commands), sample.host + 1):
         yield from _named(pid, thread, "thread", name)
         for command in commands:
             yield from _command(sample, thread, command)
@@ -172,12 +184,12 @@ def _on_host(sample: _Sample) -> Iterator[Event]:
     row = sample.sample
     facts = {"sample": row["sample"], "host_ns": row["host_ns"], "executions": row["batch"], "flags": row["flags"]}
     name = f"sample {row['sample']}, until everything is over"
-    yield _slice(sample, _HOST, name, "host", sample.begin_ns, sample.end_ns, facts)
+    yield _slice(sample, sample.host, name, "host", sample.begin_ns, sample.end_ns, facts)
     moments = sorted({_submitted_ns(command) for command in sample.commands})
     for moment, following in zip(moments, [*moments[1:], sample.end_ns], strict=True):
         names = [str(command["name"]) for command in sample.commands if _submitted_ns(command) == moment]
         end = min(moment + _SUBMISSION_NS, max(moment, following))
-        yield _slice(sample, _HOST, f"submit {', '.join(names)}", "host", moment, end, {})
+        yield _slice(sample, sample.host, f"submit {', '.join(names)}", "host", moment, end, {})
 
 
 def _tracks(commands: Sequence[Row]) -> Iterator[tuple[str, Sequence[Row]]]:
@@ -222,7 +234,7 @@ def _command(sample: _Sample, thread: int, command: Row) -> Iterator[Event]:
         # Perfetto drops flows whose id is no whole number
         number = sample.pid << _SEQUENCE_BITS | int(command["sequence"])
         flow = {"name": "submit to start", "cat": "flow", "id": number}
-        yield {**flow, "ph": "s", **_at(sample, _HOST, submitted)}
+        yield {**flow, "ph": "s", **_at(sample, sample.host, submitted)}
         yield {**flow, "ph": "f", "bp": "e", **_at(sample, thread, start)}
 
 

@@ -58,6 +58,10 @@ def validated(text: str) -> list[dict[str, Any]]:
             tracks[event["pid"], event["tid"]].append(_interval(event))
     names = [(event["pid"], event["tid"]) for event in events if event["name"] == "thread_name"]
     assert len(names) == len(set(names)) and set(names) == set(tracks), "each track has one name"
+    threads = [thread for _, thread in names]
+    assert len(threads) == len(set(threads)) and 0 not in threads, "Perfetto takes threads of one number for one"
+    hosts = {(event["pid"], event["tid"]) for event in events if event.get("cat") == "host"}
+    assert all(process == thread for process, thread in hosts), "the host is the main thread"
     for slices in tracks.values():
         _require_nested(slices)
     _require_flows(timed, tracks)
@@ -112,11 +116,11 @@ def two_queues() -> Run:
 
 def test_the_typical_sample_has_a_track_for_each_queue_and_kind_and_one_for_the_host() -> None:
     events = validated(trace_events.as_json(two_queues(), "p"))
-    names = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
+    names = {event["tid"] - event["pid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
     assert names == {0: "host", 1: "q0 kernels", 2: "q0 kernels (2)", 3: "q1 copies"}
     process = next(event for event in events if event["name"] == "process_name")
     assert process["args"]["name"] == "together (naive)"
-    slices = {(event["tid"], event["name"]): event for event in events if event["ph"] == "X"}
+    slices = {(event["tid"] - event["pid"], event["name"]): event for event in events if event["ph"] == "X"}
     copy = slices[3, "copy"]
     assert copy["cat"] == "copy" and copy["dur"] == pytest.approx(0.110)
     assert (copy["args"]["bytes"], copy["args"]["route"], copy["args"]["GB/s"]) == (220, "pageable_to_device", 2)
