@@ -16,6 +16,9 @@ LOOPS = 3_000_000
 
 @pytest.fixture(scope="module")
 def session() -> Any:
+    from harness.runtime import load
+
+    load()
     from harness.session.session import Session
 
     return Session.on("cpu")
