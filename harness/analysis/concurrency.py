@@ -14,7 +14,8 @@ _WAITING: Final = "barrier"
 def of_samples(events: pd.DataFrame) -> pd.DataFrame:
     """What each sample's commands come to, by sample number; samples in which nothing ran have no row.
 
-    Barriers do not count, nor do commands whose end is not after their start.
+    Barriers do not count, nor do commands whose end is not after their start. A sample whose commands are of several
+    clocks has no row, since nobody can tell what ran at the same time.
 
     Args:
         events: rows of the table `events`, in any order.
@@ -27,6 +28,7 @@ def of_samples(events: pd.DataFrame) -> pd.DataFrame:
         concurrency: work_ns / busy_ns: how many commands ran on average while any did.
     """
     ran = events[(events["kind"] != _WAITING) & (events["end_ns"] > events["start_ns"]).fillna(False)]
+    ran = ran[~ran["sample"].isin(_of_several_clocks(ran))]
     samples, place = np.unique(ran["sample"].to_numpy("int64"), return_inverse=True)
     starts, ends = ran["start_ns"].to_numpy("int64"), ran["end_ns"].to_numpy("int64")
     # a sweep over all beginnings and ends: between two of them as many run as began and have not ended
@@ -45,3 +47,12 @@ def of_samples(events: pd.DataFrame) -> pd.DataFrame:
         index=pd.Index(samples, name="sample"),
     )
     return sums.assign(overlap=sums["overlap_ns"] / sums["busy_ns"], concurrency=sums["work_ns"] / sums["busy_ns"])
+
+
+def _of_several_clocks(ran: pd.DataFrame) -> list[int]:
+    """Numbers of the samples that were on devices with clocks of their own; runs of earlier versions do not tell."""
+    clock = ran["clock"].fillna(0)
+    if (clock == 0).all():
+        return []
+    clocks = clock.groupby(ran["sample"]).nunique()
+    return list(clocks.index[clocks > 1])

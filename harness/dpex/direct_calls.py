@@ -9,8 +9,9 @@ that takes the calls. A session's queues are :class:`RecordedQueue`. Commands th
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import dpctl
 import dpnp
@@ -35,15 +36,42 @@ class Recording(Protocol):
     def call_directly(self, function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
         """Call a function of a library."""
 
-    def note_directly(self, kind: str, name: str, queue: dpctl.SyclQueue, event: dpctl.SyclEvent) -> None:
-        """Record a command that was submitted to a queue."""
+    def note_directly(
+        self,
+        kind: str,
+        name: str,
+        queue: dpctl.SyclQueue,
+        event: dpctl.SyclEvent,
+        copied: tuple[Any, Any, int] | None = None,
+    ) -> None:
+        """Record a command that was submitted to a queue; of a copy where to, where from and how many bytes."""
 
 
 _session: Recording | None = None
 
 
-class recorded_by:  # noqa: N801 a block, entered for every copy of a sample: a generator would take four times as long
-    """Direct calls are this session's meanwhile; nobody's for None, as within a library."""
+class _Unrecorded(threading.local):
+    """See `unrecorded`. It is entered for every copy of a sample: a generator would take four times as long."""
+
+    depth = 0
+
+    def __enter__(self) -> None:
+        self.depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        self.depth -= 1
+
+
+#: A block in which direct calls of this thread are nobody's, as within a library.
+unrecorded: Final = _Unrecorded()
+
+
+def _recording() -> Recording | None:
+    return None if unrecorded.depth else _session
+
+
+class recorded_by:  # noqa: N801 a block
+    """Direct calls of all threads are this session's meanwhile; nobody's for None."""
 
     __slots__ = ("_inner", "_outer")
 
@@ -74,17 +102,18 @@ class RecordedQueue(dpctl.SyclQueue):  # type: ignore[misc]
         """``SyclQueue.memcpy``."""
         self.memcpy_async(*arguments, **options).wait()
 
-    def memcpy_async(self, *arguments: Any, **options: Any) -> Any:
+    def memcpy_async(self, dest: Any, src: Any, count: int, *arguments: Any, **options: Any) -> Any:
         """``SyclQueue.memcpy_async``."""
-        return self._noted("copy", "memcpy", super().memcpy_async(*arguments, **options))
+        event = super().memcpy_async(dest, src, count, *arguments, **options)
+        return self._noted("copy", "memcpy", event, (dest, src, count))
 
     def submit_barrier(self, *arguments: Any, **options: Any) -> Any:
         """``SyclQueue.submit_barrier``."""
         return self._noted("barrier", "barrier", super().submit_barrier(*arguments, **options))
 
-    def _noted(self, kind: str, name: str, event: Any) -> Any:
-        if _session is not None:
-            _session.note_directly(kind, name, self, event)
+    def _noted(self, kind: str, name: str, event: Any, copied: tuple[Any, Any, int] | None = None) -> Any:
+        if (session := _recording()) is not None:
+            session.note_directly(kind, name, self, event, copied)
         return event
 
 
@@ -97,9 +126,9 @@ class _StandIn:
         self.__name__ = name  # some of dpnp's have none
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
-        if _session is None:
+        if (session := _recording()) is None:
             return self.original(*arguments, **options)
-        return self._recorded(_session, arguments, options)
+        return self._recorded(session, arguments, options)
 
     def _recorded(self, session: Recording, arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
         return session.call_directly(self, arguments, options)
@@ -135,7 +164,7 @@ class _QueueType(type(dpctl.SyclQueue)):  # type: ignore[misc]
     """Makes queues, but not for a variant: the session could not know of them."""
 
     def __call__(cls, *arguments: Any, **options: Any) -> Any:
-        if _session is not None:
+        if _recording() is not None:
             raise XebenchError("makes a SyclQueue of its own, whose commands nobody times: use session.new_queue()")
         return cls.__base__(*arguments, **options)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,7 @@ from harness.dpex.dpex_errors import ArgumentError
 from harness.dpex.events import DeviceEvent
 from harness.dpex.kernel_options import KernelOptions
 from harness.dpex.launch import PreparedLaunch
-from harness.dpex.signature import ArrayType, index_space_extents, signature_of
+from harness.dpex.signature import ArrayType, Signature, index_space_extents, signature_of
 from harness.dpex.spirv_cache import SpirvCache
 
 #: Called with the compiled kernel, the index space, the arguments and the queue of a launch.
@@ -39,6 +40,9 @@ class KernelStore:
     takes the arguments of the next one as they are; only if they do not fit, the types of all are looked at, which
     costs as much as a launch.
 
+    Several threads may submit at once, each to queues of its own: then no two use the same place. What they compile and
+    build is made by one after the other.
+
     Attributes:
         observer: called before each launch is submitted, and before it is built: also for a kernel that the device
             cannot run. None, the default, costs nothing; with one, every launch looks at its types.
@@ -55,6 +59,7 @@ class KernelStore:
         self._kernels: dict[int, Any] = {}  # a place has a kernel's id, so the kernel must live as long
         self._log: list[Compilation] = []
         self._used: dict[DeviceKernel, dict[str, Any]] = {}
+        self._making = threading.Lock()
 
     def submit(
         self,
@@ -83,7 +88,7 @@ class KernelStore:
         """The launch for the types of these arguments, with their values."""
         signature = signature_of(kernel, index_space, arguments)
         launch = self._launches.get((place, signature))
-        compiled = launch.device_kernel.compiled if launch else compile_for(kernel, signature, self._cache)
+        compiled = launch.device_kernel.compiled if launch else self._compile(kernel, signature)
         if self.observer:
             self.observer(compiled, index_space, arguments, queue)
         if launch is None:
@@ -96,7 +101,15 @@ class KernelStore:
             self._latest[place] = launch
         return launch
 
+    def _compile(self, kernel: Any, signature: Signature) -> CompiledKernel:
+        with self._making:
+            return compile_for(kernel, signature, self._cache)
+
     def _build(self, compiled: CompiledKernel, queue: dpctl.SyclQueue) -> DeviceKernel:
+        with self._making:
+            return self._built_for(compiled, queue)
+
+    def _built_for(self, compiled: CompiledKernel, queue: dpctl.SyclQueue) -> DeviceKernel:
         self._note(compiled, compiled.stages, cached=compiled.cached)
         # the same module may ask for other options of the driver's compiler
         # one text holds several kernels, for any index space

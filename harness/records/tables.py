@@ -228,10 +228,15 @@ EVENTS: Final = (
     _text("kind", "kernel, copy, fill, barrier or library.", required=True),
     _text("name", "Name of the kernel or of the call."),
     _text("queue", "Which queue of the sample took the command."),
+    _count(
+        "clock",
+        "Whose clock the times are of: 0 is the device and its sub-devices, others are devices beside it. Times of two "
+        "clocks cannot be compared.",
+    ),
     _count("submit_ns", "Submission, on the device's clock.", "ns"),
     _count("start_ns", "Start, on the device's clock.", "ns"),
     _count("end_ns", "End, on the device's clock.", "ns"),
-    _count("bytes", "What a copy or a fill of the session writes; null for other commands.", "bytes"),
+    _count("bytes", "What a copy, or a fill of the session, writes; null for other commands.", "bytes"),
     _text(
         "route",
         "Kinds of memory of such a copy: device, shared or host of USM, pageable of other host memory, such as "
@@ -292,7 +297,7 @@ SUMMARIES: Final = (
     _number(
         "copy_gbps",
         "Bytes of the copies between host and device over the time in which any of them ran: likewise; null where a "
-        "copy is of pageable memory, whose times drivers do not tell right, or was not made by the session.",
+        "copy is of pageable memory, whose times drivers do not tell right.",
         "GB/s",
     ),
     _number(

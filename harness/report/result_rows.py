@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Final
@@ -38,7 +38,7 @@ class ResultRow:
         speedup, interval: as text.
         ends: the same as numbers.
         roof: part of its roof that it reaches.
-        overlap: part of the time in which two commands or more ran; "" in families in which none overlap.
+        overlap: part of the time in which two commands or more ran; "" in families on one queue in which none overlap.
         copies: bandwidth of the copies between host and device, and its part of the link's; "" where that is not known.
         occupancy: how full the launch keeps the GPU, as predicted; "" where that is not known, as of a CPU device.
         answer: the bare word.
@@ -91,20 +91,33 @@ class ResultRow:
 def result_rows(run: Run) -> list[ResultRow]:
     """The rows of a run by chapter, pattern and axes; each group begins with its baseline."""
     rows: list[ResultRow] = []
-    known = occupancies(run)
+    known, on_several_queues = occupancies(run), _on_several_queues(run)
     for _, group in groupby(sorted_pairs(run), key=_point):
         pairs = list(group)
         baseline = _baseline_row(run, pairs)
         family = [baseline, *(_row(pair, baseline.variant) for pair in pairs)]
-        family = _with_copies(_with_overlap(family, _family_of(run, pairs[0])), _family_of(run, pairs[0]))
+        summaries = _family_of(run, pairs[0])
+        family = _with_copies(_with_overlap(family, summaries, on_several_queues), summaries)
         rows += _with_occupancy(family, [known.get(key_of(pairs[0], row.variant), "") for row in family])
     return rows
 
 
-def _with_overlap(family: Sequence[ResultRow], summaries: pd.DataFrame) -> list[ResultRow]:
-    """The rows with how much of each variant's commands overlapped, where those of any did."""
+def _on_several_queues(run: Run) -> frozenset[str]:
+    """The cases that submit to several queues in a sample, as their first one shows."""
+    first = run.events.drop_duplicates("case_id")["sample"]
+    queues = run.events[run.events["sample"].isin(first)].groupby("case_id")["queue"].nunique()
+    return frozenset(queues.index[queues > 1])
+
+
+def _with_overlap(
+    family: Sequence[ResultRow], summaries: pd.DataFrame, on_several_queues: Container[str]
+) -> list[ResultRow]:
+    """The rows with how much of each variant's commands overlapped, where those of any did, or were meant to: who
+    takes several queues wants overlap, and is told of none as well.
+    """
     shares = dict(zip(summaries["variant"], summaries["overlap"].astype("float64"), strict=True))
-    if not any(share >= LEAST_OVERLAP for share in shares.values()):
+    wanted = any(case in on_several_queues for case in summaries["case_id"])
+    if not wanted and not any(share >= LEAST_OVERLAP for share in shares.values()):
         return list(family)
     words = [units.percent(number(shares.get(row.variant))) for row in family]
     return [

@@ -3,7 +3,8 @@
 The format is Chrome's Trace Event Format: a variant is a process, and its tracks are threads. There is a track of the
 host, and of each queue one for its kernels, its copies and its other commands. Slices of a track may only nest, so
 that commands of one queue that overlap get further tracks. Times are in us from the variant's first moment, so that
-variants stand one below the other.
+variants stand one below the other. Devices with clocks of their own are laid one below the other, too, by the first
+submission of each: nobody can tell how their clocks differ.
 """
 
 from __future__ import annotations
@@ -28,7 +29,14 @@ _OTHERS: Final = "other commands"
 #: A submission is a moment; it is drawn for so long, or until the next one, so that it can be seen and an arrow leave.
 _SUBMISSION_NS: Final = 1000
 
-_HOST: Final = 0
+#: For more commands than a sample has; with these and a process's number an id is exact as a number of JSON.
+_SEQUENCE_BITS: Final = 24
+
+_TIMES: Final = ("submit_ns", "start_ns", "end_ns")
+
+#: From one process's number to the next one's. Those between are its threads': Perfetto takes threads of one number
+#: for one thread, whatever their processes are, the one with the process's own for its main thread, and 0 for none.
+_PROCESS_STEP: Final = 10_000
 #: At the same time an enclosing slice comes first, and flows come after the slices that they connect.
 _RANKS: Final = {"M": 0, "X": 1, "s": 2, "f": 3}
 
@@ -37,12 +45,20 @@ Event = dict[str, Any]
 
 @dataclass(frozen=True)
 class _Sample:
-    """A case's typical sample: its row in `samples` and its commands that have times."""
+    """A case's typical sample: its row in `samples` and its commands that have times.
+
+    ``commands`` have times of one clock: see `_on_one_clock`.
+    """
 
     pid: int
     case: Row
     sample: Row
     commands: Sequence[Row]
+
+    @property
+    def host(self) -> int:
+        """The number of the host's track."""
+        return self.pid
 
     @property
     def end_ns(self) -> int:
@@ -55,7 +71,7 @@ class _Sample:
         total_ns = round(float(self.sample["host_ns"]) * int(self.sample["batch"] or 1))
         return min(
             self.end_ns - total_ns,
-            *(min(_submitted_ns(command), int(command["start_ns"])) for command in self.commands),
+            *map(_first_ns, self.commands),
         )
 
 
@@ -103,7 +119,31 @@ def _typical_samples(run: Run, pattern: str) -> list[_Sample]:
         )
     chosen = timed[timed["sample"].isin([sample["sample"] for _, sample in found])]
     commands = {number: rows(of_sample) for number, of_sample in chosen.groupby("sample")}
-    return [_Sample(pid, *each, commands[each[1]["sample"]]) for pid, each in enumerate(found, 1)]
+    return [
+        _Sample(number * _PROCESS_STEP, case, sample, _on_one_clock(commands[sample["sample"]]))
+        for number, (case, sample) in enumerate(found, 1)
+    ]
+
+
+def _on_one_clock(commands: Sequence[Row]) -> list[Row]:
+    """The commands with times from the first submission to their own device; as they are where there is one clock."""
+    first: dict[int, int] = {}
+    for command in commands:
+        clock = command["clock"] or 0
+        first[clock] = min(_first_ns(command), first.get(clock, _first_ns(command)))
+    if len(first) == 1:
+        return list(commands)
+    return [
+        command | {name: _less(command[name], first[command["clock"] or 0]) for name in _TIMES} for command in commands
+    ]
+
+
+def _less(moment: int | None, begin: int) -> int | None:
+    return None if moment is None else moment - begin
+
+
+def _first_ns(command: Row) -> int:
+    return min(_submitted_ns(command), int(command["start_ns"]))
 
 
 def _nearest_to_median(samples: pd.DataFrame) -> Row:
@@ -120,10 +160,12 @@ def _events(sample: _Sample) -> Iterator[Event]:
     case, pid = sample.case, sample.pid
     cold = ["cold"] if sample.sample["state"] == State.COLD else []
     point = [points.words(case["overrides"]), points.words(case["axes"]), *cold]
-    yield from _named(pid, _HOST, "process", ", ".join(filter(None, [f"{case['variant']} ({case['role']})", *point])))
-    yield from _named(pid, _HOST, "thread", "host")
+    yield from _named(
+        pid, sample.host, "process", ", ".join(filter(None, [f"{case['variant']} ({case['role']})", *point]))
+    )
+    yield from _named(pid, sample.host, "thread", "host")
     yield from _on_host(sample)
-    for thread, (name, commands) in enumerate(_tracks(sample.commands), _HOST + 1):
+    for thread, (name, commands) in enumerate(_tracks(sample.commands), sample.host + 1):
         yield from _named(pid, thread, "thread", name)
         for command in commands:
             yield from _command(sample, thread, command)
@@ -142,19 +184,20 @@ def _on_host(sample: _Sample) -> Iterator[Event]:
     row = sample.sample
     facts = {"sample": row["sample"], "host_ns": row["host_ns"], "executions": row["batch"], "flags": row["flags"]}
     name = f"sample {row['sample']}, until everything is over"
-    yield _slice(sample, _HOST, name, "host", sample.begin_ns, sample.end_ns, facts)
+    yield _slice(sample, sample.host, name, "host", sample.begin_ns, sample.end_ns, facts)
     moments = sorted({_submitted_ns(command) for command in sample.commands})
     for moment, following in zip(moments, [*moments[1:], sample.end_ns], strict=True):
         names = [str(command["name"]) for command in sample.commands if _submitted_ns(command) == moment]
         end = min(moment + _SUBMISSION_NS, max(moment, following))
-        yield _slice(sample, _HOST, f"submit {', '.join(names)}", "host", moment, end, {})
+        yield _slice(sample, sample.host, f"submit {', '.join(names)}", "host", moment, end, {})
 
 
 def _tracks(commands: Sequence[Row]) -> Iterator[tuple[str, Sequence[Row]]]:
     """The tracks of the queues, each with commands that do not overlap."""
     grouped: dict[tuple[str, str], list[Row]] = {}
     for command in commands:
-        key = str(command["queue"]), _TRACKS.get(command["kind"], _OTHERS)
+        queue = f"{command['queue']} by clock {command['clock']}" if command["clock"] else str(command["queue"])
+        key = queue, _TRACKS.get(command["kind"], _OTHERS)
         grouped.setdefault(key, []).append(command)
     for (queue, what), members in sorted(grouped.items()):
         for number, track in enumerate(_without_overlap(members), 1):
@@ -188,8 +231,10 @@ def _command(sample: _Sample, thread: int, command: Row) -> Iterator[Event]:
     facts = {"sequence": command["sequence"], "submit_ns": command["submit_ns"], "start_ns": start, **told}
     yield _slice(sample, thread, str(command["name"]), command["kind"], start, end, facts)
     if submitted <= start < end and command["submit_ns"] is not None:
-        flow = {"name": "submit to start", "cat": "flow", "id": f"{sample.pid}.{command['sequence']}"}
-        yield {**flow, "ph": "s", **_at(sample, _HOST, submitted)}
+        # Perfetto drops flows whose id is no whole number
+        number = sample.pid << _SEQUENCE_BITS | int(command["sequence"])
+        flow = {"name": "submit to start", "cat": "flow", "id": number}
+        yield {**flow, "ph": "s", **_at(sample, sample.host, submitted)}
         yield {**flow, "ph": "f", "bp": "e", **_at(sample, thread, start)}
 
 

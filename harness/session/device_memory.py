@@ -57,18 +57,18 @@ def copy_async(queue: dpctl.SyclQueue, destination: Any, source: Any, depends: l
     return queue.memcpy_async(target, origin, count, depends)
 
 
-def traffic(destination: Any, source: Any) -> Traffic:
-    """What a copy between two arrays writes, and between which kinds of memory."""
-    return Traffic(int(destination.nbytes), f"{_kind_of(source)}_to_{_kind_of(destination)}")
+def traffic(destination: Any, source: Any, size_bytes: int) -> Traffic:
+    """What a copy of so many bytes writes, and between which kinds of memory."""
+    return Traffic(int(size_bytes), f"{_kind_of(source)}_to_{_kind_of(destination)}")
 
 
-def _kind_of(array: Any) -> str:
+def _kind_of(side: Any) -> str:
     """``device``, ``shared`` or ``host`` of USM, else ``pageable``."""
-    if isinstance(array, np.ndarray):
+    if isinstance(side, np.ndarray):
         return "pageable"
-    usm_array = as_usm_array(array)
-    memory = array if usm_array is None else usm_array.usm_data
-    return str(memory.get_usm_type())
+    usm_array = as_usm_array(side)
+    memory = side if usm_array is None else usm_array.usm_data
+    return str(memory.get_usm_type()) if hasattr(memory, "get_usm_type") else "pageable"
 
 
 def _bytes_of(array: Any) -> tuple[Any, int]:

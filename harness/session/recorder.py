@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol
 
 from harness.analysis.metrics import EventTimes
+from harness.errors import XebenchError
 
 
 class TimedEvent(Protocol):
@@ -33,6 +35,9 @@ class Traffic(NamedTuple):
 #: Of a command that is no copy and no fill.
 NO_TRAFFIC: Final = Traffic(None)
 
+#: All queues are of one clock.
+NO_CLOCKS: Final[Mapping[int, int]] = MappingProxyType({})
+
 
 class CommandTimes(NamedTuple):
     """One device command of a sample; times in ns of the device's clock.
@@ -40,6 +45,8 @@ class CommandTimes(NamedTuple):
     ``kind`` is kernel, copy, fill, barrier or library; ``queue`` numbers the session's queues from 0.
     ``submit_ns`` is None where the driver gives none (seen: copies into pageable host memory on OpenCL).
     ``bytes`` and ``route``: see `Traffic`.
+    ``clock`` numbers the devices' clocks: 0 is that of the session's own device and its sub-devices. Times of two
+    clocks cannot be compared.
     """
 
     kind: str
@@ -50,6 +57,7 @@ class CommandTimes(NamedTuple):
     end_ns: int
     bytes: int | None = None
     route: str | None = None
+    clock: int = 0
 
     def event_times(self) -> EventTimes:
         """The times for the arithmetic of intervals; a missing submission counts as the start."""
@@ -65,15 +73,12 @@ class Measured:
         host_ns: from the first call until everything that was recorded is over, on the host's clock.
         late_ns: for how long the queues had work even then: the sample submitted what it did not record.
         executions: the commands of each execution.
-        clocks: which device's clock each queue's times are of, by the queue's number: 0 is the session's own device and
-            its sub-devices. Queues beyond the last are 0, too.
         build_ns: the part of ``host_ns`` in which the driver built kernels.
     """
 
     host_ns: int
     late_ns: int
     executions: Sequence[Sequence[CommandTimes]]
-    clocks: Sequence[int] = ()
     build_ns: int = 0
 
     @property
@@ -83,13 +88,13 @@ class Measured:
 
     def times_by_clock(self) -> list[list[list[EventTimes]]]:
         """Times of the commands of each execution, for each clock: times of two devices cannot be compared."""
-        clock_of = dict(enumerate(self.clocks))
+        last = max((command.clock for command in self.commands), default=0)
         return [
             [
-                [command.event_times() for command in execution if clock_of.get(command.queue, 0) == clock]
+                [command.event_times() for command in execution if command.clock == clock]
                 for execution in self.executions
             ]
-            for clock in range(max(self.clocks, default=0) + 1)
+            for clock in range(last + 1)
         ]
 
 
@@ -103,7 +108,11 @@ class _Pending(NamedTuple):
 
 
 class Recorder:
-    """Remembers what was submitted since :meth:`begin`."""
+    """Remembers what was submitted since :meth:`begin`, by any thread.
+
+    Threads share it without a lock: what is timed only appends to a list, which is one step of the interpreter. The
+    commands of a thread stay in its order.
+    """
 
     def __init__(self) -> None:
         self.begin()
@@ -125,23 +134,35 @@ class Recorder:
     def wait(self) -> None:
         """Wait for every command."""
         # a sample may wait thousands of times: those waited for earlier are not asked again
-        for command in self._pending[self._finished :]:
+        begin = self._finished
+        waiting = self._pending[begin:]
+        for command in waiting:
             command.last.wait()
-        self._finished = len(self._pending)
+        self._finished = begin + len(waiting)  # other threads may have added commands meanwhile
 
     def end_execution(self) -> None:
         """Wait for every command; what comes later belongs to another execution of the same sample."""
         self.wait()
-        self._ends.append(len(self._pending))
+        self._ends.append(self._finished)
 
-    def collect(self) -> list[list[CommandTimes]]:
-        """The times of the commands of each ended execution, in the order of their submission."""
-        times = [self._read(command) for command in self._pending]
+    def collect(self, clocks: Mapping[int, int] = NO_CLOCKS) -> list[list[CommandTimes]]:
+        """The times of the commands of each ended execution, in the order of their submission.
+
+        Args:
+            clocks: of which device's clock a queue's times are, by its number, where that is not 0.
+
+        Raises:
+            XebenchError: a command came after the last of them.
+        """
+        if len(self._pending) > [0, *self._ends][-1]:
+            raise XebenchError("a thread submits after its sample is over: have the sample wait for its threads")
+        times = [self._read(command, clocks.get(command.queue, 0)) for command in self._pending]
         return [times[begin:end] for begin, end in itertools.pairwise([0, *self._ends])]
 
     @staticmethod
-    def _read(command: _Pending) -> CommandTimes:
+    def _read(command: _Pending, clock: int) -> CommandTimes:
         submit, start, end = command.first.times()
         if command.kind == "library":
             start, end = end, command.last.times()[1]
-        return CommandTimes(command.kind, command.name, command.queue, submit or None, start, end, *command.traffic)
+        times = submit or None, start, end
+        return CommandTimes(command.kind, command.name, command.queue, *times, *command.traffic, clock)

@@ -19,7 +19,7 @@ from harness.runtime.capabilities import usual_sub_group_size
 from harness.runtime.tensor import usm_ndarray
 from harness.session import device_memory
 from harness.session.lanes import device_lanes
-from harness.session.recorder import Measured, Recorder, Traffic
+from harness.session.recorder import NO_TRAFFIC, Measured, Recorder, Traffic
 from harness.session.several_devices import SeveralDevices, several_devices
 from harness.session.waits import Waits, as_sycl
 
@@ -46,7 +46,7 @@ class Session:
         self.device = queue.sycl_device
         self.records_direct_calls = True
         self._queues = [queue]
-        self._clocks = [0]  # of each queue: see `Measured`
+        self._clock_of: dict[dpctl.SyclQueue, int] = {}  # where that is not 0: see `CommandTimes`
         self._several: dict[tuple[int, str], tuple[SeveralDevices, dpctl.SyclContext]] = {}
         self._ran_on: dict[str, None] = {}
         self._measuring = False
@@ -101,10 +101,10 @@ class Session:
         """Submit a copy between contiguous arrays of equal size; either may be a numpy array; returns at once."""
         queue = queue or self.queue
         waits = [as_sycl(event) for event in depends]
-        with direct_calls.recorded_by(None):
+        with direct_calls.unrecorded:
             event = DeviceEvent(device_memory.copy_async(queue, destination, source, waits), keep=(destination, source))
         event.queue = queue
-        traffic = device_memory.traffic(destination, source)
+        traffic = device_memory.traffic(destination, source, destination.nbytes)
         self._recorder.add("copy", "memcpy", self._number(queue), event, traffic)
         return event
 
@@ -124,6 +124,10 @@ class Session:
         Device arrays become dpnp arrays of that queue on the way in, without a copy. The library's commands cannot be
         seen one by one: the row's kind is ``library``. dpnp 0.15 waits for some of its functions, dpnp 0.20 for few.
 
+        No events of the library's own are taken: dpnp 0.15 hands none out, and those that dpnp 0.20 keeps in dpctl's
+        ``SequentialOrderManager`` are incomplete. It drops events of commands that are over, so that after ten calls of
+        ``add`` none is left, and it never has those of ``fft`` and ``linalg.solve``.
+
         Args:
             function: takes arrays and the options.
             arguments: device arrays and anything else.
@@ -135,7 +139,7 @@ class Session:
             Unsupported: the library has no code for this device (dpnp says so by a RuntimeError of the SYCL runtime).
         """
         queue = queue or self.queue
-        with direct_calls.recorded_by(None):
+        with direct_calls.unrecorded:
             prepared = {name: _for_dpnp(value, queue) for name, value in options.items()}
             return self._between_barriers(function, queue, [_for_dpnp(value, queue) for value in arguments], prepared)
 
@@ -152,7 +156,7 @@ class Session:
         Raises:
             Unsupported: the device lacks this kind of USM, or the memory.
         """
-        with direct_calls.recorded_by(None):
+        with direct_calls.unrecorded:
             return device_memory.allocate(shape, dtype, queue or self.queue, usm)
 
     def new_queue(self, *, in_order: bool = True, context: str = "shared") -> dpctl.SyclQueue:
@@ -205,7 +209,7 @@ class Session:
         """Submit a barrier: what comes later on the queue starts after what came before."""
         queue = queue or self.queue
         waits = self._waits.before_barrier(queue, depends)
-        with direct_calls.recorded_by(None):
+        with direct_calls.unrecorded:
             event = DeviceEvent(queue.submit_barrier(waits))
         event.queue = queue
         self._recorder.add("barrier", "barrier", self._number(queue), event)
@@ -241,7 +245,7 @@ class Session:
         """
         name = getattr(function, "__name__", "a library function")
         queues = direct_calls.queues_of(*arguments, *options.values())
-        with direct_calls.recorded_by(None):
+        with direct_calls.unrecorded:
             if queues and queues[0] in self._queues:
                 return self._between_barriers(function, queues[0], arguments, options)
             result = function(*arguments, **options)
@@ -251,9 +255,17 @@ class Session:
             )
         return result
 
-    def note_directly(self, kind: str, name: str, queue: dpctl.SyclQueue, event: dpctl.SyclEvent) -> None:
-        """Record what a variant submitted to a queue by dpctl's own methods."""
-        self._recorder.add(kind, name, self._number(queue), DeviceEvent(event))
+    def note_directly(
+        self,
+        kind: str,
+        name: str,
+        queue: dpctl.SyclQueue,
+        event: dpctl.SyclEvent,
+        copied: tuple[Any, Any, int] | None = None,
+    ) -> None:
+        """Record what a variant submitted to a queue by dpctl's own methods; of a copy both sides and its bytes."""
+        traffic = NO_TRAFFIC if copied is None else device_memory.traffic(*copied)
+        self._recorder.add(kind, name, self._number(queue), DeviceEvent(event), traffic)
 
     # ---- what the harness calls ---------------------------------------------------------------------------------
 
@@ -291,17 +303,19 @@ class Session:
         for queue in self._queues:
             queue.wait()
         late_ns = clock() - end
-        executions = recorder.collect()
+        executions = recorder.collect(self._clocks())
         self.begin()
         build_ns = self._kernels.build_ns - built_before_ns
-        return Measured(end - begin, late_ns, executions, tuple(self._clocks), build_ns)
+        return Measured(end - begin, late_ns, executions, build_ns)
 
     def forget_queues(self, keep: int) -> None:
         """Drop queues that a sample made, and what was built for them; the first ``keep`` stay."""
         if len(self._queues) > keep:
             self._kernels.forget(self._queues[keep:])
             self._waits.forget(self._queues[keep:])
-            del self._queues[keep:], self._clocks[keep:]
+            for queue in self._queues[keep:]:
+                self._clock_of.pop(queue, None)
+            del self._queues[keep:]
 
     @property
     def queue_count(self) -> int:
@@ -350,16 +364,19 @@ class Session:
         self, context: dpctl.SyclContext, device: Any, properties: list[str], clock: int = 0
     ) -> dpctl.SyclQueue:
         queue = direct_calls.RecordedQueue(context, device, property=properties)
+        if clock:
+            self._clock_of[queue] = clock
         self._queues.append(queue)
-        self._clocks.append(clock)
         return queue
+
+    def _clocks(self) -> dict[int, int]:
+        return {self._queues.index(queue): clock for queue, clock in self._clock_of.items()}
 
     def _number(self, queue: dpctl.SyclQueue) -> int:
         if queue not in self._queues:
             if not queue.has_enable_profiling:
                 raise XebenchError("what runs on a queue without profiling has no times: use session.new_queue()")
             self._queues.append(queue)
-            self._clocks.append(0)
         return self._queues.index(queue)
 
 

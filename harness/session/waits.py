@@ -47,10 +47,10 @@ class Waits:
 
     def _copy_a_byte(self, queue: dpctl.SyclQueue, depends: Sequence[Any]) -> Any:
         if queue not in self._bytes:
-            target, source = (dpctl.memory.MemoryUSMDevice(1, queue=queue) for _ in range(2))
-            self._bytes[queue] = target, source
+            pair = (dpctl.memory.MemoryUSMDevice(1, queue=queue), dpctl.memory.MemoryUSMDevice(1, queue=queue))
+            self._bytes.setdefault(queue, pair)  # another thread's may be in use by now
         target, source = self._bytes[queue]
-        with direct_calls.recorded_by(None):
+        with direct_calls.unrecorded:
             return queue.memcpy_async(target, source, 1, [as_sycl(event) for event in depends])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from random import Random
 
 import pandas as pd
 import pytest
@@ -74,6 +75,63 @@ def test_the_times_of_a_sample_agree_with_the_metrics(intervals: list[Interval])
     assert 0 <= found.overlap_ns <= found.busy_ns <= found.work_ns
     assert 0 <= found.overlap <= 1 <= found.concurrency <= len(intervals)
     assert (found.overlap == 0) == (found.concurrency == 1)
+
+
+RAN = some.lists(some.tuples(some.integers(0, 40), some.integers(1, 40)), min_size=1, max_size=8).map(
+    lambda listed: [(start, start + length) for start, length in listed]
+)
+
+
+def found(intervals: list[Interval]) -> tuple[int, int, int]:
+    """Of one sample: time in which any ran, in which two or more did, and the sum of all durations."""
+    (row,) = concurrency.of_samples(events(intervals)).itertuples()
+    return row.busy_ns, row.overlap_ns, row.work_ns
+
+
+@given(RAN, some.randoms(use_true_random=False), some.integers(0, 1 << 60))
+def test_neither_order_nor_the_zero_of_the_clock_matters(intervals: list[Interval], random: Random, zero: int) -> None:
+    moved = [(start + zero, end + zero) for start, end in random.sample(intervals, len(intervals))]
+    assert found(moved) == found(intervals)
+
+
+@given(RAN, some.integers(0, 7), some.integers(1, 39))
+def test_a_command_cut_in_two_is_the_same_work(intervals: list[Interval], which: int, after: int) -> None:
+    start, end = cut = intervals[which % len(intervals)]
+    middle = min(start + after, end)
+    rest = list(intervals)
+    rest.remove(cut)
+    assert found([*rest, (start, middle), (middle, end)]) == found(intervals)
+
+
+@given(RAN)
+def test_overlap_lies_between_what_the_sum_and_the_number_allow(intervals: list[Interval]) -> None:
+    busy, overlap, work = found(intervals)
+    # of what ran beside the first, each moment of overlap holds one command at least, and all but one at most
+    assert overlap <= work - busy <= (len(intervals) - 1) * overlap
+    if len(intervals) == 2:
+        assert overlap == work - busy
+
+
+@given(RAN, some.integers(1, 3))
+def test_one_command_after_the_other_on_each_queue_is_at_most_one_a_queue(
+    intervals: list[Interval], count: int
+) -> None:
+    queues: list[list[Interval]] = [[] for _ in range(count)]
+    for number, (start, end) in enumerate(intervals):
+        queue = queues[number % count]
+        begin = max(start, queue[-1][1] if queue else 0)
+        queue.append((begin, begin + end - start))
+    (row,) = concurrency.of_samples(events([each for queue in queues for each in queue])).itertuples()
+    assert row.concurrency <= count
+    if count == 1:
+        assert row.overlap == 0
+
+
+def test_what_two_clocks_tell_is_not_compared() -> None:
+    table = events([(0, 10), (5, 15)], [(0, 10), (5, 15)])
+    table["clock"] = pd.array([0, 1, 1, 1], dtype="Int64")
+    (row,) = concurrency.of_samples(table).itertuples()
+    assert (row.Index, row.busy_ns, row.overlap_ns) == (1, 15, 5), "one clock alone can be told, whichever it is"
 
 
 def test_a_barrier_is_no_work() -> None:

@@ -83,6 +83,11 @@ def kills_itself(session, p):
     return dying
 
 
+@ends_badly.optimized(environment={"OWN_COLOUR": "black"})
+def black_too(session, p):
+    return doubled(session, p, "black")
+
+
 @ends_badly.optimized(environment={"OWN_COLOUR": "white"})
 def wrong_there(session, p):
     return lambda: session.launch(double, kapi.Range(p.n // 2), p.x, p.y)

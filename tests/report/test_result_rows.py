@@ -86,9 +86,16 @@ def test_how_much_overlaps_is_told_where_anything_does() -> None:
     assert baseline.overlap == "0 %" and "overlap 0 %" in baseline.asides
     for form in ("text", "html", "markdown"):
         assert "25.0 %" in render(run, form) and "overlap" in render(run, form)
+
+
+def test_that_nothing_overlaps_is_told_of_several_queues_alone() -> None:
     apart = _two_queues(100)
-    assert not any(row.overlap or "overlap" in " ".join(row.asides) for row in result_rows(apart))
-    assert "overlap" not in render(apart, "markdown")
+    assert [row.overlap for row in result_rows(apart)] == ["0 %", "0 %"]
+    for form in ("text", "html", "markdown"):
+        assert "overlap" in render(apart, form)
+    one = replace(apart, events=apart.events.assign(queue="q0"))
+    assert not any(row.overlap or "overlap" in " ".join(row.asides) for row in result_rows(one))
+    assert "overlap" not in render(one, "markdown")
 
 
 def test_a_time_is_told_once(all_answers: Run) -> None:

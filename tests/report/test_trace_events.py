@@ -58,6 +58,10 @@ def validated(text: str) -> list[dict[str, Any]]:
             tracks[event["pid"], event["tid"]].append(_interval(event))
     names = [(event["pid"], event["tid"]) for event in events if event["name"] == "thread_name"]
     assert len(names) == len(set(names)) and set(names) == set(tracks), "each track has one name"
+    threads = [thread for _, thread in names]
+    assert len(threads) == len(set(threads)) and 0 not in threads, "Perfetto takes threads of one number for one"
+    hosts = {(event["pid"], event["tid"]) for event in events if event.get("cat") == "host"}
+    assert all(process == thread for process, thread in hosts), "the host is the main thread"
     for slices in tracks.values():
         _require_nested(slices)
     _require_flows(timed, tracks)
@@ -80,7 +84,7 @@ def _require_nested(slices: list[tuple[int, int]]) -> None:
 
 
 def _require_flows(timed: list[dict[str, Any]], tracks: dict[tuple[int, int], list[tuple[int, int]]]) -> None:
-    begun: dict[str, float] = {}
+    begun: dict[int, float] = {}
     for event in timed:
         if event["ph"] == "X":
             continue
@@ -88,6 +92,7 @@ def _require_flows(timed: list[dict[str, Any]], tracks: dict[tuple[int, int], li
         slices = tracks[event["pid"], event["tid"]]
         assert any(begin <= moment < end for begin, end in slices), "a flow is bound to a slice"
         if event["ph"] == "s":
+            assert type(event["id"]) is int and event["id"] < 1 << 53, "Perfetto drops all others"
             assert event["id"] not in begun
             begun[event["id"]] = event["ts"]
         else:
@@ -111,17 +116,31 @@ def two_queues() -> Run:
 
 def test_the_typical_sample_has_a_track_for_each_queue_and_kind_and_one_for_the_host() -> None:
     events = validated(trace_events.as_json(two_queues(), "p"))
-    names = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
+    names = {event["tid"] - event["pid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
     assert names == {0: "host", 1: "q0 kernels", 2: "q0 kernels (2)", 3: "q1 copies"}
     process = next(event for event in events if event["name"] == "process_name")
     assert process["args"]["name"] == "together (naive)"
-    slices = {(event["tid"], event["name"]): event for event in events if event["ph"] == "X"}
+    slices = {(event["tid"] - event["pid"], event["name"]): event for event in events if event["ph"] == "X"}
     copy = slices[3, "copy"]
     assert copy["cat"] == "copy" and copy["dur"] == pytest.approx(0.110)
     assert (copy["args"]["bytes"], copy["args"]["route"], copy["args"]["GB/s"]) == (220, "pageable_to_device", 2)
     assert slices[0, "sample 1, until everything is over"]["dur"] == pytest.approx(0.4), "the host waited for so long"
     assert {(0, "submit copy"), (0, "submit kernel, kernel")} < set(slices)
     assert len([event for event in events if event["ph"] == "s"]) == 3
+
+
+def test_devices_with_clocks_of_their_own_begin_at_the_same_moment() -> None:
+    made = Synthetic()
+    made.sample(made.case("two", "naive", metric="wall"), host_ns=200.0, batch=1)
+    for clock, offset in ((0, 1000), (1, 5 * 10**15)):
+        made.commands((offset + 50, offset + 90), queue=f"q{clock}")
+        made.events[-1].update(submit_ns=offset, clock=clock)
+    events = validated(trace_events.as_json(made.run(), "p"))
+    names = [event["args"]["name"] for event in events if event["name"] == "thread_name"]
+    assert names == ["host", "q0 kernels", "q1 by clock 1 kernels"]
+    kernels = [event for event in events if event["ph"] == "X" and event["cat"] == "kernel"]
+    assert len({event["ts"] for event in kernels}) == 1
+    assert all(event["dur"] == 0.04 for event in kernels)
 
 
 @settings(max_examples=40, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])

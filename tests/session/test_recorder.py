@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from harness.errors import XebenchError
 from harness.session.recorder import Recorder
 
 
@@ -73,3 +76,27 @@ def test_waiting_again_asks_only_what_is_new() -> None:
     recorder.end_execution()
     assert (first.waits, second.waits) == (1, 1)
     assert len(recorder.collect()[0]) == 2
+
+
+def test_what_another_thread_submits_during_a_wait_is_waited_for_next() -> None:
+    recorder, late = Recorder(), Event(4, 5, 6)
+
+    class Meanwhile(Event):
+        def wait(self) -> None:
+            super().wait()
+            recorder.add("kernel", "late", 1, late)
+
+    recorder.add("kernel", "first", 0, Meanwhile(1, 2, 3))
+    recorder.wait()
+    assert late.waits == 0
+    recorder.end_execution()
+    assert late.waits == 1
+    assert [command.name for command in recorder.collect()[0]] == ["first", "late"]
+
+
+def test_what_comes_after_the_last_execution_is_no_part_of_a_sample() -> None:
+    recorder = Recorder()
+    recorder.end_execution()
+    recorder.add("kernel", "late", 0, Event(1, 2, 3))
+    with pytest.raises(XebenchError, match="after its sample is over: have the sample wait for its threads"):
+        recorder.collect()

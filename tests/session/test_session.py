@@ -253,3 +253,22 @@ def test_a_library_without_code_for_the_device_is_a_reason_to_skip() -> None:
     with pytest.raises(Unsupported, match="missing_kernel does not run on this device: Native API failed") as caught:
         session.call(missing_kernel, session.alloc(1, np.int32))
     assert "\n" not in str(caught.value)
+
+
+def test_a_copy_by_a_queues_own_method_has_bytes_and_a_route_too() -> None:
+    import dpctl.memory
+
+    from harness.session.session import Session
+
+    session = Session.on("cpu")
+    shared = dpctl.memory.MemoryUSMShared(32, queue=session.queue)
+    device = session.alloc(8, np.float32)
+    host = np.zeros(32, np.uint8)
+
+    def sample() -> None:
+        session.queue.memcpy_async(device.usm_data, host, 32)
+        session.queue.memcpy(shared, device.usm_data, 16)
+        session.queue.memcpy_async(bytearray(8), shared, 8)
+
+    found = [(command.bytes, command.route) for command in session.measure(sample).commands]
+    assert found == [(32, "pageable_to_device"), (16, "device_to_shared"), (8, "shared_to_pageable")]

@@ -133,10 +133,28 @@ def test_kernels_run_on_each_with_arrays_of_its_own(session: Any) -> None:
 def test_times_of_devices_with_clocks_of_their_own_are_kept_apart() -> None:
     from harness.session.recorder import CommandTimes, Measured
 
-    def command(queue: int, start: int) -> Any:
-        return CommandTimes("kernel", "k", queue, start - 1, start, start + 10)
+    def command(queue: int, start: int, clock: int) -> Any:
+        return CommandTimes("kernel", "k", queue, start - 1, start, start + 10, clock=clock)
 
-    own, part, other = command(0, 100), command(1, 105), command(2, 900_000)
-    measured = Measured(1000, 0, [[own, part, other]], clocks=(0, 0, 1))
+    own, part, other = command(0, 100, 0), command(1, 105, 0), command(2, 900_000, 1)
+    measured = Measured(1000, 0, [[own, part, other]])
     assert measured.times_by_clock() == [[[own.event_times(), part.event_times()]], [[other.event_times()]]]
-    assert Measured(1000, 0, [[own, other]]).times_by_clock() == [[[own.event_times(), other.event_times()]]]
+    assert Measured(1000, 0, [[own, part]]).times_by_clock() == [[[own.event_times(), part.event_times()]]]
+    assert Measured(1000, 0, [[]]).times_by_clock() == [[[]]]
+
+
+def test_a_command_has_the_clock_of_its_queue() -> None:
+    from harness.session.session import Session
+
+    session = Session.on("cpu")
+    queues = [session._new_queue(session.queue.sycl_context, session.device, ["enable_profiling"], n) for n in (2, 0)]
+
+    def sample() -> None:
+        for queue in (*queues, session.queue):
+            session.barrier(queue=queue)
+
+    commands = session.measure(sample).commands
+    assert [(command.queue, command.clock) for command in commands] == [(1, 2), (2, 0), (0, 0)]
+    session.forget_queues(1)
+    queues = [session.new_queue(), session.new_queue()]
+    assert [command.clock for command in session.measure(sample).commands] == [0, 0, 0]

@@ -16,6 +16,9 @@ LOOPS = 3_000_000
 
 @pytest.fixture(scope="module")
 def session() -> Any:
+    from harness.runtime import load
+
+    load()
     from harness.session.session import Session
 
     return Session.on("cpu")
@@ -52,7 +55,10 @@ def queues(session: Any, kind: str) -> Any:
 @pytest.mark.parametrize("kind", ["in order", "out of order", "sub-devices"])
 def test_a_command_waits_for_another_queue(session: Any, kernels: Any, kind: str, how: str) -> None:
     from harness import kernel_api as kapi
+    from harness.runtime.stack import is_current
 
+    if is_current() and (kind, how) == ("sub-devices", "copy"):
+        pytest.skip("seen to hang with dpctl 0.22 on two sub-devices of the CPU device; cause not known")
     store_late, copy_each = kernels
     first, second = queues(session, kind)
     x, y = session.alloc(N, np.int32, queue=first), session.alloc(N, np.int32, queue=second)

@@ -48,11 +48,12 @@ def largest_error_ulp(results: Mapping[str, Array], exact: Mapping[str, Array]) 
 def _error_ulp(actual: Array, exact: Array) -> float:
     if actual.size != exact.size:
         return math.nan
-    smallest = np.finfo(actual.dtype).tiny  # nearer to zero a type has fewer digits
+    of_type = np.finfo(actual.dtype)
     largest = 0.0
     for begin in range(0, exact.size, _AT_ONCE):
         part = exact[begin : begin + _AT_ONCE]
-        unit = np.spacing(np.maximum(np.abs(part), smallest).astype(actual.dtype)).astype(exact.dtype)
+        _, exponent = np.frexp(np.maximum(np.abs(part), of_type.tiny))  # nearer to zero a type has fewer digits
+        unit = np.ldexp(exact.dtype.type(1), exponent - 1 - of_type.nmant)
         with np.errstate(invalid="ignore"):
             errors = np.abs(actual[begin : begin + _AT_ONCE].astype(exact.dtype) - part) / unit
         largest = float(np.maximum(largest, errors.max()))  # keeps what is not a number

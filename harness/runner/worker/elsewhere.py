@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.children.parent import Parent
-from harness.children.worker import WorkerEnded, WorkerProcess
+from harness.children.worker import WorkerDied, WorkerEnded, WorkerProcess
 from harness.dpex import direct_calls
 from harness.errors import XebenchError, named
-from harness.runner.device_worker import START_TIMEOUT_S, start_worker
+from harness.runner.device_worker import START_TIMEOUT_S, Lost, start_worker
 from harness.runner.messages import Done, Failed, Message, Ready
 from harness.runner.worker.bound_problem import Binding
 from harness.runner.worker.input_check import Inputs, Sums
@@ -27,7 +27,7 @@ from harness.runner.worker.variant_run import start
 from harness.session.device_memory import DeviceMemory
 from harness.session.recorder import Measured
 from harness.session.session import Session
-from harness.vocabulary import metric_named
+from harness.vocabulary import Status, metric_named
 
 
 class Call(Message, frozen=True):
@@ -101,6 +101,9 @@ class _Here:
 
     def measure(self, variant: str, batch: int) -> Measured:
         """Run a sample of it."""
+        if variant not in self._samples:  # it was started in a process that another variant has ended
+            self.start(variant)
+            self.binding.reset()
         measured = self.session.measure(self._samples[variant], batch)
         self.session.forget_queues(self._queues)
         return measured
@@ -150,7 +153,8 @@ class Process:
         """What a method of `_Here` gives.
 
         Raises:
-            XebenchError: the process has ended.
+            Lost: the process ends.
+            XebenchError: it has ended before.
             Exception: what the method raised.
         """
         if not self.is_alive:
@@ -168,7 +172,8 @@ class Process:
             answer = self._process.listen(timeout_s)
         except WorkerEnded as end:
             self.close()
-            raise XebenchError(f"the process with {self._words}: {end}") from None
+            status = Status.CRASHED if isinstance(end, WorkerDied) else Status.ERROR
+            raise Lost(f"the process with {self._words}: {end}", status) from None
         if isinstance(answer, Failed):
             self.close()
             raise XebenchError(f"the process with {self._words}: {answer.reason}")
@@ -186,6 +191,11 @@ class SessionElsewhere:
 
     def __init__(self, process: Process) -> None:
         self._process = process
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process has not ended."""
+        return self._process.is_alive
 
     def start(self, variant: str) -> Callable[[], Any]:
         """Run a variant for the first time; what `measure` takes."""
@@ -244,6 +254,11 @@ class Place:
     binding: Any
     inputs: Any
 
+    @property
+    def is_there(self) -> bool:
+        """Whether its process has not ended."""
+        return not isinstance(self.session, SessionElsewhere) or self.session.is_alive
+
 
 class Processes:
     """The processes of a worker, by their variables; they live as long as it does.
@@ -260,7 +275,8 @@ class Processes:
         """A family's place in the process with these variables, which is started where there is none.
 
         Raises:
-            XebenchError: it does not start.
+            Lost: it does not start.
+            XebenchError: it gives up.
         """
         key = tuple(sorted(environment.items()))
         if key not in self._by_variables or not self._by_variables[key].is_alive:
@@ -272,7 +288,7 @@ class Processes:
     def end(self) -> None:
         """Let go of the family that is over."""
         for process in self._by_variables.values():
-            with suppress(XebenchError):  # it has ended: there is nothing left
+            with suppress(XebenchError, Lost):  # it has ended: there is nothing left
                 process.call("end")
 
     def close(self) -> None:

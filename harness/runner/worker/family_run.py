@@ -134,7 +134,7 @@ class FamilyRun:
         if not environment:
             return Place(self.session, self.binding, self.inputs)
         key = json.dumps(dict(environment), sort_keys=True)
-        if key not in self._elsewhere:
+        if key not in self._elsewhere or not self._elsewhere[key].is_there:
             numbers = {**request.sizes, **request.axes}
             family = FamilyHere(request.source, request.pattern, numbers, dict(request.axes), request.seed)
             self._elsewhere[key] = self.processes.begin(environment, family, self.binding)
@@ -252,11 +252,12 @@ class FamilyRun:
         self.activity.show(number, Stage.SAMPLE)
         try:
             place = self._place(run)
-            here = replace(taker, session=place.session, reset=place.binding.reset)
+            rules = taker.rules.elsewhere(run.variant.environment) if run.variant.environment else taker.rules
+            here = replace(taker, session=place.session, reset=place.binding.reset, rules=rules)
             value = here.take(run, state=state, block=block, order=order, batch=batch)
             if state != State.WARMUP and self._spot_checks.due(variant):
                 with self._spot_checks.counted():
-                    self._check_between(run, block, taker.rules)
+                    self._check_between(run, block, rules)
         except BaseException as error:
             run.drop(*outcome(Stage.SAMPLE, error))
         if not run.is_good():

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from harness.errors import TooLarge, Unsupported, XebenchError, first_line, named
 from harness.patterns.pattern import Variant
+from harness.runner.device_worker import Lost
 from harness.runner.worker.comparison import UnusableReference
 from harness.vocabulary import Status
 
@@ -84,8 +85,8 @@ def outcome(stage: str, error: BaseException) -> tuple[Status, str]:
         return Status.REFUSED, text
     if isinstance(error, MemoryError):
         return Status.REFUSED, "the host has too little memory for this problem"
-    if isinstance(error, XebenchError | UnusableReference):
-        return Status.ERROR, f"{stage}: {text}"
+    if isinstance(error, XebenchError | UnusableReference | Lost):
+        return error.status if isinstance(error, Lost) else Status.ERROR, f"{stage}: {text}"
     if isinstance(error, ValueError) and READ_ONLY in text:
         return Status.ERROR, f"{stage}: {text}: arrays of p.host belong to the problem: change a copy"
     return Status.ERROR, f"{stage}: {named(error)}"

@@ -17,6 +17,14 @@ def test_an_error_is_counted_in_units_of_its_own_place() -> None:
     assert largest_error_ulp({"y": np.float32([1])}, {"y": np.array([1 + 2**-25])}) == 0.25
 
 
+def test_a_unit_is_that_of_the_exact_value_not_of_a_neighbour() -> None:
+    below_two = np.array([2 - 2**-30])
+    assert largest_error_ulp({"y": np.float32([2 - 2**-23])}, {"y": below_two}) == pytest.approx(1, rel=0.01)
+    beyond = np.array([2.0**128])
+    largest = np.float32([np.finfo(np.float32).max])
+    assert largest_error_ulp({"y": largest}, {"y": beyond}) == 0.5, "the last finite number is a unit of the next place"
+
+
 def test_of_several_outputs_and_pieces_the_largest_error_counts() -> None:
     exact = np.ones((3, 1 << 19))
     result = exact.astype(np.float32)

@@ -13,6 +13,9 @@ import pytest
 from harness.roofline.in_process import forget_results, quick_result
 from harness.vocabulary import Roof
 
+#: Memory of the host that a copy may begin or end in.
+KINDS = ("pageable", "host", "shared")
+
 pytestmark = pytest.mark.device
 
 
@@ -40,7 +43,10 @@ def test_the_device_and_the_instrument_are_measured() -> None:
     assert levels[-1] == {**levels[-1], "level": "memory", "gbps": columns["bandwidth_roof_gbps"]}
     assert [one["gbps"] for one in levels] == sorted((one["gbps"] for one in levels), reverse=True)
     links = json.loads(str(columns.pop("link_roofs")))
-    assert links["pageable_to_device"] > 0 and links["device_to_pageable"] > 0
+    assert set(links) == {f"{kind}_to_device" for kind in KINDS} | {f"device_to_{kind}" for kind in KINDS}
+    for kind in KINDS:
+        if kind == "pageable" or getattr(session.device, f"has_aspect_usm_{kind}_allocations"):
+            assert links[f"{kind}_to_device"] > 0 and links[f"device_to_{kind}"] > 0, kind
     finite = {name: value for name, value in columns.items() if value is not None}
     assert all(math.isfinite(value) for value in finite.values())
     lacking = set() if session.device.has_aspect_fp64 else {Roof.FP64}

@@ -47,7 +47,10 @@ def test_what_was_compiled_and_launched_elsewhere_is_told(coloured: Sender) -> N
 def test_a_process_that_ends_costs_its_variant_only() -> None:
     done = measure(FILE, "ends_badly")
     assert done.cases["here"]["status"] == "ok"
-    assert done.cases["kills_itself"]["status"] == "error"
+    assert done.cases["kills_itself"]["status"] == "crashed"
     assert "the process with OWN_COLOUR=black: " in done.cases["kills_itself"]["reason"]
     assert done.cases["wrong_there"]["status"] == "wrong", "results are compared with the reference here"
     assert done.samples(case_id="here", state="hot")
+    assert done.cases["black_too"]["status"] == "ok", done.cases["black_too"]["reason"]
+    own, others = (done.samples(case_id=name, state="hot") for name in ("black_too", "here"))
+    assert len(own) == len(others), "it goes on in another process"
