@@ -41,7 +41,7 @@ WORK = Work(8, None, "fp32", 16)
         (messages.VariantChecked("a"), Answer),
         (messages.TableRows("samples", [{"sample": 7, "host_ns": 1e9, "valid": True, "stage": None}]), Answer),
         (messages.StateSampled(State.HOT, [{"b": [0.1, 1 / 3]}], 2.5), Answer),
-        (CaseOver("a", CaseResult(Status.WRONG, "differs", "", "[]", WORK)), Answer),
+        (CaseOver("a", CaseResult(Status.WRONG, "differs", "", "[]", work=WORK)), Answer),
         (CaseOver("a", CaseResult(Status.ERROR, "problem: no")), Answer),
     ],
 )

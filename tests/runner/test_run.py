@@ -245,7 +245,7 @@ def test_an_interrupt_ends_the_run_cleanly(tmp_path: Path) -> None:
     [
         (("run", "nonsense"), 2, "no pattern matches 'nonsense'"),
         (("run", "--preset", "huge"), 2, "'huge'"),
-        (("run", "--set", "width=1", "--preset", "smoke"), 2, "--set width"),
+        (("run", "--set", "nobodys_size=1", "--preset", "smoke"), 2, "--set nobodys_size"),
         (("run", "--path", "missing.py"), 2, "no pattern file"),
         (("run", "E34", "--preset", "smoke", "--device", "level_zero:gpu:9", "--output", "x"), 3, "no device"),
         (("run", "E34", "--preset", "smoke", "--device", "cpu", "--require-gpu"), 3, "a GPU is"),
