@@ -39,7 +39,7 @@ class CommandTimes(NamedTuple):
 
     ``kind`` is kernel, copy, fill, barrier or library; ``queue`` numbers the session's queues from 0.
     ``submit_ns`` is None where the driver gives none (seen: copies into pageable host memory on OpenCL).
-    ``bytes`` and ``route``: see `Traffic`.
+    ``bytes`` and ``route``: see `Traffic`. ``rank`` of MPI that submitted it; None where there are no ranks.
     """
 
     kind: str
@@ -50,6 +50,7 @@ class CommandTimes(NamedTuple):
     end_ns: int
     bytes: int | None = None
     route: str | None = None
+    rank: int | None = None
 
     def event_times(self) -> EventTimes:
         """The times for the arithmetic of intervals; a missing submission counts as the start."""
@@ -68,6 +69,8 @@ class Measured:
         clocks: which device's clock each queue's times are of, by the queue's number: 0 is the session's own device and
             its sub-devices. Queues beyond the last are 0, too.
         build_ns: the part of ``host_ns`` in which the driver built kernels.
+        begin_ns: when ``host_ns`` begins, on the host's clock, which all its processes share.
+        by_rank: what each rank of MPI measured, where this is what all of them did together.
     """
 
     host_ns: int
@@ -75,6 +78,25 @@ class Measured:
     executions: Sequence[Sequence[CommandTimes]]
     clocks: Sequence[int] = ()
     build_ns: int = 0
+    begin_ns: int = 0
+    by_rank: Sequence[Measured] = ()
+
+    @classmethod
+    def of_ranks(cls, ranks: Sequence[Measured]) -> Measured:
+        """What ranks did together: from the beginning of the first until the last is done.
+
+        Their times of building, and of work that was not recorded, are side by side: the longest is that of all.
+        """
+        begin_ns = min(own.begin_ns for own in ranks)
+        commands = [command._replace(rank=rank) for rank, own in enumerate(ranks) for command in own.commands]
+        return cls(
+            max(own.begin_ns + own.host_ns for own in ranks) - begin_ns,
+            max(own.late_ns for own in ranks),
+            [commands],
+            build_ns=max(own.build_ns for own in ranks),
+            begin_ns=begin_ns,
+            by_rank=tuple(ranks),
+        )
 
     @property
     def commands(self) -> list[CommandTimes]:
@@ -82,7 +104,12 @@ class Measured:
         return [command for execution in self.executions for command in execution]
 
     def times_by_clock(self) -> list[list[list[EventTimes]]]:
-        """Times of the commands of each execution, for each clock: times of two devices cannot be compared."""
+        """Times of the commands of each execution, for each clock: times of two devices cannot be compared.
+
+        Nor can those of two processes: each rank of MPI counts as having clocks of its own.
+        """
+        if self.by_rank:
+            return [times for own in self.by_rank for times in own.times_by_clock()]
         clock_of = dict(enumerate(self.clocks))
         return [
             [
