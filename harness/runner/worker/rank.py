@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from harness.children.parent import Parent
@@ -19,6 +20,7 @@ from harness.session.session import Session
 
 #: MPI 4.1: the kinds of memory that an MPI takes pointers to.
 _KINDS: Final = "mpi_memory_alloc_kinds"
+_SHARED_MEMORY: Final = " /dev/shm/mpich_shm_"
 
 Request = Call
 
@@ -73,8 +75,17 @@ def _ranks() -> Ranks:
     except (ImportError, RuntimeError) as error:
         raise XebenchError(f"mpi4py finds no MPI: {first_line(error)}") from error
     comm, version = MPI.COMM_WORLD, MPI.Get_library_version()
+    comm.Barrier()
+    _unlink_shared_memory()
     # such as "MPICH Version: 5.0.2", "Open MPI v5.0.11, package: ...", "Intel(R) MPI Library 2021.19 for Linux* OS"
     library = " ".join(version.splitlines()[0].partition(",")[0].replace("Version:", "").split())
     info: Any = comm.Get_info()
     knows_device = "level_zero" in (info.get(_KINDS) or "") or library.startswith("Intel")
     return Ranks(comm, library, knows_device)
+
+
+def _unlink_shared_memory() -> None:
+    """Take away the name of MPICH's shared memory, which would stay when the ranks are killed, as workers end."""
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        if _SHARED_MEMORY in line:
+            Path(line.split()[-1]).unlink(missing_ok=True)

@@ -10,6 +10,7 @@ import json
 import math
 import os
 import pickle
+import re
 import select
 import signal
 import socket
@@ -49,8 +50,8 @@ GRACE_S: Final = 5.0
 #: When they have nothing more to do they end by themselves, and MPI cleans up.
 _LEAVE_S: Final = 2.0
 _LOOK_S: Final = 0.2
-#: What a shell adds to the number of the signal that ended a program; launchers do, too.
-_BY_SIGNAL: Final = 128
+#: What launchers print of a rank that a signal has ended; their own status says it in different ways.
+_SIGNAL: Final = re.compile(r"\(signal (\d+)\)|exited on signal (\d+)")
 
 Array = npt.NDArray[Any]
 T = TypeVar("T")
@@ -97,7 +98,7 @@ class RankProcesses:
 
     def __init__(self, device: str, environment: Mapping[str, str], count: int) -> None:
         find_launcher()
-        self._words = " with ".join(filter(None, (f"{count} ranks", words_of(environment))))
+        self._words = " with ".join(filter(None, (counted(count), words_of(environment))))
         self._ranks: list[_Rank] = []
         self.is_alive = True
         self._printed = os.memfd_create("xebench-ranks-output")
@@ -207,8 +208,9 @@ class RankProcesses:
         self.close()
         if code is None:
             return XebenchError(f"the {self._words}: one has ended")
-        by_signal = _BY_SIGNAL < code < _BY_SIGNAL + signal.NSIG
-        return XebenchError(f"the {self._words}: {how_it_ended(_BY_SIGNAL - code if by_signal else code, printed)}")
+        if told := _SIGNAL.search(printed):
+            code = -int(told[1] or told[2])
+        return XebenchError(f"the {self._words}: one {how_it_ended(code, printed)}")
 
     def close(self) -> None:
         """End all of them."""
@@ -223,6 +225,11 @@ class RankProcesses:
             rank.close()
         process.end(self._launcher, _LEAVE_S)
         os.close(self._printed)
+
+
+def counted(ranks: int) -> str:
+    """Such as "2 ranks"."""
+    return f"{ranks} rank{'s' if ranks > 1 else ''}"
 
 
 def one_after_another(values: Sequence[Sequence[T]]) -> list[T]:
@@ -252,7 +259,7 @@ class SessionOfRanks(SessionElsewhere):
         """Which ranks they are, on what."""
         own = [words for words in self._of.call("of", "session", "take_devices") if words]
         devices = one_after_another([[identity.device] for identity in self._of.identities])
-        who = f"{len(self._of.identities)} ranks of {self._of.identities[0].library} on {' and '.join(devices)}"
+        who = f"{counted(len(self._of.identities))} of {self._of.identities[0].library} on {' and '.join(devices)}"
         return "; ".join([who, *one_after_another([[words] for words in own])])
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
