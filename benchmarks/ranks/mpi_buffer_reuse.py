@@ -20,7 +20,7 @@ pattern = Pattern(
     lesson="To make a buffer for messages is expensive: make it once, and use it for every message.",
     presets={
         "smoke": {"n": (1 << 10, 1021), "messages": 3},
-        "default": {"n": {"cpu": 1 << 16, "gpu": 1 << 18}, "messages": 8},
+        "default": {"n": {"cpu": 1 << 14, "gpu": 1 << 18}, "messages": 4},
         "guide": {"n": 1 << 21, "messages": 16},  # 8 MiB, as the scratch buffers of Intel's MPI
     },
     ranks=2,
