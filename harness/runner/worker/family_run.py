@@ -116,7 +116,8 @@ class FamilyRun:
         numbers = {**self.request.sizes, **self.request.axes}
         problem = make_problem(self.pattern, numbers, self.request.seed)
         self.work = Work.of(problem)
-        check_memory(problem, self.device.global_memory_bytes, self.device.max_alloc_bytes)
+        copies = 1 + max(variant.variant.ranks for variant in self.variants)  # the worker has one, too
+        check_memory(problem, self.device.global_memory_bytes, self.device.max_alloc_bytes, copies)
         self._bind = partial(Binding, problem, numbers, DeviceMemory(self.session.queue))
         self._upload()
         self.activity.show(None, Stage.REFERENCE)

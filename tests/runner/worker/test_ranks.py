@@ -24,7 +24,7 @@ def mpi() -> None:
 
 @pytest.fixture(scope="module")
 def shared() -> Sender:
-    return measure(FILE, "shared_work", min_instances=2, max_blocks=12)
+    return measure(FILE, "shared_work", budget_s=20, min_instances=2, max_blocks=12)
 
 
 @pytest.fixture(scope="module")
