@@ -1,7 +1,7 @@
 """MPI's own launcher: where it is, and the program that becomes it.
 
-``python begin.py harness.runner.mpi_launcher COUNT COMMAND...`` sets what MPIs want to be told by variables, and then
-is ``mpiexec -n COUNT COMMAND...``, which ends when the worker does that started it.
+``python begin.py harness.runner.mpi_launcher DEVICE COUNT COMMAND...`` sets what MPIs want to be told by variables, and
+then is ``mpiexec -n COUNT COMMAND...``, which ends when the worker does that started it.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ _VARIABLES: Final[Mapping[str, str]] = {
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",  # Open MPI 5
     "PRTE_MCA_hwloc_default_binding_policy": "none",
     "I_MPI_PIN": "0",
-    "I_MPI_OFFLOAD": "1",  # Intel's takes pointers to memory of a GPU (G 19054)
 }
+#: Has Intel's take pointers to memory of a GPU (G 19054); it crashes where there is none.
+_OFFLOAD: Final = "I_MPI_OFFLOAD"
 
 
 def find_launcher() -> Path:
@@ -51,9 +52,10 @@ def find_launcher() -> Path:
 
 def main(arguments: list[str]) -> int:
     """Become the launcher."""
-    set_variables(_VARIABLES)
+    device, *ranks = arguments
+    set_variables({**_VARIABLES, _OFFLOAD: str(int(device.startswith("level_zero")))})
     launcher = str(find_launcher())
-    os.execv(launcher, [launcher, "-n", *arguments])
+    os.execv(launcher, [launcher, "-n", *ranks])
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.session.recorder import Recorder
+from harness.session.recorder import CommandTimes, Measured, Recorder
 
 
 class Event:
@@ -73,3 +73,14 @@ def test_waiting_again_asks_only_what_is_new() -> None:
     recorder.end_execution()
     assert (first.waits, second.waits) == (1, 1)
     assert len(recorder.collect()[0]) == 2
+
+
+def test_ranks_work_side_by_side_and_each_has_a_clock_of_its_own() -> None:
+    first = Measured(80, 1, [[CommandTimes("kernel", "k", 0, 0, 10, 20)]], (0,), build_ns=5, begin_ns=1000)
+    second = Measured(90, 3, [[CommandTimes("copy", "c", 1, 0, 500, 530)]], (0, 1), build_ns=2, begin_ns=1007)
+    both = Measured.of_ranks([first, second])
+    assert both.begin_ns == 1000 and both.host_ns == 97, "from the first beginning to the last end"
+    assert (both.late_ns, both.build_ns) == (3, 5)
+    assert [(command.name, command.rank) for command in both.commands] == [("k", 0), ("c", 1)]
+    times = [[[(each.start_ns, each.end_ns) for each in one] for one in clock] for clock in both.times_by_clock()]
+    assert times == [[[(10, 20)]], [[]], [[(500, 530)]]]

@@ -50,8 +50,9 @@ GRACE_S: Final = 5.0
 #: When they have nothing more to do they end by themselves, and MPI cleans up.
 _LEAVE_S: Final = 2.0
 _LOOK_S: Final = 0.2
-#: What launchers print of a rank that a signal has ended; their own status says it in different ways.
-_SIGNAL: Final = re.compile(r"\(signal (\d+)\)|exited on signal (\d+)")
+#: What MPICH and Intel's MPI print of a rank that a signal has ended, and what other statuses have beside its number.
+_SIGNAL: Final = re.compile(r"\(signal (\d+)\)|KILLED BY SIGNAL: (\d+)")
+_BY_SIGNAL: Final = 128
 
 Array = npt.NDArray[Any]
 T = TypeVar("T")
@@ -109,7 +110,7 @@ class RankProcesses:
             arguments = (path, device, json.dumps(dict(environment)))
             rank = process.python_module("harness.runner.worker.serve_rank", *arguments)
             self._launcher = process.start(
-                process.python_module("harness.runner.mpi_launcher", str(count), *rank),
+                process.python_module("harness.runner.mpi_launcher", device, str(count), *rank),
                 output=self._printed,
                 errors=self._printed,
             )
@@ -208,9 +209,7 @@ class RankProcesses:
         self.close()
         if code is None:
             return XebenchError(f"the {self._words}: one has ended")
-        if told := _SIGNAL.search(printed):
-            code = -int(told[1] or told[2])
-        return XebenchError(f"the {self._words}: one {how_it_ended(code, printed)}")
+        return XebenchError(f"the {self._words}: one {how_it_ended(status_of(code, printed), printed)}")
 
     def close(self) -> None:
         """End all of them."""
@@ -225,6 +224,14 @@ class RankProcesses:
             rank.close()
         process.end(self._launcher, _LEAVE_S)
         os.close(self._printed)
+
+
+def status_of(code: int, printed: str) -> int:
+    """The exit status of the rank that ended first, as `subprocess` has it, from that of MPI's launcher."""
+    signals = [int(one or other) for one, other in _SIGNAL.findall(printed)]
+    if signals:  # the launcher kills the others
+        return -next((number for number in signals if number != signal.SIGKILL), signal.SIGKILL)
+    return _BY_SIGNAL - code if _BY_SIGNAL < code < _BY_SIGNAL + signal.NSIG else code
 
 
 def counted(ranks: int) -> str:

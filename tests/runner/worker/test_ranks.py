@@ -14,7 +14,7 @@ from harness.runner import mpi_launcher
 FILE = Path(__file__).parents[2] / "faulty/of_ranks.py"
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="module")
 def mpi() -> None:
     try:
         mpi_launcher.find_launcher()
@@ -23,12 +23,12 @@ def mpi() -> None:
 
 
 @pytest.fixture(scope="module")
-def shared() -> Sender:
+def shared(mpi: None) -> Sender:
     return measure(FILE, "shared_work", budget_s=20, min_instances=2, max_blocks=12)
 
 
 @pytest.fixture(scope="module")
-def spoiled() -> Sender:
+def spoiled(mpi: None) -> Sender:
     return measure(FILE, "spoiled_by_one", max_blocks=12)
 
 
@@ -90,3 +90,19 @@ def test_without_mpi_its_variants_are_skipped_with_what_to_install(monkeypatch: 
         assert done.cases[name]["status"] == "skipped"
         assert done.cases[name]["reason"] == "needs MPI, and there is no mpi4py: pip install 'xebench[mpi]'"
     assert done.cases["without"]["status"] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("code", "printed", "status"),
+    [
+        (11, "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Segmentation fault (signal 11)", -11),  # MPICH
+        (9, "=   KILLED BY SIGNAL: 9 (Killed)\n=   KILLED BY SIGNAL: 6 (Aborted)", -6),  # Intel's
+        (139, "prterun noticed that process rank 1 exited", -11),  # Open MPI
+        (137, "EXIT STRING: Killed (signal 9)", -9),
+        (3, "", 3),
+    ],
+)
+def test_how_the_first_rank_ended_is_read_from_what_launchers_say(code: int, printed: str, status: int) -> None:
+    from harness.runner.worker.ranks import status_of
+
+    assert status_of(code, printed) == status
