@@ -42,11 +42,11 @@ def find_launcher() -> Path:
         Unsupported: there is no MPI, or Python cannot talk to it.
     """
     if importlib.util.find_spec("mpi4py") is None:
-        raise Unsupported(f"needs MPI, and there is no mpi4py: {_HOW}")
+        raise Unsupported(f"needs MPI: {_HOW} (there is no mpi4py)")
     beside = Path(sys.executable).with_name(_NAME)
     found = str(beside) if beside.exists() else shutil.which(_NAME)
     if found is None:
-        raise Unsupported(f"needs MPI, and there is no {_NAME}: {_HOW}")
+        raise Unsupported(f"needs MPI: {_HOW} (there is no {_NAME})")
     return Path(found)
 
 
