@@ -30,6 +30,7 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame,
         events: The table `events`, for what ran at the same time.
     """
     trusted = times.usable(cases, samples)
+    events = events[events["rank"].isna()]  # times of two processes cannot be compared
     roofs_of_links = link.link_roofs(None if devices.empty else devices.iloc[-1]["link_roofs"])
     together = _of_commands(trusted, concurrency.of_samples(events).join(link.of_samples(events, roofs_of_links)))
     by_state = {key: times.Series.of(data) for key, data in trusted.groupby(["case_id", "state"])}

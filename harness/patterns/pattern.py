@@ -37,7 +37,12 @@ class VariantDecorator(Protocol):
     def __call__(self, function: F, /) -> F: ...
     @overload
     def __call__(
-        self, *, claim: Claims = ..., requires: Sequence[str] = ..., environment: Mapping[str, str] | None = ...
+        self,
+        *,
+        claim: Claims = ...,
+        requires: Sequence[str] = ...,
+        environment: Mapping[str, str] | None = ...,
+        ranks: int | None = ...,
     ) -> Callable[[F], F]: ...
 
 
@@ -54,6 +59,7 @@ class Variant:
         requires: names of device capabilities without which the variant is skipped.
         summary: first line of the function's docstring.
         environment: variables that it needs when a process starts, beside the pattern's: one with them runs it.
+        ranks: processes of MPI that run it together; 0 for none.
     """
 
     name: str
@@ -63,6 +69,7 @@ class Variant:
     requires: tuple[str, ...]
     summary: str
     environment: Mapping[str, str] = field(default_factory=dict)
+    ranks: int = 0
 
 
 class Pattern:
@@ -90,6 +97,8 @@ class Pattern:
         environment: variables that are set when the process starts that measures, such as
             ``{"NEO_CACHE_PERSISTENT": "0"}``: Intel's GPU driver keeps no builds on disk then.
         requires: capabilities that every variant needs (``fp64``, ``atomic64``, ``usm_shared``, ``sub_groups``, ...).
+        ranks: processes of MPI (``session.comm``) that run each variant together which has no number of its own; 0 for
+            none.
         rtol: relative tolerance of the check against the reference; 0 means equal.
         atol: absolute tolerance of that check.
 
@@ -122,6 +131,7 @@ class Pattern:
         state: str = "hot",
         environment: Mapping[str, str] | None = None,
         requires: Sequence[str] = (),
+        ranks: int = 0,
         rtol: float = 0.0,
         atol: float = 0.0,
     ) -> None:
@@ -136,6 +146,7 @@ class Pattern:
         self.state = state
         self.environment = dict(environment or {})
         self.requires = tuple(requires)
+        self.ranks = ranks
         self.rtol = rtol
         self.atol = atol
         self.variants: dict[str, Variant] = {}
@@ -153,7 +164,10 @@ class Pattern:
         return function
 
     def reference(self, function: F) -> F:
-        """Register ``(problem) -> {output name: expected array}``, computed on the host from the inputs."""
+        """Register ``(problem) -> {output name: expected array}``, computed on the host from the inputs.
+
+        Where ranks of MPI hold different results it names ``rank`` and ``ranks`` among its parameters.
+        """
         self.make_reference = function
         return function
 
@@ -165,9 +179,10 @@ class Pattern:
         claim: Claims | EllipsisType = ...,
         requires: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
+        ranks: int | None = None,
     ) -> Any:
         if function is None:
-            return partial(self._register, role, claim=claim, requires=requires, environment=environment)
+            return partial(self._register, role, claim=claim, requires=requires, environment=environment, ranks=ranks)
         name = function.__name__
         if name in self.variants:
             self._fail("variants", f"two variants are named {name!r}")
@@ -176,7 +191,9 @@ class Pattern:
         summary = (inspect.getdoc(function) or "").partition("\n")[0]
         claims, variables = self._claims(claim), dict(environment or {})
         self._check_environment(variables)
-        self.variants[name] = Variant(name, role, function, claims, tuple(requires), summary, variables)
+        own_ranks = self.ranks if ranks is None else ranks
+        self._check_ranks(own_ranks)
+        self.variants[name] = Variant(name, role, function, claims, tuple(requires), summary, variables, own_ranks)
         return function
 
     def _claims(self, written: Claims) -> tuple[Claim, ...]:
@@ -198,6 +215,7 @@ class Pattern:
         if self.state not in list(SAMPLED_STATES):
             self._fail("state", f"{self.state!r} is none of {', '.join(SAMPLED_STATES)}")
         self._check_environment(self.environment)
+        self._check_ranks(self.ranks)
         for preset in ("smoke", "default", *self.presets):
             if preset not in self.presets:
                 self._fail("presets", f"{preset!r} is missing")
@@ -217,6 +235,10 @@ class Pattern:
     def _check_environment(self, variables: Mapping[str, str]) -> None:
         if not all(isinstance(word, str) for pair in variables.items() for word in pair):
             self._fail("environment", "give text for names and values")
+
+    def _check_ranks(self, ranks: int) -> None:
+        if type(ranks) is not int or ranks < 0:
+            self._fail("ranks", f"{ranks!r}: give a number of processes, or 0 for none under MPI")
 
     def complete(self) -> None:
         """Check what only the whole file can tell.

@@ -242,6 +242,7 @@ EVENTS: Final = (
         "Kinds of memory of such a copy: device, shared or host of USM, pageable of other host memory, such as "
         "pageable_to_device.",
     ),
+    _count("rank", "Rank of MPI that submitted the command; null where there are no ranks."),
 )
 
 MACHINE: Final = (

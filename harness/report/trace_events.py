@@ -196,8 +196,9 @@ def _tracks(commands: Sequence[Row]) -> Iterator[tuple[str, Sequence[Row]]]:
     """The tracks of the queues, each with commands that do not overlap."""
     grouped: dict[tuple[str, str], list[Row]] = {}
     for command in commands:
-        queue = f"{command['queue']} by clock {command['clock']}" if command["clock"] else str(command["queue"])
-        key = queue, _TRACKS.get(command["kind"], _OTHERS)
+        of_rank = "" if command["rank"] is None else f"rank {command['rank']} "
+        by_clock = f" by clock {command['clock']}" if command["clock"] and not of_rank else ""
+        key = f"{of_rank}{command['queue']}{by_clock}", _TRACKS.get(command["kind"], _OTHERS)
         grouped.setdefault(key, []).append(command)
     for (queue, what), members in sorted(grouped.items()):
         for number, track in enumerate(_without_overlap(members), 1):

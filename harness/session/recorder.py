@@ -44,7 +44,7 @@ class CommandTimes(NamedTuple):
 
     ``kind`` is kernel, copy, fill, barrier or library; ``queue`` numbers the session's queues from 0.
     ``submit_ns`` is None where the driver gives none (seen: copies into pageable host memory on OpenCL).
-    ``bytes`` and ``route``: see `Traffic`.
+    ``bytes`` and ``route``: see `Traffic`. ``rank`` of MPI that submitted it; None where there are no ranks.
     ``clock`` numbers the devices' clocks: 0 is that of the session's own device and its sub-devices. Times of two
     clocks cannot be compared.
     """
@@ -58,6 +58,7 @@ class CommandTimes(NamedTuple):
     bytes: int | None = None
     route: str | None = None
     clock: int = 0
+    rank: int | None = None
 
     def event_times(self) -> EventTimes:
         """The times for the arithmetic of intervals; a missing submission counts as the start."""
@@ -74,12 +75,35 @@ class Measured:
         late_ns: for how long the queues had work even then: the sample submitted what it did not record.
         executions: the commands of each execution.
         build_ns: the part of ``host_ns`` in which the driver built kernels.
+        begin_ns: when ``host_ns`` begins, on the host's clock, which all its processes share.
     """
 
     host_ns: int
     late_ns: int
     executions: Sequence[Sequence[CommandTimes]]
     build_ns: int = 0
+    begin_ns: int = 0
+
+    @classmethod
+    def of_ranks(cls, ranks: Sequence[Measured]) -> Measured:
+        """What ranks did together: from the beginning of the first until the last is done.
+
+        Their times of building, and of work that was not recorded, are side by side: the longest is that of all. Each
+        has clocks of its own, as times of two processes cannot be compared.
+        """
+        begin_ns = min(own.begin_ns for own in ranks)
+        commands: list[CommandTimes] = []
+        clocks = 0
+        for rank, own in enumerate(ranks):
+            commands += [command._replace(rank=rank, clock=clocks + command.clock) for command in own.commands]
+            clocks += 1 + max((command.clock for command in own.commands), default=0)
+        return cls(
+            max(own.begin_ns + own.host_ns for own in ranks) - begin_ns,
+            max(own.late_ns for own in ranks),
+            [commands],
+            build_ns=max(own.build_ns for own in ranks),
+            begin_ns=begin_ns,
+        )
 
     @property
     def commands(self) -> list[CommandTimes]:

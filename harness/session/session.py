@@ -19,8 +19,9 @@ from harness.runtime.capabilities import usual_sub_group_size
 from harness.runtime.tensor import usm_ndarray
 from harness.session import device_memory
 from harness.session.lanes import device_lanes
+from harness.session.ranks import ALONE, Ranks
 from harness.session.recorder import NO_TRAFFIC, Measured, Recorder, Traffic
-from harness.session.several_devices import SeveralDevices, several_devices
+from harness.session.several_devices import SeveralDevices, devices_alike, several_devices
 from harness.session.waits import Waits, as_sycl
 
 
@@ -49,6 +50,8 @@ class Session:
         self._clock_of: dict[dpctl.SyclQueue, int] = {}  # where that is not 0: see `CommandTimes`
         self._several: dict[tuple[int, str], tuple[SeveralDevices, dpctl.SyclContext]] = {}
         self._ran_on: dict[str, None] = {}
+        self._ranks: Ranks = ALONE
+        self._first_device = self.device
         self._measuring = False
         self._waits = Waits()
         self._recorder = Recorder()
@@ -60,6 +63,22 @@ class Session:
         """A session on the device of a SYCL filter string."""
         queue = direct_calls.RecordedQueue(device, property=["in_order", "enable_profiling"])
         return cls(queue, KernelStore())
+
+    @classmethod
+    def of_rank(cls, ranks: Ranks, device: str) -> Session:
+        """A rank's session: on the device of a filter string, or one of those of its platform in turn.
+
+        Args:
+            ranks: all of them, on this machine.
+            device: of the run, which is that of rank 0.
+        """
+        first = dpctl.SyclDevice(device)
+        alike = devices_alike(first)
+        own = alike[ranks.comm.rank % len(alike)]
+        session = cls(direct_calls.RecordedQueue(own, property=["in_order", "enable_profiling"]), KernelStore())
+        session._first_device = first
+        session.use_ranks(ranks)
+        return session
 
     # ---- what variants call -------------------------------------------------------------------------------------
 
@@ -178,7 +197,7 @@ class Session:
             count: of devices.
             kind: ``devices``: the session's and others of its platform; ``sub-devices`` of the session's: its stacks
                 (affinity domains), or else equal parts of its compute units; ``any``: devices if there are so many,
-                else sub-devices.
+                else sub-devices. Every rank of MPI gets the same ones in the same order: those of rank 0.
             context: ``shared``: one for all these queues, made once a family, in which each may use arrays of the
                 others; ``separate``: a new one for each. Neither is that of ``session.queue``, where the problem's
                 device arrays belong: copy from ``p.host``.
@@ -187,7 +206,7 @@ class Session:
             Unsupported: there are not so many, and the device cannot be partitioned into them.
         """
         if (count, kind) not in self._several:
-            found = several_devices(self.device, count, kind)
+            found = several_devices(self._first_device, count, kind)
             self._several[count, kind] = found, dpctl.SyclContext(list(found.devices))
         several, shared = self._several[count, kind]
         self._ran_on[several.words] = None
@@ -214,6 +233,19 @@ class Session:
         event.queue = queue
         self._recorder.add("barrier", "barrier", self._number(queue), event)
         return event
+
+    @property
+    def comm(self) -> Any:
+        """The communicator of mpi4py with all ranks of the variant; without ``ranks=``, one of a rank that is alone."""
+        return self._ranks.comm
+
+    def mpi_buffer(self, array: Any) -> Any:
+        """What functions of MPI take for an array in USM, so that no copy to the host is needed.
+
+        Raises:
+            Unsupported: the array is in device memory, and this MPI does not know the device.
+        """
+        return self._ranks.buffer(array, self.device)
 
     @property
     def lanes(self) -> int:
@@ -306,7 +338,11 @@ class Session:
         executions = recorder.collect(self._clocks())
         self.begin()
         build_ns = self._kernels.build_ns - built_before_ns
-        return Measured(end - begin, late_ns, executions, build_ns)
+        return Measured(end - begin, late_ns, executions, build_ns, begin)
+
+    def use_ranks(self, ranks: Ranks) -> None:
+        """Have another communicator."""
+        self._ranks = ranks
 
     def forget_queues(self, keep: int) -> None:
         """Drop queues that a sample made, and what was built for them; the first ``keep`` stay."""

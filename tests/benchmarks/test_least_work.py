@@ -66,12 +66,14 @@ OPERATIONS: Mapping[str, Stated] = {
     "live_ranges": (lambda p: 11 * p.series.size + 2 * p.n, "the reference computes the weights' sum twice"),
     "moderate_unrolling": (lambda p: 15 * p.x.size, "the reference begins each polynomial with a product of nothing"),
     "split_private_array": (lambda p: 5 * p.samples.size, "the reference goes over all samples for each class"),
+    "ccs_mpi_dgemm": (lambda p: 2 * p.n**3, "what the host does to its columns is not the device's"),
     "atomic_order_scope": (lambda p: p.n * p.steps, "the reference multiplies"),
     "prefetch_indirect": (lambda p: 3 * 64 * p.places.size, "the reference computes each root once"),
 }
 
 #: Bytes between host and device that are not within those of each array once.
 HOST_BYTES: Mapping[str, Stated] = {
+    "mpi_line_saturation": (lambda p: 4 * p.message * p.rounds, "there and back, from and to the device each time"),
     "usm_vs_buffers": (
         lambda p: 2 * 4 * (p.n + (p.steps - 1) * -(-p.n // p.stride)),
         "there and back, and in between what the host touches",

@@ -31,6 +31,7 @@ CHAPTERS = {
     "matrices",
     "memory",
     "queues",
+    "ranks",
     "reductions",
     "slm",
     "streams",
@@ -61,6 +62,7 @@ def _as_claimed(case: Mapping[str, Any]) -> bool:
         "matrix engine",
         "needs 2 devices",
         "needs the level_zero",
+        "needs MPI",
         *(("numba-dpex is needed",) if is_current() else ()),
     )
     if case["status"] == "skipped" and any(what in case["reason"] for what in lacking):

@@ -30,9 +30,9 @@ class Sender:
 
 def measure(path: Path, pattern: str, **sampling: Any) -> Sender:
     """Measure a pattern of a file on the CPU device; 0.5 s and 12 blocks, unless told otherwise."""
-    from harness.runner.worker.elsewhere import Processes
     from harness.runner.worker.family_run import FamilyRun
     from harness.runner.worker.input_check import Sums
+    from harness.runner.worker.places import Places
     from harness.runner.worker.prepare import find_pattern
     from harness.runtime.devices import describe
     from harness.session.session import Session
@@ -49,12 +49,12 @@ def measure(path: Path, pattern: str, **sampling: Any) -> Sender:
         sampling=Sampling(**{"budget_s": 0.5, "min_blocks": 6, "max_blocks": 12, **sampling}),
         seed=1,
     )
-    sender, activity, processes = Sender(), ActivityPage.create(), Processes("cpu")
+    sender, activity, places = Sender(), ActivityPage.create(), Places("cpu")
     try:
         kept: Any = sender
-        FamilyRun(request, session, describe(session.device), kept, activity, Sums(session.queue), processes).run()
+        FamilyRun(request, session, describe(session.device), kept, activity, Sums(session.queue), places).run()
         assert activity.read(variants) == (None, "idle")
     finally:
         activity.close()
-        processes.close()
+        places.close()
     return sender

@@ -67,6 +67,8 @@ def test_an_optimized_variant_takes_the_patterns_claim() -> None:
         ({"claim": Claim("faster", at_least=0)}, "claim"),
         ({"state": "lukewarm"}, "state"),
         ({"environment": {"NEO_CACHE_PERSISTENT": 0}}, "environment"),
+        ({"ranks": -1}, "ranks"),
+        ({"ranks": "2"}, "ranks"),
         ({"axes": {"stride": ()}}, "axes"),
         ({"axes": {"n": (1, 2)}}, "axes"),
         ({"axes": {"dtype": (object(),)}}, "axes"),

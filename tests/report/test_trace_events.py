@@ -143,6 +143,19 @@ def test_devices_with_clocks_of_their_own_begin_at_the_same_moment() -> None:
     assert all(event["dur"] == 0.04 for event in kernels)
 
 
+def test_ranks_have_tracks_of_their_own_and_no_overlap() -> None:
+    made = Synthetic()
+    made.sample(made.case("shared", "naive", metric="wall"), host_ns=400.0, batch=1)
+    for rank in (0, 1):
+        made.commands((10, 90), kind="kernel", queue="q0")
+        made.events[-1]["rank"] = rank
+    run = made.run()
+    events = validated(trace_events.as_json(run, "p"))
+    names = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
+    assert names == {0: "host", 1: "rank 0 q0 kernels", 2: "rank 1 q0 kernels"}
+    assert run.summaries["overlap"].isna().all(), "times of two processes cannot be compared"
+
+
 @settings(max_examples=40, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(some.lists(COMMANDS, min_size=1, max_size=3), some.integers(0, 200))
 def test_commands_of_any_times_make_a_trace(samples: list[list[tuple[Any, ...]]], host_ns: int) -> None:

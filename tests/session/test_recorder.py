@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.errors import XebenchError
-from harness.session.recorder import Recorder
+from harness.session.recorder import CommandTimes, Measured, Recorder
 
 
 class Event:
@@ -100,3 +100,14 @@ def test_what_comes_after_the_last_execution_is_no_part_of_a_sample() -> None:
     recorder.add("kernel", "late", 0, Event(1, 2, 3))
     with pytest.raises(XebenchError, match="after its sample is over: have the sample wait for its threads"):
         recorder.collect()
+
+
+def test_ranks_work_side_by_side_and_each_has_a_clock_of_its_own() -> None:
+    first = Measured(80, 1, [[CommandTimes("kernel", "k", 0, 0, 10, 20)]], build_ns=5, begin_ns=1000)
+    second = Measured(90, 3, [[CommandTimes("copy", "c", 1, 0, 500, 530, clock=1)]], build_ns=2, begin_ns=1007)
+    both = Measured.of_ranks([first, second])
+    assert both.begin_ns == 1000 and both.host_ns == 97, "from the first beginning to the last end"
+    assert (both.late_ns, both.build_ns) == (3, 5)
+    assert [(command.name, command.rank) for command in both.commands] == [("k", 0), ("c", 1)]
+    times = [[[(each.start_ns, each.end_ns) for each in one] for one in clock] for clock in both.times_by_clock()]
+    assert times == [[[(10, 20)]], [[]], [[(500, 530)]]]

@@ -124,14 +124,20 @@ def host_view(problem: Problem, numbers: Mapping[str, Any]) -> HostView:
     return HostView(**{**numbers, **fields})
 
 
-def check_memory(problem: Problem, global_memory_bytes: int, max_alloc_bytes: int) -> None:
+def check_memory(problem: Problem, global_memory_bytes: int, max_alloc_bytes: int, copies: int = 1) -> None:
     """Refuse a problem that does not fit the device.
+
+    Args:
+        problem: on the host.
+        global_memory_bytes: that the device has.
+        max_alloc_bytes: of one allocation; 0 where that is not known.
+        copies: how many processes put it on the device.
 
     Raises:
         TooLarge: names what is needed and what there is.
     """
     sizes = [device_bytes(field) for field in problem.fields.values()]
-    total, largest = sum(sizes), max(sizes, default=0)
+    total, largest = copies * sum(sizes), max(sizes, default=0)
     # The driver and temporaries need a part; 0.9 is what Intel's own allocators leave.
     if total > 0.9 * global_memory_bytes:
         raise TooLarge(f"needs {_gib(total)} of device memory, the device has {_gib(global_memory_bytes)}")

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import math
 import pickle
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from harness.children.parent import Parent
 from harness.children.worker import WorkerDied, WorkerEnded, WorkerProcess
@@ -31,7 +30,7 @@ from harness.vocabulary import Status, metric_named
 
 
 class Call(Message, frozen=True):
-    """Call a method of `_Here`; its name and the pickled arguments."""
+    """Call a method of `Here`; its name and the pickled arguments."""
 
     method: str
     arguments: bytes
@@ -45,7 +44,7 @@ class Returned(Message, frozen=True):
 
 
 Request = Call
-_Answers = Ready | Done | Failed | Returned
+Answers = Ready | Done | Failed | Returned
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ class FamilyHere:
 # ---- in the process that has the variables -----------------------------------------------------------------------
 
 
-class _Here:
+class Here:
     """A family in this process."""
 
     def __init__(self, session: Session) -> None:
@@ -100,8 +99,8 @@ class _Here:
         self._queues = self.session.queue_count
 
     def measure(self, variant: str, batch: int) -> Measured:
-        """Run a sample of it."""
-        if variant not in self._samples:  # it was started in a process that another variant has ended
+        """Run a sample of it; the first time in a process that came for one that has ended, it is started before."""
+        if variant not in self._samples:
             self.start(variant)
             self.binding.reset()
         measured = self.session.measure(self._samples[variant], batch)
@@ -115,8 +114,13 @@ class _Here:
 
 def prepare(device: str, parent: Parent) -> Callable[[Call], None]:
     """A session on a device; gives the function that answers calls."""
-    here = _Here(Session.on(device))
+    here = Here(Session.on(device))
     direct_calls.install()
+    return answering(here, parent)
+
+
+def answering(here: Here, parent: Parent) -> Callable[[Call], None]:
+    """A function that answers calls of its methods."""
 
     def answer(call: Call) -> None:
         try:
@@ -140,17 +144,22 @@ def _pickled(error: BaseException) -> bytes:
 # ---- in the worker that measures the family ----------------------------------------------------------------------
 
 
+def words_of(environment: Mapping[str, str]) -> str:
+    """Variables as a shell is told them."""
+    return " ".join(f"{name}={value}" for name, value in sorted(environment.items()))
+
+
 class Process:
     """A process with some environment variables."""
 
     def __init__(self, device: str, environment: Mapping[str, str]) -> None:
-        self._words = " ".join(f"{name}={value}" for name, value in sorted(environment.items()))
-        self._process: WorkerProcess[Any] = start_worker(device, __name__, _Answers, environment=environment)
+        self._words = words_of(environment)
+        self._process: WorkerProcess[Any] = start_worker(device, __name__, Answers, environment=environment)
         self.is_alive = True
         self._listen(START_TIMEOUT_S)
 
     def call(self, method: str, *arguments: Any) -> Any:
-        """What a method of `_Here` gives.
+        """What a method of `Here` gives.
 
         Raises:
             Lost: the process ends.
@@ -186,16 +195,24 @@ class Process:
             self._process.close()
 
 
+class Asked(Protocol):
+    """What runs variants elsewhere: a process, or several that do the same.
+
+    Attributes:
+        is_alive: whether it can be asked.
+    """
+
+    is_alive: bool
+
+    def call(self, method: str, *arguments: Any) -> Any:
+        """What a method of `Here` gives there."""
+
+
 class SessionElsewhere:
     """Stands for the session of such a process."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: Asked) -> None:
         self._process = process
-
-    @property
-    def is_alive(self) -> bool:
-        """Whether the process has not ended."""
-        return self._process.is_alive
 
     def start(self, variant: str) -> Callable[[], Any]:
         """Run a variant for the first time; what `measure` takes."""
@@ -222,7 +239,7 @@ class _Sample:
 class BindingElsewhere:
     """Stands for the problem's arrays in such a process; what is the same everywhere is that of the binding here."""
 
-    def __init__(self, process: Process, here: Binding) -> None:
+    def __init__(self, process: Asked, here: Binding) -> None:
         self._process, self._here = process, here
 
     @property
@@ -237,61 +254,10 @@ class BindingElsewhere:
 class InputsElsewhere:
     """Stands for the inputs in such a process."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: Asked) -> None:
         self._process = process
 
     def changed(self) -> list[str]:
         """See `Inputs`; of a process that has ended none, since nothing of it counts any more."""
         names: list[str] = self._process.call("of", "inputs", "changed") if self._process.is_alive else []
         return names
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where variants run: here, or in a process with variables of theirs."""
-
-    session: Any
-    binding: Any
-    inputs: Any
-
-    @property
-    def is_there(self) -> bool:
-        """Whether its process has not ended."""
-        return not isinstance(self.session, SessionElsewhere) or self.session.is_alive
-
-
-class Processes:
-    """The processes of a worker, by their variables; they live as long as it does.
-
-    Args:
-        device: SYCL filter string.
-    """
-
-    def __init__(self, device: str) -> None:
-        self._device = device
-        self._by_variables: dict[Sequence[tuple[str, str]], Process] = {}
-
-    def begin(self, environment: Mapping[str, str], family: FamilyHere, here: Binding) -> Place:
-        """A family's place in the process with these variables, which is started where there is none.
-
-        Raises:
-            Lost: it does not start.
-            XebenchError: it gives up.
-        """
-        key = tuple(sorted(environment.items()))
-        if key not in self._by_variables or not self._by_variables[key].is_alive:
-            self._by_variables[key] = Process(self._device, environment)
-        process = self._by_variables[key]
-        process.call("begin", family)
-        return Place(SessionElsewhere(process), BindingElsewhere(process, here), InputsElsewhere(process))
-
-    def end(self) -> None:
-        """Let go of the family that is over."""
-        for process in self._by_variables.values():
-            with suppress(XebenchError, Lost):  # it has ended: there is nothing left
-                process.call("end")
-
-    def close(self) -> None:
-        """End all processes."""
-        for process in self._by_variables.values():
-            process.close()

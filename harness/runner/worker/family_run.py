@@ -18,14 +18,14 @@ from harness.dpex import direct_calls
 from harness.runner import messages
 from harness.runner.case_rows import CaseResult, Work
 from harness.runner.messages import MeasureFamily, Request, Stage
-from harness.runner.worker.accuracy import exact_parts
 from harness.runner.worker.bound_problem import Binding, check_memory, host_view
 from harness.runner.worker.calibration import make_flusher, measure_roofs
-from harness.runner.worker.comparison import check_reference
-from harness.runner.worker.elsewhere import FamilyHere, Place, Processes
+from harness.runner.worker.elsewhere import FamilyHere
+from harness.runner.worker.expected import Expected, expected_of
 from harness.runner.worker.input_check import Inputs, Sums
 from harness.runner.worker.machine_monitor import MachineMonitor
-from harness.runner.worker.prepare import check_device, find_pattern, make_problem, make_reference
+from harness.runner.worker.places import Place, Places
+from harness.runner.worker.prepare import check_device, find_pattern, make_problem
 from harness.runner.worker.result_check import Checker
 from harness.runner.worker.row_stream import RowStream
 from harness.runner.worker.sample_flags import Rules
@@ -59,7 +59,7 @@ class FamilyRun:
         sender: takes rows and results.
         activity: shows what is worked at.
         sums: of inputs on the device.
-        processes: in which variants with environment variables of their own run.
+        places: where variants run that do not run here.
     """
 
     request: MeasureFamily
@@ -68,7 +68,7 @@ class FamilyRun:
     sender: Sender
     activity: ActivityPage
     sums: Sums
-    processes: Processes
+    places: Places
 
     def __post_init__(self) -> None:
         request = self.request
@@ -79,7 +79,8 @@ class FamilyRun:
         self.work: Work | None = None
         self.stopped_by = ""
         self._batches: dict[State, int] = {}
-        self._elsewhere: dict[str, Place] = {}
+        self._elsewhere: dict[tuple[int, str], Place] = {}
+        self.expected: dict[int, Expected] = {}
         self._instance = request.first_instance
         self._next_block = request.first_block
         # each pass has numbers of its own
@@ -104,7 +105,7 @@ class FamilyRun:
                 self._send_case(variant)
             self.activity.show(None, Stage.IDLE)
             self.session.release()
-            self.processes.end()
+            self.places.end()
 
     def _good(self) -> list[VariantRun]:
         return [variant for variant in self.variants if variant.is_good()]
@@ -115,29 +116,29 @@ class FamilyRun:
         numbers = {**self.request.sizes, **self.request.axes}
         problem = make_problem(self.pattern, numbers, self.request.seed)
         self.work = Work.of(problem)
-        check_memory(problem, self.device.global_memory_bytes, self.device.max_alloc_bytes)
+        copies = 1 + max(variant.variant.ranks for variant in self.variants)  # the worker has one, too
+        check_memory(problem, self.device.global_memory_bytes, self.device.max_alloc_bytes, copies)
         self._bind = partial(Binding, problem, numbers, DeviceMemory(self.session.queue))
         self._upload()
         self.activity.show(None, Stage.REFERENCE)
-        reference = make_reference(self.pattern, host_view(problem, numbers))
-        tolerances = self.pattern.rtol, self.pattern.atol
-        self.expected = check_reference(reference, self.binding.declared, self.binding.untouched, *tolerances)
-        self.exact = exact_parts(reference, self.expected)
+        view = host_view(problem, numbers)
+        counts = {variant.variant.ranks for variant in self.variants}
+        self.expected = {ranks: expected_of(self.pattern, view, self.binding, ranks) for ranks in counts}
 
     def _upload(self) -> None:
         self.binding = self._bind()
         self.inputs = Inputs(self.binding, self.sums)
 
     def _place(self, variant: VariantRun) -> Place:
-        """Where a variant runs: in this process unless it needs variables of its own."""
-        environment, request = variant.variant.environment, self.request
-        if not environment:
+        """Where a variant runs: in this process unless it needs variables of its own, or ranks."""
+        environment, ranks, request = variant.variant.environment, variant.variant.ranks, self.request
+        if not environment and not ranks:
             return Place(self.session, self.binding, self.inputs)
-        key = json.dumps(dict(environment), sort_keys=True)
+        key = ranks, json.dumps(dict(environment), sort_keys=True)
         if key not in self._elsewhere or not self._elsewhere[key].is_there:
             numbers = {**request.sizes, **request.axes}
             family = FamilyHere(request.source, request.pattern, numbers, dict(request.axes), request.seed)
-            self._elsewhere[key] = self.processes.begin(environment, family, self.binding)
+            self._elsewhere[key] = self.places.begin(environment, ranks, family, self.binding)
         return self._elsewhere[key]
 
     def _changed(self) -> list[str]:
@@ -151,8 +152,7 @@ class FamilyRun:
             self.pattern,
             place.binding,
             place.inputs,
-            self.expected,
-            self.exact,
+            self.expected[variant.variant.ranks],
             self.request.axes,
             place.session,
             self.device,
@@ -228,7 +228,7 @@ class FamilyRun:
         for variant in self.variants:
             variant.sample = nothing  # what it holds of the old arrays is freed first
         self.session.release()
-        self.processes.end()
+        self.places.end()
         self._elsewhere.clear()
         del self.binding, self.inputs  # so that the new arrays lie elsewhere, where the allocator has another place
         self._upload()
@@ -273,8 +273,8 @@ class FamilyRun:
 
     def _choose_batch(self, state: State, part: Sampling, times_ns: Mapping[str, float], block_s: float) -> int:
         """Chosen in the first instance, and the same in all."""
-        # in-out arrays are reset and caches are flushed before each sample, not before each execution
-        if state == State.COLD or self.binding.initial:
+        # in-out arrays are reset, caches are flushed and ranks meet before each sample, not before each execution
+        if state == State.COLD or self.binding.initial or any(variant.variant.ranks for variant in self.variants):
             return 1
         if state not in self._batches:
             least = batching.least_ns(self.pattern.metric, self.device.timer_resolution_ns)
@@ -314,12 +314,12 @@ def prepare(device: str, parent: Parent) -> Callable[[Request], None]:
     """A session on a device; gives the function that measures on it what the manager asks for."""
     session = Session.on(device)
     direct_calls.install()
-    info, sums, processes = describe(session.device), Sums(session.queue), Processes(device)
+    info, sums, places = describe(session.device), Sums(session.queue), Places(device)
 
     def answer(request: Request) -> None:
         if isinstance(request, messages.MeasureRoofs):
             parent.answers.send(messages.Roofs(measure_roofs(session, brief=request.brief)))
         else:
-            FamilyRun(request, session, info, parent.answers, parent.activity, sums, processes).run()
+            FamilyRun(request, session, info, parent.answers, parent.activity, sums, places).run()
 
     return answer

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,23 +62,25 @@ def make_problem(pattern: Pattern, numbers: Mapping[str, Any], seed: int) -> Pro
     return problem
 
 
-def make_reference(pattern: Pattern, view: Any) -> Any:
+def make_reference(pattern: Pattern, view: Any, rank: int = 0, ranks: int = 1) -> Any:
     """What every variant must compute.
 
     Args:
         pattern: with the reference.
         view: the problem as the reference sees it.
+        rank, ranks: which rank of how many is to have it, for a reference that names these.
 
     Raises:
         UnusableReference: it changes its inputs.
     """
     assert pattern.make_reference is not None
+    of_rank = accepted(pattern.make_reference, {"rank": rank, "ranks": ranks})
     try:
-        return pattern.make_reference(view)
+        return pattern.make_reference(view, **of_rank)
     except ValueError as error:
         if READ_ONLY not in str(error):
             raise
-        name = _changed_in_place(pattern.make_reference, view)
+        name = _changed_in_place(partial(pattern.make_reference, **of_rank), view)
         raise UnusableReference(f"the reference changes {name} in place: copy it first") from error
 
 

@@ -22,6 +22,7 @@ from harness.runner.worker.accuracy import largest_error_ulp
 from harness.runner.worker.bound_problem import Binding
 from harness.runner.worker.comparison import difference, in_part, poison_for
 from harness.runner.worker.elsewhere import BindingElsewhere, InputsElsewhere, SessionElsewhere
+from harness.runner.worker.expected import Expected
 from harness.runner.worker.input_check import Inputs, changed_by
 from harness.runner.worker.row_stream import RowStream
 from harness.runner.worker.variant_run import VariantRun, start
@@ -44,7 +45,6 @@ class Checker:
         binding: the problem on the device.
         inputs: of the problem, as they must stay.
         expected: what every variant must write.
-        exact: the same in higher precision, where the reference has it.
         axes: the point on the axes; a variant receives those that it names.
         session: where variants run.
         device: what it offers.
@@ -55,8 +55,7 @@ class Checker:
     pattern: Pattern
     binding: Binding | BindingElsewhere
     inputs: Inputs | InputsElsewhere
-    expected: Mapping[str, Array]
-    exact: Mapping[str, Array]
+    expected: Expected
     axes: Mapping[str, Any]
     session: Session | SessionElsewhere
     device: DeviceInfo
@@ -151,17 +150,18 @@ class Checker:
         self.binding.reset()
 
     def _poison_of(self, name: str, fill: Any, not_a_number: bool, at_end: bool | None) -> Array:
-        expected, pattern = self.expected[name], self.pattern
+        expected, pattern = self.expected.arrays[name], self.pattern
         poison = poison_for(expected, self.source, pattern.rtol, pattern.atol, fill=fill, not_a_number=not_a_number)
         return poison if at_end is None else in_part(poison, expected, self.source, at_end=at_end)
 
     def _compare(self, variant: VariantRun, where: str = "") -> None:
         results, pattern = self.binding.results(), self.pattern
-        error = largest_error_ulp(results, self.exact)
+        of_ranks = "[rank, ...]" if self.expected.ranks else ""
+        error = largest_error_ulp(results, self.expected.exact)
         variant.error_ulp = max((known for known in (variant.error_ulp, error) if known is not None), default=None)
         differences = [
-            difference(name, results[name], expected, pattern.rtol, pattern.atol)
-            for name, expected in self.expected.items()
+            difference(name + of_ranks, results[name], expected, pattern.rtol, pattern.atol)
+            for name, expected in self.expected.arrays.items()
         ]
         if any(differences):
             variant.drop(Status.WRONG, where + "; ".join(filter(None, differences)))

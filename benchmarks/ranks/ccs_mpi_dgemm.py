@@ -1,0 +1,102 @@
+"""Several ranks share a stack, so that the part of a program that stays on the host has several cores.
+
+A stack that shows four engines (CCS) runs kernels of four ranks side by side, each on a quarter. What this gains are
+the host's cores: look for a host part that is larger than what a quarter of the stack costs.
+"""
+
+import numpy as np
+
+from harness import Claim, Pattern, Problem, kernel, output
+from harness import kernel_api as kapi
+
+from ..common.parts import slices
+
+pattern = Pattern(
+    name="ccs_mpi_dgemm",
+    catalogue=("ccs_mpi_dgemm",),
+    guide="Compute Command Streamers / Using Multiple CCSs in MPI",
+    lesson="Where much time is spent on the host, four ranks on a stack with four engines use four times the cores.",
+    presets={
+        "smoke": {"n": (64, 61)},
+        "default": {"n": {"cpu": 192, "gpu": 1024}},
+        "guide": {"n": 8192},
+    },
+    ranks=4,
+    metric="wall",
+    requires=("fp64",),
+    atol=1e-8,  # sums of n products of about 1, which numpy adds in another order
+)
+
+GROUP = 16
+HOST_STEPS = 20  # of what the host does to each element of its columns
+
+
+@kernel
+def multiply(item: kapi.NdItem, a, b, c):
+    row = item.get_global_id(0)
+    column = item.get_global_id(1)
+    if row < c.shape[1] and column < c.shape[0]:
+        total = 0.0
+        for k in range(a.shape[1]):
+            total += a[k, row] * b[column, k]
+        c[column, row] = total
+
+
+@pattern.problem
+def matrices(rng, n):
+    """Columns lie one after the other, as in Fortran; every rank multiplies some, and leaves the rest."""
+    return Problem(
+        a=rng.standard_normal((n, n)),
+        b=rng.standard_normal((n, n)),
+        c=output((n, n), np.float64, host=True, fill=-1),
+        operations=2 * n**3,
+        operation_kind="fp64",
+    )
+
+
+def on_host(columns):
+    """What stays on the host: a logistic map, step after step, whose values are between 0 and 1."""
+    x = 1 / (1 + np.exp(-columns))
+    for _ in range(HOST_STEPS):
+        x = 3.2 * x * (1 - x)  # it approaches a cycle of two, so that errors die out
+    return x
+
+
+@pattern.reference
+def expected(p, rank=0, ranks=1):
+    where = slices(p.n, [1] * ranks)[rank]
+    c = np.full((p.n, p.n), -1.0)
+    c[where] = on_host(p.b[where]) @ p.a
+    return {"c": c}
+
+
+def own_columns(session, p):
+    """A sample: a rank prepares its columns on the host, and multiplies with them on the first device."""
+    where = slices(p.n, [1] * session.comm.size)[session.comm.rank]
+    (queue,) = session.queues_on(1)
+    columns = p.host.b[where]
+    a, b, c = (session.alloc(shape, np.float64, queue=queue) for shape in (p.a.shape, columns.shape, columns.shape))
+    session.copy(a, p.host.a, queue=queue)
+    items = kapi.NdRange(tuple(-(-extent // GROUP) * GROUP for extent in columns.shape[::-1]), (GROUP, GROUP))
+
+    def sample():
+        session.copy(b, on_host(columns), queue=queue)
+        session.launch(multiply, items, a, b, c, queue=queue)
+        session.copy(p.c[where], c, queue=queue)
+
+    return sample
+
+
+@pattern.naive(ranks=1, environment={"ZEX_NUMBER_OF_CCS": "0:1"})
+def one_rank(session, p):
+    """One rank with the whole stack: its host part runs on one core."""
+    return own_columns(session, p)
+
+
+@pattern.optimized(
+    environment={"ZEX_NUMBER_OF_CCS": "0:4"},
+    claim=Claim("faster", on=("gpu",), strength="implied", source="G 19919"),
+)
+def four_ranks(session, p):
+    """A rank for each engine: four host parts run on four cores."""
+    return own_columns(session, p)

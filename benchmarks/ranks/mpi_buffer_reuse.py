@@ -1,0 +1,93 @@
+"""Use the same buffers for all messages, instead of new ones for each.
+
+The guide speaks of what Intel's MPI does for a buffer that it has not seen: it registers it, and makes one of its own.
+Here what a program does by itself for each message is compared: memory of the device, and host memory that it copies
+from and to. With MPIs that take device pointers the same holds of what they do inside.
+"""
+
+import numpy as np
+
+from harness import Claim, Pattern, Problem, kernel, output
+from harness import kernel_api as kapi
+
+from ..common.messages import exchange
+from ..common.staging import host_array
+
+pattern = Pattern(
+    name="mpi_buffer_reuse",
+    catalogue=("mpi_buffer_reuse",),
+    guide="Using Intel MPI Library / Recommendations",
+    lesson="To make a buffer for messages is expensive: make it once, and use it for every message.",
+    presets={
+        "smoke": {"n": (1 << 10, 1021), "messages": 3},
+        "default": {"n": {"cpu": 1 << 14, "gpu": 1 << 18}, "messages": 4},
+        "guide": {"n": 1 << 21, "messages": 16},  # 8 MiB, as the scratch buffers of Intel's MPI
+    },
+    ranks=2,
+    metric="wall",
+    requires=("usm_host",),
+)
+
+
+@kernel
+def add(item: kapi.Item, x, sent, number):
+    i = item.get_id(0)
+    sent[i] = x[i] + number
+
+
+@kernel
+def keep(item: kapi.Item, received, y, row):
+    i = item.get_id(0)
+    y[row, i] = received[i]
+
+
+@pattern.problem
+def one_array(rng, n, messages):
+    return Problem(x=rng.integers(0, 100, n, dtype=np.int32), y=output((messages, n), np.int32))
+
+
+@pattern.reference
+def expected(p, rank=0, ranks=1):
+    """The messages of the other rank, a row for each."""
+    other = (rank + 1) % ranks
+    return {"y": p.x + np.int32(p.messages) * other + np.arange(p.messages, dtype=np.int32)[:, None]}
+
+
+def buffers(session, p):
+    """For a message to the other rank and one from it: device memory, and host USM with its view."""
+    return [(session.alloc(p.n, np.int32), *host_array(session, p.n, np.int32)) for _ in range(2)]
+
+
+def send_and_receive(session, p, row, of_message):
+    """Compute a message, exchange it for the other rank's, and keep that."""
+    (sent, sent_usm, sent_view), (received, received_usm, received_view) = of_message
+    session.launch(add, kapi.Range(p.n), p.x, sent, p.messages * session.comm.rank + row)
+    session.copy(sent_usm, sent)
+    session.wait()
+    exchange(session.comm, sent_view, received_view)
+    session.copy(received, received_usm)
+    session.launch(keep, kapi.Range(p.n), received, p.y, row)
+    session.wait()
+
+
+@pattern.naive
+def new_buffers(session, p):
+    """Buffers for each message, where it is needed."""
+
+    def sample():
+        for row in range(p.messages):
+            send_and_receive(session, p, row, buffers(session, p))
+
+    return sample
+
+
+@pattern.optimized(claim=Claim("faster", on=("gpu",), source="G 19357"))
+def same_buffers(session, p):
+    """Buffers that were made before the clock started."""
+    of_all = buffers(session, p)
+
+    def sample():
+        for row in range(p.messages):
+            send_and_receive(session, p, row, of_all)
+
+    return sample
