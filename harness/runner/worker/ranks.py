@@ -29,7 +29,7 @@ from harness.children import process
 from harness.children.channel import Receiver, Sender, UnreadableMessage
 from harness.children.process_exit import how_it_ended
 from harness.errors import Unsupported, XebenchError, first_line, named
-from harness.runner.device_worker import START_TIMEOUT_S
+from harness.runner.device_worker import START_TIMEOUT_S, Lost
 from harness.runner.messages import Failed
 from harness.runner.mpi_launcher import find_launcher
 from harness.runner.worker.bound_problem import Binding
@@ -44,6 +44,7 @@ from harness.runner.worker.elsewhere import (
 )
 from harness.runner.worker.rank import Identity
 from harness.session.recorder import Measured
+from harness.vocabulary import Status
 
 #: When one rank has failed, the others have so long to fail as well, or to be done; else they wait for it.
 GRACE_S: Final = 5.0
@@ -94,6 +95,7 @@ class RankProcesses:
 
     Raises:
         Unsupported: there is no MPI.
+        Lost: one ends before it has begun.
         XebenchError: they do not start.
     """
 
@@ -139,7 +141,8 @@ class RankProcesses:
         """What a method gives on each rank.
 
         Raises:
-            XebenchError: a rank has ended, or one alone has failed, after which all are ended.
+            Lost: a rank has ended.
+            XebenchError: one alone has failed, after which all are ended.
             Exception: what the method raised on all of them.
         """
         return self.call_each(method, [arguments] * len(self._ranks))
@@ -201,15 +204,15 @@ class RankProcesses:
         kind = Unsupported if isinstance(error, Unsupported) else XebenchError
         raise kind(f"rank {number} alone: {first_line(error) if isinstance(error, XebenchError) else named(error)}")
 
-    def _ended(self) -> XebenchError:
+    def _ended(self) -> Lost:
         with suppress(subprocess.TimeoutExpired):
             self._launcher.wait(GRACE_S)
         code = self._launcher.poll()
         printed = os.pread(self._printed, os.fstat(self._printed).st_size, 0).decode(errors="replace")
         self.close()
         if code is None:
-            return XebenchError(f"the {self._words}: one has ended")
-        return XebenchError(f"the {self._words}: one {how_it_ended(status_of(code, printed), printed)}")
+            return Lost(f"the {self._words}: one has ended", Status.CRASHED)
+        return Lost(f"the {self._words}: one {how_it_ended(status_of(code, printed), printed)}", Status.CRASHED)
 
     def close(self) -> None:
         """End all of them."""
