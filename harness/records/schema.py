@@ -32,7 +32,11 @@ RUN_TABLES: Final = (*MEASURED, *DERIVED)
 
 
 #: Tables whose rows may be written again while a run goes on, with their key: the last row wins.
-REWRITABLE: Final[Mapping[str, str]] = {"devices": "device", "cases": "case_id"}
+REWRITABLE: Final[Mapping[str, Sequence[str]]] = {
+    "devices": ("host", "device"),
+    # not case_id: a run over several hosts knows the host of a case only when it is measured
+    "cases": ("pattern", "variant", "preset", "axes", "overrides", "device_class"),
+}
 
 TABLES: Final[Mapping[str, Mapping[str, Column]]] = {
     name: {column.name: column for column in columns}
