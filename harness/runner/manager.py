@@ -121,6 +121,11 @@ class Manager:
         cases = [fixed for family in families for fixed in self._fixed_columns(family).values()]
         self.sink.append("cases", [{**fixed, **result} for fixed in cases])
 
+    @property
+    def next_sample(self) -> int:
+        """The first number that no sample has."""
+        return self._next_sample
+
     def restore(self, progress: FamilyProgress) -> None:
         """Take over what an earlier session has of a family."""
         self._families[self._key(progress.family)] = progress

@@ -59,6 +59,7 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
             if earlier is not None and earlier.complete:
                 progress.say(f"{options.output} holds a complete run: there is nothing to resume")
                 return earlier
+            resume.check_same_way(earlier, over_scheduler=False)
             progress.stage("loading the SYCL runtime")
             device = _choose_device(options, earlier, progress)
             plan = [family.on(device.device_class, device.sub_group_sizes, _room(device)) for family in plan]
