@@ -30,7 +30,7 @@ from harness.records.checks import Check
 from harness.records.provenance import manifest
 from harness.roofline.results import with_kept_roofs
 from harness.roofline.store import Store
-from harness.runner.device_lock import SharingWatch, device_lock
+from harness.runner.device_lock import OtherRun, SharingWatch, device_lock
 from harness.runner.device_worker import START_TIMEOUT_S, start_worker
 from harness.runner.manager import Manager
 from harness.runner.resource_limits import RunBudget, host_memory_bytes, parse_memory
@@ -108,8 +108,9 @@ class Agent:
             "selftest": "ok",
         }
         self._calibrated = (self.announced.host, device.device) in order.calibrated
-        self._watch = SharingWatch(None, lambda run: self._say(f"another run uses {device.name} ({run})"))
+        self._watch = SharingWatch(None, self._tell_of_other_run)
         self._rows = _Rows()
+        self._others_told: set[str] = set()
         self._over = threading.Event()
         self._busy = threading.Lock()
         self._idle: threading.Timer | None = None
@@ -140,7 +141,7 @@ class Agent:
         with self._busy:
             self._stop_idling()
             try:
-                with alone_on(self._row, poll=self._poll, unseen=self._say):
+                with alone_on(self._row, poll=self._stop_when_over, unseen=self._say):
                     return self._measure(asked)
             finally:
                 if not self._over.is_set():
@@ -159,7 +160,7 @@ class Agent:
         lock = device_lock(self._row, Path(self.order.run), exclusive=self.order.exclusive, unseen=self._say)
         family = self._local(asked)
         with lock as held:
-            self._watch.lock = held
+            self._watch = SharingWatch(held, self._tell_of_other_run)
             self.tell("begin", family.title())
             if not self._calibrated:
                 self._calibrate()
@@ -188,9 +189,17 @@ class Agent:
         return replace(asked.family, pattern=here)
 
     def _poll(self) -> None:
+        self._stop_when_over()
+        self._watch.shared()
+
+    def _stop_when_over(self) -> None:
         if self._over.is_set():
             raise RunIsOver
-        self._watch.shared()
+
+    def _tell_of_other_run(self, run: OtherRun) -> None:
+        if str(run) not in self._others_told:
+            self._others_told.add(str(run))
+            self._say(f"another run uses {self._device.name} ({run}): samples taken meanwhile are marked")
 
     def _say(self, text: str) -> None:
         self.tell("say", text)

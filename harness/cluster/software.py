@@ -5,6 +5,7 @@ Files of the user (``--path``, and what they import) must lie at the same place 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -55,7 +56,10 @@ class Software:
         if other.stack != self.stack:
             return f"has the {other.stack} stack, and here is the {self.stack} one: install the same there"
         if other.source != self.source:
-            return f"has other source files of xebench {self.version} or its patterns: bring both to the same state"
+            return (
+                f"has other source files of xebench {self.version} or its patterns: bring both to the same state, and "
+                "start the worker again"
+            )
         for file, contents in self.files.items():
             if other.files[file] != contents:
                 what = "has another" if other.files[file] else "has no"
@@ -71,8 +75,12 @@ def user_files(paths: Sequence[str]) -> tuple[str, ...]:
     return tuple(file for file in own if not {_HARNESS, BENCHMARKS} & set(Path(file).parents))
 
 
+@functools.cache
 def _source() -> str:
-    """A hash of the names and contents of our Python files; where they are installed does not matter."""
+    """A hash of the names and contents of our Python files; where they are installed does not matter.
+
+    Taken once in a process: one that goes on after they have changed runs what they were before.
+    """
     total = hashlib.sha256()
     for root in (_HARNESS, BENCHMARKS):
         for path in sorted(root.rglob("*.py"), key=lambda path: path.relative_to(root).as_posix()):

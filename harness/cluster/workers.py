@@ -70,11 +70,10 @@ class Workers:
             else:
                 self._progress.say(f"{one.host} is left out: {one.unfit or f'no {self.device_class}'}")
         places = [(one.host, one.device.device) for one in self._able.values() if one.device is not None]
-        for place in sorted(set(places)):
-            if (count := places.count(place)) > 1:
-                self._progress.say(
-                    f"{count} workers share {place[1]} of {place[0]}: their families wait for one another"
-                )
+        for (host, filter_string), count in Counter(places).items():
+            if count > 1:
+                what = f"{count} workers share {filter_string} of {host}"
+                self._progress.say(f"{what}: their families wait for one another")
 
     def devices(self) -> list[DeviceInfo]:
         """The devices of the class."""
