@@ -10,6 +10,8 @@ from dataclasses import asdict
 from typing import Any, Final
 from uuid import uuid4
 
+import msgspec
+
 from harness import runtime
 from harness.cluster.folder import Folder, calibrated, missing_families
 from harness.cluster.order import Order
@@ -62,7 +64,8 @@ def run_plan_on(address: str, plan: Sequence[Family], options: Options, progress
                     facts[resume.OVER_SCHEDULER] = _kept(problem)
                     with _open(options, earlier, facts) as writer:
                         measuring = _Measuring(plan, options, progress, signals, scheduler, order, workers, earlier)
-                        return RunEnd(writer, progress, signals).after(lambda: measuring.measure(writer))
+                        end = RunEnd(writer, progress, signals, f" --on {address}")
+                        return end.after(lambda: measuring.measure(writer, end))
         except Stopped as stop:
             raise StoppedEarly(stop.name) from None
 
@@ -80,10 +83,13 @@ def _check(options: Options) -> None:
 
 
 def _order(options: Options, earlier: Run | None) -> Order:
+    recipe = options.recipe
+    if earlier is not None:
+        recipe = msgspec.structs.replace(recipe, device=earlier.manifest[resume.OVER_SCHEDULER]["device_class"])
     return Order(
         name=f"xebench-{uuid4().hex[:8]}",
         software=Software.here(user_files(options.recipe.paths)),
-        recipe=options.recipe,
+        recipe=recipe,
         run=str(options.output.resolve()),
         timeout_s=options.timeout_s,
         memory_limit=options.memory_limit,
@@ -141,7 +147,7 @@ class _Measuring:
         self._plan, self._options, self._progress, self._signals = plan, options, progress, signals
         self._scheduler, self._order, self._workers, self._earlier = scheduler, order, workers, earlier
 
-    def measure(self, writer: RunWriter) -> str | None:
+    def measure(self, writer: RunWriter, end: RunEnd) -> str | None:
         """Measure; why that ended before the plan did, None when it did not."""
         missing = missing_families(self._plan, self._earlier, self._workers.device_class)
         if self._earlier is not None:
@@ -160,6 +166,6 @@ class _Measuring:
         tasks.run()
         self._workers.note_hosts(writer)
         if tasks.cut_off:
-            RunEnd(writer, self._progress, self._signals).say_what_is_kept("a worker was killed from outside")
+            end.say_what_is_kept("a worker was killed from outside")
             return WORKER_KILLED
         return None

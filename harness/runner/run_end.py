@@ -20,11 +20,13 @@ class RunEnd:
         writer: of the folder.
         progress: is told what is kept.
         signals: end the run, and are ignored while the folder is finished.
+        how: options that a command which goes on needs beside ``--resume``.
     """
 
     writer: RunWriter
     progress: Progress
     signals: StopSignals
+    how: str = ""
 
     def after(self, measure: Callable[[], str | None]) -> Run:
         """Measure, and finish the folder however that ends.
@@ -48,7 +50,7 @@ class RunEnd:
 
     def say_what_is_kept(self, cause: str) -> None:
         """Tell why the run ends early, and how it goes on."""
-        again = f"'xebench run --resume {self.writer.path}' goes on"
+        again = f"'xebench run --resume {self.writer.path}{self.how}' goes on"
         self.progress.say(f"{cause}: what was measured is kept in {self.writer.path}; {again}")
 
     def _finish(self, ended_by: str | None) -> Run:
