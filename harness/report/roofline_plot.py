@@ -69,7 +69,7 @@ def plots(run: Run) -> list[Plot]:
 def _plots(run: Run, where: Place, device: Row) -> list[Plot]:
     bandwidth = number(device[Roof.BANDWIDTH.column])
     work = run.cases[["case_id", "bytes_moved", "operations", "operation_kind"]]
-    here = [place(row) == where for row in rows(run.summaries)]
+    here = pd.Series([place(row) == where for row in rows(run.summaries)], index=run.summaries.index, dtype=bool)
     right = run.summaries[here & (run.summaries["status"] == Status.OK)]
     placed = right.merge(work, on="case_id").dropna(subset=["bytes_moved", "operations", "median_ns"])
     result = []
