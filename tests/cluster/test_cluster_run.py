@@ -155,10 +155,12 @@ def test_a_run_whose_scheduler_dies_is_resumed_over_another(measured: Measured, 
     output = tmp_path / "run"
     environment = {"XEBENCH_TEST_GATE": str(tmp_path / "the.gate")}
     path = pattern_file(tmp_path)
-    with Cluster(tmp_path, ("east",), environment) as first:
-        with at_the_gate(tmp_path, first, *what(path), "--output", str(output)) as (process, _):
-            first.scheduler.kill()
-            said, _ = process.communicate(timeout=120)
+    with (
+        Cluster(tmp_path, ("east",), environment) as first,
+        at_the_gate(tmp_path, first, *what(path), "--output", str(output)) as (process, _),
+    ):
+        first.scheduler.kill()
+        said, _ = process.communicate(timeout=120)
     assert process.returncode == 2 and "the scheduler at tcp://127.0.0.1" in said.splitlines()[-1], said
     kept = harness.load_run(output)
     assert kept.manifest["state"] == "interrupted" and "gone" in kept.manifest["ended_by"]
@@ -169,7 +171,8 @@ def test_a_run_whose_scheduler_dies_is_resumed_over_another(measured: Measured, 
         xebench("run", "--resume", str(output), "--on", second.address, status=0)
     run = harness.load_run(output)
     assert run.complete and set(run.cases["status"]) == {"ok"} and len(run.cases) == 12
-    assert run.cases.groupby("pattern")["host"].agg(set).to_dict() == {"quick": {"east"}, "gated": {"far"}}
+    assert set(run.cases.loc[run.cases["pattern"] == "gated", "host"]) == {"far"}
+    assert set(before["case_id"]) <= set(run.cases["case_id"]), "what was measured is not measured again"
     assert run.samples["sample"].is_unique and set(run.devices["host"]) == {"east", "far"}
 
 
@@ -192,14 +195,13 @@ def test_a_scheduler_without_workers_or_devices(cluster: tuple[Cluster, Path], t
         assert "has no workers: run 'dask worker" in last_line("--on", empty.address, *output, status=2)
     said = last_line("--on", running.address, "--device", "gpu", *output, status=3)
     assert "has a device to measure on" in said and "no GPU found" in said
-    assert "--device 'opencl:cpu:0'" in last_line(
-        "--on", running.address, "--device", "opencl:cpu:0", *output, status=2
-    )
-    assert "--run-budget" in last_line("--on", running.address, "--run-budget", "9m", *output, status=2)
+    output = ("--on", running.address, *output)
+    assert "--device 'opencl:cpu:0'" in last_line("--device", "opencl:cpu:0", *output, status=2)
+    assert "--run-budget" in last_line("--run-budget", "9m", *output, status=2)
 
 
 def test_without_the_extra(tmp_path: Path) -> None:
     program = "import sys; sys.modules['distributed'] = None; from harness.cli.main import main; main()"
     arguments = ["run", "quick", "--path", str(GATE), "--on", "tcp://127.0.0.1:1", "--output", str(tmp_path / "run")]
-    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 3 and "pip install 'xebench[cluster]'" in done.stderr.splitlines()[-1], done.stderr
