@@ -125,8 +125,18 @@ class Scheduler:
                 pure=False,
             )
         )
-        future.add_done_callback(lambda done: self.news.put(["done", asked.number, "", done]))
+        self.tell_when_done(asked.number, future)
         return future
+
+    def tell_when_done(self, number: int, future: Any) -> None:
+        """Put the future of a family into `news` when it is over."""
+        future.add_done_callback(lambda done: self.news.put(["done", number, "", done]))
+
+    def cancel(self, futures: list[Any]) -> None:
+        """Have nobody measure families any more, as far as the scheduler can be told."""
+        with suppress(Exception):
+            if futures:
+                self._client.cancel(futures)
 
     def check(self) -> None:
         """Raise `SchedulerLost` when it is."""

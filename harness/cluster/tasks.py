@@ -24,6 +24,9 @@ from harness.vocabulary import Status
 #: Seconds between two looks whether the scheduler and the workers are there.
 LOOK_S: Final = 0.2
 
+#: Seconds that the rows of a family may take to come.
+FETCH_S: Final = 30.0
+
 
 class Tasks:
     """Families that are being measured somewhere.
@@ -65,8 +68,15 @@ class Tasks:
         Raises:
             XebenchError: the scheduler is lost, no worker is left, or one cannot use its device.
         """
-        self._submit(range(len(self._families)))
-        self._show()
+        try:
+            self._submit(range(len(self._families)))
+            self._show()
+            self._wait()
+        finally:
+            self._scheduler.cancel([*self._open.values()])
+
+    def _wait(self) -> None:
+        """Hear what workers tell until no family is open."""
         while self._open:
             try:
                 what, number, host, *rest = self._scheduler.news.get(timeout=LOOK_S)
@@ -104,7 +114,11 @@ class Tasks:
             raise SchedulerLost(self._scheduler.address)
         error = future.exception()
         if error is None:
-            result: FamilyResult = future.result()
+            try:
+                result: FamilyResult = future.result(timeout=FETCH_S)
+            except TimeoutError:  # its worker has died with it, and another measures it now
+                self._scheduler.tell_when_done(number, future)
+                return
             with self._signals.held():
                 self._folder.take(result)
             self.cut_off = self.cut_off or result.cut_off
