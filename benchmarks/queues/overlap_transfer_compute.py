@@ -103,7 +103,7 @@ def out_of_order_queue(session, p):
 def queue_for_each_direction(session, p):
     """A queue for copies in, one for kernels and one for copies out.
 
-    Not in-order ones: of some runtimes a kernel on such a queue does not wait for an event of another queue
-    (intel/llvm, pull request 15412).
+    Not in-order ones: some runtimes forget what a kernel on such a queue depends on (intel/llvm, pull request 15412),
+    and the copy of a byte that the harness then puts before it takes its time.
     """
     return pipeline(session, p, *(session.new_queue(in_order=False) for _ in range(3)))

@@ -38,6 +38,7 @@ BYTES: Mapping[str, Stated] = {
     "redundant_queue_construction": (lambda p: p.steps * 4 * p.n, "every step reads the array"),
     "dispatch_routes": (lambda p: p.launches * 2 * 4, "every launch reads the number and writes it"),
     "kernel_launch_latency": (lambda p: p.launches * 2 * 4, "every launch reads the number and writes it"),
+    "keep_queue_full": (lambda p: 2 * 4 * p.frames * p.n, "every frame reads the numbers and writes them"),
     "remove_conditionals": (lambda p: 4 * (p.n + 257 + p.n), "a variant reads the signal with zeros, or without"),
     "byte_gathers": (lambda p: (4 + 1 + 1) * p.n, "few bytes of the table are read"),
     "prefetch_indirect": (
@@ -54,6 +55,8 @@ OPERATIONS: Mapping[str, Stated] = {
     "redundant_queue_construction": (lambda p: p.steps * p.n, "all steps have the same sum"),
     "concurrent_kernels": (lambda p: 3 * p.rounds * p.work * 2 * p.n, "the kernels add the same again and again"),
     "subdevice_partition": (lambda p: sum(p.passes) * p.n, "the kernels add the same again and again"),
+    "keep_queue_full": (lambda p: 2 * p.frames * p.steps * p.n, "the reference does all steps at once"),
+    "overlap_transfer_compute": (lambda p: 2 * p.steps * p.n, "the reference does all steps at once"),
     "ccs_modes": (lambda p: p.totals[0] * p.work * p.n, "the kernels add the same again and again"),
     "multiple_queues": (lambda p: p.totals[0] * p.rounds * p.work * 2 * p.n, "the kernels add the same"),
     "explicit_simd_nbody": OF_PARTICLES,

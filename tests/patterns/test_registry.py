@@ -72,7 +72,7 @@ def test_selection_by_name_family_and_catalogue_id() -> None:
     ("word", "advice"),
     [
         ("nonsense", "'xebench list' shows their names"),
-        ("tiled_matmull", "did you mean tiled_matmul or ccs_matmul?"),
+        ("slm_bank_conflictss", "did you mean slm_bank_conflicts?"),
     ],
 )
 def test_a_word_that_matches_nothing_is_an_error_with_advice(word: str, advice: str) -> None:

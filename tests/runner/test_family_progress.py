@@ -183,7 +183,7 @@ def test_a_result_is_read_from_a_row_and_leaves_the_rest() -> None:
     work |= {"host_bytes": 4, "working_set_bytes": 32}
     row = {"variant": "a", "status": "ok", "reason": "", "stopped_by": "pass", "kernels": "[1]", **work}
     result = CaseResult.of_row(row)
-    assert result == CaseResult(Status.OK, "", "pass", "[1]", Work(8, None, "int32", 16, 4, 32))
+    assert result == CaseResult(Status.OK, "", "pass", "[1]", work=Work(8, None, "int32", 16, 4, 32))
     assert result.columns() == {name: value for name, value in row.items() if name != "variant"}
     unmade = CaseResult(Status.ERROR, "problem: no")
     assert CaseResult.of_row(unmade.columns()) == unmade and unmade.columns().keys() == result.columns().keys()

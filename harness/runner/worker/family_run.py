@@ -301,10 +301,10 @@ class FamilyRun:
             variant.status,
             variant.reason,
             stopped_by,
-            json.dumps(variant.kernels),
-            variant.error_ulp,
-            self.work,
-            variant.devices,
+            kernels=json.dumps(variant.kernels),
+            error_ulp=variant.error_ulp,
+            work=self.work,
+            devices=variant.devices,
         )
         self.sender.send(messages.CaseOver(variant.name, result))
 
