@@ -149,4 +149,4 @@ class Tasks:
             " ".join(filter(None, [self._families[number].title(), variant, "on", host]))
             for number, (host, variant) in self._running.items()
         ]
-        self._progress.family(done, total, ", ".join(words) or "waiting for a worker", left_s)
+        self._progress.family(done, total, ", ".join(words) or "waiting for a device", left_s)
