@@ -8,13 +8,13 @@ on the machine) is not in them, hence the threshold: a change must leave the ban
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
 
 from harness.analysis import answer, intervals, points, times
-from harness.analysis.rows import Row, rows
+from harness.analysis.rows import Row, by_place, place, rows
 from harness.analysis.times import NONE, Series
 from harness.vocabulary import Outcome, Status
 
@@ -63,6 +63,22 @@ def compare(before: Tables, after: Tables, threshold: float = THRESHOLD) -> list
     return [row for match in _matches(*sides) for row in _rows(match, sides, threshold)]
 
 
+class _Device(NamedTuple):
+    """What is known of a device; nothing where there is no case, or a run does not know its device."""
+
+    name: str | None
+    driver_version: str | None
+    host: str | None
+
+    def __str__(self) -> str:
+        on = f"on {self.host}" if self.host else None
+        return ", ".join(filter(None, (self.name, self.driver_version, on)))
+
+    def differs(self, other: _Device) -> bool:
+        """Whether it is surely not the other one: a run on one machine does not say on which."""
+        return self[:2] != other[:2] or None is not self.host != other.host is not None
+
+
 class _Side:
     """A run as the comparison reads it: its cases by place and sizes, their times and their devices."""
 
@@ -74,16 +90,16 @@ class _Side:
         for (case_id, state), data in times.usable(run.cases, run.samples).groupby(["case_id", "state"]):
             by_case.setdefault(str(case_id), {})[str(state)] = Series.of(data)
         self._times = by_case
-        self._devices = {row["device"]: row for row in rows(run.devices)}
+        self._devices = by_place(run.devices)
 
     def all_cases(self) -> list[Row]:
         """The cases of all places."""
         return [case for by_sizes in self.cases.values() for case in by_sizes.values()]
 
-    def device(self, case: Row | None) -> str | None:
-        """Name and driver of a case's device; None for no case, and where the run does not know its device."""
-        row = self._devices.get(case["device"], {}) if case else {}
-        return ", ".join(filter(None, (row.get(name) for name in ("name", "driver_version")))) or None
+    def device(self, case: Row | None) -> _Device:
+        """The device of a case."""
+        row = self._devices.get(place(case), {}) if case else {}
+        return _Device(*(row.get(name) for name in _Device._fields))
 
     def times(self, case: Row | None) -> dict[str, Series]:
         """Times of a case that count, by state; states without any are left out."""
@@ -128,8 +144,8 @@ def _rows(match: Match, sides: tuple[_Side, _Side], threshold: float) -> Iterato
             **{name: shown[0][name] for name in (*_PLACE, "role", "metric")},
             "sizes": next((case["sizes"] for case in shown if case["sizes"] is not None), None),
             "state": state,
-            "before_device": devices[0],
-            "after_device": devices[1],
+            "before_device": str(devices[0]) or None,
+            "after_device": str(devices[1]) or None,
             "before_n": old.time_ns.size,
             "after_n": new.time_ns.size,
             "before_ns": np.median(old.time_ns) if old.time_ns.size else None,
@@ -154,11 +170,12 @@ def _absence(match: Match, sides: tuple[_Side, _Side]) -> str:
     return f"only in the run {here}, at {_size_words(case['sizes'])}: the run {there} has {others}"
 
 
-def _reservations(devices: tuple[str | None, str | None], sizes: tuple[str | None, str | None]) -> str:
+def _reservations(devices: tuple[_Device, _Device], sizes: tuple[str | None, str | None]) -> str:
     """Why a comparison that is made may be one of two different things: empty, or ending in a colon."""
     words = ""
-    if devices[0] != devices[1]:
-        words = f"different devices ({devices[0]} before, {devices[1]} after): "
+    if devices[0].differs(devices[1]):
+        before, after = (str(device) or None for device in devices)
+        words = f"different devices ({before} before, {after} after): "
     if sizes[0] != sizes[1]:
         words += f"{_size_words(sizes[0])} before, {_size_words(sizes[1])} after: "
     return words

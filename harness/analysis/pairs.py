@@ -16,7 +16,7 @@ from harness.analysis import answer, intervals, times
 from harness.analysis.claim import Claim, Figure, columns, comparisons, from_json
 from harness.analysis.fixed_cost import with_fixed_cost
 from harness.analysis.moderation import NOTHING, Prior, moderated_speedup, prior_of
-from harness.analysis.rows import FAMILY_KEY, Row, rows
+from harness.analysis.rows import FAMILY_KEY, Row, by_place, place, rows
 from harness.analysis.statistics import Floats
 from harness.analysis.unrecorded import HostTimes, allowed_ns
 from harness.vocabulary import NEVER_RUN, REMEDIES, Flag, Status, StopReason, find_baseline, metric_named
@@ -38,13 +38,13 @@ def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, sum
         summaries: The rows of the table `summaries`, for the fractions of the roof.
     """
     blocks = _Blocks(cases, samples)
-    used = {row["device"]: row for row in rows(devices)}
+    used = by_place(devices)
     fractions = {(row["case_id"], row["state"]): row["roof_fraction"] for row in summaries}
     compared = list(_compared(cases, blocks))
     priors = _priors(compared)
     result: list[Row] = []
     for pair in compared:
-        device = used.get(pair.case["device"], {})
+        device = used.get(place(pair.case), {})
         row = with_fixed_cost(_row(pair, device, priors.get(pair.kind, NOTHING)), device.get("empty_kernel_ns"))
         fraction = fractions.get((pair.case["case_id"], pair.state))
         result.append({**row, "state": pair.state, "roof_fraction": fraction})
@@ -138,7 +138,7 @@ class _Pair:
     @property
     def kind(self) -> tuple[str | None, ...]:
         """What it has in common with the pairs that say something of it."""
-        return self.case["device"], self.case["metric"], self.state
+        return *place(self.case), self.case["metric"], self.state
 
 
 def _compared(cases: pd.DataFrame, blocks: _Blocks) -> Iterator[_Pair]:

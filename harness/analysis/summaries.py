@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -11,7 +12,7 @@ import pandas as pd
 
 from harness.analysis import concurrency, intervals, link, statistics, times
 from harness.analysis.levels import MEMORY, levels_of
-from harness.analysis.rows import FAMILY_KEY, Row, rows
+from harness.analysis.rows import FAMILY_KEY, Place, Row, by_place, place, rows
 from harness.vocabulary import Roof, State
 
 #: Columns of `cases` that a summary repeats.
@@ -30,13 +31,12 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame,
         events: The table `events`, for what ran at the same time.
     """
     trusted = times.usable(cases, samples)
-    events = events[events["rank"].isna()]  # times of two processes cannot be compared
-    roofs_of_links = link.link_roofs(None if devices.empty else devices.iloc[-1]["link_roofs"])
-    together = _of_commands(trusted, concurrency.of_samples(events).join(link.of_samples(events, roofs_of_links)))
+    used = by_place(devices)
+    together = _of_commands(trusted, concurrency.of_samples(events).join(_of_links(cases, events, used)))
     by_state = {key: times.Series.of(data) for key, data in trusted.groupby(["case_id", "state"])}
     compilations = samples[times.counted(samples) & (samples["state"] == State.COMPILE)]
     compiled = compilations.groupby("case_id")["host_ns"].sum(min_count=1)
-    states, roofs = times.states_of(samples), {row["device"]: row for row in rows(devices)}
+    states = times.states_of(samples)
     result: list[Row] = []
     for case in rows(cases):
         for state in times.in_order(states.get(case["case_id"], ())):
@@ -48,10 +48,22 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame,
                     "compile_ns": compiled.get(case["case_id"]),
                     **described,
                     **together.get((case["case_id"], state), _NOTHING_RAN),
-                    **_against_roofs(case, state, described["median_ns"], roofs.get(case["device"], {})),
+                    **_against_roofs(case, state, described["median_ns"], used.get(place(case), {})),
                 }
             )
     return result
+
+
+def _of_links(cases: pd.DataFrame, events: pd.DataFrame, used: Mapping[Place, Row]) -> pd.DataFrame:
+    """What the copies of each sample come to at the links of the device that they were made on."""
+    own: dict[Place, list[str]] = {}
+    for case in rows(cases):
+        own.setdefault(place(case), []).append(case["case_id"])
+    parts = [
+        link.of_samples(events[events["case_id"].isin(own.get(one, ()))], link.link_roofs(device["link_roofs"]))
+        for one, device in used.items()
+    ]
+    return pd.concat(parts) if parts else link.of_samples(events, {})
 
 
 def _of_commands(trusted: pd.DataFrame, samples: pd.DataFrame) -> dict[tuple[str, str | None], Row]:

@@ -24,6 +24,12 @@ MIN_SAMPLES = 6
 @NAMES
 @preset_option("default")
 @DEVICE
+@click.option(
+    "--on",
+    "scheduler",
+    metavar="ADDRESS",
+    help="Measure on the workers of the Dask scheduler at this address, one device each, into one run folder.",
+)
 @click.option("--require-gpu", is_flag=True, help="Fail rather than fall back to the CPU device.")
 @click.option(
     "--set",
@@ -108,7 +114,9 @@ MIN_SAMPLES = 6
 @PATHS
 @JSON
 @VERBOSE
-def run(as_json: bool, verbose: bool, resume: Path | None, output: Path | None, **given: Any) -> None:
+def run(
+    as_json: bool, verbose: bool, scheduler: str | None, resume: Path | None, output: Path | None, **given: Any
+) -> None:
     """Measure patterns, naive against optimized; NAMES as in 'list', all when there are none.
 
     Exit status 1 when a variant was wrong, crashed or hung, or a worker was killed; 3 when no device is usable; 130
@@ -141,6 +149,11 @@ def run(as_json: bool, verbose: bool, resume: Path | None, output: Path | None, 
         **given,
     )
     with ProgressLine(sys.stderr) as progress:
-        done = run_plan(plan, options, progress)
+        if scheduler is None:
+            done = run_plan(plan, options, progress)
+        else:
+            from harness.cluster.run import run_plan_on
+
+            done = run_plan_on(scheduler, plan, options, progress)
     show(formats.render(done, "json") if as_json else formats.render(done, "text", verbose=verbose))
     sys.exit(exit_status(done))

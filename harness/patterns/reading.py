@@ -75,6 +75,15 @@ def remembered(files: Sequence[Path]) -> tuple[PatternInfo, ...]:
     return declarations.patterns if declarations else ()
 
 
+def sources(files: Sequence[Path]) -> Mapping[str, bytes]:
+    """A hash of each file that the declarations of pattern files depended on when they were last read.
+
+    Where nothing can be kept on disk, of the files themselves.
+    """
+    declarations = _kept(files)
+    return declarations.sources if declarations else {str(file): contents_hash(str(file)) for file in files}
+
+
 def _kept_file(files: Sequence[Path]) -> Path:
     names = "\n".join(map(str, (Path(__file__).parent, *files)))
     return disk_cache.default_folder("patterns") / f"{source_hash(names.encode()).hex()}.json"

@@ -39,6 +39,12 @@ def portable_source(source: str) -> str:
     return path.relative_to(BENCHMARKS.parent).as_posix() if path.is_relative_to(BENCHMARKS) else source
 
 
+def local_source(portable: str) -> str:
+    """The file on this machine that `portable_source` names."""
+    path = Path(portable)
+    return portable if path.is_absolute() else str(BENCHMARKS.parent / path)
+
+
 def discover(paths: Iterable[Path] = ()) -> list[PatternInfo]:
     """The built-in patterns and those of ``paths``.
 

@@ -68,7 +68,13 @@ def compared(
 def _judged(
     taken: Sequence[Mapping[str, Any]], device: DeviceInfo, claim: Claim, band: float, stopped_by: str
 ) -> dict[str, Any]:
-    place = {"device": device.device, "device_class": device.device_class, "metric": Metric.DEVICE, "status": "ok"}
+    place = {
+        "host": None,
+        "device": device.device,
+        "device_class": device.device_class,
+        "metric": Metric.DEVICE,
+        "status": "ok",
+    }
     family = {"pattern": "compare", "preset": "-", "axes": "{}", "sizes": "{}", "overrides": "{}"}
     cases = [
         {

@@ -107,7 +107,7 @@ def read(folder: Path, table: str, version: int = schema.SCHEMA_VERSION) -> pd.D
         raise RunFolderError(f"{path} cannot be read: {error.strerror}") from error
     rows = [_parse(path, table, version, number, line) for number, line in enumerate(lines, start=1)]
     if key := schema.REWRITABLE.get(table):
-        rows = list({row[key]: row for row in rows}.values())
+        rows = list({tuple(row[name] for name in key): row for row in rows}.values())
     return schema.measured_frame(table, rows)
 
 

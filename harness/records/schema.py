@@ -32,7 +32,11 @@ RUN_TABLES: Final = (*MEASURED, *DERIVED)
 
 
 #: Tables whose rows may be written again while a run goes on, with their key: the last row wins.
-REWRITABLE: Final[Mapping[str, str]] = {"devices": "device", "cases": "case_id"}
+REWRITABLE: Final[Mapping[str, Sequence[str]]] = {
+    "devices": ("host", "device"),
+    # not case_id: a run over several hosts knows the host of a case only when it is measured
+    "cases": ("pattern", "variant", "preset", "axes", "overrides", "device_class"),
+}
 
 TABLES: Final[Mapping[str, Mapping[str, Column]]] = {
     name: {column.name: column for column in columns}
@@ -107,7 +111,8 @@ def typed(table: str, data: pd.DataFrame) -> pd.DataFrame:
         SchemaError: A column is missing or unknown, has another type, or has nulls where none may be.
     """
     declared = columns(table)
-    later = (metric.column for metric in Metric if metric.column in declared)
+    # and so is the host in runs of version 5 that were made before there could be several
+    later = (name for name in (*(metric.column for metric in Metric), "host") if name in declared)
     data = data.reindex(columns=[*data.columns, *(name for name in later if name not in data)])
     _check_names(table, declared, data.columns, "the frame")
     converted = {}

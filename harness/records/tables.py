@@ -76,16 +76,18 @@ _PROBLEM = (
     _text("sizes", "Sizes of the problem as a JSON object; null in runs of schema versions 1 and 2."),
 )
 _OVERRIDES = _text("overrides", "Those of the sizes that are not the preset's own, as a JSON object; null likewise.")
+_HOST = _text("host", "Host of the device in a run over several (`--on`); null in a run on one machine.")
 _DEVICE = _text("device", "Filter string of the device, such as level_zero:gpu:0.", required=True)
 _DEVICE_CLASS = _text("device_class", f"{' or '.join(DeviceClass)}.", required=True)
-_PLACE = (_DEVICE, _DEVICE_CLASS)
+_PLACE = (_HOST, _DEVICE, _DEVICE_CLASS)
 _METRIC = _text("metric", f"Which time of a sample counts: {', '.join(Metric)}.", required=True)
 _STATUS = _text("status", f"{', '.join(Status)}.", required=True)
 _REASON = _text("reason", "Why the status is not ok, in one line.")
 _STATE = _text("state", "hot or cold; null when nothing was sampled.")
 _CASE_ID = _text(
     "case_id",
-    "Readable key: pattern/variant/preset/name=value;.../device_class, with axes and sizes that are not the preset's.",
+    "Readable key: pattern/variant/preset/name=value;.../device_class, with axes and sizes that are not the preset's; "
+    "of what a run over several hosts has measured, @host/device follows.",
     required=True,
 )
 _SAMPLE = _count("sample", "Number of the sample, unique and increasing in a run.", required=True)
@@ -95,6 +97,7 @@ _ROOF_FRACTION = _number(
 )
 
 DEVICES: Final = (
+    _HOST,
     _DEVICE,
     _text("name", "Name that the driver gives."),
     _text("vendor", "Vendor that the driver gives."),
@@ -381,8 +384,8 @@ COMPARISONS: Final = (
     _DEVICE_CLASS,
     _STATE,
     _METRIC,
-    _text("before_device", "Name and driver version of the device in the first run."),
-    _text("after_device", "Name and driver version of the device in the second run."),
+    _text("before_device", "Name and driver version of the device in the first run, and its host where that is known."),
+    _text("after_device", "Name and driver version of the device in the second run, and its host where that is known."),
     _count("before_n", "Samples that count, valid and checked, in the first run.", required=True),
     _count("after_n", "Samples that count, valid and checked, in the second run.", required=True),
     _number("before_ns", "Median in the first run.", "ns"),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from math import prod
 from typing import Any, Final
 
+from harness.analysis.rows import Place, by_place, place, rows
 from harness.gpu_model.gpu_parameters import GpuError, GpuParameters
 from harness.gpu_model.gpus import gpu_of_device
 from harness.gpu_model.occupancy import LaunchShape, UnsupportedLaunch, drivers_work_group, occupancy_of
@@ -25,7 +26,7 @@ def occupancies(run: Run) -> dict[tuple[str, ...], str]:
     """
     known = {name: gpu for name, gpu in _gpus(run).items() if gpu is not None}
     words = {
-        key_of(case): _words(case["kernels"], known[case["device"]]) for case in _cases(run) if case["device"] in known
+        key_of(case): _words(case["kernels"], known[place(case)]) for case in rows(run.cases) if place(case) in known
     }
     return {key: text for key, text in words.items() if text}
 
@@ -35,13 +36,9 @@ def key_of(row: Mapping[Any, Any], variant: str = "") -> tuple[str, ...]:
     return tuple(str({**row, "variant": variant or row["variant"]}[name]) for name in KEY)
 
 
-def _cases(run: Run) -> list[dict[Any, Any]]:
-    return list(run.cases.to_dict("records"))
-
-
-def _gpus(run: Run) -> dict[str, GpuParameters | None]:
+def _gpus(run: Run) -> dict[Place, GpuParameters | None]:
     devices = run.devices[run.devices["device_class"] == DeviceClass.GPU]
-    return {row["device"]: _gpu(row) for row in devices.to_dict("records")}
+    return {key: _gpu(row) for key, row in by_place(devices).items()}
 
 
 def _gpu(device: Mapping[Any, Any]) -> GpuParameters | None:

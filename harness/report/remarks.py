@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
 import pandas as pd
 
@@ -58,8 +59,8 @@ def above_roofs_line(run: Run) -> str:
 
 def disturbed_line(run: Run) -> str:
     """Which roofs were measured while others used the machine, in one line; empty when none was."""
-    names = None if run.devices.empty else run.devices.iloc[0]["roofs_disturbed"]
-    if pd.isna(names) or not names:
+    names = _by_host(run, lambda device: device["roofs_disturbed"])
+    if not names:
         return ""
     return (
         f"roofs were measured on a busy machine and may be too low: {names}; 'xebench roofline --refresh' on a quiet "
@@ -69,8 +70,15 @@ def disturbed_line(run: Run) -> str:
 
 def noise_line(run: Run) -> str:
     """The instrument's own error in this run, in one line; empty if it was not measured."""
-    error = None if run.devices.empty else noise_floor({str(k): v for k, v in run.devices.iloc[-1].items()})
+    error = _by_host(run, lambda device: noise_floor({str(k): v for k, v in device.items()}))
     return f"noise floor: {error}" if error else ""
+
+
+def _by_host(run: Run, words: Callable[[dict[Any, Any]], Any]) -> str:
+    """What is said of each device, with its host where there is one to name; empty when nothing is said of any."""
+    said = [(device["host"], words(device)) for device in run.devices.to_dict("records")]
+    known = [(host, what) for host, what in said if not pd.isna(what) and what]
+    return "; ".join(what if pd.isna(host) else f"{host}: {what}" for host, what in known)
 
 
 def flag_line(run: Run) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Final
@@ -92,14 +92,22 @@ def result_rows(run: Run) -> list[ResultRow]:
     """The rows of a run by chapter, pattern and axes; each group begins with its baseline."""
     rows: list[ResultRow] = []
     known, on_several_queues = occupancies(run), _on_several_queues(run)
+    several_hosts = run.devices["host"].nunique() > 1
     for _, group in groupby(sorted_pairs(run), key=_point):
         pairs = list(group)
         baseline = _baseline_row(run, pairs)
         family = [baseline, *(_row(pair, baseline.variant) for pair in pairs)]
         summaries = _family_of(run, pairs[0])
         family = _with_copies(_with_overlap(family, summaries, on_several_queues), summaries)
+        family = [replace(row, axes=_with_host(row.axes, pairs[0])) for row in family] if several_hosts else family
         rows += _with_occupancy(family, [known.get(key_of(pairs[0], row.variant), "") for row in family])
     return rows
+
+
+def _with_host(axes: str, pair: dict[Any, Any]) -> str:
+    """The point of a family, with the host that it was measured on."""
+    host = f"on {pair['host']}" if text(pair["host"]) else ""
+    return ", ".join(filter(None, [axes, host]))
 
 
 def _on_several_queues(run: Run) -> frozenset[str]:
@@ -277,11 +285,15 @@ def _caches(levels: Any) -> str:
 
 
 def device_line(run: Run) -> str:
-    """The device and its roofs in one line."""
+    """The devices and their roofs in one line."""
     if run.devices.empty:
         return "no device was recorded"
-    device = run.devices.iloc[0]
+    return "; ".join(_device_line(device) for device in run.devices.to_dict("records"))
+
+
+def _device_line(device: Mapping[Any, Any]) -> str:
     roofs = units.roofs({roof: number(device[roof.column]) for roof in Roof})
     roof = f"; measured roofs {roofs}{_caches(device['bandwidth_levels'])}" if roofs else ""
     what = f"{device['device']}, class {device['device_class']}, driver {device['driver_version']}"
-    return f"{device['name']} ({what}){roof}"
+    host = f"{device['host']}: " if text(device["host"]) else ""
+    return f"{host}{device['name']} ({what}){roof}"

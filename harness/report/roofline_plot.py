@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import pandas as pd
 
 from harness.analysis import points
+from harness.analysis.rows import Place, Row, by_place, place, rows
 from harness.records import Run
 from harness.report import units
 from harness.report.result_rows import number
@@ -61,20 +62,23 @@ class Plot:
 
 
 def plots(run: Run) -> list[Plot]:
-    """A plot for each kind of operation that has a roof and a case with bytes, operations and a time."""
-    if run.devices.empty:
-        return []
-    device = run.devices.iloc[0]
+    """A plot for each device and kind of operation that has a roof and a case with bytes, operations and a time."""
+    return [plot for key, device in by_place(run.devices).items() for plot in _plots(run, key, device)]
+
+
+def _plots(run: Run, where: Place, device: Row) -> list[Plot]:
     bandwidth = number(device[Roof.BANDWIDTH.column])
     work = run.cases[["case_id", "bytes_moved", "operations", "operation_kind"]]
-    right = run.summaries[run.summaries["status"] == Status.OK]
+    here = pd.Series([place(row) == where for row in rows(run.summaries)], index=run.summaries.index, dtype=bool)
+    right = run.summaries[here & (run.summaries["status"] == Status.OK)]
     placed = right.merge(work, on="case_id").dropna(subset=["bytes_moved", "operations", "median_ns"])
     result = []
     for kind, roof in RATE_ROOFS.items():
         rate = number(device[roof.column])
         cases = placed[placed["operation_kind"] == kind].to_dict("records")
         if bandwidth and rate and cases:
-            result.append(_plot(kind, bandwidth, rate, cases))
+            plot = _plot(kind, bandwidth, rate, cases)
+            result.append(replace(plot, label=f"{where[0]}: {plot.label}") if where[0] else plot)
     return result
 
 

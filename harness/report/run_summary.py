@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -43,9 +43,17 @@ def headline(run: Run) -> str:
 def _device(run: Run) -> str:
     if run.devices.empty:
         return "no device was recorded"
-    device = run.devices.iloc[0]
-    kind = "CPU device" if device["device_class"] == DeviceClass.CPU else "GPU"
-    return f"{device['name']}, {kind}"
+    hosts: dict[str, list[str]] = {}
+    for device in run.devices.to_dict("records"):
+        kind = "CPU device" if device["device_class"] == DeviceClass.CPU else "GPU"
+        hosts.setdefault(f"{device['name']}, {kind}", []).append(text(device["host"]))
+    return " and ".join(what + _on_hosts(filter(None, own)) for what, own in hosts.items())
+
+
+def _on_hosts(names: Iterable[str]) -> str:
+    """Where a device is, in a run over several hosts: `` on node1, node2``."""
+    hosts = ", ".join(sorted(set(names)))
+    return f" on {hosts}" if hosts else ""
 
 
 def _duration(run: Run) -> str:
@@ -59,9 +67,7 @@ def _duration(run: Run) -> str:
 
 def _noise(run: Run) -> str:
     """How far a kernel was from itself: ``noise below 0.1 %``, rounded up."""
-    if run.devices.empty:
-        return ""
-    ends = [number(run.devices.iloc[-1][name]) for name in ("aa_low", "aa_high")]
+    ends = [number(end) for name in ("aa_low", "aa_high") for end in run.devices[name]]
     off = max((100 * abs(end - 1) for end in ends if end is not None), default=0.0)
     if not off:
         return ""

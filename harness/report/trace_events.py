@@ -17,7 +17,7 @@ from typing import Any, Final
 import pandas as pd
 
 from harness.analysis import points
-from harness.analysis.rows import Row, rows
+from harness.analysis.rows import Row, by_place, place, rows
 from harness.analysis.times import usable
 from harness.errors import XebenchError
 from harness.records import Run
@@ -84,7 +84,7 @@ def as_json(run: Run, pattern: str) -> str:
     samples = _typical_samples(run, pattern)
     events = [event for sample in samples for event in _events(sample)]
     events.sort(key=lambda event: (event.get("ts", -1.0), _RANKS[event["ph"]], -event.get("dur", 0.0)))
-    device = rows(run.devices)[-1] if len(run.devices) else {}
+    device = by_place(run.devices).get(place(samples[0].case), {})
     return json.dumps(
         {
             "traceEvents": events,
@@ -94,6 +94,7 @@ def as_json(run: Run, pattern: str) -> str:
                 "pattern": pattern,
                 "device": device.get("name"),
                 "driver": device.get("driver_version"),
+                "host": device.get("host"),
             },
         }
     )

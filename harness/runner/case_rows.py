@@ -111,6 +111,7 @@ def fixed_columns(
             "overrides": family.overrides_json(),
             "sizes_from": "; ".join(f"{name}: {reason}" for name, reason in family.size_reasons.items()) or None,
             "environment": json.dumps({**info.environment, **variant.environment}, sort_keys=True),
+            "host": device.get("host"),
             "device": device["device"],
             "device_class": device_class,
             "metric": info.metric,

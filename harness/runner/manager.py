@@ -10,14 +10,13 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from harness.analysis import timestamps
 from harness.analysis.moderation import Prior, prior_of
 from harness.children.worker import WorkerProcess
 from harness.errors import BrokenEnvironment
 from harness.patterns.plan import Family
-from harness.records import RunWriter
 from harness.records.checks import Check
 from harness.runner import messages
 from harness.runner.case_rows import ENDED_BEFORE, NOT_MEASURED, CaseResult, fixed_columns
@@ -41,6 +40,16 @@ _SHARE_OF_BUDGET: Final = "this family's share of the budget for the run"
 
 # What a variant's last check in a visit says of its samples, by the status that it leaves. Other ends are no check.
 _CHECK_RESULTS = {Status.OK: CheckResult.PASSED, Status.WRONG: CheckResult.WRONG}
+
+
+class Sink(Protocol):
+    """Takes rows: a run folder (`harness.records.RunWriter`), or who sends them to one."""
+
+    def append(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Take rows of a measured table."""
+
+    def append_checks(self, checks: Iterable[Check]) -> None:
+        """Take checks."""
 
 
 class _BudgetSpent(Exception):
@@ -70,7 +79,7 @@ class Manager:
     """
 
     device: Mapping[str, Any]
-    sink: RunWriter
+    sink: Sink
     _: KW_ONLY
     sampling: Sampling
     timeout_s: float
@@ -111,6 +120,11 @@ class Manager:
         result = CaseResult(reason=reason).columns()
         cases = [fixed for family in families for fixed in self._fixed_columns(family).values()]
         self.sink.append("cases", [{**fixed, **result} for fixed in cases])
+
+    @property
+    def next_sample(self) -> int:
+        """The first number that no sample has."""
+        return self._next_sample
 
     def restore(self, progress: FamilyProgress) -> None:
         """Take over what an earlier session has of a family."""

@@ -25,6 +25,23 @@ from harness.vocabulary import SAMPLED_STATES, StopReason, find_baseline
 IDENTITY: Final = ("device", "name", "driver_version")
 
 
+#: The manifest's entry of a run over a scheduler: the class of its devices, and what its problems are sized by.
+OVER_SCHEDULER: Final = "over_scheduler"
+
+
+def check_same_way(run: Run | None, *, over_scheduler: bool) -> None:
+    """Refuse to go on with a run on one machine over a scheduler, or the other way round: their keys differ.
+
+    Raises:
+        XebenchError: an earlier session went the other way.
+    """
+    if run is None or (OVER_SCHEDULER in run.manifest) == over_scheduler:
+        return
+    if over_scheduler:
+        raise XebenchError(f"{run.path} was begun on one machine: leave out --on, or start a new run with --output")
+    raise XebenchError(f"{run.path} was begun over a scheduler: add --on with the address of one")
+
+
 def recorded_device(run: Run | None) -> dict[str, Any] | None:
     """The row of the device that an earlier run used; None without a run, or when it ended before there was one."""
     return None if run is None or run.devices.empty else rows(run.devices)[-1]

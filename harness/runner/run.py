@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, Final
@@ -12,7 +11,7 @@ import msgspec
 
 from harness import runtime
 from harness.doctor.self_test import selftest
-from harness.errors import NoDevice, RunFolderError, XebenchError, named
+from harness.errors import NoDevice
 from harness.patterns.fit import Room
 from harness.patterns.plan import Family
 from harness.records import Run, RunWriter, load_run, schema
@@ -25,6 +24,7 @@ from harness.runner.device_worker import start_worker
 from harness.runner.family_progress import FamilyProgress
 from harness.runner.manager import Manager
 from harness.runner.resource_limits import RunBudget, host_memory_bytes, parse_memory
+from harness.runner.run_end import RunEnd
 from harness.runner.run_options import Options, Progress
 from harness.runner.stop_signals import Stopped, StoppedEarly, StopSignals, exit_code
 from harness.runner.visiting import Visiting
@@ -59,6 +59,7 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
             if earlier is not None and earlier.complete:
                 progress.say(f"{options.output} holds a complete run: there is nothing to resume")
                 return earlier
+            resume.check_same_way(earlier, over_scheduler=False)
             progress.stage("loading the SYCL runtime")
             device = _choose_device(options, earlier, progress)
             plan = [family.on(device.device_class, device.sub_group_sizes, _room(device)) for family in plan]
@@ -138,35 +139,12 @@ class _PartOfRun:
     lock: DeviceLock | None
     writer: RunWriter
 
+    def __post_init__(self) -> None:
+        self._end = RunEnd(self.writer, self.progress, self.signals)
+
     def run(self) -> Run:
         """Measure, and leave a finished folder however that ends."""
-        try:
-            ended_by = self._measure()
-            self.signals.ignore()
-        except Stopped as stop:
-            ended_by = stop.name
-            self._say_what_is_kept(f"stopped by {stop.name}")
-        except BaseException as error:
-            self.signals.ignore()
-            self._say_what_is_kept("the run failed")
-            with suppress(XebenchError):  # the first error says more
-                self._finish(named(error))
-            raise
-        return self._finish(ended_by)
-
-    def _finish(self, ended_by: str | None) -> Run:
-        try:
-            self.writer.note(ended_by=ended_by)
-            return self.writer.finish("interrupted" if ended_by else "complete")
-        except RunFolderError as error:
-            # a disk that is too full for the tables may have room for the manifest
-            with suppress(RunFolderError):
-                self.writer.note(ended_by=ended_by or named(error), state="interrupted")
-            raise
-
-    def _say_what_is_kept(self, cause: str) -> None:
-        again = f"'xebench run --resume {self.options.output}' goes on"
-        self.progress.say(f"{cause}: what was measured is kept in {self.options.output}; {again}")
+        return self._end.after(self._measure)
 
     def _measure(self) -> str | None:
         """Why it ended before the plan did; None when it did not."""
@@ -234,19 +212,19 @@ class _PartOfRun:
         spent = f"the budget of {self.budget.seconds:g} s for the run is spent" if self.budget.seconds else ""
         manager.announce(unvisited.never, f"not measured: {spent}")
         if unvisited.cut_off and manager.worker_was_killed:
-            self._say_what_is_kept("a worker was killed from outside")
+            self._end.say_what_is_kept("a worker was killed from outside")
             return WORKER_KILLED
         lacking = len(unvisited.never) + unvisited.cut_off
         if not lacking and not unvisited.wide:
             return None
         if unvisited.cut_off and not unvisited.never and self.budget.left_s() > 0:
-            self._say_what_is_kept(
+            self._end.say_what_is_kept(
                 f"the budget of {self.budget.seconds:g} s for the run was too small for some families"
             )
         elif lacking:
-            self._say_what_is_kept(f"{spent}, and {_families(lacking)} not measured")
+            self._end.say_what_is_kept(f"{spent}, and {_families(lacking)} not measured")
         else:
-            self._say_what_is_kept(f"{spent}, and {_families(unvisited.wide)} less precise than was asked for")
+            self._end.say_what_is_kept(f"{spent}, and {_families(unvisited.wide)} less precise than was asked for")
         return RUN_BUDGET
 
     def _tell_of_other_run(self, run: OtherRun) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from harness.analysis import times
-from harness.analysis.rows import Row, rows
+from harness.analysis.rows import Row, by_place, place, rows
 from harness.analysis.statistics import Floats
 from harness.records import Run
 from harness.report.remarks import failures
@@ -28,12 +28,12 @@ _ANSWER: Final = ("answer", "claim", "outcome", "speedup", "speedup_low", "speed
 
 def render(run: Run) -> str:
     """A benchmark for every case and state that has samples that count; the others are named with their reasons."""
-    devices = {row["device"]: row for row in rows(run.devices)}
+    devices = by_place(run.devices)
     answers = rows(run.pairs)
     samples = dict(iter(times.usable(run.cases, run.samples).groupby(["case_id", "state"])))
     states = times.states_of(run.samples)
     benchmarks = [
-        _benchmark(case, state, samples[key]["time_ns"].to_numpy(), devices.get(case["device"], {}), answers)
+        _benchmark(case, state, samples[key]["time_ns"].to_numpy(), devices.get(place(case), {}), answers)
         for case in rows(run.cases)
         for state in times.in_order(states.get(case["case_id"], ()))
         if case["status"] == "ok" and (key := (case["case_id"], state)) in samples
@@ -115,7 +115,7 @@ def statistics(seconds: Floats) -> dict[str, Any]:
 
 
 def _is_of(pair: Row, case: Row, state: str | None) -> bool:
-    keys = ("pattern", "variant", "preset", "axes", "sizes", "device")
+    keys = ("pattern", "variant", "preset", "axes", "sizes", "host", "device")
     return pair["state"] == state and all(pair[key] == case[key] for key in keys)
 
 
@@ -139,7 +139,7 @@ def _machine(run: Run) -> dict[str, Any]:
         "python_version": run.manifest.get("python"),
         "cpu": {"brand_raw": machine.get("cpu_model"), "count": machine.get("logical_cores")},
         "devices": [
-            {name: row[name] for name in ("device", "name", "device_class", "driver_version")}
+            {name: row[name] for name in ("host", "device", "name", "device_class", "driver_version")}
             for row in rows(run.devices)
         ],
         "packages": run.manifest.get("packages"),
