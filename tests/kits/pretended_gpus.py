@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,8 +31,15 @@ ROOT: Final = Path(os.environ.get("INTEL_ROOT") or "/var/cache/xebench/ocloc-cur
 #: Slices, sub-slices and vector engines of each, as ``HardwareInfoOverride`` takes them.
 GPUS: Final = {"dg2": "8x4x16", "tgllp": "1x6x16", "pvc": "8x8x8", "bmg": "5x4x8"}
 
-#: A stack of this one is small enough to have several.
-SMALL_PVC: Final = {"HardwareInfoOverride": "2x4x8"}
+#: Makes one of them small enough for several.
+SMALL_STACKS: Final = {"HardwareInfoOverride": "2x4x8"}
+
+#: Variants that are made to be refused, and how.
+REFUSED: Final = {
+    "barrier_work_group/beyond_the_limit": "UnsupportedByDevice: ",
+    "slm_too_large/more_than_there_is": "UnsupportedByDevice: ",
+    "random_numbers/rand_in_kernel": "unexpected KernelCompileError: ",
+}
 
 #: One process tries all patterns on a GPU: 30 s, and several times as much on a busy machine.
 TIMEOUT_S: Final = 900
@@ -84,9 +92,7 @@ class Driver:
             check=False,
         )
 
-    def tell(
-        self, gpu: str, folder: Path, script: str, *arguments: str, more: Mapping[str, str] | None = None
-    ) -> Any:
+    def tell(self, gpu: str, folder: Path, script: str, *arguments: str, more: Mapping[str, str] | None = None) -> Any:
         """What a script of ``tests/no_hardware`` prints as its last line of JSON."""
         done = self.run(gpu, folder, HERE / "no_hardware" / script, *arguments, more=more)
         assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
@@ -162,9 +168,36 @@ class Tried:
     ends: list[str]
     without: list[dict[str, str]]
 
-    def of(self, kind: str) -> dict[str, str]:
-        """The outcomes that begin so."""
-        return {name: text for name, text in self.outcomes.items() if text.startswith(kind)}
+    @property
+    def submitted(self) -> dict[str, str]:
+        """The variants whose commands the driver took."""
+        return {name: text for name, text in self.outcomes.items() if text.startswith("submitted ")}
+
+    @property
+    def patterns(self) -> set[str]:
+        """Those of which a variant was submitted."""
+        return {name.partition("/")[0] for name in self.submitted}
+
+    @property
+    def wrong(self) -> dict[str, str]:
+        """The variants that were not submitted, and neither lack something of the device nor claim to be refused."""
+        fine = ("submitted ", "skipped: ", "Unsupported: needs ", *(["NeedsCompiler: "] if is_current() else []))
+        return {
+            name: text
+            for name, text in self.outcomes.items()
+            if not text.startswith(fine) and not text.startswith(REFUSED.get(name, fine))
+        }
+
+    def counts(self) -> str:
+        """Patterns and variants, in a line."""
+        patterns = {name.partition("/")[0] for name in self.outcomes}
+        return (
+            f"{len(self.patterns)} of {len(patterns)} patterns and {len(self.submitted)} of {len(self.outcomes)} variants "
+            f"submitted on {self.device['device']}, not: {dict(Counter(self._reasons()))}"
+        )
+
+    def _reasons(self) -> Iterator[str]:
+        return (text.partition(":")[0] for name, text in self.outcomes.items() if name not in self.submitted)
 
 
 def try_patterns(
