@@ -2,7 +2,7 @@
 
 Two drivers can be told by debug variables to pretend a GPU: the OpenCL driver that this system has installed, and,
 with Level Zero too, the current one in the root that ``make level-zero`` makes. The root's own dynamic linker and
-libraries run this environment's Python, so that no chroot is needed, nor a right.
+libraries run this environment's Python, so that neither a chroot nor rights are needed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -40,6 +40,9 @@ REFUSED: Final = {
     "slm_too_large/more_than_there_is": "UnsupportedByDevice: ",
     "random_numbers/rand_in_kernel": "unexpected KernelCompileError: ",
 }
+
+#: What a variant says of which a library refuses the device.
+OF_LIBRARY: Final = "does not run on this device"
 
 #: One process tries all patterns on a GPU: 30 s, and several times as much on a busy machine.
 TIMEOUT_S: Final = 900
@@ -192,9 +195,18 @@ class Tried:
         """Patterns and variants, in a line."""
         patterns = {name.partition("/")[0] for name in self.outcomes}
         return (
-            f"{len(self.patterns)} of {len(patterns)} patterns and {len(self.submitted)} of {len(self.outcomes)} variants "
+            f"{len(self.patterns)} of {len(patterns)} patterns, {len(self.submitted)} of {len(self.outcomes)} variants "
             f"submitted on {self.device['device']}, not: {dict(Counter(self._reasons()))}"
         )
+
+    def note_crash(self, done: subprocess.CompletedProcess[str], lines: Sequence[Any]) -> None:
+        """A process ended early: at a variant, or at none."""
+        how = f"the process ended with {done.returncode}: {done.stderr.strip()[-600:]}"
+        last = next((line["at"] for line in reversed(lines) if "at" in line), None)
+        if last is None or last in self.outcomes:
+            self.ends.append(how)
+        else:
+            self.outcomes[last] = how
 
     def _reasons(self) -> Iterator[str]:
         return (text.partition(":")[0] for name, text in self.outcomes.items() if name not in self.submitted)
@@ -206,14 +218,16 @@ def try_patterns(
     """Build and submit every variant of pattern files: see ``tests/no_hardware/build_patterns.py``.
 
     A process that crashes or hangs costs one variant: another goes on behind it. Variants with variables of their own
-    run in processes that have them; without them where the driver has no GPU then.
+    run in processes that have them; without them where the driver has no GPU then. oneMKL asks the device something
+    before its first call, and gets what memory held since nothing is computed: what it refuses is tried again by
+    another process.
     """
     tried = Tried({}, {}, [], [])
     paths = [str(file) for file in files]
     environments: list[dict[str, str]] = [{}]
     for own in environments:  # it grows meanwhile
-        variables = {**(more or {}), **own}
-        while True:
+        variables, attempts = {**(more or {}), **own}, 4
+        while len(tried.ends) < 3:
             task = json.dumps({"files": paths, "environment": own, "done": sorted(tried.outcomes)})
             done = driver.run(gpu, folder, HERE / "no_hardware" / "build_patterns.py", more=variables, told=task)
             lines = list(_json_lines(done.stdout))
@@ -223,18 +237,20 @@ def try_patterns(
                 continue
             for line in lines:
                 tried.device.update(line.get("device", {}))
-                tried.outcomes.update(line.get("outcome", {}))
                 environments += [
                     json.loads(each) for each in line.get("environments", ()) if json.loads(each) not in environments
                 ]
-            if done.returncode == 0:
+            outcomes = {name: text for line in lines for name, text in line.get("outcome", {}).items()}
+            tried.outcomes.update(outcomes)
+            refused = [name for name, text in outcomes.items() if OF_LIBRARY in text]
+            if done.returncode == 0 and refused and attempts > 1:
+                attempts -= 1
+                for name in refused:
+                    del tried.outcomes[name]
+            elif done.returncode == 0:
                 break
-            how = f"the process ended with {done.returncode}: {done.stderr.strip()[-600:]}"
-            last = next((line["at"] for line in reversed(lines) if "at" in line), None)
-            if last is None or last in tried.outcomes:
-                tried.ends.append(how)
-                break
-            tried.outcomes[last] = how
+            else:
+                tried.note_crash(done, lines)
     return tried
 
 

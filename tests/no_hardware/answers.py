@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from harness import runtime
@@ -128,31 +128,39 @@ def stacks(device: str) -> list[int]:
 def copies(device: str) -> dict[str, str]:
     """Copies between two devices: in one context, and by way of host memory between contexts of their own."""
     session = Session.on(device)
-    found = {}
-    for context in ("shared", "separate"):
-        try:
-            queues = session.queues_on(2, context=context)
-        except Unsupported as error:
-            return {"missing": str(error)}
-        here, there = (session.alloc(ITEMS, np.float32, queue=queue) for queue in queues)
-        host = np.zeros(ITEMS, np.float32)
+    try:
+        return {
+            **copies_in_one_context(session, session.queues_on(2)),
+            **copies_by_way_of_host(session, session.queues_on(2, context="separate")),
+            "on": session.take_devices() or "",
+        }
+    except Unsupported as error:
+        return {"missing": str(error)}
 
-        def across(queue: Any, target: Any, source: Any, *, wait: bool = True) -> str:
-            return ending(lambda: (session.copy(target, source, queue=queue), session.wait() if wait else None))
 
-        first, second = queues
-        if context == "shared":
-            found["pushed"] = across(first, there, here)
-            found["pulled"] = across(second, there, here)
-            found["chained"] = ending(
-                lambda: session.copy(
-                    here, there, queue=first, depends=[session.launch(plain, kapi.NdRange((ITEMS,), (256,)), there,
-                                                                      queue=second)]
-                ).wait()
-            )  # fmt: skip
-        found[f"to host, {context}"] = across(first, host, here)
-        found[f"from host, {context}"] = across(second, there, host)
-    return found | {"on": session.take_devices() or ""}
+def copies_in_one_context(session: Session, queues: Sequence[Any]) -> dict[str, str]:
+    first, second = queues
+    here, there = (session.alloc(ITEMS, np.float32, queue=queue) for queue in queues)
+
+    def chained() -> None:
+        written = session.launch(plain, kapi.NdRange((ITEMS,), (256,)), there, queue=second)
+        session.copy(here, there, queue=first, depends=[written]).wait()
+
+    return {
+        "pushed": ending(lambda: session.copy(there, here, queue=first).wait()),
+        "pulled": ending(lambda: session.copy(there, here, queue=second).wait()),
+        "chained": ending(chained),
+    }
+
+
+def copies_by_way_of_host(session: Session, queues: Sequence[Any]) -> dict[str, str]:
+    first, second = queues
+    here, there = (session.alloc(ITEMS, np.float32, queue=queue) for queue in queues)
+    host = np.zeros(ITEMS, np.float32)
+    return {
+        "to host": ending(lambda: session.copy(host, here, queue=first).wait()),
+        "from host": ending(lambda: session.copy(there, host, queue=second).wait()),
+    }
 
 
 QUESTIONS = {each.__name__: each for each in (limits, registers, times, devices, copies)}

@@ -1,4 +1,4 @@
-"""Intel's current driver with no hardware behind it, on Level Zero: devices are listed, kernels are built and submitted.
+"""Intel's current driver with no hardware behind it, on Level Zero: devices are listed, kernels built and submitted.
 
 ``make level-zero`` makes the root that the driver comes from, and runs this.
 """
