@@ -46,7 +46,7 @@ def _why_no_times(queue: Any) -> str:
         return "the event has no times: make its queue with enable_profiling"
     device = queue.sycl_device
     return (
-        f"the driver of {device.name.strip()} ({device.backend.name}) gives no times of commands, so that nothing can be "
+        f"the driver of {device.name.strip()} ({device.backend.name}) gives no times of commands, so nothing can be "
         "measured on it: update the driver, or choose another device"
     )
 
