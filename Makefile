@@ -70,6 +70,10 @@ isa: install  ## generated code of the whole suite for Max and Arc, with the ins
 isa-current: install  ## generated code with the current Intel GPU compiler (needs root and debootstrap)
 	PYTHON=$(BIN)/python tools/isa-current.sh
 
+level-zero: install  ## every pattern submitted to Intel GPUs that are not there (needs root and debootstrap)
+	tools/intel-root.sh
+	$(BIN)/python -m pytest tests/no_hardware -rPs -n auto --maxprocesses 4
+
 lint: install  ## ruff, ruff format, mypy, the rooms' imports, codespell
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -87,4 +91,4 @@ lock:  ## both locks again, from pyproject.toml (needs uv)
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help install bench study study-placement roofline-check test docs pack isa isa-current lint lock clean
+.PHONY: help install bench study study-placement roofline-check test docs pack isa isa-current level-zero lint lock clean

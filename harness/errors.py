@@ -10,12 +10,19 @@ _LONGEST: Final = 500
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says, without the lines that libraries add; of a very long line its beginning."""
+    """What an error says, without the lines that libraries add; of a very long line its beginning.
+
+    Lines that end with a colon go on: MKL's errors name the call first.
+    """
     try:
         text = str(error)
     except Exception:
         return "an error that cannot say what it is"
-    line = text.strip().partition("\n")[0].encode(errors="replace").decode()
+    line, _, rest = text.strip().partition("\n")
+    while line.rstrip().endswith(":") and rest:
+        following, _, rest = rest.partition("\n")
+        line = f"{line.rstrip()} {following.strip()}"
+    line = line.encode(errors="replace").decode()
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
 
 

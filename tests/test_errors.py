@@ -29,3 +29,8 @@ def test_an_error_is_one_line(error: BaseException, line: str) -> None:
 def test_a_text_of_megabytes_is_cut() -> None:
     line = first_line(ValueError("x" * 3_000_000))
     assert line.startswith("xxx") and line.endswith("...") and len(line) < 600
+
+
+def test_a_line_that_ends_with_a_colon_goes_on() -> None:
+    assert first_line(RuntimeError("in gemm():\nLevel-Zero error\nOn device x")) == "in gemm(): Level-Zero error"
+    assert first_line(RuntimeError("nothing follows:")) == "nothing follows:"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Make a root with the current Intel GPU compiler of Debian unstable, which needs a newer libc than stable's, and run
-# the guide's claims, the whole suite and the tests of the room with it. Needs root and debootstrap; a minute, 530 MB.
+# With the current Intel GPU compiler, in the root of tools/intel-root.sh: the guide's claims, the whole suite and the
+# tests of the room.
 #
 #   tools/isa-current.sh [ROOT]        ROOT: where it goes, kept for the next time [/var/cache/xebench/ocloc-current]
 set -eu
@@ -10,15 +10,7 @@ python=${PYTHON:-$here/.venv/bin/python}
 claims=$here/harness/pages/data/isa_claims.json
 suite=$here/harness/pages/data/isa_suite.json
 
-if ! ls "$root"/usr/bin/ocloc-* >/dev/null 2>&1; then
-    if [ "$(id -u)" != 0 ] || ! command -v debootstrap >/dev/null; then
-        echo "isa-current: making $root needs root and debootstrap (apt-get install debootstrap)" >&2
-        exit 3
-    fi
-    rm -rf "$root"
-    mkdir -p "$(dirname "$root")"
-    debootstrap --variant=minbase --include=intel-ocloc,libigc2,libigdfcl2 unstable "$root"
-fi
+"$here/tools/intel-root.sh" "$root"
 
 # No chroot: the root's own dynamic linker runs its compiler, so that it sees the files of here.
 program=$(ls "$root"/usr/bin/ocloc-* | tail -n 1)

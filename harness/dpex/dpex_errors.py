@@ -80,4 +80,4 @@ class OptionError(DpexError, ValueError):
 
 
 class ProfilingUnavailable(DpexError, RuntimeError):
-    """The event carries no times because its queue was made without ``enable_profiling``."""
+    """The event carries no times: its queue was made without ``enable_profiling``, or the driver gives none."""

@@ -41,6 +41,16 @@ def _release_finished(wait: bool = False) -> None:
 atexit.register(_release_finished, wait=True)
 
 
+def _why_no_times(queue: Any) -> str:
+    if queue is None or not queue.has_enable_profiling:
+        return "the event has no times: make its queue with enable_profiling"
+    device = queue.sycl_device
+    return (
+        f"the driver of {device.name.strip()} ({device.backend.name}) gives no times of commands, so nothing can be "
+        "measured on it: update the driver, or choose another device"
+    )
+
+
 class DeviceEvent:
     """The event of one command.
 
@@ -88,14 +98,15 @@ class DeviceEvent:
         """Wait, then the times of submission, start and end in ns of the device's clock.
 
         Raises:
-            ProfilingUnavailable: the queue was made without ``enable_profiling``; dpctl answers 0 then.
+            ProfilingUnavailable: dpctl answers 0, since the queue was made without ``enable_profiling``, or the driver
+                gives no times.
         """
         if not self._done:
             self.wait()
         reference = self._reference
         end = dpctl_library.event_end_ns(reference)
         if end == 0:
-            raise ProfilingUnavailable("the event has no times: make its queue with enable_profiling")
+            raise ProfilingUnavailable(_why_no_times(self.queue))
         return dpctl_library.event_submit_ns(reference), dpctl_library.event_start_ns(reference), end
 
     @property

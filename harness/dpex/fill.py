@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from harness.dpex import dpctl_library
+from harness.dpex.clocks import NO_CLOCK, lacks_clock
 from harness.dpex.dpex_errors import ArgumentError, SubmissionError
 from harness.dpex.events import DeviceEvent
 from harness.dpex.signature import as_usm_array
@@ -40,5 +41,6 @@ def fill(queue: Any, array: Any, value: Any) -> DeviceEvent:
     pattern = int(element.reshape(1).view(f"u{target.itemsize}")[0])
     reference = _FILLS[target.itemsize](queue.addressof_ref(), target._pointer, pattern, target.size)
     if not reference:
-        raise SubmissionError("the runtime refused to fill an array; DPCTL_VERBOSITY=error prints why")
+        why = f": {NO_CLOCK}" if lacks_clock(queue) else "; DPCTL_VERBOSITY=error prints why"
+        raise SubmissionError(f"the runtime refused to fill an array{why}")
     return DeviceEvent.own(reference, target)

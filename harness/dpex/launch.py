@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.dpex import dpctl_library
 from harness.dpex.arguments import ArgumentBlock
+from harness.dpex.clocks import NO_CLOCK, lacks_clock
 from harness.dpex.device_kernel import DeviceKernel
 from harness.dpex.dpex_errors import ArgumentError, SubmissionError
 from harness.dpex.events import DeviceEvent
@@ -122,6 +123,8 @@ class PreparedLaunch:
             reference = self._function(*self._call, *_NO_EVENTS)
         if not reference:
             compiled = self.device_kernel.compiled
+            if lacks_clock(self.queue):
+                raise SubmissionError(f"kernel {compiled.name} was not submitted: {NO_CLOCK}")
             doubt = ": are the argument types that are stated those of its code?" if compiled.foreign else ""
             raise SubmissionError(f"kernel {compiled.name} was not submitted{doubt}; DPCTL_VERBOSITY=error prints why")
         return DeviceEvent.own(reference, self._block.keep)

@@ -23,7 +23,8 @@ class Entry:
         same_as: the id of the entry of which this is the same lesson in another chapter; a pattern that names one of
             them covers all.
         kind: ``recorded`` or ``cannot be said``, where a pattern is not the answer.
-        detail: what records it (columns as ``table.column``, commands), or why it cannot be said.
+        detail: what records it (columns as ``table.column``, facts of the manifest, commands), or why it cannot be
+            said.
         stand_in: what comes nearest to a lesson that cannot be said.
     """
 

@@ -27,6 +27,8 @@ class Machine:
         cpu_mhz: ``min``, ``max`` and ``now`` of the first core.
         gpu_mhz: frequencies of each GPU tile, by its place in sysfs (``card0/gt0``), then by name (``RP0``,
             the fused maximum; ``max`` and ``min``, the limits in force; ``act``, the present one).
+        xe_link_power: of each GPU that says so, by its name in sysfs (``card0``): whether its links to other GPUs
+            (Xe Link) are on.
     """
 
     cpu_model: str
@@ -44,6 +46,7 @@ class Machine:
     cpu_governors: tuple[str, ...] = ()
     cpu_mhz: Mapping[str, int] = field(default_factory=dict)
     gpu_mhz: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    xe_link_power: Mapping[str, bool] = field(default_factory=dict)
 
 
 def describe_machine(root: Path = ROOT) -> Machine:
@@ -72,6 +75,7 @@ def describe_machine(root: Path = ROOT) -> Machine:
         cpu_governors=cpu_governors(root),
         cpu_mhz=cpu_frequencies(root),
         gpu_mhz=gpu_frequencies(root),
+        xe_link_power=xe_link_power(root),
     )
 
 
@@ -129,6 +133,12 @@ def gpu_frequencies(root: Path = ROOT) -> dict[str, dict[str, int]]:
     for file in sorted(drm.glob("card*/device/tile*/gt*/freq0/*_freq")):
         add(f"{file.parts[-6]}/{file.parts[-4]}/{file.parts[-3]}", file.name[: -len("_freq")], file)
     return tiles
+
+
+def xe_link_power(root: Path = ROOT) -> dict[str, bool]:
+    """Whether the links between GPUs have power, by card (guide, Switching Xe-link On/Off; driver i915)."""
+    values = {file.parent.name: _number(file) for file in (root / "sys/class/drm").glob("card*/iaf_power_enable")}
+    return {card: bool(value) for card, value in sorted(values.items()) if value is not None}
 
 
 def _number(file: Path) -> int | None:

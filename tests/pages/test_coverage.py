@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 
 import msgspec
@@ -21,6 +22,7 @@ from harness.pages.coverage import (
 from harness.patterns.catalogue import entries
 from harness.patterns.registry import discover
 from harness.records import schema
+from harness.runtime.machine import Machine
 
 DOCS = Path(__file__).parents[2] / "docs"
 INFOS = discover()
@@ -52,6 +54,8 @@ def test_what_is_recorded_is_a_column_or_a_command() -> None:
             command = name.removeprefix("xebench ")
             if command != name:
                 assert command in commands.commands, entry.id
+            elif name.startswith("manifest.machine."):
+                assert name.rpartition(".")[2] in {field.name for field in fields(Machine)}, entry.id
             else:
                 table, column = name.split(".")
                 assert column in schema.columns(table, measured=True), entry.id

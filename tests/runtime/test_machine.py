@@ -26,6 +26,15 @@ def test_gpu_frequencies_of_both_kernel_drivers(tmp_path: Path) -> None:
     }
 
 
+def test_power_of_the_links_between_gpus(tmp_path: Path) -> None:
+    drm = tmp_path / "sys/class/drm"
+    write(drm / "card1/iaf_power_enable", "0\n")
+    write(drm / "card0/iaf_power_enable", "1\n")
+    write(drm / "card2/iaf_power_enable", "unreadable\n")
+    assert machine.xe_link_power(tmp_path) == {"card0": True, "card1": False}
+    assert machine.xe_link_power(tmp_path / "nowhere") == {}
+
+
 def test_cpu_frequencies_and_governors(tmp_path: Path) -> None:
     cpu = tmp_path / "sys/devices/system/cpu"
     write(cpu / "cpu0/cpufreq/scaling_governor", "powersave\n")
@@ -41,6 +50,7 @@ def test_a_host_that_says_nothing(tmp_path: Path) -> None:
     assert facts.cpu_governors == ()
     assert facts.cpu_mhz == {}
     assert facts.gpu_mhz == {}
+    assert facts.xe_link_power == {}
     assert facts.operating_system
 
 

@@ -15,8 +15,8 @@ from numba_dpex.core.utils.call_kernel_builder import KernelLaunchIRBuilder
 
 BUILD_FAILED = "the device compiler could not build the kernel (DPCTL_VERBOSITY=error prints its reason)"
 SUBMISSION_FAILED = (
-    "the kernel was not submitted: work-group, local memory or arguments that the device refuses "
-    "(DPCTL_VERBOSITY=error prints its reason)"
+    "the kernel was not submitted: work-group, local memory or arguments that the device refuses, "
+    "or profiling with a driver that has no clock (DPCTL_VERBOSITY=error prints its reason)"
 )
 
 

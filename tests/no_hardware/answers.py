@@ -1,0 +1,169 @@
+"""Answers of a process with pretended GPUs, as JSON: ``python answers.py QUESTION DEVICE``, a function of this file."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from harness import runtime
+
+runtime.load()
+
+import dpctl  # noqa: E402
+import numpy as np  # noqa: E402
+
+from harness import kernel  # noqa: E402
+from harness import kernel_api as kapi  # noqa: E402
+from harness.errors import Unsupported  # noqa: E402
+from harness.runtime.devices import list_devices, open_device, select_device  # noqa: E402
+from harness.session.session import Session  # noqa: E402
+
+ITEMS = 1 << 14
+
+
+@kernel
+def plain(item: kapi.NdItem, y):
+    y[item.get_global_id(0)] = np.float32(1)
+
+
+@kernel
+def with_local(item: kapi.NdItem, y, slm):
+    slm[item.get_local_id(0)] = np.float32(1)
+    y[item.get_global_id(0)] = slm[0]
+
+
+@kernel(sub_group_size=64)
+def sixty_four(item: kapi.NdItem, y):
+    y[item.get_global_id(0)] = np.float32(1)
+
+
+@kernel
+def in_double(item: kapi.NdItem, y):
+    y[item.get_global_id(0)] = np.float32(np.float64(y[0]) * np.float64(1.1))
+
+
+@kernel(large_grf=True)
+def with_many_registers(item: kapi.NdItem, y):
+    y[item.get_global_id(0)] = np.float32(2)
+
+
+def ending(function: Callable[[], Any]) -> str:
+    """``submitted``, or the error."""
+    try:
+        function()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return "submitted"
+
+
+def launching(session: Session, asked: Any, group: int, *more: Any) -> str:
+    y = session.alloc(ITEMS, np.float32)
+
+    def launch() -> None:
+        session.launch(asked, kapi.NdRange((ITEMS,), (group,)), y, *more)
+        session.wait()
+
+    return ending(launch)
+
+
+def limits(device: str) -> dict[str, str]:
+    """Launches at, and beyond, the limits of a device."""
+    session = Session.on(device)
+    return {
+        "fits": launching(session, plain, 512),
+        "work_group": launching(session, plain, 2048),
+        "local_memory": launching(session, with_local, 64, kapi.LocalAccessor(64 * 1024, np.float32)),
+        "sub_group": launching(session, sixty_four, 64),
+        "fp64": launching(session, in_double, 64),
+    }
+
+
+def registers(device: str) -> dict[str, str]:
+    """Kernels with each register file; the compiler's dump tells what became of it."""
+    session = Session.on(device)
+    return {
+        "default": launching(session, plain, 256),
+        "large": launching(session, with_many_registers, 256),
+    }
+
+
+def times(device: str) -> dict[str, str]:
+    """Samples of each kind of command, which ask for times."""
+    session = Session.on(device)
+    y, host = session.alloc(ITEMS, np.float32), np.zeros(ITEMS, np.float32)
+    samples = {
+        "kernel": lambda: session.launch(plain, kapi.NdRange((ITEMS,), (256,)), y),
+        "copy": lambda: session.copy(y, host),
+        "fill": lambda: session.fill(y, 0),
+        "barrier": session.barrier,
+    }
+    return {name: ending(lambda sample=sample: session.measure(sample)) for name, sample in samples.items()}
+
+
+def devices(device: str) -> dict[str, Any]:
+    """Every device in order with its stacks, and those that are chosen."""
+    listed = list_devices()
+    return {
+        "listed": [each.device for each in listed],
+        "units": {each.device: each.compute_units for each in listed},
+        "memory": {each.device: each.global_memory_bytes for each in listed},
+        "stacks": {each.device: stacks(each.device) for each in listed if each.device_class == "gpu"},
+        "auto": select_device("auto").device.device,
+        "gpu": select_device("gpu").device.device,
+        "asked": select_device(device).device.device,
+    }
+
+
+def stacks(device: str) -> list[int]:
+    """Compute units of each stack; none where it is not divided."""
+    opened = open_device(device)
+    try:
+        return [part.max_compute_units for part in opened.create_sub_devices(partition="numa")]
+    except dpctl.SyclSubDeviceCreationError:
+        return []
+
+
+def copies(device: str) -> dict[str, str]:
+    """Copies between two devices: in one context, and by way of host memory between contexts of their own."""
+    session = Session.on(device)
+    try:
+        return {
+            **copies_in_one_context(session, session.queues_on(2)),
+            **copies_by_way_of_host(session, session.queues_on(2, context="separate")),
+            "on": session.take_devices() or "",
+        }
+    except Unsupported as error:
+        return {"missing": str(error)}
+
+
+def copies_in_one_context(session: Session, queues: Sequence[Any]) -> dict[str, str]:
+    first, second = queues
+    here, there = (session.alloc(ITEMS, np.float32, queue=queue) for queue in queues)
+
+    def chained() -> None:
+        written = session.launch(plain, kapi.NdRange((ITEMS,), (256,)), there, queue=second)
+        session.copy(here, there, queue=first, depends=[written]).wait()
+
+    return {
+        "pushed": ending(lambda: session.copy(there, here, queue=first).wait()),
+        "pulled": ending(lambda: session.copy(there, here, queue=second).wait()),
+        "chained": ending(chained),
+    }
+
+
+def copies_by_way_of_host(session: Session, queues: Sequence[Any]) -> dict[str, str]:
+    first, second = queues
+    here, there = (session.alloc(ITEMS, np.float32, queue=queue) for queue in queues)
+    host = np.zeros(ITEMS, np.float32)
+    return {
+        "to host": ending(lambda: session.copy(host, here, queue=first).wait()),
+        "from host": ending(lambda: session.copy(there, host, queue=second).wait()),
+    }
+
+
+QUESTIONS = {each.__name__: each for each in (limits, registers, times, devices, copies)}
+
+if __name__ == "__main__":
+    print("\n" + json.dumps(QUESTIONS[sys.argv[1]](sys.argv[2])))

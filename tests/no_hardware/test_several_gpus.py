@@ -1,0 +1,127 @@
+"""Two GPUs, and two stacks of one, that are not there: how they are listed, and whether work is taken by each.
+
+The driver is that of `test_level_zero`.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from pretended_gpus import SMALL_STACKS, Driver, Tried, current_driver, try_patterns
+
+from harness.patterns.registry import builtin_files
+
+TWO_GPUS = {**SMALL_STACKS, "CreateMultipleRootDevices": "2"}
+TWO_STACKS = {**SMALL_STACKS, "CreateMultipleSubDevices": "2"}
+FLAT, COMPOSITE, COMBINED = ({"ZE_FLAT_DEVICE_HIERARCHY": name} for name in ("FLAT", "COMPOSITE", "COMBINED"))
+STACK, GPU = 64, 128  # vector engines
+
+#: Variables, compute units of each device that is listed, and those of the stacks of each.
+LISTED = {
+    "two GPUs": (TWO_GPUS, [STACK, STACK], [[], []]),
+    "two stacks, by default": (TWO_STACKS, [STACK, STACK], [[], []]),
+    "two stacks, flat": (TWO_STACKS | FLAT, [STACK, STACK], [[], []]),
+    "two stacks, combined": (TWO_STACKS | COMBINED, [STACK, STACK], [[], []]),
+    "two stacks, composite": (TWO_STACKS | COMPOSITE, [GPU], [[STACK, STACK]]),
+    "two of two, flat": (TWO_GPUS | TWO_STACKS, [STACK] * 4, [[]] * 4),
+    "two of two, composite": (TWO_GPUS | TWO_STACKS | COMPOSITE, [GPU, GPU], [[STACK, STACK]] * 2),
+    "second and fourth of four": (TWO_GPUS | TWO_STACKS | {"ZE_AFFINITY_MASK": "1,3"}, [STACK] * 2, [[]] * 2),
+    "second GPU": (TWO_GPUS | TWO_STACKS | COMPOSITE | {"ZE_AFFINITY_MASK": "1"}, [GPU], [[STACK, STACK]]),
+    "a stack and a GPU": (
+        TWO_GPUS | TWO_STACKS | COMPOSITE | {"ZE_AFFINITY_MASK": "0.1,1"},
+        [STACK, GPU],
+        [[], [STACK, STACK]],
+    ),
+}
+
+#: Variables, and on what patterns for several devices run then.
+SEVERAL = {
+    "two GPUs": (TWO_GPUS, "2 devices: 64 and 64 compute units"),
+    "two stacks, flat": (TWO_STACKS, "2 devices: 64 and 64 compute units"),
+    "two stacks, composite": (
+        TWO_STACKS | COMPOSITE,
+        "2 sub-devices of level_zero:gpu:0 by affinity domain: 64 and 64 compute units",
+    ),
+    "two of two, composite": (TWO_GPUS | TWO_STACKS | COMPOSITE, "2 devices: 128 and 128 compute units"),
+}
+
+# These divide the work by measured speed, and this driver gives no times.
+BY_SPEED = {"streams_over_devices/streams_by_speed", "vector_add_devices/parts_by_speed"}
+# oneMKL's kernels were seen to be built for a second device in some processes, and not in others.
+ONEMKL = {"matmul_devices/library_on_one_device", "matmul_devices/library_on_one_after_another"}
+
+# These ask for the composite hierarchy themselves.
+OF_STACKS = {"implicit_scaling_launch", "implicit_scaling_copies"}
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Driver:
+    return current_driver(tmp_path_factory.mktemp("driver"))
+
+
+@pytest.mark.parametrize("case", LISTED)
+def test_hierarchy_and_affinity_decide_what_is_listed(driver: Driver, case: str, tmp_path: Path) -> None:
+    variables, units, stacks = LISTED[case]
+    last = f"level_zero:gpu:{len(units) - 1}"
+    found = driver.tell("pvc", tmp_path, "answers.py", "devices", last, more=variables)
+    listed = [name for name in found["listed"] if name.startswith("level_zero")]
+    assert listed == [f"level_zero:gpu:{number}" for number in range(len(units))] == found["listed"][: len(units)]
+    assert [found["units"][name] for name in listed] == units
+    assert [found["stacks"][name] for name in listed] == stacks
+    assert (found["auto"], found["asked"]) == ("level_zero:gpu:0", last)
+
+
+def test_stacks_share_the_memory_of_their_gpu(driver: Driver, tmp_path: Path) -> None:
+    flat, composite = (
+        driver.tell("pvc", tmp_path, "answers.py", "devices", "level_zero:gpu:0", more=TWO_STACKS | each)["memory"]
+        for each in (FLAT, COMPOSITE)
+    )
+    assert flat["level_zero:gpu:0"] == flat["level_zero:gpu:1"] == composite["level_zero:gpu:0"] // 2
+
+
+@pytest.fixture(scope="module", params=SEVERAL)
+def case(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+@pytest.fixture(scope="module")
+def tried(driver: Driver, case: str, tmp_path_factory: pytest.TempPathFactory) -> Tried:
+    """The patterns for several devices, and those with variables of their own."""
+    files = [file for file in builtin_files() if re.search(r"queues_on|environment=", file.read_text(encoding="utf-8"))]
+    return try_patterns(driver, "pvc", tmp_path_factory.mktemp("several"), files, SEVERAL[case][0])
+
+
+def test_patterns_for_several_devices_are_submitted_to_each(tried: Tried, case: str) -> None:
+    print(tried.counts())
+    _, words = SEVERAL[case]
+    assert set(tried.wrong) - ONEMKL == BY_SPEED
+    assert all("gives no times of commands" in tried.wrong[name] for name in BY_SPEED)
+    assert all("does not run on this device" in tried.wrong[name] for name in ONEMKL & set(tried.wrong))
+    without = {name.partition("/")[0] for name in tried.outcomes} - tried.patterns
+    assert without == (OF_STACKS if case == "two GPUs" else set())
+    assert tried.submitted["vector_add_devices/equal_parts"] == f"submitted 2 on {words}"
+    assert not tried.ends
+
+
+def test_affinity_domains_are_the_stacks(tried: Tried, case: str) -> None:
+    by_domain = {name for name, text in tried.submitted.items() if "by affinity domain: 64 and 64" in text}
+    by_domain = {name for name in by_domain if name.partition("/")[0] not in OF_STACKS}
+    assert bool(by_domain) == ("composite" in case)
+    if by_domain:
+        assert {"explicit_subdevice_triad/every_sub_device", "context_schemes/context_for_each_sub_device"} <= set(
+            by_domain
+        )
+
+
+@pytest.mark.compiler
+def test_copies_between_devices(driver: Driver, case: str, tmp_path: Path) -> None:
+    variables, words = SEVERAL[case]
+    found = driver.tell("pvc", tmp_path, "answers.py", "copies", "level_zero:gpu:0", more=variables)
+    assert found.pop("on") == words
+    assert set(found.values()) == {"submitted"}
+    assert set(found) == {"pushed", "pulled", "chained", "to host", "from host"}
