@@ -13,7 +13,7 @@ pattern = Pattern(
     lesson="The less a context comprises, the faster it is: a stack, several stacks, a card, several cards.",
     presets={
         "smoke": {"n": (1 << 12, 4093), "rounds": 2},
-        "default": {"n": {"cpu": 1 << 18, "gpu": 1 << 24}, "rounds": {"cpu": 16, "gpu": 128}},
+        "default": {"n": {"cpu": 1 << 20, "gpu": 1 << 24}, "rounds": {"cpu": 8, "gpu": 128}},
         "guide": {"n": 1 << 27, "rounds": 10},  # the guide names no size
     },
     axes={"devices": (2,)},

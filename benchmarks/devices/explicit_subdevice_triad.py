@@ -15,7 +15,7 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 12, 4093), "rounds": 2},
         # so many rounds that the way of the result to the host weighs little
-        "default": {"n": {"cpu": 1 << 18, "gpu": 1 << 24}, "rounds": {"cpu": 16, "gpu": 128}},
+        "default": {"n": {"cpu": 1 << 20, "gpu": 1 << 24}, "rounds": {"cpu": 8, "gpu": 128}},
         "guide": {"n": 8_000_000 * 32, "rounds": 10},  # in the guide 200 rounds, or 10, of 64-bit numbers
     },
     axes={"devices": (2,)},
