@@ -67,14 +67,15 @@ def markdown(infos: Sequence[PatternInfo]) -> str:
     patterns = patterns_by_entry(infos)
     rows = [(entry.id, entry.name, entry.guide, kind(entry, patterns), _by(entry, patterns)) for entry in entries()]
     counted = Counter((entry.program, kind(entry, patterns)) for entry in entries())
-    counts = [(words, *(counted[program, each] for each in KINDS)) for program, words in PROGRAMS.items()]
+    kinds = [each for each in KINDS if any(counted[program, each] for program in PROGRAMS)]
+    counts = [(words, *(counted[program, each] for each in kinds)) for program, words in PROGRAMS.items()]
     return (
         fill(
             "harness.pages",
             "coverage.md.j2",
             entries=len(rows),
             patterns=len(infos),
-            counts=table(("lessons", *KINDS), counts, right=range(1, 1 + len(KINDS))),
+            counts=table(("lessons", *kinds), counts, right=range(1, 1 + len(kinds))),
             table=table(("entry", "name", "guide", "answered by", ""), rows),
         )
         + "\n"
