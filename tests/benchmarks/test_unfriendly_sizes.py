@@ -19,7 +19,8 @@ INFOS = {info.name: info for info in discover()}
 #: Patterns without a size that could be unfriendly, and why.
 WITHOUT = {
     "dispatch_routes": "its number is of launches of one work-item",
-    "kernel_launch_latency": "likewise",
+    "implicit_scaling_launch": "its number is of launches of two work-groups",
+    "kernel_launch_latency": "its number is of launches of one work-item",
     "memory_latency_levels": "its ring's places are multiples of one another",
     "partial_subgroups": "its work-groups are of odd sizes",
 }

@@ -17,6 +17,7 @@ from harness.patterns.registry import builtin_files
 OF_SEVERAL = {
     *("axpy_devices", "matmul_devices", "streams_over_devices", "vector_add_devices"),
     *("implicit_scaling_launch", "implicit_scaling_copies"),
+    *("allreduce_by_kernels", "copy_between_devices", "mpi_pinning"),
 }
 LIMITS = {"dg2": (512, "8,16,32", 64), "pvc": (512, "16,32", 128), "bmg": (160, "16,32", 128)}
 
