@@ -43,6 +43,8 @@ event_submit_ns = bind("DPCTLEvent_GetProfilingInfoSubmit", ctypes.c_uint64, _RE
 event_start_ns = bind("DPCTLEvent_GetProfilingInfoStart", ctypes.c_uint64, _REF)
 event_end_ns = bind("DPCTLEvent_GetProfilingInfoEnd", ctypes.c_uint64, _REF)
 
+free_with_queue = bind("DPCTLfree_with_queue", None, _REF, _REF)
+
 STATUS_COMPLETE = 3
 """``DPCTLSyclEventStatusType``: the command has finished."""
 

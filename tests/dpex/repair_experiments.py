@@ -168,6 +168,28 @@ def host_copy():
     return [dpt.asnumpy(x).tolist(), dpnp.asnumpy(y).tolist(), dpt.asnumpy(strided).tolist()]
 
 
+class DerivedQueue(dpctl.SyclQueue):
+    pass
+
+
+def freed_memory():
+    queue = DerivedQueue(QUEUE.sycl_context, QUEUE.sycl_device)
+    places = {}
+    for kind in ("device", "shared", "host"):
+        for make in (dpt.empty, dpnp.empty):
+            found = set()
+            for _ in range(20):
+                x = make(1 << 20, dtype="u1", usm_type=kind, sycl_queue=queue)
+                found.add(dpnp.get_usm_ndarray(x).usm_data._pointer)
+                del x
+            places[f"{kind} {make.__module__.partition('.')[0]}"] = len(found)
+    of_another = dpctl.memory.MemoryUSMShared(
+        dpt.ones(1 << 20, dtype="u1", usm_type="shared", sycl_queue=queue).usm_data
+    )
+    dpt.zeros(1 << 20, dtype="u1", usm_type="shared", sycl_queue=queue)
+    return places, of_another.copy_to_host()[:2].tolist()
+
+
 def repeated_definitions():
     definitions = dpex_kernel_target.target_context._defns[operator.add].versions
     x = dpt.zeros(4, dtype="f4", sycl_queue=QUEUE)

@@ -27,6 +27,7 @@ EXPERIMENTS = (
     "half_arrays",
     "swallowed_errors",
     "host_copy",
+    "freed_memory",
     "repeated_definitions",
 )
 
@@ -102,6 +103,13 @@ def test_host_copy(plain: dict[str, Any], repaired: dict[str, Any]) -> None:
     right = [[[3, 7, 7, 7], [0, 7, 2, 7]], [5, 5], [0, 2]]
     assert repaired["host_copy"] == right
     assert plain["host_copy"] == right or "could not be copied" in plain["host_copy"]
+
+
+def test_freed_memory(plain: dict[str, Any], repaired: dict[str, Any]) -> None:
+    (left, _), (places, of_another) = plain["freed_memory"], repaired["freed_memory"]
+    assert set(left.values()) == {20}, "nothing is freed"
+    assert set(places.values()) == {1}, "the next array lies where the one before lay"
+    assert of_another == [1, 1], "memory outlives the object that it was made from"
 
 
 def test_repeated_definitions(plain: dict[str, Any], repaired: dict[str, Any]) -> None:

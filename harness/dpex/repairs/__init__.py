@@ -26,6 +26,7 @@ REPAIRS = (
     "half_arrays",
     "swallowed_errors",
     "host_copy",
+    "freed_memory",
 )
 
 _applied: list[str] = []
