@@ -113,7 +113,7 @@ _claim = partial(Claim, figures=_figures)
 CLAIMS = (
     _claim(
         "E20",
-        f"{_CHAPTER} / Judgement Kernels with Register Spills",
+        f"{_CHAPTER} / Finding Kernels with Register Spills",
         "A private array outside registers shows as private memory (16384 bytes a thread for 256 counters of 32 "
         "bits), and the compiler warns of spills with their number.",
         lambda gpu: {
