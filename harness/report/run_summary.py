@@ -12,7 +12,7 @@ from harness.records import Run
 from harness.report import units
 from harness.report.answer_words import SIGNS
 from harness.report.result_rows import claimant, claims_for_others, number, sorted_pairs, text
-from harness.vocabulary import Answer, DeviceClass
+from harness.vocabulary import RUN_BUDGET, Answer, DeviceClass
 
 #: Between a sign or a unit and its number, so that no line ends between them.
 NBSP: Final = "\N{NO-BREAK SPACE}"
@@ -38,6 +38,11 @@ def headline(run: Run) -> str:
     stack = "" if run.stack == "pinned" else f"{run.stack} stack"
     parts = [f"{patterns} ({', '.join(presets)})" if presets else patterns, stack, _duration(run), _noise(run)]
     return " · ".join([_device(run), *(part.replace(" ", NBSP) for part in parts if part)])
+
+
+def state(run: Run) -> str:
+    """Whether the run is over, and what ended it if that is no fault: ``ended by its run budget``."""
+    return f"ended by its {RUN_BUDGET}" if run.manifest.get("ended_by") == RUN_BUDGET else str(run.manifest["state"])
 
 
 def _device(run: Run) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html.parser
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -44,6 +45,11 @@ def checked(page: str) -> Checker:
     checker.feed(page)
     assert checker.stack == []
     return checker
+
+
+def test_a_run_that_its_budget_ended_is_not_called_interrupted(run: Run) -> None:
+    ended = replace(run, manifest={**run.manifest, "state": "interrupted", "ended_by": "run budget"})
+    assert ", ended by its run budget. A speed-up" in render(ended)
 
 
 def test_the_page_is_well_formed_and_needs_nothing_else(run: Run) -> None:

@@ -13,7 +13,7 @@ from harness.report.answer_words import SIGNS
 from harness.report.remarks import failures, notes
 from harness.report.result_rows import Ends, ResultRow, device_line, result_rows
 from harness.report.roofline_plot import HEIGHT, WIDTH, plots
-from harness.report.run_summary import answer_sentence, headline
+from harness.report.run_summary import answer_sentence, headline, state
 from harness.report.speedup_bar import HIGH, LOW, TICKS
 from harness.report.templates import fill
 
@@ -29,6 +29,7 @@ def render(run: Run) -> str:
         "run.html.j2",
         run=run,
         headline=headline(run),
+        state=state(run),
         answers=answer_sentence(run),
         device=device_line(run),
         notes=notes(run),

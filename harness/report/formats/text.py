@@ -17,7 +17,7 @@ from harness.report.answer_words import SIGNS
 from harness.report.console import draw, terminal_width
 from harness.report.remarks import brief_remarks, failures, noise_line, remarks
 from harness.report.result_rows import ResultRow, device_line, result_rows
-from harness.report.run_summary import NBSP, answer_sentence, headline
+from harness.report.run_summary import NBSP, answer_sentence, headline, state
 from harness.vocabulary import RUN_BUDGET, Answer
 
 #: Columns at most: longer lines are hard to read.
@@ -103,11 +103,9 @@ def _lines(run: Run, width: int, *, verbose: bool) -> Iterator[str | Text]:
         yield from _remarks(remarks(run), width)
     else:
         yield from (f"! {_shortened(line, width - 2)}" for line in brief_remarks(run))
+    yield f"run folder: {run.path} ({state(run)})"
     if run.manifest.get("ended_by") == RUN_BUDGET:
-        yield f"run folder: {run.path} (ended by its {RUN_BUDGET})"
         yield f"more time narrows the intervals: xebench run --resume {run.path}"
-    else:
-        yield f"run folder: {run.path} ({run.manifest['state']})"
 
 
 def _summary(run: Run, width: int) -> Iterator[str]:
