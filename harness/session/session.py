@@ -21,7 +21,7 @@ from harness.session import device_memory
 from harness.session.lanes import device_lanes
 from harness.session.ranks import ALONE, Ranks
 from harness.session.recorder import NO_TRAFFIC, Measured, Recorder, Traffic
-from harness.session.several_devices import SeveralDevices, devices_alike, several_devices
+from harness.session.several_devices import SeveralDevices, check_copy, devices_alike, several_devices
 from harness.session.waits import Waits, as_sycl
 
 
@@ -117,8 +117,14 @@ class Session:
         depends: Sequence[Any] = (),
         queue: dpctl.SyclQueue | None = None,
     ) -> DeviceEvent:
-        """Submit a copy between contiguous arrays of equal size; either may be a numpy array; returns at once."""
+        """Submit a copy between contiguous arrays of equal size; either may be a numpy array; returns at once.
+
+        Raises:
+            Unsupported: it is between two devices, and would hang.
+        """
         queue = queue or self.queue
+        if self._several:
+            check_copy(destination, source)
         waits = [as_sycl(event) for event in depends]
         with direct_calls.unrecorded:
             event = DeviceEvent(device_memory.copy_async(queue, destination, source, waits), keep=(destination, source))

@@ -10,6 +10,7 @@ from typing import Any, Final
 import dpctl
 
 from harness.errors import Unsupported
+from harness.runtime.stack import is_current
 
 KINDS: Final = ("any", "devices", "sub-devices")
 
@@ -58,6 +59,23 @@ def several_devices(device: Any, count: int, kind: str = "any") -> SeveralDevice
     uncut = "" if kind == "devices" else f"{device.name.strip()} cannot be partitioned into as many"
     what = "sub-devices" if kind == "sub-devices" else "devices of one platform"
     raise Unsupported(f"needs {count} {what}: {', and '.join(filter(None, (there, uncut)))}")
+
+
+def check_copy(destination: Any, source: Any) -> None:
+    """Refuse a copy that would hang; either side may be an array of the host.
+
+    Raises:
+        Unsupported: it is between two sub-devices on OpenCL, on the current stack. The events of such copies have no
+            times there, and after a few of them nobody comes back (dpctl 0.22 with Intel's OpenCL CPU driver).
+    """
+    if not is_current():
+        return
+    target, origin = (getattr(array, "sycl_device", None) for array in (destination, source))
+    if target is None or origin is None or target == origin or target.parent_device is None:
+        return
+    if target.backend == dpctl.backend_type.opencl:
+        what = "copies between sub-devices of OpenCL hang on the current stack"
+        raise Unsupported(f"{what}: use the pinned one (xebench setup --kernels)")
 
 
 def devices_alike(device: Any, get_devices: Callable[[], Sequence[Any]] | None = None) -> list[Any]:

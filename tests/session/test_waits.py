@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from harness.errors import Unsupported
+
 pytestmark = pytest.mark.device
 
 N = 64
@@ -57,11 +59,13 @@ def test_a_command_waits_for_another_queue(session: Any, kernels: Any, kind: str
     from harness import kernel_api as kapi
     from harness.runtime.stack import is_current
 
-    if is_current() and (kind, how) == ("sub-devices", "copy"):
-        pytest.skip("seen to hang with dpctl 0.22 on two sub-devices of the CPU device; cause not known")
     store_late, copy_each = kernels
     first, second = queues(session, kind)
     x, y = session.alloc(N, np.int32, queue=first), session.alloc(N, np.int32, queue=second)
+    if (kind, how, first.backend.name, is_current()) == ("sub-devices", "copy", "opencl", True):
+        with pytest.raises(Unsupported, match=r"^copies between sub-devices of OpenCL hang on the current stack"):
+            session.copy(y, x, queue=second)
+        return
     session.fill(x, np.int32(0), queue=first)
     session.fill(y, np.int32(0), queue=second)
     session.wait()
