@@ -87,9 +87,13 @@ def exchanged(session, p):
     y = session.alloc(N, np.float32)
     whole = np.full(N, -9, np.float32)
     result = np.empty(N, np.float32)
+    own = session.alloc(N, np.float32)
+    session.copy(own, p.host.x)
+    session.wait()
+    sent = session.mpi_buffer(own)  # from here on this alone keeps the array
 
     def sample():
-        comm.Sendrecv(session.mpi_buffer(p.x), dest=other, recvbuf=session.mpi_buffer(theirs), source=other)
+        comm.Sendrecv(sent, dest=other, recvbuf=session.mpi_buffer(theirs), source=other)
         session.launch(double, kapi.Range(N), theirs, y)
         session.wait()
         comm.Sendrecv(session.mpi_buffer(y), dest=other, recvbuf=session.mpi_buffer(back), source=other)
