@@ -106,7 +106,7 @@ def run_checks(filter_string: str) -> list[str]:
     if device is None:
         raise NoDevice(f"no device {filter_string!r}")
     try:
-        queue = dpctl.SyclQueue(device, property="enable_profiling")
+        queue = dpctl.SyclQueue(device, property=["in_order", "enable_profiling"])
     except dpctl.SyclQueueCreationError as error:
         return [f"profiling queue: {error}"]
     failures = (_guarded(name, check, queue) for name, check in _checks(describe(device)).items())

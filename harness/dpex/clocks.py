@@ -19,7 +19,7 @@ def lacks_clock(queue: Any) -> bool:
 
 def _takes_a_copy(queue: Any, properties: list[str]) -> bool:
     try:
-        other = dpctl.SyclQueue(queue.sycl_context, queue.sycl_device, property=properties)
+        other = dpctl.SyclQueue(queue.sycl_context, queue.sycl_device, property=["in_order", *properties])
         other.memcpy_async(bytearray(1), b"1", 1).wait()
     except Exception:  # dpctl has an error of its own for each method
         return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -195,6 +196,16 @@ def test_separate_contexts_are_separate_and_shared_ones_shared() -> None:
     assert first.sycl_context != second.sycl_context
     assert not session.new_queue(in_order=False).is_in_order
     assert session.queue.is_in_order and session.queue.has_enable_profiling
+
+
+def test_queues_are_dropped_with_their_family_but_not_the_out_of_order_ones_which_would_take_a_thread_along() -> None:
+    from harness.session.session import Session
+
+    session = Session.on("cpu")
+    queues = [weakref.ref(session.new_queue(in_order=in_order)) for in_order in (True, False)]
+    session.release()
+    assert session.queue_count == 1
+    assert [queue() is None for queue in queues] == [True, False]
 
 
 def test_an_unequal_copy_is_refused() -> None:

@@ -91,6 +91,9 @@ def test_what_cannot_be_partitioned_is_told_with_the_reason(several: Any) -> Non
 
 @pytest.fixture(scope="module")
 def session() -> Any:
+    from harness import runtime
+
+    runtime.load()
     from harness.session.session import Session
 
     return Session.on("cpu")
