@@ -16,6 +16,7 @@ _CALL = re.compile(r"^\s*>>> (?P<call>[^\n]+)$", re.MULTILINE)
 _UNDEFINED = re.compile(r"name '(?P<name>\w+)' is not defined")
 _NO_FEATURE = re.compile(r"'SPIRV\w+' object has no attribute '(?P<feature>\w+)'")
 _HOST_ARRAY = re.compile(r"does not have a field named 'meminfo'|Unknown attribute '_allocate'")
+_MODULE_FILE = re.compile(r"(?P<module><module '[\w.]+') from '[^'\n]*'>")
 _NO_REASON = re.compile(
     r"^(Failed in \w+ mode pipeline|Internal error at|Error during lowering|No implementation of|- Resolution failure)"
 )
@@ -29,7 +30,9 @@ def compile_error(function: Any, error: Exception) -> KernelCompileError:
         error: what its compilation ended with.
     """
     text = str(error)
-    return KernelCompileError(function.__name__, _location(function, text), _reason(text))
+    # where a module of the host lies says nothing of the kernel
+    reason = _MODULE_FILE.sub(r"\g<module>>", _reason(text))
+    return KernelCompileError(function.__name__, _location(function, text), reason)
 
 
 def divergence_error(function: Any, call: DivergentCall) -> KernelCompileError:

@@ -17,6 +17,7 @@ from harness.dpex.kernel_store import KernelStore
 from harness.dpex.signature import index_space_extents
 from harness.errors import named
 from harness.isa.collect import Collected, CollectFamily, KernelLaunch, LeastWork, Note, VariantWithoutKernel
+from harness.patterns.registry import portable_text
 from harness.runner.case_rows import Work
 from harness.runner.messages import Stage
 from harness.runner.worker.bound_problem import Binding
@@ -96,7 +97,7 @@ class _Collector:
             start(function, self._session, binding.bound, axes)
             self._session.wait()
         except BaseException as error:
-            return named(error)
+            return portable_text(named(error))
         return ""
 
     def _note(

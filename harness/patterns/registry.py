@@ -39,6 +39,11 @@ def portable_source(source: str) -> str:
     return path.relative_to(BENCHMARKS.parent).as_posix() if path.is_relative_to(BENCHMARKS) else source
 
 
+def portable_text(text: str) -> str:
+    """A line for a record, in which built-in pattern files are named as `portable_source` does."""
+    return text.replace(f"{BENCHMARKS}/", f"{BENCHMARKS.name}/")
+
+
 def local_source(portable: str) -> str:
     """The file on this machine that `portable_source` names."""
     path = Path(portable)

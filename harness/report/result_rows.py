@@ -121,8 +121,8 @@ def _with_overlap(
     family: Sequence[ResultRow], summaries: pd.DataFrame, on_several_queues: Container[str]
 ) -> list[ResultRow]:
     """The rows with how much of each variant's commands overlapped, where those of any did, or were meant to: who
-    takes several queues wants overlap, and is told of none as well. What a
-    variant shares with the baseline is said of that alone.
+    takes several queues wants overlap, and is told of none as well. What a variant shares with the baseline is said of
+    that alone.
     """
     shares = dict(zip(summaries["variant"], summaries["overlap"].astype("float64"), strict=True))
     wanted = any(case in on_several_queues for case in summaries["case_id"])
@@ -130,12 +130,11 @@ def _with_overlap(
         return list(family)
     words = [units.percent(number(shares.get(row.variant))) for row in family]
     baseline, *others = (replace(row, overlap=word) for row, word in zip(family, words, strict=True))
-    news = [row if row.overlap in ("-", baseline.overlap) else _telling_overlap(row) for row in others]
-    return [_telling_overlap(baseline) if baseline.overlap != "-" else baseline, *news]
+    return [_telling_overlap(baseline, "-"), *(_telling_overlap(row, "-", baseline.overlap) for row in others)]
 
 
-def _telling_overlap(row: ResultRow) -> ResultRow:
-    return replace(row, asides=(*row.asides, f"overlap {row.overlap}"))
+def _telling_overlap(row: ResultRow, *known: str) -> ResultRow:
+    return row if row.overlap in known else replace(row, asides=(*row.asides, f"overlap {row.overlap}"))
 
 
 def _with_copies(family: Sequence[ResultRow], summaries: pd.DataFrame) -> list[ResultRow]:

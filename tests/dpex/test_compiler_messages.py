@@ -1,6 +1,7 @@
 """What a user reads when a kernel does not compile or build: one line, the kernel, the line of the source."""
 
 import inspect
+import random
 from dataclasses import replace
 from typing import Any
 
@@ -33,6 +34,10 @@ def text_and_number(item: kapi.Item, x):
 
 def unknown_attribute(item: kapi.Item, x):
     x[0] = np.nothing(x[1])  # here: unknown_attribute
+
+
+def module_of_the_host(item: kapi.Item, x):
+    x[0] = random.random()  # here: module_of_the_host
 
 
 def list_in_kernel(item: kapi.Item, x):
@@ -77,6 +82,7 @@ def line_of(marker: str) -> int:
         (undefined, "undefined", "name 'missing' is not defined"),
         (text_and_number, "text_and_number", "nothing implements add(Literal[str](text), float32)"),
         (unknown_attribute, "unknown_attribute", "module 'numpy' has no attribute 'nothing'"),
+        (module_of_the_host, "module_of_the_host", "Unknown attribute 'random' of type Module(<module 'random'>)"),
         (list_in_kernel, "list_in_kernel", "a feature of Python that device code does not have (build_list)"),
         (atomic_of_another_type, "atomic_of_another_type", "int32 does not match the type of the reference: float32"),
         (private_array_of_any_size, "private_array_of_any_size", "requires literal type in PrivateArray("),

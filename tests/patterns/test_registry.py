@@ -12,7 +12,7 @@ import pytest
 
 from harness.errors import PatternError
 from harness.patterns import registry
-from harness.patterns.registry import builtin_files, discover, portable_source, select, select_by_guide
+from harness.patterns.registry import builtin_files, discover, portable_source, portable_text, select, select_by_guide
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "docs/examples/own_saxpy.py"
@@ -85,6 +85,8 @@ def test_built_in_sources_are_recorded_without_the_machines_paths(tmp_path: Path
     path = next(path for path in builtin_files() if path.stem == "tiled_matmul")
     assert portable_source(str(path)) == "benchmarks/slm/tiled_matmul.py"
     assert portable_source(str(tmp_path / "mine.py")) == str(tmp_path / "mine.py")
+    assert portable_text(f"kernel k ({path}:7): no") == "kernel k (benchmarks/slm/tiled_matmul.py:7): no"
+    assert portable_text(f"kernel k ({tmp_path}/mine.py:7): no") == f"kernel k ({tmp_path}/mine.py:7): no"
 
 
 def test_listing_loads_no_part_of_the_stack() -> None:

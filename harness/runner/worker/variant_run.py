@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from harness.errors import TooLarge, Unsupported, XebenchError, first_line, named
 from harness.patterns.pattern import Variant
+from harness.patterns.registry import portable_text
 from harness.runner.device_worker import Lost
 from harness.runner.worker.comparison import UnusableReference
 from harness.vocabulary import Status
@@ -49,7 +50,7 @@ class VariantRun:
     def drop(self, status: Status, reason: str) -> None:
         """Take the variant out, for the first reason that there is."""
         if self.status == Status.OK:
-            self.status, self.reason = status, reason
+            self.status, self.reason = status, portable_text(reason)
 
 
 def start(function: Callable[..., Any], session: Any, bound: Any, axes: Mapping[str, Any]) -> Callable[[], Any]:
