@@ -34,7 +34,7 @@ class FakeQueue:
 def test_a_driver_lacks_a_clock_if_profiling_alone_is_refused(
     monkeypatch: pytest.MonkeyPatch, profiling: bool, taken_without: bool, taken_with: bool, lacks: bool
 ) -> None:
-    queues = {(): FakeQueue(taken_without), ("enable_profiling",): FakeQueue(taken_with)}
+    queues = {("in_order",): FakeQueue(taken_without), ("in_order", "enable_profiling"): FakeQueue(taken_with)}
     monkeypatch.setattr(clocks.dpctl, "SyclQueue", lambda _context, _device, property: queues[tuple(property)])
     queue = SimpleNamespace(has_enable_profiling=profiling, sycl_context=None, sycl_device=None)
     assert clocks.lacks_clock(queue) is lacks
