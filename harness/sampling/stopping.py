@@ -49,10 +49,10 @@ def decide(
 
 
 def spent(blocks: int, elapsed_s: float, sampling: Sampling) -> StopReason | None:
-    """The reason to stop although the speed-ups are not known: budget, else max blocks; None to go on."""
-    if elapsed_s >= sampling.budget_s:
-        return StopReason.BUDGET
-    return StopReason.MAX_BLOCKS if blocks >= sampling.max_blocks else None
+    """Why to stop before the speed-ups are known: max blocks, else budget, which more time would mend; None: go on."""
+    if blocks >= sampling.max_blocks:
+        return StopReason.MAX_BLOCKS
+    return StopReason.BUDGET if elapsed_s >= sampling.budget_s else None
 
 
 def log_speedups(

@@ -40,7 +40,7 @@ def test_the_precision_is_the_half_width_of_the_log_interval() -> None:
 
 @pytest.mark.parametrize(
     ("blocks", "elapsed_s", "expected"),
-    [(30, 9.9, None), (30, 10, "budget"), (50, 1, "max blocks"), (50, 10, "budget"), (2, 10, "budget")],
+    [(30, 9.9, None), (30, 10, "budget"), (50, 1, "max blocks"), (50, 10, "max blocks"), (2, 10, "budget")],
 )
 def test_stops_without_knowing(blocks: int, elapsed_s: float, expected: str | None) -> None:
     assert decided(noise(0.5, blocks), elapsed_s=elapsed_s) == expected
