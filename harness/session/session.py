@@ -24,9 +24,9 @@ from harness.session.recorder import NO_TRAFFIC, Measured, Recorder, Traffic
 from harness.session.several_devices import SeveralDevices, check_copy, devices_alike, several_devices
 from harness.session.waits import Waits, as_sycl
 
-#: Out-of-order queues stay until the process ends (7 kB each). Intel's CPU driver (2026.2) destroys a queue within the
-#: task of its last command where nothing else refers to it any more, and waits there for this same task to end: the
-#: thread is lost, and commands of sub-devices, which the host's thread does not help with, never start.
+#: Out-of-order queues of CPUs stay until the process ends (7 kB each). Intel's driver (2026.2) destroys a queue within
+#: the task of its last command where nothing else refers to it any more, and waits there for this same task to end:
+#: the thread is lost, and commands of sub-devices, which the host's thread does not help with, never start.
 _out_of_order: list[dpctl.SyclQueue] = []
 
 
@@ -413,7 +413,7 @@ class Session:
         queue = direct_calls.RecordedQueue(context, device, property=properties)
         if clock:
             self._clock_of[queue] = clock
-        if not queue.is_in_order:
+        if queue.sycl_device.is_cpu and not queue.is_in_order:
             _out_of_order.append(queue)
         self._queues.append(queue)
         return queue
