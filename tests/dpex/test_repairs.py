@@ -112,6 +112,23 @@ def test_freed_memory(plain: dict[str, Any], repaired: dict[str, Any]) -> None:
     assert of_another == [1, 1], "memory outlives the object that it was made from"
 
 
+#: A module that outlives all others holds an array.
+_KEPT_TO_THE_END = """
+import sys
+import colorsys
+sys.kept = colorsys
+from harness import runtime
+runtime.load()
+from harness.session.session import Session
+colorsys.array = Session.on("cpu").alloc(16, "int32")
+"""
+
+
+def test_memory_that_is_kept_to_the_end_of_the_process_is_left_to_that() -> None:
+    ran = subprocess.run([sys.executable, "-c", _KEPT_TO_THE_END], capture_output=True, text=True, check=True)
+    assert ran.stderr == ""
+
+
 def test_repeated_definitions(plain: dict[str, Any], repaired: dict[str, Any]) -> None:
     assert plain["repeated_definitions"] > 0, "every compilation leaves more of them"
     assert repaired["repeated_definitions"] == 0

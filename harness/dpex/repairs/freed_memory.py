@@ -7,6 +7,8 @@ Cure: classes derived from dpctl's three kinds of memory, in whose place they st
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from typing import Any, Final
 
 from dpctl import memory
@@ -17,7 +19,9 @@ from harness.dpex import dpctl_library
 _KINDS: Final = ("MemoryUSMDevice", "MemoryUSMShared", "MemoryUSMHost")
 
 
-def _free(self: Any) -> None:
+def _free(self: Any, *, process_ends: Callable[[], bool] = sys.is_finalizing) -> None:
+    if process_ends():  # which frees everything; names of modules mean nothing any more
+        return
     # memory that belongs to another object, or was never allocated, is not this one's
     if self.reference_obj is None and self._pointer and type(self._queue) is not SyclQueue:
         dpctl_library.free_with_queue(self._pointer, self._queue.addressof_ref())
