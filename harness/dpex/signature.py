@@ -185,7 +185,7 @@ def index_space_extents(index_space: Any) -> tuple[tuple[int, ...], tuple[int, .
 
 def not_a_kernel(value: Any) -> ArgumentError:
     """The error to raise for what is launched or compiled and is no kernel."""
-    what = getattr(value, "__name__", None) or repr(value)
+    what = getattr(getattr(value, "py_func", value), "__name__", None) or repr(value)
     return ArgumentError(f"{what} is no kernel: give a function that is decorated with numba_dpex.kernel")
 
 
