@@ -5,17 +5,12 @@ import signal
 
 import numpy as np
 
-from harness import Pattern, Problem, kernel, output
+from harness import Pattern, Problem, output
 from harness import kernel_api as kapi
 
+from .kernels import double
+
 N = 1 << 10
-
-
-@kernel
-def double(item, x, y):
-    """One work-item, one element."""
-    i = item.get_id(0)
-    y[i] = 2 * x[i]
 
 
 def problem_of(pattern):

@@ -4,16 +4,13 @@ import os
 
 import numpy as np
 
-from harness import Pattern, Problem, kernel, output
+from harness import Pattern, Problem, output
 from harness import kernel_api as kapi
+
+from .kernels import double
 
 SIZES = {"n": 1 << 10}
 PRESETS = {"smoke": SIZES, "default": SIZES}
-
-
-@kernel
-def double(item: kapi.Item, x, y):
-    y[item.get_id(0)] = x[item.get_id(0)] + x[item.get_id(0)]
 
 
 def declare(name):

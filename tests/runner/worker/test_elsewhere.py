@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from family_kit import Sender, measure
 
-pytestmark = [pytest.mark.device, pytest.mark.compiler]
+pytestmark = pytest.mark.device
 
 FILE = Path(__file__).parents[2] / "faulty/with_variables.py"
 

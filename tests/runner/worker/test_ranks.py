@@ -33,7 +33,6 @@ def spoiled(mpi: None) -> Sender:
 
 
 @pytest.mark.device
-@pytest.mark.compiler
 @pytest.mark.slow
 def test_ranks_are_measured_beside_what_runs_here(shared: Sender) -> None:
     assert {name: case["reason"] for name, case in shared.cases.items() if case["status"] != "ok"} == {}
@@ -45,7 +44,6 @@ def test_ranks_are_measured_beside_what_runs_here(shared: Sender) -> None:
 
 
 @pytest.mark.device
-@pytest.mark.compiler
 @pytest.mark.slow
 def test_every_command_has_its_rank(shared: Sender) -> None:
     found = {name: {row["rank"] for row in shared.rows["events"] if row["case_id"] == name} for name in shared.cases}
@@ -55,7 +53,6 @@ def test_every_command_has_its_rank(shared: Sender) -> None:
 
 
 @pytest.mark.device
-@pytest.mark.compiler
 @pytest.mark.slow
 def test_which_ranks_they_are_is_told(shared: Sender) -> None:
     assert shared.cases["without"]["devices"] is None
@@ -66,7 +63,6 @@ def test_which_ranks_they_are_is_told(shared: Sender) -> None:
 
 
 @pytest.mark.device
-@pytest.mark.compiler
 @pytest.mark.slow
 def test_a_rank_that_ends_or_fails_costs_its_variant_only(spoiled: Sender) -> None:
     reasons = {name: (case["status"], case["reason"]) for name, case in spoiled.cases.items()}
@@ -79,7 +75,6 @@ def test_a_rank_that_ends_or_fails_costs_its_variant_only(spoiled: Sender) -> No
 
 
 @pytest.mark.device
-@pytest.mark.compiler
 @pytest.mark.slow
 def test_results_are_checked_on_every_rank(spoiled: Sender) -> None:
     case = spoiled.cases["wrong_on_one"]
@@ -88,7 +83,6 @@ def test_results_are_checked_on_every_rank(spoiled: Sender) -> None:
 
 
 @pytest.mark.device
-@pytest.mark.compiler
 def test_without_mpi_its_variants_are_skipped_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     done = measure(FILE, "shared_work", max_blocks=6)
