@@ -42,10 +42,10 @@ bench: install  ## the main job: every family, on the best device here; under te
 	$(BIN)/xebench run --preset default --run-budget 9m --output $(RUN) --overwrite
 
 study: install  ## the noise study: xebench beside its peers; leave the machine alone for 20 minutes
-	$(BIN)/python -m harness.studies.noise
+	$(BIN)/python -m xebench.studies.noise
 
 study-placement: install  ## equal kernels in one instance and in several; five quiet minutes
-	$(BIN)/python -m harness.studies.placement
+	$(BIN)/python -m xebench.studies.placement
 
 roofline-check: install  ## the measured roofs beside probes in OpenCL C, and clpeak if installed; ten quiet minutes
 	$(BIN)/python tools/roofline_vs_clpeak.py --rounds 6
@@ -54,15 +54,15 @@ test: install  ## the tests
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
 
 docs: install  ## pages that are generated from the code
-	$(BIN)/python -m harness.pages.coverage > docs/coverage.md
-	$(BIN)/python -m harness.pages.claims > docs/claims.md
-	$(BIN)/python -m harness.pages.guide_claims > docs/guide-claims-in-assembly.md
-	$(BIN)/python -m harness.pages.generated_code > docs/generated-code.md
-	$(BIN)/python -m harness.pages.projection > docs/projection.md
-	$(BIN)/python -m harness.pages.readme README.md results/cpu-epyc-2-cores
+	$(BIN)/python -m xebench.pages.coverage > docs/coverage.md
+	$(BIN)/python -m xebench.pages.claims > docs/claims.md
+	$(BIN)/python -m xebench.pages.guide_claims > docs/guide-claims-in-assembly.md
+	$(BIN)/python -m xebench.pages.generated_code > docs/generated-code.md
+	$(BIN)/python -m xebench.pages.projection > docs/projection.md
+	$(BIN)/python -m xebench.pages.readme README.md results/cpu-epyc-2-cores
 
 pack: install  ## the kernels that stacks without numba-dpex launch; run it when a kernel has changed
-	$(BIN)/python -m harness.packing
+	$(BIN)/python -m xebench.packing
 
 isa: install  ## generated code of the whole suite for Max and Arc, with the installed compiler; needs ocloc, no GPU
 	$(BIN)/xebench isa --gpu pvc,dg2

@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 from hypothesis import settings
 
-from harness.runtime.stack import is_current
+from xebench.runtime.stack import is_current
 
 # what property tests check does not depend on the machine's speed
 settings.register_profile("no deadline", deadline=None)
@@ -42,6 +42,6 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def _sycl_runtime(request: pytest.FixtureRequest) -> None:
     """Load the SYCL runtime before a device test imports dpctl."""
     if request.node.get_closest_marker("device"):
-        from harness import runtime
+        from xebench import runtime
 
         runtime.load()

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from harness.cli.main import commands
+from xebench.cli.main import commands
 
 ROOT = Path(__file__).parents[1]
 GENERATED = {"claims.md", "coverage.md", "generated-code.md", "guide-claims-in-assembly.md", "projection.md"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.errors import first_line, named
+from xebench.errors import first_line, named
 
 
 class Mute(Exception):

@@ -16,8 +16,8 @@ pytestmark = pytest.mark.device
 WAITS = """
 import numpy as np
 
-from harness import Pattern, Problem, kernel, output
-from harness import kernel_api as kapi
+from xebench import Pattern, Problem, kernel, output
+from xebench import kernel_api as kapi
 
 SIZES = {"n": 1 << 10}
 PRESETS = {"smoke": SIZES, "default": SIZES}
@@ -59,7 +59,7 @@ def tables(copy: Path) -> dict[str, pd.DataFrame]:
     """The tables of a run of the pattern and of one with the metric."""
     (copy / "waits.py").write_text(WAITS)
     run = ("run", "one_pass", "waits", "--path", "waits.py", "--preset", "smoke", "--device", "cpu", "--output", "run")
-    python_m(copy, "harness", *run, "--budget", "0.1")
+    python_m(copy, "xebench", *run, "--budget", "0.1")
     return {path.stem: pd.read_parquet(path) for path in (copy / "run").glob("*.parquet")}
 
 
@@ -90,7 +90,7 @@ def test_a_metric_is_a_row_and_a_function(tables: dict[str, pd.DataFrame]) -> No
 
 def test_a_probe_is_a_row_and_its_measurement(copy: Path) -> None:
     names = ("launch_host", "launch_call")
-    answer = python_m(copy, "harness.roofline.probe_worker", "opencl:cpu:0", "quick", *names).splitlines()[-1]
+    answer = python_m(copy, "xebench.roofline.probe_worker", "opencl:cpu:0", "quick", *names).splitlines()[-1]
     whole, call = json.loads(answer)
     assert (whole["probe"], call["probe"]) == names
     assert call["status"] == "ok" and 0 < call["value"] < whole["value"]

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from harness.analysis.claim import WORDS
-from harness.cli.main import commands
-from harness.records import TABLES
-from harness.vocabulary import Answer, CheckResult, Metric, Outcome, Role, Roof, State, Status, Strength
+from xebench.analysis.claim import WORDS
+from xebench.cli.main import commands
+from xebench.records import TABLES
+from xebench.vocabulary import Answer, CheckResult, Metric, Outcome, Role, Roof, State, Status, Strength
 
 PAGE = Path(__file__).parents[1] / "docs" / "glossary.md"
 ROWS = re.findall(r"^\| \*\*(\w+)\*\* \| (.+) \| (.+) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import BrokenEnvironment
-from harness.kernel_pack import Pack, PackedKernel, pack_beside, write_pack
+from xebench.errors import BrokenEnvironment
+from xebench.kernel_pack import Pack, PackedKernel, pack_beside, write_pack
 
 VERSIONS = {"numba": "0.59.1", "llvmlite": "0.42.0"}
 

@@ -24,21 +24,21 @@ def imports(path: Path) -> set[str]:
 
 
 def test_only_runtime_touches_environment_variables() -> None:
-    for path in sorted((ROOT / "harness").rglob("*.py")):
+    for path in sorted((ROOT / "harness/xebench").rglob("*.py")):
         if path.parent.name not in ("runtime", "doctor"):
             assert "os.environ" not in path.read_text(), path
 
 
 def test_benchmarks_use_public_names_only() -> None:
     stack = {"numpy", "numba_dpex", "dpnp", "dpctl"} | set(sys.stdlib_module_names)
-    public = {"harness", "harness.dpex"}
+    public = {"xebench", "xebench.dpex"}
     for path in sorted((ROOT / "benchmarks").rglob("*.py")):
         for name in imports(path):
             inside = name not in public and name.rpartition(".")[0] not in public
             assert name.partition(".")[0] in stack or not inside, (path, name)
 
 
-@pytest.mark.parametrize("code", ["import harness", "import harness.cli.main", "import harness.runtime"])
+@pytest.mark.parametrize("code", ["import xebench", "import xebench.cli.main", "import xebench.runtime"])
 def test_cheap_imports_stay_cheap(code: str) -> None:
     heavy = "('dpctl', 'numba', 'numba_dpex', 'dpnp', 'numpy', 'pandas', 'rich')"
     script = f"import sys; {code}; print([m for m in {heavy} if m in sys.modules])"
@@ -49,7 +49,7 @@ def test_cheap_imports_stay_cheap(code: str) -> None:
 @pytest.mark.compiler
 def test_importing_a_benchmark_compiles_nothing() -> None:
     script = (
-        "import harness.runtime as r; r.load(); import time, importlib; import numba_dpex;"
+        "import xebench.runtime as r; r.load(); import time, importlib; import numba_dpex;"
         "m = importlib.import_module('benchmarks.slm.slm_convolution_cache');"
         "print(len(m.read_padded.signatures))"
     )

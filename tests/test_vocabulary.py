@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.vocabulary import find_baseline
+from xebench.vocabulary import find_baseline
 
 
 @pytest.mark.parametrize(

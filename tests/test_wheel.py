@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from harness.patterns.registry import BENCHMARKS, builtin_files, discover
+from xebench.patterns.registry import BENCHMARKS, builtin_files, discover
 
 ROOT = Path(__file__).parents[1]
 FOREIGN = "raise SystemExit('the wrong package')\n"
@@ -40,7 +40,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def foreign(tmp_path: Path) -> Path:
     """A folder with packages that are called as ours are."""
-    for package in ("harness", "benchmarks"):
+    for package in ("xebench", "benchmarks"):
         (tmp_path / package).mkdir()
         (tmp_path / package / "__init__.py").write_text(FOREIGN)
     return tmp_path
@@ -58,16 +58,17 @@ def xebench(installed: Path, *arguments: str, cwd: Path, path: str) -> str:
 
 def test_it_has_one_top_level_package_and_nothing_is_missing(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"harness"}
-    files = [path for package in ("harness", "benchmarks") for path in (ROOT / package).rglob("*") if path.is_file()]
-    wanted = {path.relative_to(ROOT).as_posix() for path in files if "__pycache__" not in path.parts}
-    wanted = {name if name.startswith("harness/") else f"harness/{name}" for name in wanted}
-    assert {name for name in names if name.startswith("harness/")} == wanted | {"harness/requirements.lock"}
-    assert {"harness/py.typed", "harness/shipped_kernels.zip", "harness/benchmarks/slm/tiled_matmul.py"} <= wanted
+    assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"xebench"}
+    roots = (ROOT / "harness", "xebench"), (ROOT, "benchmarks")
+    files = [(path, root) for root, package in roots for path in (root / package).rglob("*") if path.is_file()]
+    wanted = {path.relative_to(root).as_posix() for path, root in files if "__pycache__" not in path.parts}
+    wanted = {name if name.startswith("xebench/") else f"xebench/{name}" for name in wanted}
+    assert {name for name in names if name.startswith("xebench/")} == wanted | {"xebench/requirements.lock"}
+    assert {"xebench/py.typed", "xebench/shipped_kernels.zip", "xebench/benchmarks/slm/tiled_matmul.py"} <= wanted
 
 
 def test_its_lock_is_the_projects(wheel: Path) -> None:
-    assert zipfile.ZipFile(wheel).read("harness/requirements.lock") == (ROOT / "requirements.lock").read_bytes()
+    assert zipfile.ZipFile(wheel).read("xebench/requirements.lock") == (ROOT / "requirements.lock").read_bytes()
 
 
 def test_other_packages_of_its_names_change_nothing(installed: Path, foreign: Path) -> None:
@@ -76,29 +77,29 @@ def test_other_packages_of_its_names_change_nothing(installed: Path, foreign: Pa
     infos = msgspec.json.decode(listed)
     assert [info["name"] for info in infos] == [info.name for info in discover()]
     assert {Path(info["source"]) for info in infos} == {
-        installed / "harness/benchmarks" / file.relative_to(BENCHMARKS) for file in builtin_files()
+        installed / "xebench/benchmarks" / file.relative_to(BENCHMARKS) for file in builtin_files()
     }
 
 
 def test_a_foreign_benchmarks_before_it_changes_nothing(installed: Path, foreign: Path) -> None:
-    (foreign / "harness/__init__.py").unlink()
-    (foreign / "harness").rmdir()
+    (foreign / "xebench/__init__.py").unlink()
+    (foreign / "xebench").rmdir()
     listed = xebench(installed, "list", "--json", cwd=foreign, path=f"{foreign}{os.pathsep}{installed}")
     assert len(msgspec.json.decode(listed)) == len(discover())
 
 
 def test_it_records_files_as_a_checkout_does(installed: Path, tmp_path: Path) -> None:
     code = (
-        "from harness.packing.recorder import _origin; from harness.patterns.registry import *;"
-        "import harness.doctor.self_test_kernels as kernels; from pathlib import Path;"
+        "from xebench.packing.recorder import _origin; from xebench.patterns.registry import *;"
+        "import xebench.doctor.self_test_kernels as kernels; from pathlib import Path;"
         "file = BENCHMARKS / 'slm/tiled_matmul.py';"
         "print(portable_source(str(file)), _origin(file), _origin(Path(kernels.__file__)), _origin(Path('/x/own.py')))"
     )
     environment = {**os.environ, "PYTHONPATH": str(installed)}
-    load = "import harness.runtime; harness.runtime.load();"
+    load = "import xebench.runtime; xebench.runtime.load();"
     command = [sys.executable, "-c", load + code]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.stdout.split() == [
         *("benchmarks/slm/tiled_matmul.py", "benchmarks/slm/tiled_matmul.py"),
-        *("harness/doctor/self_test_kernels.py", "own.py"),
+        *("xebench/doctor/self_test_kernels.py", "own.py"),
     ], done.stderr

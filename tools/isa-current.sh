@@ -7,8 +7,8 @@ set -eu
 root=${1:-/var/cache/xebench/ocloc-current}
 here=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 python=${PYTHON:-$here/.venv/bin/python}
-claims=$here/harness/pages/data/isa_claims.json
-suite=$here/harness/pages/data/isa_suite.json
+claims=$here/harness/xebench/pages/data/isa_claims.json
+suite=$here/harness/xebench/pages/data/isa_suite.json
 
 "$here/tools/intel-root.sh" "$root"
 
@@ -20,9 +20,9 @@ exec "$root/lib64/ld-linux-x86-64.so.2" --library-path "$root/usr/lib/x86_64-lin
 END
 chmod +x "$root/ocloc"
 
-"$python" -m harness.pages.guide_claims_data --ocloc "$root/ocloc" --save "$claims"
-"$python" -m harness.pages.guide_claims >"$here/docs/guide-claims-in-assembly.md"
-"$python" -m harness.pages.generated_code_data --ocloc "$root/ocloc" --save "$suite"
-"$python" -m harness.pages.generated_code >"$here/docs/generated-code.md"
-"$python" -m harness.pages.claims >"$here/docs/claims.md"
+"$python" -m xebench.pages.guide_claims_data --ocloc "$root/ocloc" --save "$claims"
+"$python" -m xebench.pages.guide_claims >"$here/docs/guide-claims-in-assembly.md"
+"$python" -m xebench.pages.generated_code_data --ocloc "$root/ocloc" --save "$suite"
+"$python" -m xebench.pages.generated_code >"$here/docs/generated-code.md"
+"$python" -m xebench.pages.claims >"$here/docs/claims.md"
 PATH="$root:$PATH" "$python" -m pytest "$here/tests/isa"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from harness import runtime
+from xebench import runtime
 
 ROUNDS = 40
 
@@ -15,9 +15,9 @@ ROUNDS = 40
 def main(device: str) -> None:
     """Print host time a sample of both sides, and their ratio."""
     runtime.load()
-    from harness.runner.worker.instrument import empty_launch
-    from harness.runner.worker.overhead import sample_overheads
-    from harness.session.session import Session
+    from xebench.runner.worker.instrument import empty_launch
+    from xebench.runner.worker.overhead import sample_overheads
+    from xebench.session.session import Session
 
     session = Session.on(device)
     overheads = sample_overheads(session, *empty_launch(session), rounds=ROUNDS)

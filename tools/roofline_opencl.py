@@ -15,18 +15,18 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from harness import runtime
+from xebench import runtime
 
 runtime.load()
 
 import dpctl.program  # noqa: E402
 import numpy as np  # noqa: E402
 
-from harness.dpex import DeviceEvent  # noqa: E402
-from harness.roofline.bench import Bench  # noqa: E402
-from harness.roofline.probes import arithmetic, global_memory  # noqa: E402
-from harness.roofline.search import Form, WrongResult  # noqa: E402
-from harness.session.session import Session  # noqa: E402
+from xebench.dpex import DeviceEvent  # noqa: E402
+from xebench.roofline.bench import Bench  # noqa: E402
+from xebench.roofline.probes import arithmetic, global_memory  # noqa: E402
+from xebench.roofline.search import Form, WrongResult  # noqa: E402
+from xebench.session.session import Session  # noqa: E402
 
 #: T is float or a vector of floats.
 SOURCE = """

@@ -27,10 +27,10 @@ from typing import Any
 
 import psutil
 
-from harness import runtime
-from harness.records.provenance import now
-from harness.roofline.measure import ask_probes
-from harness.runtime.libraries import CPU_DRIVER_LIBRARY, find_library
+from xebench import runtime
+from xebench.records.provenance import now
+from xebench.roofline.measure import ask_probes
+from xebench.runtime.libraries import CPU_DRIVER_LIBRARY, find_library
 
 ALLOWED = 0.95  # of the best of the others
 QUIET_PERCENT = 5.0

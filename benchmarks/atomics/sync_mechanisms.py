@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from harness import Claim, Pattern, Problem, fit, inout, kernel, opencl_kernel
-from harness import kernel_api as kapi
-from harness.dpex import sub_group
+from xebench import Claim, Pattern, Problem, fit, inout, kernel, opencl_kernel
+from xebench import kernel_api as kapi
+from xebench.dpex import sub_group
 
 pattern = Pattern(
     name="sync_mechanisms",

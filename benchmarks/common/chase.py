@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from harness import kernel
-from harness import kernel_api as kapi
+from xebench import kernel
+from xebench import kernel_api as kapi
 
 LINE_BYTES = 128  # of which a ring has one element: no less than a cache line of the devices that we know
 LINE = LINE_BYTES // 4

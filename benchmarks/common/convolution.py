@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from harness import kernel, output
-from harness import kernel_api as kapi
+from xebench import kernel, output
+from xebench import kernel_api as kapi
 
 M = 257  # taps, as in the guide
 HALO = M // 2  # elements that an element's sum needs on each side of it

@@ -5,8 +5,8 @@ The guide's kernel for high register pressure (G 2353 to 2787), inspired by auto
 
 import numpy as np
 
-from harness import device_func, inout
-from harness.dpex import vector
+from xebench import device_func, inout
+from xebench.dpex import vector
 
 PARTS = 8  # of a vector
 VECTORS = 10

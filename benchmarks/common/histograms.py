@@ -5,9 +5,9 @@ What the guide's lessons on private bins, on bins that a sub-group shares, and o
 
 import numpy as np
 
-from harness import Problem, device_func, inout, kernel
-from harness import kernel_api as kapi
-from harness.dpex import atomics, sub_group
+from xebench import Problem, device_func, inout, kernel
+from xebench import kernel_api as kapi
+from xebench.dpex import atomics, sub_group
 
 BLOCK = 256  # words of 64 bits for each work-item
 

@@ -5,8 +5,8 @@ The host's part is numpy's, on one core. The guide's host is another SYCL device
 
 import numpy as np
 
-from harness import Problem, kernel, output
-from harness import kernel_api as kapi
+from xebench import Problem, kernel, output
+from xebench import kernel_api as kapi
 
 
 def two_vectors(rng, n):

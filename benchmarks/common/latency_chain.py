@@ -6,8 +6,8 @@ such a kernel tells how many there are; neither memory nor arithmetic limits it 
 
 import numpy as np
 
-from harness import Problem, device_func, kernel, output
-from harness import kernel_api as kapi
+from xebench import Problem, device_func, kernel, output
+from xebench import kernel_api as kapi
 
 ADDEND = 12345
 ROW = 32  # neighbouring work-items that meet; every work-group is made of whole rows

@@ -7,8 +7,8 @@ terms: a product of matrices is then a sum of products of their terms, of which 
 
 import numpy as np
 
-from harness import kernel_api as kapi
-from harness import opencl_kernel
+from xebench import kernel_api as kapi
+from xebench import opencl_kernel
 
 BLOCK = 64  # rows and columns of the product that a work-group computes
 ROWS = 8  # of a tile of the engine

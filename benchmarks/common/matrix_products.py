@@ -5,7 +5,7 @@ The guide computes in double precision, which not every GPU has and none of thes
 
 import numpy as np
 
-from harness import Problem, output
+from xebench import Problem, output
 
 
 def several(rng, products, m, k, n):

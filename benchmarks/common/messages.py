@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from harness import kernel
-from harness import kernel_api as kapi
+from xebench import kernel
+from xebench import kernel_api as kapi
 
 SUMS = 1 << 12
 GROUP = 256

@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
-from harness import Problem, device_func, output
-from harness import kernel_api as kapi
+from xebench import Problem, device_func, output
+from xebench import kernel_api as kapi
 
 TILE = 64  # sources
 OPTIONS = {"relaxed_math": True, "unroll": "full"}  # of the guide's kernels: loops over a tile are unrolled (G 16252)

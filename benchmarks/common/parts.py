@@ -4,8 +4,8 @@ import itertools
 
 import numpy as np
 
-from harness import Problem, kernel, output
-from harness import kernel_api as kapi
+from xebench import Problem, kernel, output
+from xebench import kernel_api as kapi
 
 GROUP = 256
 FACTOR = 3

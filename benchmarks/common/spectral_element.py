@@ -5,8 +5,8 @@ The guide computes in double precision, which not every GPU has and none of thes
 
 import numpy as np
 
-from harness import Problem, device_func, kernel, output
-from harness import kernel_api as kapi
+from xebench import Problem, device_func, kernel, output
+from xebench import kernel_api as kapi
 
 P = 16
 CUBE = P * P * P  # results of a block

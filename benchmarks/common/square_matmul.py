@@ -6,8 +6,8 @@ columns.
 
 import numpy as np
 
-from harness import Problem, kernel, output
-from harness import kernel_api as kapi
+from xebench import Problem, kernel, output
+from xebench import kernel_api as kapi
 
 TILE = 16  # rows and columns of a work-group and of its tiles, as in the guide
 

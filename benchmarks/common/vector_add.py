@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from harness import Problem, kernel, output
-from harness import kernel_api as kapi
+from xebench import Problem, kernel, output
+from xebench import kernel_api as kapi
 
 
 def add_strided_in(lanes):

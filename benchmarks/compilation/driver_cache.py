@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from harness import Claim, Pattern
+from xebench import Claim, Pattern
 
 from ..common import square_matmul
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from harness import Claim, Pattern, Problem, kernel, output, specialize
-from harness import kernel_api as kapi
+from xebench import Claim, Pattern, Problem, kernel, output, specialize
+from xebench import kernel_api as kapi
 
 pattern = Pattern(
     name="kernel_built_beforehand",

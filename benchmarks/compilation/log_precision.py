@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from harness import Claim, Figure, Pattern, Problem, fit, kernel, output
-from harness import kernel_api as kapi
-from harness.dpex import native
+from xebench import Claim, Figure, Pattern, Problem, fit, kernel, output
+from xebench import kernel_api as kapi
+from xebench.dpex import native
 
 pattern = Pattern(
     name="log_precision",

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from harness import Claim, Pattern, Problem, fit, kernel, output
-from harness import kernel_api as kapi
-from harness.dpex import native
+from xebench import Claim, Pattern, Problem, fit, kernel, output
+from xebench import kernel_api as kapi
+from xebench.dpex import native
 
 pattern = Pattern(
     name="native_log_near_one",

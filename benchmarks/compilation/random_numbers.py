@@ -4,9 +4,9 @@ import random
 
 import numpy as np
 
-from harness import Claim, Pattern, Problem, device_func, fit, kernel, output
-from harness import kernel_api as kapi
-from harness.dpex import load_numba_dpex
+from xebench import Claim, Pattern, Problem, device_func, fit, kernel, output
+from xebench import kernel_api as kapi
+from xebench.dpex import load_numba_dpex
 
 pattern = Pattern(
     name="random_numbers",

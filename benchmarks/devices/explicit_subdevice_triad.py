@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from harness import Claim, Figure, Pattern
+from xebench import Claim, Figure, Pattern
 
 from ..common import parts
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from harness import Claim, Pattern, Problem, output
+from xebench import Claim, Pattern, Problem, output
 
 from ..common import parts
 

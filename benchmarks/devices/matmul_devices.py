@@ -3,8 +3,8 @@
 import dpnp
 import numpy as np
 
-from harness import Claim, Figure, Pattern
-from harness import kernel_api as kapi
+from xebench import Claim, Figure, Pattern
+from xebench import kernel_api as kapi
 
 from ..common import parts, square_matmul
 from ..common.square_matmul import TILE

@@ -1,6 +1,6 @@
 """Cut a vector addition into a part for each device: they work at the same time, each in memory of its own."""
 
-from harness import Claim, Pattern
+from xebench import Claim, Pattern
 
 from ..common import parts
 

@@ -3,8 +3,8 @@
 import dpnp
 import numpy as np
 
-from harness import Claim, Pattern, Problem, kernel, output
-from harness import kernel_api as kapi
+from xebench import Claim, Pattern, Problem, kernel, output
+from xebench import kernel_api as kapi
 
 pattern = Pattern(
     name="fourier_correlation",

@@ -2,7 +2,7 @@
 
 import dpnp
 
-from harness import Claim, Figure, Pattern
+from xebench import Claim, Figure, Pattern
 
 from ..common import matrix_products
 

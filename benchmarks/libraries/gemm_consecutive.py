@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import dpnp
 
-from harness import Claim, Pattern
+from xebench import Claim, Pattern
 
 from ..common import matrix_products
 

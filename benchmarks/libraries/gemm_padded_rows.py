@@ -6,8 +6,8 @@ is our own, by tiles.
 
 import numpy as np
 
-from harness import Claim, Figure, Pattern, Problem, kernel, output
-from harness import kernel_api as kapi
+from xebench import Claim, Figure, Pattern, Problem, kernel, output
+from xebench import kernel_api as kapi
 
 pattern = Pattern(
     name="gemm_padded_rows",

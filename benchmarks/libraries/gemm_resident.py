@@ -3,7 +3,7 @@
 import dpnp
 import numpy as np
 
-from harness import Claim, Pattern, Problem, output
+from xebench import Claim, Pattern, Problem, output
 
 pattern = Pattern(
     name="gemm_resident",

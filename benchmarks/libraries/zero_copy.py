@@ -7,8 +7,8 @@ are kernels and a library, which takes an array by its address (DLPack).
 import dpnp
 import numpy as np
 
-from harness import Claim, Pattern, Problem, fit, kernel, output
-from harness import kernel_api as kapi
+from xebench import Claim, Pattern, Problem, fit, kernel, output
+from xebench import kernel_api as kapi
 
 pattern = Pattern(
     name="zero_copy",

@@ -3,7 +3,7 @@
 import dpnp
 import numpy as np
 
-from harness import Claim, Pattern
+from xebench import Claim, Pattern
 
 from ..common import square_matmul
 

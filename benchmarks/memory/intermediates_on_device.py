@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from harness import Claim, Pattern, Problem, kernel, output
-from harness import kernel_api as kapi
+from xebench import Claim, Pattern, Problem, kernel, output
+from xebench import kernel_api as kapi
 
 pattern = Pattern(
     name="intermediates_on_device",

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from harness import Claim, Figure, Pattern, fit, kernel, opencl_kernel
-from harness import kernel_api as kapi
+from xebench import Claim, Figure, Pattern, fit, kernel, opencl_kernel
+from xebench import kernel_api as kapi
 
 from ..common import nbody, prefetch
 from ..common.nbody import SCALE, TILE, pull

@@ -6,8 +6,8 @@ what it costs beside them are the accessor's overloaded references on the host (
 
 import numpy as np
 
-from harness import Claim, Pattern, Problem, fit, kernel, output
-from harness import kernel_api as kapi
+from xebench import Claim, Pattern, Problem, fit, kernel, output
+from xebench import kernel_api as kapi
 
 pattern = Pattern(
     name="usm_vs_buffers",

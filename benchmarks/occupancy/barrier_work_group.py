@@ -1,6 +1,6 @@
 """Cut work-groups with a barrier so that whole ones fill a core: the threads that are left over stay empty."""
 
-from harness import Claim, Pattern, fit
+from xebench import Claim, Pattern, fit
 
 from ..common import latency_chain
 

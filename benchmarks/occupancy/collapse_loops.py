@@ -1,7 +1,7 @@
 """Spread all loops of a nest over work-items, not only the outermost, which has eight steps."""
 
-from harness import Claim, Figure, Pattern, kernel
-from harness import kernel_api as kapi
+from xebench import Claim, Figure, Pattern, kernel
+from xebench import kernel_api as kapi
 
 from ..common import spectral_element
 from ..common.spectral_element import CUBE, P

@@ -1,6 +1,6 @@
 """What can leave a device half empty although there is work enough: the groups' size, and their shared local memory."""
 
-from harness import Claim, Pattern, fit
+from xebench import Claim, Pattern, fit
 
 from ..common import latency_chain
 

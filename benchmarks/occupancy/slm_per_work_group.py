@@ -1,6 +1,6 @@
 """Ask for as much shared local memory as a work-group needs: what it has, no other group on the core can have."""
 
-from harness import Claim, Pattern, fit
+from xebench import Claim, Pattern, fit
 
 from ..common import latency_chain
 

@@ -1,6 +1,6 @@
 """Take work-groups that divide the threads of a core, the more so where they have a barrier."""
 
-from harness import Claim, Pattern
+from xebench import Claim, Pattern
 
 from ..common import vector_add
 

@@ -1,7 +1,7 @@
 """Launch as many work-groups as fill the device: fewer leave cores without work, a few more make a second round."""
 
-from harness import Claim, Pattern, kernel
-from harness import kernel_api as kapi
+from xebench import Claim, Pattern, kernel
+from xebench import kernel_api as kapi
 
 from ..common import vector_add
 

@@ -1,7 +1,7 @@
 """Leave the work-group's size to the runtime, or choose it: as many sub-groups as keep the threads of a core busy."""
 
-from harness import Claim, Pattern, fit, kernel
-from harness import kernel_api as kapi
+from xebench import Claim, Pattern, fit, kernel
+from xebench import kernel_api as kapi
 
 from ..common import latency_chain
 

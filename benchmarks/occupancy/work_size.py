@@ -1,7 +1,7 @@
 """Give a device at least as many work-items as it holds at once: each one that is missing is a lane that idles."""
 
-from harness import Claim, Pattern, fit
-from harness import kernel_api as kapi
+from xebench import Claim, Pattern, fit
+from xebench import kernel_api as kapi
 
 from ..common import latency_chain
 

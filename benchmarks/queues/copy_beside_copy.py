@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from harness import Claim, Pattern, Problem, fit, output
+from xebench import Claim, Pattern, Problem, fit, output
 
 from ..common.staging import host_array
 

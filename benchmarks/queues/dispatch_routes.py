@@ -4,9 +4,9 @@ import ctypes
 
 import numpy as np
 
-from harness import Pattern, Problem, inout, kernel
-from harness import kernel_api as kapi
-from harness.dpex import PreparedLaunch, build, compile_kernel, load_numba_dpex
+from xebench import Pattern, Problem, inout, kernel
+from xebench import kernel_api as kapi
+from xebench.dpex import PreparedLaunch, build, compile_kernel, load_numba_dpex
 
 pattern = Pattern(
     name="dispatch_routes",
@@ -86,7 +86,7 @@ def dpctl_submit(session, p):
 
 @pattern.optimized
 def prepared_launch(session, p):
-    """harness.dpex.PreparedLaunch: compiled, built and flattened beforehand."""
+    """xebench.dpex.PreparedLaunch: compiled, built and flattened beforehand."""
     prepared = PreparedLaunch(build_for(session, p.count), session.queue, kapi.Range(1), (p.count,))
 
     def sample():

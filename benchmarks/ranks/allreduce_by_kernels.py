@@ -6,8 +6,8 @@ stands in for that: each fetches the other's part and adds it, and nothing passe
 
 import numpy as np
 
-from harness import Claim, Pattern, Problem, kernel, output
-from harness import kernel_api as kapi
+from xebench import Claim, Pattern, Problem, kernel, output
+from xebench import kernel_api as kapi
 
 from ..common.messages import SUMS, folded, folder, small_numbers
 

@@ -6,8 +6,8 @@ the host's cores: look for a host part that is larger than what a quarter of the
 
 import numpy as np
 
-from harness import Claim, Pattern, Problem, kernel, output
-from harness import kernel_api as kapi
+from xebench import Claim, Pattern, Problem, kernel, output
+from xebench import kernel_api as kapi
 
 from ..common.parts import slices
 

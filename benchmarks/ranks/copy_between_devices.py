@@ -5,7 +5,7 @@ What a GPU-aware MPI saves, without MPI: it stands in for `mpi_gpu_aware` where 
 
 import numpy as np
 
-from harness import Claim, Pattern, Problem, output
+from xebench import Claim, Pattern, Problem, output
 
 from ..common.messages import SUMS, folded, folder, small_numbers
 

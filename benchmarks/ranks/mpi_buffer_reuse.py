@@ -7,8 +7,8 @@ from and to. With MPIs that take device pointers the same holds of what they do 
 
 import numpy as np
 
-from harness import Claim, Pattern, Problem, kernel, output
-from harness import kernel_api as kapi
+from xebench import Claim, Pattern, Problem, kernel, output
+from xebench import kernel_api as kapi
 
 from ..common.messages import exchange
 from ..common.staging import host_array

@@ -6,8 +6,8 @@ Without one, `copy_between_devices` shows what the way over the host costs.
 
 import numpy as np
 
-from harness import Claim, Pattern, Problem, kernel, output
-from harness import kernel_api as kapi
+from xebench import Claim, Pattern, Problem, kernel, output
+from xebench import kernel_api as kapi
 
 from ..common.messages import exchange
 from ..common.staging import host_array

@@ -6,7 +6,7 @@ need a GPU-aware MPI; without one, a message goes through the host by hand, in o
 
 import numpy as np
 
-from harness import Claim, Pattern, Problem, output
+from xebench import Claim, Pattern, Problem, output
 
 from ..common.messages import other_rank
 from ..common.staging import host_array

@@ -6,7 +6,7 @@ know of: stacks, cards, or sub-devices of one that is alone.
 
 import numpy as np
 
-from harness import Claim, Pattern, Problem, output
+from xebench import Claim, Pattern, Problem, output
 
 from ..common import parts
 

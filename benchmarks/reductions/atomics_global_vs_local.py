@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from harness import Claim, Pattern, Problem, fit, inout, kernel
-from harness import kernel_api as kapi
+from xebench import Claim, Pattern, Problem, fit, inout, kernel
+from xebench import kernel_api as kapi
 
 pattern = Pattern(
     name="atomics_global_vs_local",

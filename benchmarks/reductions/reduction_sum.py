@@ -3,9 +3,9 @@
 import dpnp
 import numpy as np
 
-from harness import Claim, Pattern, Problem, device_func, fit, kernel, output
-from harness import kernel_api as kapi
-from harness.dpex import sub_group, work_group
+from xebench import Claim, Pattern, Problem, device_func, fit, kernel, output
+from xebench import kernel_api as kapi
+from xebench.dpex import sub_group, work_group
 
 pattern = Pattern(
     name="reduction_sum",

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from harness import Claim, Figure, Pattern, fit, kernel
-from harness import kernel_api as kapi
-from harness.dpex import sub_group
+from xebench import Claim, Figure, Pattern, fit, kernel
+from xebench import kernel_api as kapi
+from xebench.dpex import sub_group
 
 from ..common import nbody
 from ..common.nbody import SCALE, TILE, pull

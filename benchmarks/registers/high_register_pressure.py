@@ -1,7 +1,7 @@
 """Where 160 values of 32 bits are alive in every lane: twice the registers, half the lanes, or both."""
 
-from harness import Claim, Figure, Pattern, Problem, fit, kernel
-from harness import kernel_api as kapi
+from xebench import Claim, Figure, Pattern, Problem, fit, kernel
+from xebench import kernel_api as kapi
 
 from ..common import dual_numbers
 from ..common.dual_numbers import PARTS, VALUES, load, store_sums

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from harness import Claim, Pattern, fit
+from xebench import Claim, Pattern, fit
 
 from ..common import histograms
 from ..common.histograms import count_privately_by, count_together_by, launcher

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from harness import Claim, Figure, Pattern, Problem, fit, kernel
-from harness import kernel_api as kapi
-from harness.dpex import vector
+from xebench import Claim, Figure, Pattern, Problem, fit, kernel
+from xebench import kernel_api as kapi
+from xebench.dpex import vector
 
 from ..common import dual_numbers
 from ..common.dual_numbers import PARTS, VALUES, load, store_sums

@@ -1,6 +1,6 @@
 """What keeps a private variable out of registers for no reason: ``volatile``, and a pointer to it."""
 
-from harness import Claim, Pattern, fit, opencl_kernel
+from xebench import Claim, Pattern, fit, opencl_kernel
 
 from ..common import histograms
 from ..common.histograms import BLOCK, launcher

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from harness import Claim, Pattern, Problem, fit, kernel
-from harness import kernel_api as kapi
+from xebench import Claim, Pattern, Problem, fit, kernel
+from xebench import kernel_api as kapi
 
 from ..common import convolution
 from ..common.convolution import HALO, M, read_padded

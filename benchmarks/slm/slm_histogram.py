@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from harness import Claim, Pattern, fit, kernel
-from harness import kernel_api as kapi
+from xebench import Claim, Pattern, fit, kernel
+from xebench import kernel_api as kapi
 
 from ..common import histograms
 from ..common.histograms import BLOCK, count_together_by, fields_of, launcher, word_at

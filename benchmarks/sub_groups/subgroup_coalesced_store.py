@@ -6,9 +6,9 @@ hold on a GPU for this program; ``subgroup_coalesced_copy`` is the clearer pair.
 
 import numpy as np
 
-from harness import Claim, Pattern, Problem, fit, kernel, output
-from harness import kernel_api as kapi
-from harness.dpex import sub_group
+from xebench import Claim, Pattern, Problem, fit, kernel, output
+from xebench import kernel_api as kapi
+from xebench.dpex import sub_group
 
 pattern = Pattern(
     name="subgroup_coalesced_store",

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from harness import Pattern, Problem, fit, kernel, output
-from harness import kernel_api as kapi
-from harness.dpex import sub_group
+from xebench import Pattern, Problem, fit, kernel, output
+from xebench import kernel_api as kapi
+from xebench.dpex import sub_group
 
 pattern = Pattern(
     name="subgroup_sizes",

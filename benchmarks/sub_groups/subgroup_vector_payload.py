@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from harness import Claim, Pattern, Problem, fit, kernel, output
-from harness import kernel_api as kapi
-from harness.dpex import vector
+from xebench import Claim, Pattern, Problem, fit, kernel, output
+from xebench import kernel_api as kapi
+from xebench.dpex import vector
 
 pattern = Pattern(
     name="subgroup_vector_payload",

@@ -6,8 +6,8 @@ what the runtimes do for each mode.
 
 import numpy as np
 
-from harness import Claim, Figure, Pattern
-from harness import kernel_api as kapi
+from xebench import Claim, Figure, Pattern
+from xebench import kernel_api as kapi
 
 from ..common import spectral_element
 from ..common.spectral_element import compute_each

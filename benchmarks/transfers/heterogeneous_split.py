@@ -6,7 +6,7 @@ numpy, on one core.
 
 import time
 
-from harness import Claim, Pattern, fit
+from xebench import Claim, Pattern, fit
 
 from ..common import host_and_device
 

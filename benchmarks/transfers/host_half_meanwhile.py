@@ -1,6 +1,6 @@
 """Let the host compute its half while the device computes the other."""
 
-from harness import Claim, Figure, Pattern, fit
+from xebench import Claim, Figure, Pattern, fit
 
 from ..common import host_and_device
 

@@ -6,7 +6,7 @@ recommends first, and stands in for it here.
 
 import numpy as np
 
-from harness import Claim, Figure, Pattern, Problem, fit, output
+from xebench import Claim, Figure, Pattern, Problem, fit, output
 
 pattern = Pattern(
     name="host_usm_copies",

@@ -6,8 +6,8 @@ are explicit copies, which do what the runtimes do at the ends of each scope.
 
 import numpy as np
 
-from harness import Claim, Figure, Pattern, kernel
-from harness import kernel_api as kapi
+from xebench import Claim, Figure, Pattern, kernel
+from xebench import kernel_api as kapi
 
 from ..common import spectral_element
 from ..common.spectral_element import compute_each

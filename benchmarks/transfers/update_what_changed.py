@@ -8,8 +8,8 @@ array while it multiplies, so there are two products here, as the guide's text s
 import dpnp
 import numpy as np
 
-from harness import Claim, Figure, Pattern, Problem, kernel, output
-from harness import kernel_api as kapi
+from xebench import Claim, Figure, Pattern, Problem, kernel, output
+from xebench import kernel_api as kapi
 
 pattern = Pattern(
     name="update_what_changed",

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from harness import Claim, Pattern, Problem, inout, kernel
-from harness import kernel_api as kapi
-from harness.dpex import work_group
+from xebench import Claim, Pattern, Problem, inout, kernel
+from xebench import kernel_api as kapi
+from xebench.dpex import work_group
 
 pattern = Pattern(
     name="teams_of_threads",

@@ -2,9 +2,9 @@
 
 import sys
 
-import harness
+import xebench
 
-session = harness.open_session()  # before anything is taken out of dpnp
+session = xebench.open_session()  # before anything is taken out of dpnp
 
 import dpnp  # noqa: E402
 import numpy as np  # noqa: E402
@@ -38,7 +38,7 @@ def onto_a_copy(x, y, out, a):
     return total
 
 
-compared = harness.compare(
+compared = xebench.compare(
     {"operators": operators, "into_one": into_one, "onto_a_copy": onto_a_copy},
     reference="operators",
     claim={"into_one": "faster", "onto_a_copy": "slower"},

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis import answer
-from harness.analysis.answer import (
+from xebench.analysis import answer
+from xebench.analysis.answer import (
     Circumstances,
     Judgement,
     judge,
@@ -17,9 +17,9 @@ from harness.analysis.answer import (
     outcome_of,
     without_speedup,
 )
-from harness.analysis.claim import Claim, Figure
-from harness.analysis.intervals import UNKNOWN, Interval, blurred
-from harness.vocabulary import ANSWERED, Answer, Flag, Outcome
+from xebench.analysis.claim import Claim, Figure
+from xebench.analysis.intervals import UNKNOWN, Interval, blurred
+from xebench.vocabulary import ANSWERED, Answer, Flag, Outcome
 
 FASTER = Claim("faster")
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 from synthetic import Synthetic
 
-from harness.analysis import concurrency
-from harness.analysis.metrics import EventTimes, span_ns, union_ns
-from harness.records import frame
+from xebench.analysis import concurrency
+from xebench.analysis.metrics import EventTimes, span_ns, union_ns
+from xebench.records import frame
 
 Interval = tuple[int, int]
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from harness.analysis.intervals import (
+from xebench.analysis.intervals import (
     MIN_SAMPLES,
     Interval,
     blurred,
@@ -20,8 +20,8 @@ from harness.analysis.intervals import (
     speedup,
     typical_time,
 )
-from harness.analysis.statistics import variance_inflation
-from harness.studies.intervals import bootstrap
+from xebench.analysis.statistics import variance_inflation
+from xebench.studies.intervals import bootstrap
 
 positive = st.floats(1e-3, 1e9)
 blocks = st.integers(1, 40).flatmap(

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from synthetic import Synthetic
 
-from harness.analysis import points
+from xebench.analysis import points
 
 
 def table(*texts: Any, name: str = "axes") -> pd.DataFrame:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from synthetic import Synthetic, noisy
 
-from harness.analysis.intervals import median_interval
+from xebench.analysis.intervals import median_interval
 
 
 def only(frame: pd.DataFrame) -> pd.Series:

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis import metrics, timestamps
-from harness.analysis.metrics import EventTimes
-from harness.vocabulary import Flag, is_valid
+from xebench.analysis import metrics, timestamps
+from xebench.analysis.metrics import EventTimes
+from xebench.vocabulary import Flag, is_valid
 
 CLEAN = [EventTimes(100, 200, 1200), EventTimes(150, 1200, 2000)]
 

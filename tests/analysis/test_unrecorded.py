@@ -5,9 +5,9 @@ import math
 import pytest
 from synthetic import Synthetic, noisy
 
-from harness.analysis.intervals import Interval
-from harness.analysis.unrecorded import HostTimes, allowed_ns
-from harness.vocabulary import Outcome
+from xebench.analysis.intervals import Interval
+from xebench.analysis.unrecorded import HostTimes, allowed_ns
+from xebench.vocabulary import Outcome
 
 
 def host_times(

@@ -9,10 +9,10 @@ import pytest
 from fake_device import GPU
 
 from benchmarks.common import chase
-from harness.analysis.claim import is_expected
-from harness.patterns.registry import discover
-from harness.runtime import missing
-from harness.vocabulary import Status
+from xebench.analysis.claim import is_expected
+from xebench.patterns.registry import discover
+from xebench.runtime import missing
+from xebench.vocabulary import Status
 
 INFOS = {info.name: info for info in discover() if info.chapter in {"atomics", "memory"}}
 

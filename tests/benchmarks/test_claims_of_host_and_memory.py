@@ -10,13 +10,13 @@ import sys
 import pandas as pd
 import pytest
 
-import harness
-from harness.analysis.claim import Claim
-from harness.patterns.declaration import PatternInfo
-from harness.patterns.fit import Room
-from harness.patterns.plan import build_plan
-from harness.patterns.registry import discover
-from harness.records import Run
+import xebench
+from xebench.analysis.claim import Claim
+from xebench.patterns.declaration import PatternInfo
+from xebench.patterns.fit import Room
+from xebench.patterns.plan import build_plan
+from xebench.patterns.registry import discover
+from xebench.records import Run
 
 INFOS = {info.name: info for info in discover() if info.chapter in {"queues", "memory", "fusion", "reductions"}}
 #: 16 waves are 5 million work-items, and the last cache is as large as any.
@@ -102,11 +102,11 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """One short run at a size that no work-group divides."""
     output = tmp_path_factory.mktemp("odd") / "run"
     names = [name for name, info in INFOS.items() if "n" in info.presets["smoke"]]
-    command = [sys.executable, "-m", "harness", "run", *names, "--preset", "smoke", "--device", "cpu"]
+    command = [sys.executable, "-m", "xebench", "run", *names, "--preset", "smoke", "--device", "cpu"]
     options = ["--set", "n=8191", "--set", "work=2", "--budget", "0.05", "--output", str(output)]
     done = subprocess.run([*command, *options], capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
-    return harness.load_run(output)
+    return xebench.load_run(output)
 
 
 @pytest.mark.device

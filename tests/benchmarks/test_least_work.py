@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from counting import arrays_bytes, operations_of
 
-from harness.patterns.plan import build_plan
-from harness.patterns.problem import Problem, inout, output
-from harness.patterns.registry import discover
-from harness.runner.worker.bound_problem import host_view
-from harness.runner.worker.prepare import find_pattern, make_problem
-from harness.runtime import load
+from xebench.patterns.plan import build_plan
+from xebench.patterns.problem import Problem, inout, output
+from xebench.patterns.registry import discover
+from xebench.runner.worker.bound_problem import host_view
+from xebench.runner.worker.prepare import find_pattern, make_problem
+from xebench.runtime import load
 
 INFOS = {info.name: info for info in discover()}
 

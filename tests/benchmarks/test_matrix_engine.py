@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import harness
-from harness import kernel_api as kapi
+import xebench
+from xebench import kernel_api as kapi
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,7 +52,7 @@ def engine() -> Mapping[str, Any]:
 
 @pytest.fixture(scope="module")
 def to_device() -> Callable[[Any], Any]:
-    session = harness.open_session("cpu")
+    session = xebench.open_session("cpu")
 
     def copied(array: Any) -> Any:
         there = session.alloc(array.shape, array.dtype)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.dpex.signature import index_space_extents
-from harness.gpu_model.gpus import find_gpu
-from harness.gpu_model.occupancy import LaunchShape, UnsupportedLaunch, occupancy_of
-from harness.patterns.pattern import Pattern
-from harness.patterns.pattern_file import load_file
-from harness.patterns.registry import builtin_files
-from harness.runtime import load
+from xebench.dpex.signature import index_space_extents
+from xebench.gpu_model.gpus import find_gpu
+from xebench.gpu_model.occupancy import LaunchShape, UnsupportedLaunch, occupancy_of
+from xebench.patterns.pattern import Pattern
+from xebench.patterns.pattern_file import load_file
+from xebench.patterns.registry import builtin_files
+from xebench.runtime import load
 
 GUIDES = find_gpu("tgl")  # the guide's example: 672 threads
 

@@ -13,14 +13,14 @@ import pytest
 from fake_device import GPU
 from shared_folder import shared_folder
 
-import harness
-from harness.analysis.claim import from_json, is_expected
-from harness.patterns.plan import build_plan
-from harness.patterns.registry import builtin_files, discover
-from harness.records import Run
-from harness.runtime import missing
-from harness.runtime.stack import is_current
-from harness.vocabulary import SAMPLED_STATES
+import xebench
+from xebench.analysis.claim import from_json, is_expected
+from xebench.patterns.plan import build_plan
+from xebench.patterns.registry import builtin_files, discover
+from xebench.records import Run
+from xebench.runtime import missing
+from xebench.runtime.stack import is_current
+from xebench.vocabulary import SAMPLED_STATES
 
 INFOS = discover()
 NAMES = [info.name for info in INFOS]
@@ -44,7 +44,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """One run of everything, for all processes of the tests; short, since only the results are looked at."""
     with shared_folder(tmp_path_factory, "smoke-of-all") as folder:
         output = folder / "run"
-        command = [sys.executable, "-m", "harness", "run", "--preset", "smoke", "--device", "cpu", "--budget", "0.05"]
+        command = [sys.executable, "-m", "xebench", "run", "--preset", "smoke", "--device", "cpu", "--budget", "0.05"]
         stderr = ""
         if not (output / "manifest.json").exists():
             done = subprocess.run(
@@ -52,7 +52,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
             )
             stderr = done.stderr
         assert (output / "manifest.json").exists(), stderr
-        return harness.load_run(output)
+        return xebench.load_run(output)
 
 
 def _as_claimed(case: Mapping[str, Any]) -> bool:
@@ -139,11 +139,11 @@ def _limits(axes: Mapping[str, Any]) -> dict[str, int]:
 def test_what_follows_the_device_is_right_with_sub_groups_of_32(tmp_path: Path) -> None:
     names = [info.name for info in INFOS if "sub_group_size" in info.axes]
     assert len(names) >= 7
-    command = [sys.executable, "-m", "harness", "run", *names, "--preset", "smoke", "--device", "cpu"]
+    command = [sys.executable, "-m", "xebench", "run", *names, "--preset", "smoke", "--device", "cpu"]
     options = ["--set", "sub_group_size=32", "--budget", "0.05", "--output", str(tmp_path / "run")]
     done = subprocess.run([*command, *options], capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
-    cases = harness.load_run(tmp_path / "run").cases
+    cases = xebench.load_run(tmp_path / "run").cases
     assert set(cases["pattern"]) == set(names)
     assert all(_as_claimed(case) for case in cases.to_dict("records"))
 

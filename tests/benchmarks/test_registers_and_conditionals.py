@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.patterns.pattern import Pattern
-from harness.patterns.pattern_file import load_file
-from harness.patterns.registry import builtin_files
-from harness.runtime import load
+from xebench.patterns.pattern import Pattern
+from xebench.patterns.pattern_file import load_file
+from xebench.patterns.registry import builtin_files
+from xebench.runtime import load
 
 SLM_OF_SMALL_GPUS = 48 << 10
 

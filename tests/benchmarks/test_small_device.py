@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from fake_device import GPU
 
-from harness.errors import Unsupported
-from harness.patterns.plan import build_plan
-from harness.patterns.problem import device_bytes
-from harness.patterns.registry import discover
-from harness.runtime import missing
+from xebench.errors import Unsupported
+from xebench.patterns.plan import build_plan
+from xebench.patterns.problem import device_bytes
+from xebench.patterns.registry import discover
+from xebench.runtime import missing
 
 INFOS = {info.name: info for info in discover()}
 
@@ -44,10 +44,10 @@ class Asked:
 
     def note(self, kernel: Any, index_space: Any, arguments: Sequence[Any]) -> None:
         """Compare a launch with what the device has."""
-        from harness.dpex.decorators import options_of
-        from harness.dpex.foreign_kernel import ForeignKernel
-        from harness.dpex.launch_limits import check_index_space
-        from harness.dpex.signature import signature_of
+        from xebench.dpex.decorators import options_of
+        from xebench.dpex.foreign_kernel import ForeignKernel
+        from xebench.dpex.launch_limits import check_index_space
+        from xebench.dpex.signature import signature_of
 
         self.launches += 1
         foreign = isinstance(kernel, ForeignKernel)
@@ -75,7 +75,7 @@ class Asked:
 
 
 def _local_bytes(argument: Any) -> int:
-    from harness.dpex.kernel_api import LocalAccessor
+    from xebench.dpex.kernel_api import LocalAccessor
 
     if not isinstance(argument, LocalAccessor):
         return 0
@@ -84,11 +84,11 @@ def _local_bytes(argument: Any) -> int:
 
 def capabilities(kernel: Any, signature: Any) -> set[str]:
     """Those that the kernel's module declares, of the types that devices may lack."""
-    from harness.dpex.compiler import of_this_stack
-    from harness.dpex.dpex_errors import NotShipped
-    from harness.dpex.identity import UnknownIdentity
-    from harness.dpex.shipped import find_shipped
-    from harness.dpex.spirv_cache import SpirvCache
+    from xebench.dpex.compiler import of_this_stack
+    from xebench.dpex.dpex_errors import NotShipped
+    from xebench.dpex.identity import UnknownIdentity
+    from xebench.dpex.shipped import find_shipped
+    from xebench.dpex.spirv_cache import SpirvCache
 
     try:
         spirv = find_shipped(kernel, signature).spirv  # there is no need to compile what is in the pack
@@ -122,14 +122,14 @@ def small_device() -> Any:
 @pytest.fixture(scope="module")
 def session() -> Any:
     """A session on the small device that launches nothing."""
-    from harness import runtime
+    from xebench import runtime
 
     runtime.load()
-    from harness.dpex import direct_calls
-    from harness.dpex.events import DeviceEvent
-    from harness.dpex.kernel_store import KernelStore
-    from harness.packing.pattern_kernels import CompilingSession
-    from harness.session.session import Session
+    from xebench.dpex import direct_calls
+    from xebench.dpex.events import DeviceEvent
+    from xebench.dpex.kernel_store import KernelStore
+    from xebench.packing.pattern_kernels import CompilingSession
+    from xebench.session.session import Session
 
     class Store(KernelStore):
         def submit(self, kernel: Any, queue: Any, space: Any, arguments: Any, depends: Any = ()) -> DeviceEvent:
@@ -146,10 +146,10 @@ def session() -> Any:
 @pytest.mark.device
 @pytest.mark.parametrize("name", INFOS)
 def test_no_variant_asks_for_what_the_device_lacks(name: str, session: Any) -> None:
-    from harness.packing.pattern_kernels import run_variant
-    from harness.runner.worker.bound_problem import Binding
-    from harness.runner.worker.prepare import check_device, find_pattern, make_problem
-    from harness.session.device_memory import DeviceMemory
+    from xebench.packing.pattern_kernels import run_variant
+    from xebench.runner.worker.bound_problem import Binding
+    from xebench.runner.worker.prepare import check_device, find_pattern, make_problem
+    from xebench.session.device_memory import DeviceMemory
 
     info = INFOS[name]
     pattern = find_pattern(info.source, name)
@@ -181,7 +181,7 @@ def _dtype(field: Any) -> Any:
 @pytest.mark.compiler
 @pytest.mark.device
 def test_what_is_lacking_is_seen(session: Any) -> None:
-    from harness.dpex import kernel, kernel_api
+    from xebench.dpex import kernel, kernel_api
 
     @kernel(sub_group_size=16)
     def wide(item: kernel_api.NdItem, x, of_group):

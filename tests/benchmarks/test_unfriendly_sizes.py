@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from harness.patterns.declaration import PatternInfo
-from harness.patterns.plan import build_plan
-from harness.patterns.registry import discover
-from harness.runner.worker.prepare import find_pattern, make_problem
-from harness.runtime import load
+from xebench.patterns.declaration import PatternInfo
+from xebench.patterns.plan import build_plan
+from xebench.patterns.registry import discover
+from xebench.runner.worker.prepare import find_pattern, make_problem
+from xebench.runtime import load
 
 INFOS = {info.name: info for info in discover()}
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import harness
-from harness.errors import XebenchError
-from harness.records import TABLES
+import xebench
+from xebench.errors import XebenchError
+from xebench.records import TABLES
 
 pytestmark = pytest.mark.device
 
@@ -24,7 +24,7 @@ BRIEF = {"budget_s": 0.2, "precision": 0.5}
 
 @pytest.fixture(scope="module")
 def session() -> Any:
-    return harness.open_session("cpu")
+    return xebench.open_session("cpu")
 
 
 @pytest.fixture(scope="module")
@@ -53,13 +53,13 @@ def compared(session: Any) -> Any:
         "fails": fails,
     }
     claims = {"wrong": "wrong", "once": "same"}
-    result = harness.compare(functions, queue=session, setup=arrays, instances=3, claim=claims, **BRIEF)
+    result = xebench.compare(functions, queue=session, setup=arrays, instances=3, claim=claims, **BRIEF)
     assert len(made) >= 3, "arguments are made anew for each instance"
     return result
 
 
 def test_a_function_of_dpnp_is_measured_and_told_to_be_between_barriers(session: Any, x: Any) -> None:
-    measured = harness.measure(lambda: x * x, queue=session, bytes_moved=2 * 4 * N, **BRIEF)
+    measured = xebench.measure(lambda: x * x, queue=session, bytes_moved=2 * 4 * N, **BRIEF)
     low, high = measured.interval_ns
     assert 0 < low <= measured.median_ns <= high
     assert list(measured.samples) == list(TABLES["samples"])
@@ -77,19 +77,19 @@ def test_kernels_and_commands_of_a_session_are_recorded(session: Any) -> None:
         session.fill(array, 3)
         session.copy(array[: N // 2], array[N // 2 :])
 
-    measured = harness.measure(both, queue=session, **BRIEF)
+    measured = xebench.measure(both, queue=session, **BRIEF)
     last = measured.events[measured.events["sample"] == measured.events["sample"].max()]
     assert list(last["kind"])[:2] == ["fill", "copy"]
     assert "an upper bound" not in repr(measured)
 
 
 def test_a_cold_sample_is_told_as_one(session: Any, x: Any) -> None:
-    measured = harness.measure(lambda: x * x, queue=session, state="cold", **BRIEF)
+    measured = xebench.measure(lambda: x * x, queue=session, state="cold", **BRIEF)
     assert set(measured.samples["state"].dropna()) == {"compile", "warmup", "cold"}
 
 
 def test_the_host_s_time_needs_no_command() -> None:
-    measured = harness.measure(lambda: sum(range(1000)), device="cpu", metric="wall", **BRIEF)
+    measured = xebench.measure(lambda: sum(range(1000)), device="cpu", metric="wall", **BRIEF)
     assert measured.median_ns > 0 and measured.events.empty
 
 
@@ -117,7 +117,7 @@ def test_what_is_wrong_or_fails_is_told_and_not_compared(compared: Any) -> None:
 
 
 def test_functions_without_results_are_told_to_be_unchecked(session: Any, x: Any) -> None:
-    compared = harness.compare({"a": lambda: None, "b": lambda: None}, metric="wall", queue=session, **BRIEF)
+    compared = xebench.compare({"a": lambda: None, "b": lambda: None}, metric="wall", queue=session, **BRIEF)
     assert "results were not compared" in repr(compared)
 
 
@@ -126,7 +126,7 @@ def test_what_the_reference_raises_is_raised(session: Any, x: Any) -> None:
         raise ZeroDivisionError("own")
 
     with pytest.raises(ZeroDivisionError, match="own"):
-        harness.compare({"a": fails, "b": lambda: x * x}, queue=session, **BRIEF)
+        xebench.compare({"a": fails, "b": lambda: x * x}, queue=session, **BRIEF)
     assert session.records_direct_calls
 
 
@@ -144,7 +144,7 @@ def test_what_the_reference_raises_is_raised(session: Any, x: Any) -> None:
 )
 def test_mistakes_are_one_line(session: Any, arguments: dict[str, Any], words: str) -> None:
     with pytest.raises(XebenchError, match=words) as caught:
-        harness.measure(lambda: None, **{"queue": session, **arguments})
+        xebench.measure(lambda: None, **{"queue": session, **arguments})
     assert "\n" not in str(caught.value)
 
 
@@ -153,10 +153,10 @@ def test_arrays_and_queues_that_keep_no_times_are_refused(session: Any) -> None:
     import dpnp
 
     elsewhere = dpnp.ones(8, sycl_queue=dpctl.SyclQueue("cpu"))
-    with pytest.raises(XebenchError, match="nobody times.*harness.open_session"):
-        harness.measure(lambda: elsewhere * elsewhere, queue=session)
+    with pytest.raises(XebenchError, match="nobody times.*xebench.open_session"):
+        xebench.measure(lambda: elsewhere * elsewhere, queue=session)
     with pytest.raises(XebenchError, match="keeps no times"):
-        harness.measure(lambda: elsewhere * elsewhere, queue=elsewhere.sycl_queue)
+        xebench.measure(lambda: elsewhere * elsewhere, queue=elsewhere.sycl_queue)
 
 
 @pytest.mark.parametrize(
@@ -164,20 +164,20 @@ def test_arrays_and_queues_that_keep_no_times_are_refused(session: Any) -> None:
     [
         ("quicker", "'quicker' is none of"),
         ({"c": "faster"}, "claim of='c' is not known"),
-        ({"b": harness.Claim("faster", against="z")}, "claim of b: against='z' is not known"),
-        (harness.Claim("registers"), "xebench isa"),
+        ({"b": xebench.Claim("faster", against="z")}, "claim of b: against='z' is not known"),
+        (xebench.Claim("registers"), "xebench isa"),
     ],
 )
 def test_claims_that_cannot_be_answered_are_one_line(claim: Any, words: str) -> None:
     with pytest.raises(XebenchError, match=words):
-        harness.compare({"a": print, "b": print}, claim=claim)
+        xebench.compare({"a": print, "b": print}, claim=claim)
 
 
 def test_a_comparison_wants_two_functions_and_a_known_reference() -> None:
     with pytest.raises(XebenchError, match="two functions or more"):
-        harness.compare({"a": print})
+        xebench.compare({"a": print})
     with pytest.raises(XebenchError, match="reference='c' is not known"):
-        harness.compare({"a": print, "b": print}, reference="c")
+        xebench.compare({"a": print, "b": print}, reference="c")
 
 
 def test_the_example_runs() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import isolated_functions as functions
 import pytest
 
-import harness
-from harness.errors import XebenchError
+import xebench
+from xebench.errors import XebenchError
 
 pytestmark = pytest.mark.device
 
@@ -18,7 +18,7 @@ BRIEF: dict[str, Any] = {"device": "cpu", "budget_s": 0.2, "precision": 0.5, "in
 
 def test_a_crash_is_told_and_the_others_are_compared() -> None:
     named = {"twice": functions.twice, "crash": functions.crash, "product": functions.product}
-    compared = harness.compare(named, setup=functions.make_array, **BRIEF)
+    compared = xebench.compare(named, setup=functions.make_array, **BRIEF)
     cases = compared.run.cases.set_index("variant")
     assert cases["status"].to_dict() == {"twice": "ok", "crash": "crashed", "product": "ok"}
     assert cases.loc["crash", "reason"] == "its process ended by SIGSEGV"
@@ -32,7 +32,7 @@ def test_a_crash_is_told_and_the_others_are_compared() -> None:
 def test_a_child_of_the_caller_calls_the_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XEBENCH_TEST_CALLER", str(os.getpid()))
     named = {"caller": functions.caller, "parent": os.getppid}
-    compared = harness.compare(named, metric="wall", check=True, **{**BRIEF, "instances": None})
+    compared = xebench.compare(named, metric="wall", check=True, **{**BRIEF, "instances": None})
     assert set(compared.run.cases["status"]) == {"ok"}
     assert not compared.samples.empty and compared.events.empty
 
@@ -49,5 +49,5 @@ def test_a_child_of_the_caller_calls_the_functions(monkeypatch: pytest.MonkeyPat
 )
 def test_errors_are_the_callers(function: Any, arguments: dict[str, Any], error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words) as caught:
-        harness.measure(function, **{**BRIEF, **({"instances": None} if "setup" not in arguments else {}), **arguments})
+        xebench.measure(function, **{**BRIEF, **({"instances": None} if "setup" not in arguments else {}), **arguments})
     assert "\n" not in str(caught.value)

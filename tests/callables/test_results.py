@@ -9,7 +9,7 @@ pytestmark = pytest.mark.device  # importing the room loads dpctl
 
 
 def test_arrays_are_found_in_lists_and_mappings_and_are_copies() -> None:
-    from harness.callables.results import arrays_of
+    from xebench.callables.results import arrays_of
 
     array = np.arange(3)
     found = arrays_of({"a": (array, 2.5), "b": "words", "c": None})
@@ -22,8 +22,8 @@ def test_arrays_are_found_in_lists_and_mappings_and_are_copies() -> None:
 def test_arrays_of_dpnp_and_dpctl_come_to_the_host() -> None:
     import dpnp
 
-    from harness.callables.results import arrays_of
-    from harness.runtime.tensor import tensor as dpt
+    from xebench.callables.results import arrays_of
+    from xebench.runtime.tensor import tensor as dpt
 
     found = arrays_of([dpnp.ones(2, dtype=np.float32), dpt.ones(3, dtype=np.int32)])
     assert [array.tolist() for array in found.values()] == [[1, 1], [1, 1, 1]]
@@ -41,13 +41,13 @@ def test_arrays_of_dpnp_and_dpctl_come_to_the_host() -> None:
     ],
 )
 def test_differences(actual: np.ndarray, words: str) -> None:
-    from harness.callables.results import differences
+    from xebench.callables.results import differences
 
     found = differences({"result": actual}, {"result": np.float32([1, np.nan, np.inf])}, 1e-4, 0)
     assert words in found and bool(words) == bool(found)
 
 
 def test_a_result_that_is_missing_is_told() -> None:
-    from harness.callables.results import differences
+    from xebench.callables.results import differences
 
     assert differences({}, {"result": np.ones(1)}, 0, 0) == "result is missing"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.children.ask import Answer, ask
+from xebench.children.ask import Answer, ask
 
 
 @pytest.fixture
@@ -16,8 +16,8 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 ANSWERING = """
-from harness.children.ask import answer
-from harness.errors import NoDevice
+from xebench.children.ask import answer
+from xebench.errors import NoDevice
 
 def question(arguments):
     if arguments != ["1", "2"]:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-import harness
-from harness.children.process_exit import how_it_ended
+import xebench
+from xebench.children.process_exit import how_it_ended
 
-LAUNCH = Path(harness.__file__).parent / "dpex/launch.py"
+LAUNCH = Path(xebench.__file__).parent / "dpex/launch.py"
 CRASH = f"""\
 loading
 PLEASE submit a bug report to https://example.org and include the crash backtrace.

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-XEBENCH = [sys.executable, "-m", "harness"]
+XEBENCH = [sys.executable, "-m", "xebench"]
 ROOT = Path(__file__).parents[2]
 RUN = str(ROOT / "results/cpu-epyc-2-cores")
 OCCUPANCY = ("occupancy", "--gpu", "pvc", "--sub-group", "16", "--work-group")

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from click.shell_completion import ShellComplete
 
-from harness.cli.completion_command import SHELLS
-from harness.cli.main import commands
-from harness.patterns.registry import discover
+from xebench.cli.completion_command import SHELLS
+from xebench.cli.main import commands
+from xebench.patterns.registry import discover
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_what_was_never_read_is_not_read_for_a_shell(tmp_path: Path, monkeypatch
 @pytest.mark.usefixtures("infos")
 def test_completing_loads_no_part_of_the_stack() -> None:
     code = (
-        "import sys; from click.shell_completion import ShellComplete; from harness.cli.main import commands;"
+        "import sys; from click.shell_completion import ShellComplete; from xebench.cli.main import commands;"
         "words = ShellComplete(commands, {}, 'xebench', 'X').get_completions(['run'], 'tiled');"
         "print(len(words), [m for m in ('numpy', 'dpctl', 'numba', 'dpnp', 'pandas', 'rich') if m in sys.modules])"
     )
@@ -74,7 +74,7 @@ def test_completing_loads_no_part_of_the_stack() -> None:
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_script_is_printed_for_each_shell(shell: str) -> None:
-    command = [sys.executable, "-m", "harness", "completion", shell]
+    command = [sys.executable, "-m", "xebench", "completion", shell]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert f"_XEBENCH_COMPLETE={shell}_complete" in done.stdout
 
@@ -83,7 +83,7 @@ def test_a_script_is_printed_for_each_shell(shell: str) -> None:
 @pytest.mark.usefixtures("infos")
 def test_a_real_bash_completes(tmp_path: Path) -> None:
     command = tmp_path / "xebench"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m harness "$@"\n')
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m xebench "$@"\n')
     command.chmod(0o755)
     script = f"""
         PATH="{tmp_path}:$PATH"

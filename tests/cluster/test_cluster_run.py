@@ -15,9 +15,8 @@ import pytest
 from dask_kit import Cluster
 from pattern_copies import write_pattern
 
-import harness
-from harness.records import Run
-from harness.records.run import compare_runs
+from xebench.records import Run, load_run
+from xebench.records.run import compare_runs
 
 pytest.importorskip("distributed")
 pytestmark = [pytest.mark.device, pytest.mark.slow]
@@ -30,10 +29,10 @@ TELLS_ITS_PARENT = AT_THE_GATE + '            gate.with_suffix(".pid").write_tex
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "harness", *arguments]
+    return [sys.executable, "-m", "xebench", *arguments]
 
 
-def xebench(*arguments: str, status: int) -> str:
+def run_xebench(*arguments: str, status: int) -> str:
     done = subprocess.run(command(*arguments), capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == status, done.stdout + done.stderr
     return done.stdout + done.stderr
@@ -97,7 +96,7 @@ def measured(cluster: tuple[Cluster, Path]) -> Measured:
         (folder / "the.gate").unlink()
         said, _ = process.communicate(timeout=300)
     assert process.returncode == 0, said
-    return Measured(harness.load_run(output), said, killed, path)
+    return Measured(load_run(output), said, killed, path)
 
 
 def test_a_worker_that_dies_costs_its_family_in_flight_which_another_takes(measured: Measured) -> None:
@@ -132,7 +131,7 @@ def test_each_device_is_calibrated_on_its_host(measured: Measured) -> None:
 
 
 def test_the_report_tells_the_hosts(measured: Measured) -> None:
-    shown = xebench("report", str(measured.run.path), status=0)
+    shown = run_xebench("report", str(measured.run.path), status=0)
     hosts = sorted(set(measured.run.devices["host"]))
     assert f"CPU device on {', '.join(hosts)}" in " ".join(shown.split())
     assert all(f"on {host}" in shown for host in set(measured.run.pairs["host"]))
@@ -142,12 +141,12 @@ def test_a_run_over_hosts_is_compared_with_one_on_one_machine(measured: Measured
     local = tmp_path / "local"
     environment = {**os.environ, "XEBENCH_TEST_GATE": str(tmp_path / "no.gate")}
     subprocess.run(command("run", *what(measured.path), "--output", str(local)), env=environment, check=True)
-    compared = compare_runs(harness.load_run(local), measured.run)
+    compared = compare_runs(load_run(local), measured.run)
     assert len(compared) == 12 and not compared["reason"].str.startswith("only in").any()
     assert (compared["before_n"] >= 6).all() and (compared["after_n"] >= 6).all()
     assert set(compared["after_device"].str.rpartition(", on ")[2]) == set(measured.run.cases["host"])
     assert not compared["before_device"].str.contains(", on ").any()
-    other_way = xebench("run", "--resume", str(local), "--on", "tcp://127.0.0.1:1", status=0)
+    other_way = run_xebench("run", "--resume", str(local), "--on", "tcp://127.0.0.1:1", status=0)
     assert "nothing to resume" in other_way
 
 
@@ -162,14 +161,14 @@ def test_a_run_whose_scheduler_dies_is_resumed_over_another(measured: Measured, 
         first.scheduler.kill()
         said, _ = process.communicate(timeout=120)
     assert process.returncode == 2 and "the scheduler at tcp://127.0.0.1" in said.splitlines()[-1], said
-    kept = harness.load_run(output)
+    kept = load_run(output)
     assert kept.manifest["state"] == "interrupted" and "gone" in kept.manifest["ended_by"]
     before = kept.cases[kept.cases["status"] == "ok"]
     assert set(before["pattern"]) == {"quick"}
-    assert "add --on" in xebench("run", "--resume", str(output), status=2)
+    assert "add --on" in run_xebench("run", "--resume", str(output), status=2)
     with Cluster(tmp_path, ("far",), environment) as second:
-        xebench("run", "--resume", str(output), "--on", second.address, status=0)
-    run = harness.load_run(output)
+        run_xebench("run", "--resume", str(output), "--on", second.address, status=0)
+    run = load_run(output)
     assert run.complete and set(run.cases["status"]) == {"ok"} and len(run.cases) == 12
     assert set(run.cases.loc[run.cases["pattern"] == "gated", "host"]) == {"far"}
     assert set(before["case_id"]) <= set(run.cases["case_id"]), "what was measured is not measured again"
@@ -180,7 +179,9 @@ def test_a_run_whose_scheduler_dies_is_resumed_over_another(measured: Measured, 
 
 
 def last_line(*arguments: str, status: int) -> str:
-    return xebench("run", "quick", "--path", str(GATE), "--preset", "smoke", *arguments, status=status).splitlines()[-1]
+    return run_xebench(
+        "run", "quick", "--path", str(GATE), "--preset", "smoke", *arguments, status=status
+    ).splitlines()[-1]
 
 
 def test_nobody_at_the_address(tmp_path: Path) -> None:
@@ -201,7 +202,7 @@ def test_a_scheduler_without_workers_or_devices(cluster: tuple[Cluster, Path], t
 
 
 def test_without_the_extra(tmp_path: Path) -> None:
-    program = "import sys; sys.modules['distributed'] = None; from harness.cli.main import main; main()"
+    program = "import sys; sys.modules['distributed'] = None; from xebench.cli.main import main; main()"
     arguments = ["run", "quick", "--path", str(GATE), "--on", "tcp://127.0.0.1:1", "--output", str(tmp_path / "run")]
     done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 3 and "pip install 'xebench[cluster]'" in done.stderr.splitlines()[-1], done.stderr

@@ -7,13 +7,13 @@ from typing import Any
 
 import rows_kit
 
-from harness.cluster.folder import Folder, calibrated, missing_families
-from harness.cluster.order import FamilyResult
-from harness.patterns.declaration import PatternInfo, VariantInfo
-from harness.patterns.plan import Family
-from harness.records import RunWriter, load_run
-from harness.runner.case_rows import CaseResult, fixed_columns
-from harness.vocabulary import Status
+from xebench.cluster.folder import Folder, calibrated, missing_families
+from xebench.cluster.order import FamilyResult
+from xebench.patterns.declaration import PatternInfo, VariantInfo
+from xebench.patterns.plan import Family
+from xebench.records import RunWriter, load_run
+from xebench.runner.case_rows import CaseResult, fixed_columns
+from xebench.vocabulary import Status
 
 
 def family(name: str) -> Family:

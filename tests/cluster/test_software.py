@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from harness.cluster.software import Software, user_files
-from harness.patterns.registry import builtin_files, local_source, portable_source
+from xebench.cluster.software import Software, user_files
+from xebench.patterns.registry import builtin_files, local_source, portable_source
 
 
 def test_the_same_environment_does_not_differ(tmp_path: Path) -> None:

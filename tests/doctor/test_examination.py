@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from fake_device import GPU
 
-from harness.children.ask import Answer
-from harness.doctor import examination
-from harness.doctor.examination import Report, examine
-from harness.doctor.self_test import SelfTest
-from harness.runtime import libraries, list_devices, packages
-from harness.runtime.findings import Finding
+from xebench.children.ask import Answer
+from xebench.doctor import examination
+from xebench.doctor.examination import Report, examine
+from xebench.doctor.self_test import SelfTest
+from xebench.runtime import libraries, list_devices, packages
+from xebench.runtime.findings import Finding
 
 CPU = replace(GPU, device="opencl:cpu:0", backend="opencl", device_class="cpu", name="Xeon")
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.doctor import setup
-from harness.errors import BrokenEnvironment, XebenchError
-from harness.runtime import pins
+from xebench.doctor import setup
+from xebench.errors import BrokenEnvironment, XebenchError
+from xebench.runtime import pins
 
 ROOT = Path(__file__).parents[2]
 
@@ -77,7 +77,7 @@ def test_conda_has_a_file_of_its_own(said: list[str]) -> None:
 
 
 def test_the_command_in_this_environment_names_it() -> None:
-    command = [sys.executable, "-m", "harness", "setup"]
+    command = [sys.executable, "-m", "xebench", "setup"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (2, "xebench: Missing option '--kernels': see xebench setup --help\n")
 

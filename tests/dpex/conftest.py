@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from harness.runtime import load
+from xebench.runtime import load
 
 load()
 

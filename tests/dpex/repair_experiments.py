@@ -1,6 +1,6 @@
 """What each repair is for, run in a process of its own: ``repair_experiments.py plain|repaired EXPERIMENT...``.
 
-``plain`` is numba-dpex as it comes, ``repaired`` is the same after ``import harness.dpex``. Prints one line an
+``plain`` is numba-dpex as it comes, ``repaired`` is the same after ``import xebench.dpex``. Prints one line an
 experiment: a JSON pair of its name and what happened. Some experiments end an unrepaired process.
 """
 
@@ -10,9 +10,9 @@ import re
 import sys
 
 if sys.argv[1] == "repaired":
-    import harness.dpex
+    import xebench.dpex
 else:
-    from harness.runtime import load
+    from xebench.runtime import load
 
     load()
 
@@ -219,8 +219,8 @@ def swallowed_errors_async():
 
 
 def required_sub_group_size():
-    # Needs the options of harness.dpex, so there is no plain form of it.
-    kernel = harness.dpex.kernel(sub_group_size=256)(large_group.py_func)
+    # Needs the options of xebench.dpex, so there is no plain form of it.
+    kernel = xebench.dpex.kernel(sub_group_size=256)(large_group.py_func)
     x = dpt.zeros(256, dtype="u1", sycl_queue=QUEUE)
     ndpx.call_kernel(kernel, kapi.NdRange((256,), (256,)), x)
     return "nothing was said"

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness import kernel_api as kapi
-from harness.dpex import PreparedLaunch, build, compile_kernel, device_func, kernel
-from harness.runtime.tensor import tensor as dpt
+from xebench import kernel_api as kapi
+from xebench.dpex import PreparedLaunch, build, compile_kernel, device_func, kernel
+from xebench.runtime.tensor import tensor as dpt
 
 pytestmark = [pytest.mark.device, pytest.mark.compiler]
 

@@ -6,9 +6,9 @@ import device_kit as kit
 import numpy as np
 import pytest
 
-from harness import kernel_api as kapi
-from harness.dpex import atomics, kernel
-from harness.dpex.kernel_api import MemoryOrder, MemoryScope
+from xebench import kernel_api as kapi
+from xebench.dpex import atomics, kernel
+from xebench.dpex.kernel_api import MemoryOrder, MemoryScope
 
 pytestmark = pytest.mark.device
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.dpex import clocks
+from xebench.dpex import clocks
 
 
 class FakeQueue:

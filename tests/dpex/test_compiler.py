@@ -10,10 +10,10 @@ import numba_dpex
 import numpy as np
 import pytest
 
-from harness import kernel_api as kapi
-from harness.dpex import PreparedLaunch, build, compile_kernel, kernel, separate_context
-from harness.dpex.signature import ArrayType, LocalType, ScalarType, signature_of
-from harness.runtime.tensor import tensor as dpt
+from xebench import kernel_api as kapi
+from xebench.dpex import PreparedLaunch, build, compile_kernel, kernel, separate_context
+from xebench.dpex.signature import ArrayType, LocalType, ScalarType, signature_of
+from xebench.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 

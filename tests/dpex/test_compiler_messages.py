@@ -11,10 +11,10 @@ from llvmlite import binding
 from numba.core import errors as numba_errors
 from numba_dpex.core.exceptions import InternalError
 
-from harness import kernel_api as kapi
-from harness.dpex import build, compile_kernel, device_func, kernel, translate
-from harness.dpex.dpex_errors import ArgumentError, DpexError, KernelBuildError, KernelCompileError
-from harness.runtime.tensor import tensor as dpt
+from xebench import kernel_api as kapi
+from xebench.dpex import build, compile_kernel, device_func, kernel, translate
+from xebench.dpex.dpex_errors import ArgumentError, DpexError, KernelBuildError, KernelCompileError
+from xebench.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 
@@ -162,7 +162,7 @@ def test_a_module_without_the_kernel(queue: Any) -> None:
 
 
 def test_every_error_is_of_the_family() -> None:
-    from harness.dpex import dpex_errors
+    from xebench.dpex import dpex_errors
 
     own = [value for value in vars(dpex_errors).values() if getattr(value, "__module__", "") == dpex_errors.__name__]
     raised = [error for error in own if error is not DpexError]

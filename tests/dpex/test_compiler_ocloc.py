@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness import kernel_api as kapi
-from harness.dpex import compile_kernel, kernel, llvm_text
-from harness.dpex.kernel_options import KernelOptions
-from harness.runtime.tensor import tensor as dpt
+from xebench import kernel_api as kapi
+from xebench.dpex import compile_kernel, kernel, llvm_text
+from xebench.dpex.kernel_options import KernelOptions
+from xebench.runtime.tensor import tensor as dpt
 
 pytestmark = [
     pytest.mark.device,

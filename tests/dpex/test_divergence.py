@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.dpex.divergence import find_divergent_call
+from xebench.dpex.divergence import find_divergent_call
 
 kapi: Any = None
 sub_group: Any = None
@@ -130,10 +130,10 @@ def test_a_function_without_source_is_left_alone() -> None:
 def test_it_is_an_error_of_compilation_that_names_kernel_and_line() -> None:
     import numpy as np
 
-    from harness import kernel_api
-    from harness.dpex import KernelCompileError, compile_kernel
-    from harness.dpex import kernel as decorate
-    from harness.runtime.tensor import tensor as dpt
+    from xebench import kernel_api
+    from xebench.dpex import KernelCompileError, compile_kernel
+    from xebench.dpex import kernel as decorate
+    from xebench.runtime.tensor import tensor as dpt
 
     @decorate
     def one_item_waits(item: kernel_api.NdItem, x):

@@ -17,8 +17,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "dpex.md"
 def test_the_examples_run(tmp_path: Path) -> None:
     import dpctl
 
-    from harness import kernel_api as kapi
-    from harness.runtime.tensor import tensor as dpt
+    from xebench import kernel_api as kapi
+    from xebench.runtime.tensor import tensor as dpt
 
     kernel_example, launch_example = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     source = tmp_path / "example.py"  # the compiler and the cache want a file

@@ -11,9 +11,9 @@ import dpnp
 import numpy as np
 import pytest
 
-from harness import kernel_api as kapi
-from harness.dpex import DeviceEvent, PreparedLaunch, ProfilingUnavailable, build, compile_kernel, events, kernel
-from harness.runtime.tensor import tensor as dpt
+from xebench import kernel_api as kapi
+from xebench.dpex import DeviceEvent, PreparedLaunch, ProfilingUnavailable, build, compile_kernel, events, kernel
+from xebench.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 
@@ -139,7 +139,7 @@ def test_many_dropped_events_stay_cheap(queue: Any) -> None:
 @pytest.mark.compiler
 def test_a_process_that_drops_running_kernels_ends_well() -> None:
     program = (
-        "import harness.dpex as dpex, dpctl.tensor as dpt\n"
+        "import xebench.dpex as dpex, dpctl.tensor as dpt\n"
         "from numba_dpex import kernel_api as kapi\n"
         "@dpex.kernel\n"
         "def spin(item: kapi.Item, x, n):\n"

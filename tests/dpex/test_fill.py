@@ -22,8 +22,8 @@ def queue() -> Any:
     [("int8", -3), ("uint16", 65000), ("int32", -7), ("uint32", 2**32 - 1), ("float32", 1.5), ("int64", -(2**40))],
 )
 def test_every_element_becomes_the_value(queue: Any, dtype: str, value: Any) -> None:
-    from harness.dpex.fill import fill
-    from harness.runtime.tensor import tensor as dpt
+    from xebench.dpex.fill import fill
+    from xebench.runtime.tensor import tensor as dpt
 
     array = dpt.zeros(1000, dtype=dtype, sycl_queue=queue)
     queue.wait()  # the zeros: dpctl 0.18 and later do not
@@ -36,9 +36,9 @@ def test_every_element_becomes_the_value(queue: Any, dtype: str, value: Any) -> 
 
 
 def test_what_cannot_be_filled_is_refused(queue: Any) -> None:
-    from harness.dpex import ArgumentError
-    from harness.dpex.fill import fill
-    from harness.runtime.tensor import tensor as dpt
+    from xebench.dpex import ArgumentError
+    from xebench.dpex.fill import fill
+    from xebench.runtime.tensor import tensor as dpt
 
     with pytest.raises(ArgumentError, match="contiguous"):
         fill(queue, dpt.zeros(10, dtype="i4", sycl_queue=queue)[::2], 1)

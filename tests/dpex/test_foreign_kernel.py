@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import harness
-from harness.dpex import (
+import xebench
+from xebench.dpex import (
     ArgumentError,
     IndexSpaceError,
     KernelBuildError,
@@ -26,11 +26,11 @@ from harness.dpex import (
     opencl_kernel,
     spirv_kernel,
 )
-from harness.dpex import kernel_api as kapi
-from harness.dpex.foreign_kernel import ForeignKernel, foreign_digest
-from harness.dpex.packs import shipped_spirv
-from harness.runtime.tensor import tensor as dpt
-from harness.session.session import Session
+from xebench.dpex import kernel_api as kapi
+from xebench.dpex.foreign_kernel import ForeignKernel, foreign_digest
+from xebench.dpex.packs import shipped_spirv
+from xebench.runtime.tensor import tensor as dpt
+from xebench.session.session import Session
 
 pytestmark = pytest.mark.device
 
@@ -190,7 +190,7 @@ def test_it_is_prepared_and_compared_like_any_other(session: Session, scale: For
     launch = PreparedLaunch(build(compiled, session.queue), session.queue, SPACE, (x, 0, LOCAL, 64))
     launch.submit().wait()
     assert set(dpt.asnumpy(x).tolist()) == {1.0}
-    compared = harness.compare(
+    compared = xebench.compare(
         {name: lambda: session.launch(scale, SPACE, x, 0, LOCAL, 64) for name in ("one", "other")},
         queue=session,
         reference="one",

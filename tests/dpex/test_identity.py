@@ -6,18 +6,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.dpex import KernelOptions, device_func, kernel, kernel_api, sub_group
-from harness.dpex.identity import UnknownIdentity, shipped_key, source_digest
-from harness.dpex.signature import ArrayType, Signature
-from harness.dpex.source_kernel import SourceFunction, SourceKernel
-from harness.patterns.pattern_file import load_file
+from xebench.dpex import KernelOptions, device_func, kernel, kernel_api, sub_group
+from xebench.dpex.identity import UnknownIdentity, shipped_key, source_digest
+from xebench.dpex.signature import ArrayType, Signature
+from xebench.dpex.source_kernel import SourceFunction, SourceKernel
+from xebench.patterns.pattern_file import load_file
 
 NUMPY_ERRORS = {"error_model": "numpy"}
 
 #: A pattern file whose kernel refers to a module beside it.
 OF_A_NEIGHBOUR = """
-from harness import Pattern, Problem, kernel, output
-from harness import kernel_api as kapi
+from xebench import Pattern, Problem, kernel, output
+from xebench import kernel_api as kapi
 from . import sizes
 
 pattern = Pattern("mine", guide="none", lesson="Any.", presets={"smoke": {"n": 8}, "default": {"n": 8}})

@@ -4,8 +4,8 @@ import numba_dpex.kernel_api as theirs
 import numpy as np
 import pytest
 
-from harness.dpex import IndexSpaceError, NeedsCompiler, index_spaces, kernel_api, kernel_names
-from harness.dpex.dpex_errors import ArgumentError
+from xebench.dpex import IndexSpaceError, NeedsCompiler, index_spaces, kernel_api, kernel_names
+from xebench.dpex.dpex_errors import ArgumentError
 
 
 def test_every_name_is_on_both_stacks() -> None:

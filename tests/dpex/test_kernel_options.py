@@ -10,11 +10,11 @@ import numba_dpex
 import numpy as np
 import pytest
 
-from harness import kernel_api as kapi
-from harness.dpex import PreparedLaunch, build, compile_kernel, device_func, kernel, options_of, specialize
-from harness.dpex.dpex_errors import OptionError
-from harness.dpex.kernel_options import NO_OPTIONS, KernelOptions
-from harness.runtime.tensor import tensor as dpt
+from xebench import kernel_api as kapi
+from xebench.dpex import PreparedLaunch, build, compile_kernel, device_func, kernel, options_of, specialize
+from xebench.dpex.dpex_errors import OptionError
+from xebench.dpex.kernel_options import NO_OPTIONS, KernelOptions
+from xebench.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 INTEL_GPU = ("level_zero", "Intel(R) Corporation", "gpu")

@@ -7,21 +7,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.errors import Unsupported
+from xebench.errors import Unsupported
 
 pytestmark = pytest.mark.device
 
 
 @pytest.fixture
 def session() -> Any:
-    from harness.session.session import Session
+    from xebench.session.session import Session
 
     return Session.on("cpu")
 
 
 def shift_kernel() -> Any:
-    from harness import kernel
-    from harness import kernel_api as kapi
+    from xebench import kernel
+    from xebench import kernel_api as kapi
 
     @kernel
     def shift(item: kapi.NdItem, x, y, by):  # type: ignore[no-untyped-def]
@@ -32,19 +32,19 @@ def shift_kernel() -> Any:
 
 
 def space(n: int = 64) -> Any:
-    from harness import kernel_api as kapi
+    from xebench import kernel_api as kapi
 
     return kapi.NdRange((n,), (n,))
 
 
 def upload(session: Any, array: np.ndarray) -> Any:
-    from harness.session.device_memory import DeviceMemory
+    from xebench.session.device_memory import DeviceMemory
 
     return DeviceMemory(session.queue).upload(array)
 
 
 def shifted(session: Any, kernel: Any, x: Any, by: Any) -> np.ndarray:
-    from harness.session.device_memory import DeviceMemory
+    from xebench.session.device_memory import DeviceMemory
 
     y = upload(session, np.zeros(64, x.dtype))
     session.launch(kernel, space(), x, y, by)
@@ -92,8 +92,8 @@ def test_which_kernel_runs_does_not_depend_on_what_was_launched_before(session: 
 
 
 def test_the_same_module_with_other_build_options_is_built_for_itself(session: Any) -> None:
-    from harness import kernel_api as kapi
-    from harness.dpex import kernel
+    from xebench import kernel_api as kapi
+    from xebench.dpex import kernel
 
     def ones(item: kapi.NdItem, y):  # type: ignore[no-untyped-def]
         y[item.get_global_id(0)] = 1
@@ -109,8 +109,8 @@ def test_the_same_module_with_other_build_options_is_built_for_itself(session: A
 
 
 def test_what_is_kept_of_a_kernel_tells_how_it_was_launched_first(session: Any) -> None:
-    from harness.dpex import kernel
-    from harness.dpex import kernel_api as kapi
+    from xebench.dpex import kernel
+    from xebench.dpex import kernel_api as kapi
 
     @kernel(sub_group_size=16)
     def through_slm(item: kapi.NdItem, y, scratch):  # type: ignore[no-untyped-def]
@@ -143,13 +143,13 @@ def test_another_shape_of_the_launch_or_another_queue_is_another_launch(session:
     session.forget_queues(1)
     session.launch(kernel, space(64), x, y, np.int32(4))
     session.wait()
-    from harness.session.device_memory import DeviceMemory
+    from xebench.session.device_memory import DeviceMemory
 
     assert DeviceMemory(session.queue).read(y).tolist() == [5] * 64
 
 
 def test_wrong_arguments_are_told_on_a_later_launch_too(session: Any) -> None:
-    from harness.dpex import ArgumentError
+    from xebench.dpex import ArgumentError
 
     kernel = shift_kernel()
     x = upload(session, np.ones(64, np.int32))
@@ -161,8 +161,8 @@ def test_wrong_arguments_are_told_on_a_later_launch_too(session: Any) -> None:
 
 
 def local_memory_kernel() -> Any:
-    from harness import kernel
-    from harness import kernel_api as kapi
+    from xebench import kernel
+    from xebench import kernel_api as kapi
 
     @kernel
     def local(item: kapi.NdItem, y, slm):  # type: ignore[no-untyped-def]
@@ -173,7 +173,7 @@ def local_memory_kernel() -> Any:
 
 
 def test_what_the_device_cannot_do_is_unsupported_on_a_later_launch_too(session: Any) -> None:
-    from harness import kernel_api as kapi
+    from xebench import kernel_api as kapi
 
     local = local_memory_kernel()
     y = upload(session, np.zeros(64, np.int32))
@@ -186,10 +186,10 @@ def test_what_the_device_cannot_do_is_unsupported_on_a_later_launch_too(session:
 def test_an_observer_sees_every_launch_even_of_what_the_device_cannot_run() -> None:
     import dpctl
 
-    from harness import kernel_api as kapi
-    from harness.dpex import kernel
-    from harness.dpex.kernel_store import KernelStore
-    from harness.runtime.tensor import tensor as dpt
+    from xebench import kernel_api as kapi
+    from xebench.dpex import kernel
+    from xebench.dpex.kernel_store import KernelStore
+    from xebench.runtime.tensor import tensor as dpt
 
     seen: list[tuple[Any, ...]] = []
     store = KernelStore(observer=lambda *launch: seen.append(launch))

@@ -13,8 +13,8 @@ import dpnp
 import numpy as np
 import pytest
 
-from harness import kernel_api as kapi
-from harness.dpex import (
+from xebench import kernel_api as kapi
+from xebench.dpex import (
     DeviceKernel,
     PreparedLaunch,
     build,
@@ -23,9 +23,9 @@ from harness.dpex import (
     load_numba_dpex,
     separate_context,
 )
-from harness.dpex.dpex_errors import ArgumentError, IndexSpaceError, SubmissionError, UnsupportedByDevice
-from harness.runtime.stack import is_current
-from harness.runtime.tensor import tensor as dpt
+from xebench.dpex.dpex_errors import ArgumentError, IndexSpaceError, SubmissionError, UnsupportedByDevice
+from xebench.runtime.stack import is_current
+from xebench.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 

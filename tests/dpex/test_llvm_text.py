@@ -5,7 +5,7 @@ import re
 import pytest
 from llvmlite import binding
 
-from harness.dpex import llvm_text
+from xebench.dpex import llvm_text
 
 MODULE = """\
 @_ZN08NumbaEnv8__main__1k = common local_unnamed_addr global i8* null

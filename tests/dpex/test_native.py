@@ -4,8 +4,8 @@ import device_kit as kit
 import numpy as np
 import pytest
 
-from harness import kernel_api as kapi
-from harness.dpex import kernel, native
+from xebench import kernel_api as kapi
+from xebench.dpex import kernel, native
 
 pytestmark = pytest.mark.device
 

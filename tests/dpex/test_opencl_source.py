@@ -2,9 +2,9 @@
 
 import pytest
 
-from harness.dpex.dpex_errors import OptionError
-from harness.dpex.opencl_source import declaration
-from harness.dpex.parameters import GlobalPointer, LocalPointer, Number, read_parameters
+from xebench.dpex.dpex_errors import OptionError
+from xebench.dpex.opencl_source import declaration
+from xebench.dpex.parameters import GlobalPointer, LocalPointer, Number, read_parameters
 
 
 def test_comments_macros_and_attributes() -> None:

@@ -1,4 +1,4 @@
-"""Each repair, with what happens without it: the experiments run with and without ``import harness.dpex``."""
+"""Each repair, with what happens without it: the experiments run with and without ``import xebench.dpex``."""
 
 import json
 import subprocess
@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from harness.dpex import repairs, separate_context
-from harness.dpex.dpex_errors import RepairError
+from xebench.dpex import repairs, separate_context
+from xebench.dpex.dpex_errors import RepairError
 
 pytestmark = [pytest.mark.device, pytest.mark.compiler]
 
@@ -117,9 +117,9 @@ _KEPT_TO_THE_END = """
 import sys
 import colorsys
 sys.kept = colorsys
-from harness import runtime
+from xebench import runtime
 runtime.load()
-from harness.session.session import Session
+from xebench.session.session import Session
 colorsys.array = Session.on("cpu").alloc(16, "int32")
 """
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from current_stack import run_without_numba
 
-from harness.dpex import NotShipped, compile_kernel, kernel, kernel_api, packs, shipped
-from harness.dpex.identity import shipped_key, source_digest
-from harness.dpex.signature import signature_of
-from harness.kernel_pack import PackedKernel, write_pack
-from harness.runtime.tensor import tensor as dpt
+from xebench.dpex import NotShipped, compile_kernel, kernel, kernel_api, packs, shipped
+from xebench.dpex.identity import shipped_key, source_digest
+from xebench.dpex.signature import signature_of
+from xebench.kernel_pack import PackedKernel, write_pack
+from xebench.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 
@@ -58,7 +58,7 @@ def test_what_is_not_shipped_is_one_line_with_the_way_to_make_it(array: Any, no_
     signature = signature_of(add_one, kernel_api.Range(4), (array,))
     with pytest.raises(NotShipped) as caught:
         shipped.find_shipped(add_one, signature)
-    line = re.escape("kernel add_one is not shipped for (Item<1>, int32[:]C): run 'python -m harness.packing ")
+    line = re.escape("kernel add_one is not shipped for (Item<1>, int32[:]C): run 'python -m xebench.packing ")
     assert re.fullmatch(line + r"\S+test_shipped.py' in the pinned environment", str(caught.value))
 
 
@@ -75,10 +75,10 @@ def test_what_cannot_be_shipped_says_why(array: Any, no_packs: Path) -> None:
 
 def test_everything_is_importable_and_says_what_is_missing_without_numba() -> None:
     done = run_without_numba(
-        "import harness.dpex as dpex, dpctl\n"
-        "from harness import kernel, kernel_api as kapi\n"
-        "from harness.dpex import atomics, native, sub_group, vector, work_group\n"
-        "from harness.runtime.tensor import empty\n"
+        "import xebench.dpex as dpex, dpctl\n"
+        "from xebench import kernel, kernel_api as kapi\n"
+        "from xebench.dpex import atomics, native, sub_group, vector, work_group\n"
+        "from xebench.runtime.tensor import empty\n"
         "@kernel(sub_group_size=8)\n"
         "def run(item: kapi.NdItem, x):\n"
         "    x[0] = sub_group.reduce_add(x[0])\n"

@@ -5,10 +5,10 @@ import inspect
 import numpy as np
 import pytest
 
-from harness import kernel_api as kapi
-from harness.dpex import atomics, dpex_errors, native, sub_group, vector, work_group
-from harness.dpex._intrinsics.device_function import DeviceFunction
-from harness.dpex._simulation import NotSimulated
+from xebench import kernel_api as kapi
+from xebench.dpex import atomics, dpex_errors, native, sub_group, vector, work_group
+from xebench.dpex._intrinsics.device_function import DeviceFunction
+from xebench.dpex._simulation import NotSimulated
 
 pytestmark = [pytest.mark.device, pytest.mark.compiler]
 
@@ -22,7 +22,7 @@ FUNCTIONS = [
 
 
 def test_every_function_has_a_code_generator_a_docstring_and_a_signature():
-    from harness.dpex._intrinsics.device_function_type import DeviceFunctionType
+    from xebench.dpex._intrinsics.device_function_type import DeviceFunctionType
 
     assert len(FUNCTIONS) > 80
     for function in FUNCTIONS:
@@ -39,7 +39,7 @@ def test_every_function_knows_the_name_under_which_it_is_found(module):
     functions = {name: vars(module)[name] for name in module.__all__}
     names = {name: f.label for name, f in functions.items() if isinstance(f, DeviceFunction)}
     assert names
-    assert names == {name: f"{module.__name__.removeprefix('harness.dpex.')}.{name}" for name in names}
+    assert names == {name: f"{module.__name__.removeprefix('xebench.dpex.')}.{name}" for name in names}
 
 
 @pytest.mark.parametrize("function", [f for f in FUNCTIONS if "group" in f.label], ids=lambda f: f.label)

@@ -13,9 +13,9 @@ import numpy as np
 import platformdirs
 import pytest
 
-from harness import kernel_api as kapi
-from harness.dpex import CompiledKernel, PreparedLaunch, SpirvCache, build, compile_kernel, kernel
-from harness.runtime.tensor import tensor as dpt
+from xebench import kernel_api as kapi
+from xebench.dpex import CompiledKernel, PreparedLaunch, SpirvCache, build, compile_kernel, kernel
+from xebench.runtime.tensor import tensor as dpt
 
 SPIRV = b"\x03\x02\x23\x07" + bytes(range(256))
 KEY = "a" * 64
@@ -145,7 +145,7 @@ def test_a_corrupted_entry_is_compiled_again(tmp_path: Path, queue: Any) -> None
 @pytest.mark.device
 @pytest.mark.compiler
 def test_without_a_fingerprint_nothing_is_stored(tmp_path: Path, queue: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.dpex.numba_compiler.fingerprint", lambda kernel, signature: None)
+    monkeypatch.setattr("xebench.dpex.numba_compiler.fingerprint", lambda kernel, signature: None)
     cache = SpirvCache(tmp_path)
     for _ in range(2):
         assert not compiled(7, cache, queue).cached
@@ -153,9 +153,9 @@ def test_without_a_fingerprint_nothing_is_stored(tmp_path: Path, queue: Any, mon
 
 
 PROGRAM = """
-import json, sys, harness.dpex as dpex, dpctl.tensor as dpt
-from harness import kernel_api as kapi
-from harness.dpex.fingerprint import fingerprint
+import json, sys, xebench.dpex as dpex, dpctl.tensor as dpt
+from xebench import kernel_api as kapi
+from xebench.dpex.fingerprint import fingerprint
 
 @dpex.device_func
 def half(x):

@@ -6,9 +6,9 @@ import device_kit as kit
 import numpy as np
 import pytest
 
-from harness import kernel_api as kapi
-from harness.dpex import device_func, kernel, sub_group
-from harness.dpex.kernel_api import group_barrier
+from xebench import kernel_api as kapi
+from xebench.dpex import device_func, kernel, sub_group
+from xebench.dpex.kernel_api import group_barrier
 
 pytestmark = [pytest.mark.device, pytest.mark.compiler]
 

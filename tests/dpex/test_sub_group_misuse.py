@@ -4,8 +4,8 @@ import device_kit as kit
 import numpy as np
 import pytest
 
-from harness import kernel_api as kapi
-from harness.dpex import kernel, sub_group
+from xebench import kernel_api as kapi
+from xebench.dpex import kernel, sub_group
 
 pytestmark = [pytest.mark.device, pytest.mark.compiler]
 

@@ -8,9 +8,9 @@ import dpnp
 import numpy as np
 import pytest
 
-from harness import kernel_api as kapi
-from harness.dpex import dpex_errors, kernel, vector
-from harness.runtime.tensor import tensor as dpt
+from xebench import kernel_api as kapi
+from xebench.dpex import dpex_errors, kernel, vector
+from xebench.runtime.tensor import tensor as dpt
 
 pytestmark = [pytest.mark.device, pytest.mark.compiler]
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from harness import Pattern, Problem, device_func, inout, output
-from harness import kernel_api as kapi
+from xebench import Pattern, Problem, device_func, inout, output
+from xebench import kernel_api as kapi
 
 from .kernels import change_last, double, double_even, double_where_nan, halve_in_place
 

@@ -4,8 +4,8 @@ import os
 
 import numpy as np
 
-from harness import Claim, Pattern, Problem, output
-from harness import kernel_api as kapi
+from xebench import Claim, Pattern, Problem, output
+from xebench import kernel_api as kapi
 
 from .kernels import scale
 

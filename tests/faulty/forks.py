@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from harness import Pattern, Problem, output
-from harness import kernel_api as kapi
+from xebench import Pattern, Problem, output
+from xebench import kernel_api as kapi
 
 from .kernels import double
 

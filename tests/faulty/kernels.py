@@ -1,6 +1,6 @@
 """The kernels of the hostile patterns, so that the current stack runs these too.
 
-`python -m harness.packing tests/faulty/kernels.py` makes the pack beside it again, in the pinned environment. The
+`python -m xebench.packing tests/faulty/kernels.py` makes the pack beside it again, in the pinned environment. The
 pattern is there for that: it launches each kernel with the types that the others launch it with.
 """
 
@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
-from harness import Pattern, Problem, kernel, output
-from harness import kernel_api as kapi
+from xebench import Pattern, Problem, kernel, output
+from xebench import kernel_api as kapi
 
 STEPS = 5000  # some ms, which no launch takes
 

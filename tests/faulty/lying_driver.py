@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from harness import Pattern, Problem, output
-from harness import kernel_api as kapi
-from harness.dpex import DeviceEvent
+from xebench import Pattern, Problem, output
+from xebench import kernel_api as kapi
+from xebench.dpex import DeviceEvent
 
 from .kernels import double
 

@@ -5,8 +5,8 @@ import signal
 
 import numpy as np
 
-from harness import Pattern, Problem, output
-from harness import kernel_api as kapi
+from xebench import Pattern, Problem, output
+from xebench import kernel_api as kapi
 
 from .kernels import double
 

@@ -6,9 +6,9 @@ import dpctl
 import dpnp
 import numpy as np
 
-from harness import Pattern, Problem, output
-from harness import kernel_api as kapi
-from harness.dpex import load_numba_dpex
+from xebench import Pattern, Problem, output
+from xebench import kernel_api as kapi
+from xebench.dpex import load_numba_dpex
 
 from .kernels import much_work, sqrt
 

@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from harness.errors import XebenchError
-from harness.gpu_model.gpu_parameters import GpuError
-from harness.gpu_model.gpus import find_gpu, gpu_of_device, gpu_of_platform, gpus, load_gpu_file
-from harness.gpu_model.size_text import SizeError, parse_size
+from xebench.errors import XebenchError
+from xebench.gpu_model.gpu_parameters import GpuError
+from xebench.gpu_model.gpus import find_gpu, gpu_of_device, gpu_of_platform, gpus, load_gpu_file
+from xebench.gpu_model.size_text import SizeError, parse_size
 
 KIB = 1024
 
@@ -363,7 +363,7 @@ def test_what_ocloc_calls_a_gpu(tmp_path):
 
 def test_the_model_is_cheap_to_import():
     code = (
-        "import sys, harness.gpu_model.occupancy_search, harness.report.occupancy_text;"
+        "import sys, xebench.gpu_model.occupancy_search, xebench.report.occupancy_text;"
         "print([name for name in ('numpy', 'pandas', 'rich', 'dpctl') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from occupancy_kit import occupancy
 
-from harness.errors import XebenchError
-from harness.gpu_model.gpus import find_gpu, gpus
-from harness.gpu_model.occupancy import LaunchShape, UnsupportedLaunch, occupancy_of, parse_launch
-from harness.gpu_model.size_text import SizeError
+from xebench.errors import XebenchError
+from xebench.gpu_model.gpus import find_gpu, gpus
+from xebench.gpu_model.occupancy import LaunchShape, UnsupportedLaunch, occupancy_of, parse_launch
+from xebench.gpu_model.size_text import SizeError
 
 TGL, PVC = find_gpu("tgl"), find_gpu("pvc")
 KIB = 1024

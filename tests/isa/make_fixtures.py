@@ -11,10 +11,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from harness import runtime
-from harness.isa.claims import about_arithmetic, claim
-from harness.isa.compilation import Source, Target
-from harness.isa.ocloc import compile_source, find_compiler
+from xebench import runtime
+from xebench.isa.claims import about_arithmetic, claim
+from xebench.isa.compilation import Source, Target
+from xebench.isa.ocloc import compile_source, find_compiler
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -23,9 +23,9 @@ def mixture() -> Source:
     """Shared local memory, a barrier, atomics, a loop, 64-bit integers, a logarithm."""
     import numpy as np
 
-    from harness import kernel_api as kapi
-    from harness.dpex import compile_kernel, kernel, native
-    from harness.runtime.tensor import tensor as dpt
+    from xebench import kernel_api as kapi
+    from xebench.dpex import compile_kernel, kernel, native
+    from xebench.runtime.tensor import tensor as dpt
 
     @kernel
     def mixture(item: kapi.NdItem, x: Any, big: Any, total: Any, steps: Any, tile: Any) -> None:
@@ -46,7 +46,7 @@ def mixture() -> Source:
 
 def jobs() -> dict[str, tuple[Source, Target]]:
     """Name of a fixture, what is compiled, and for which GPU."""
-    from harness.isa.claims.claim_kernels import accesses, atomic_sum
+    from xebench.isa.claims.claim_kernels import accesses, atomic_sum
 
     mixed = mixture()
     blocks = accesses()["copy_blocks"]

@@ -5,7 +5,7 @@ import re
 import isa_kit as kit
 import pytest
 
-from harness.isa.assembly import CLASSES, read_assembly
+from xebench.isa.assembly import CLASSES, read_assembly
 
 GENERATIONS = ("igc1", "igc2")
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import isa_kit as kit
 import pytest
 
-from harness.isa.claims import about_arithmetic, about_memory, about_registers
-from harness.isa.claims.check import all_claims, check
-from harness.isa.claims.claim import Built, Claim, Result, fewer
-from harness.isa.ocloc import find_compiler
-from harness.pages import guide_claims
-from harness.pages.guide_claims_data import kept
+from xebench.isa.claims import about_arithmetic, about_memory, about_registers
+from xebench.isa.claims.check import all_claims, check
+from xebench.isa.claims.claim import Built, Claim, Result, fewer
+from xebench.isa.ocloc import find_compiler
+from xebench.pages import guide_claims
+from xebench.pages.guide_claims_data import kept
 
 ROOT = Path(__file__).parents[2]
 CLAIMS = {claim.id: claim for claim in all_claims()}
@@ -111,7 +111,7 @@ def test_a_compilers_results_replace_its_earlier_ones(tmp_path: Path) -> None:
 
 def test_the_page_is_what_the_results_give() -> None:
     page = (ROOT / "docs/guide-claims-in-assembly.md").read_text(encoding="utf-8")
-    assert page == guide_claims.markdown(KEPT), "run 'python -m harness.pages.guide_claims'"
+    assert page == guide_claims.markdown(KEPT), "run 'python -m xebench.pages.guide_claims'"
 
 
 def test_the_results_are_of_the_claims_of_today() -> None:
@@ -131,7 +131,7 @@ def test_this_compiler_gives_the_kept_answers() -> None:
     compiler = find_compiler()
     kept = {each["version"]: each["results"] for each in KEPT["compilers"]}
     if compiler.version not in kept:
-        pytest.skip(f"no answers are kept of {compiler.label}: python -m harness.pages.guide_claims_data --save ...")
+        pytest.skip(f"no answers are kept of {compiler.label}: python -m xebench.pages.guide_claims_data --save ...")
 
     def answers(results: list[Mapping[str, str]]) -> dict[tuple[str, str], str]:
         return {(r["claim"], r["gpu"]): r["answer"] for r in results}

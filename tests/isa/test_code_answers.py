@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from harness.analysis.claim import Claim
-from harness.isa.code_answers import MEASURES, CodeAnswer, code_answers, judge
-from harness.isa.collect import Collected, KernelLaunch, VariantWithoutKernel
-from harness.isa.columns import ISA
-from harness.isa.compilation import Compiler, Target
-from harness.isa.table import KernelOnGpu
-from harness.patterns.declaration import PatternInfo, VariantInfo
-from harness.patterns.plan import Family
-from harness.report import isa_html, isa_text
-from harness.vocabulary import CODE_CLAIMS, Answer
+from xebench.analysis.claim import Claim
+from xebench.isa.code_answers import MEASURES, CodeAnswer, code_answers, judge
+from xebench.isa.collect import Collected, KernelLaunch, VariantWithoutKernel
+from xebench.isa.columns import ISA
+from xebench.isa.compilation import Compiler, Target
+from xebench.isa.table import KernelOnGpu
+from xebench.patterns.declaration import PatternInfo, VariantInfo
+from xebench.patterns.plan import Family
+from xebench.report import isa_html, isa_text
+from xebench.vocabulary import CODE_CLAIMS, Answer
 
 COLUMNS = [name for measure in MEASURES.values() for name in measure.columns]
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-import harness
-from harness.isa.collect import Collected, collect
-from harness.patterns.plan import build_plan
-from harness.patterns.reading import read
-from harness.patterns.registry import discover, select
+import xebench
+from xebench.isa.collect import Collected, collect
+from xebench.patterns.plan import build_plan
+from xebench.patterns.reading import read
+from xebench.patterns.registry import discover, select
 
 pytestmark = pytest.mark.device
 HERE = Path(__file__).parent
@@ -26,12 +26,12 @@ def collected(*names: str) -> Collected:
 
 def test_kernels_are_what_a_run_measures(tmp_path: Path) -> None:
     found = collected("subgroup_vector_payload", "slm_convolution_cache")
-    command = [sys.executable, "-m", "harness", "run", "subgroup_vector_payload", "slm_convolution_cache"]
+    command = [sys.executable, "-m", "xebench", "run", "subgroup_vector_payload", "slm_convolution_cache"]
     options = ["--preset", "smoke", "--device", "auto", "--budget", "0.2", "--output", str(tmp_path / "run")]
     subprocess.run([*command, *options], check=False, capture_output=True)
     measured = {
         (case.pattern, case.variant, kernel["spirv_sha256"])
-        for case in harness.load_run(tmp_path / "run").cases.itertuples()
+        for case in xebench.load_run(tmp_path / "run").cases.itertuples()
         for kernel in json.loads(case.kernels)
     }
     assert measured

@@ -12,17 +12,17 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from harness.cli.isa_command import isa
-from harness.isa.columns import ISA
-from harness.isa.compilation import Source, Target
-from harness.isa.ocloc import compile_source, find_compiler
-from harness.patterns.registry import discover
+from xebench.cli.isa_command import isa
+from xebench.isa.columns import ISA
+from xebench.isa.compilation import Source, Target
+from xebench.isa.ocloc import compile_source, find_compiler
+from xebench.patterns.registry import discover
 
 HERE = Path(__file__).parent
 
 
 def run(*arguments: str, status: int = 0) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "harness", "isa", *arguments]
+    command = [sys.executable, "-m", "xebench", "isa", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == status, done.stdout + done.stderr
     return done
@@ -115,11 +115,11 @@ def test_every_kernel_of_the_suite_is_compiled_for_pvc() -> None:
 @pytest.mark.device
 @pytest.mark.compiler
 def test_a_crash_of_the_installed_compiler_is_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the repair of harness.dpex, IGC 1 of Debian 12 aborts on any kernel that asks for its id."""
+    """Without the repair of xebench.dpex, IGC 1 of Debian 12 aborts on any kernel that asks for its id."""
     # the stack is importable only now
-    from harness import kernel_api as kapi
-    from harness.dpex import compile_kernel, kernel, llvm_text
-    from harness.runtime.tensor import tensor as dpt
+    from xebench import kernel_api as kapi
+    from xebench.dpex import compile_kernel, kernel, llvm_text
+    from xebench.runtime.tensor import tensor as dpt
 
     @kernel
     def copy(item: kapi.Item, x, y):

@@ -6,10 +6,10 @@ from pathlib import Path
 import isa_kit as kit
 import pytest
 
-from harness.isa.compilation import Compiled, Compiler, Source, Target
-from harness.isa.compile_cache import CompileCache
-from harness.isa.kernel_code import compile_all
-from harness.isa.ocloc import find_compiler
+from xebench.isa.compilation import Compiled, Compiler, Source, Target
+from xebench.isa.compile_cache import CompileCache
+from xebench.isa.kernel_code import compile_all
+from xebench.isa.ocloc import find_compiler
 
 COMPILER = Compiler(("ocloc",), "1.0", "libigc.so.1.0.1")
 SOURCE = Source(b"\x03\x02\x23\x07abc")

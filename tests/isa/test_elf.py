@@ -3,7 +3,7 @@
 import isa_kit as kit
 import pytest
 
-from harness.isa import elf
+from xebench.isa import elf
 
 
 def test_sections_by_name() -> None:

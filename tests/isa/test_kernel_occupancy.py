@@ -13,23 +13,23 @@ import isa_kit as kit
 import msgspec
 import pytest
 
-from harness import runtime
-from harness.gpu_model.gpu_parameters import GpuParameters
-from harness.gpu_model.gpus import find_gpu
-from harness.isa.collect import KernelLaunch, LeastWork, collect
-from harness.isa.kernel_occupancy import KernelOccupancy, occupancies
-from harness.isa.ocloc import find_compiler
-from harness.isa.roof_projection import project
-from harness.isa.zeinfo import read_zeinfo
-from harness.patterns.declaration import PatternInfo, VariantInfo
-from harness.patterns.plan import Family, build_plan
-from harness.patterns.registry import discover, select
+from xebench import runtime
+from xebench.gpu_model.gpu_parameters import GpuParameters
+from xebench.gpu_model.gpus import find_gpu
+from xebench.isa.collect import KernelLaunch, LeastWork, collect
+from xebench.isa.kernel_occupancy import KernelOccupancy, occupancies
+from xebench.isa.ocloc import find_compiler
+from xebench.isa.roof_projection import project
+from xebench.isa.zeinfo import read_zeinfo
+from xebench.patterns.declaration import PatternInfo, VariantInfo
+from xebench.patterns.plan import Family, build_plan
+from xebench.patterns.registry import discover, select
 
 PVC = find_gpu("pvc")
 
 
 def command(*arguments: str, status: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([sys.executable, "-m", "harness", *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-m", "xebench", *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == status, done.stdout + done.stderr
     return done
 
@@ -185,7 +185,7 @@ def test_project_says_that_it_is_a_model() -> None:
     ],
 )
 def test_errors_are_one_line(arguments: tuple[str, ...], message: str) -> None:
-    command_line = [sys.executable, "-m", "harness", *arguments]
+    command_line = [sys.executable, "-m", "xebench", *arguments]
     done = subprocess.run(command_line, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     last = done.stderr.strip().splitlines()[-1]

@@ -5,8 +5,8 @@ from pathlib import Path
 import isa_kit as kit
 import pytest
 
-from harness.isa.compilation import Compiler, Source, Target
-from harness.isa.ocloc import NoCompiler, compile_source, find_compiler
+from xebench.isa.compilation import Compiler, Source, Target
+from xebench.isa.ocloc import NoCompiler, compile_source, find_compiler
 
 SOURCE = Source(b"kernel void k() {}", "opencl")
 
@@ -63,7 +63,7 @@ def test_a_compiler_that_gives_no_answer_is_refused(
     script = tmp_path / "ocloc"
     script.write_text(f"#!/bin/sh\nif [ $1 = query ]; then {told}; else sleep 60; fi\n")
     script.chmod(0o755)
-    monkeypatch.setattr(f"harness.isa.ocloc.{name}", 0.3)
+    monkeypatch.setattr(f"xebench.isa.ocloc.{name}", 0.3)
     with pytest.raises(NoCompiler, match=r"gives no answer within 0.3 s: give another with --ocloc"):
         find_compiler(str(script))
 

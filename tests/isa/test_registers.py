@@ -5,8 +5,8 @@ from __future__ import annotations
 import isa_kit as kit
 import pytest
 
-from harness.isa.assembly import read_assembly
-from harness.isa.registers import registers_named
+from xebench.isa.assembly import read_assembly
+from xebench.isa.registers import registers_named
 
 
 @pytest.mark.parametrize(

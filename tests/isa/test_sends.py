@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.isa.sends import Message, is_message, read_message
+from xebench.isa.sends import Message, is_message, read_message
 
 # opcode, lanes, operands, comment; what it is
 LINES = [

@@ -7,11 +7,11 @@ from pathlib import Path
 import isa_kit as kit
 import pytest
 
-from harness.isa.collect import KernelLaunch
-from harness.isa.columns import ISA
-from harness.isa.compilation import Compiler
-from harness.isa.ocloc import find_compiler
-from harness.isa.table import compile_launches, frame, row, targets
+from xebench.isa.collect import KernelLaunch
+from xebench.isa.columns import ISA
+from xebench.isa.compilation import Compiler
+from xebench.isa.ocloc import find_compiler
+from xebench.isa.table import compile_launches, frame, row, targets
 
 
 def launch(variant: str, content: bytes, **fields: object) -> KernelLaunch:

@@ -3,7 +3,7 @@
 import isa_kit as kit
 import pytest
 
-from harness.isa.zeinfo import KernelInfo, read_zeinfo
+from xebench.isa.zeinfo import KernelInfo, read_zeinfo
 
 
 def info(name: str) -> KernelInfo:

@@ -6,8 +6,8 @@ import time
 
 import numpy as np
 
-from harness import Pattern, Problem, output
-from harness import kernel_api as kapi
+from xebench import Pattern, Problem, output
+from xebench import kernel_api as kapi
 
 from ..faulty.kernels import ones
 

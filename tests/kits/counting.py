@@ -100,7 +100,7 @@ def arrays_bytes(problem: Any) -> tuple[int, int]:
     What is updated in place is written alone in the first number, where it begins with what need not be read, and read
     and written in the second.
     """
-    from harness.patterns.problem import InOut, Output
+    from xebench.patterns.problem import InOut, Output
 
     once = updated = 0
     for field in problem.fields.values():

@@ -8,9 +8,9 @@ from pathlib import Path
 
 HIDE = """
 import sys
-from harness import runtime
+from xebench import runtime
 runtime.load()
-from harness.runtime import stack
+from xebench.runtime import stack
 stack.stack = lambda: stack.Stack.CURRENT
 for name in ("numba", "numba_dpex", "llvmlite"):
     sys.modules[name] = None

@@ -15,10 +15,10 @@ import dpctl
 import numpy as np
 import pytest
 
-from harness import kernel_api as kapi
-from harness.dpex import PreparedLaunch, build, compile_kernel, dpex_errors
-from harness.runtime.stack import is_current
-from harness.runtime.tensor import tensor as dpt
+from xebench import kernel_api as kapi
+from xebench.dpex import PreparedLaunch, build, compile_kernel, dpex_errors
+from xebench.runtime.stack import is_current
+from xebench.runtime.tensor import tensor as dpt
 
 #: Intel GPUs whose code is looked at.
 GPUS = ("pvc", "dg2-g10")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from harness.runtime import DeviceInfo
+from xebench.runtime import DeviceInfo
 
 GPU = DeviceInfo(
     device="level_zero:gpu:0",

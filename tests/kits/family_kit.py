@@ -6,9 +6,9 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from harness.children.activity import ActivityPage
-from harness.runner.messages import CaseOver, MeasureFamily, TableRows
-from harness.sampling.limits import Sampling
+from xebench.children.activity import ActivityPage
+from xebench.runner.messages import CaseOver, MeasureFamily, TableRows
+from xebench.sampling.limits import Sampling
 
 
 class Sender:
@@ -30,12 +30,12 @@ class Sender:
 
 def measure(path: Path, pattern: str, **sampling: Any) -> Sender:
     """Measure a pattern of a file on the CPU device; 0.5 s and 12 blocks, unless told otherwise."""
-    from harness.runner.worker.family_run import FamilyRun
-    from harness.runner.worker.input_check import Sums
-    from harness.runner.worker.places import Places
-    from harness.runner.worker.prepare import find_pattern
-    from harness.runtime.devices import describe
-    from harness.session.session import Session
+    from xebench.runner.worker.family_run import FamilyRun
+    from xebench.runner.worker.input_check import Sums
+    from xebench.runner.worker.places import Places
+    from xebench.runner.worker.prepare import find_pattern
+    from xebench.runtime.devices import describe
+    from xebench.session.session import Session
 
     session = Session.on("cpu")
     variants = list(find_pattern(str(path), pattern).variants)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.isa.assembly import read_assembly
-from harness.isa.kernel_code import KernelCode
-from harness.isa.zeinfo import read_zeinfo
+from xebench.isa.assembly import read_assembly
+from xebench.isa.kernel_code import KernelCode
+from xebench.isa.zeinfo import read_zeinfo
 
 FIXTURES = Path(__file__).parents[1] / "isa" / "fixtures"
 ALL = sorted(path.relative_to(FIXTURES).with_suffix("").as_posix() for path in FIXTURES.glob("*/*.asm"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.children.lifetime import run_as_child
-from harness.children.parent import Parent
+from xebench.children.lifetime import run_as_child
+from xebench.children.parent import Parent
 
 
 class Execute(msgspec.Struct, tag=True):

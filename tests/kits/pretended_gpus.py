@@ -19,8 +19,8 @@ from typing import Any, Final
 
 import pytest
 
-from harness.runtime import opencl_drivers
-from harness.runtime.stack import is_current
+from xebench.runtime import opencl_drivers
+from xebench.runtime.stack import is_current
 
 HERE: Final = Path(__file__).parents[1]
 CHECKOUT: Final = HERE.parent

@@ -17,15 +17,15 @@ import pytest
 
 def record(file: Path) -> None:
     """Run a module's tests, and write the pack of its kernels."""
-    from harness import runtime
+    from xebench import runtime
 
     runtime.load()
-    from harness.dpex import compiler
-    from harness.kernel_pack import pack_beside, write_pack
-    from harness.packing.__main__ import PACKAGES
-    from harness.packing.opencl_modules import OpenCLModules
-    from harness.packing.recorder import Recorder
-    from harness.runtime import pins
+    from xebench.dpex import compiler
+    from xebench.kernel_pack import pack_beside, write_pack
+    from xebench.packing.__main__ import PACKAGES
+    from xebench.packing.opencl_modules import OpenCLModules
+    from xebench.packing.recorder import Recorder
+    from xebench.runtime import pins
 
     recorder = Recorder(compiler.of_this_stack, OpenCLModules(pack_beside(file)).module, only=file)
     compiler.use_source(recorder)

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from harness.records import schema
-from harness.records.checks import Check
-from harness.vocabulary import CheckResult
+from xebench.records import schema
+from xebench.records.checks import Check
+from xebench.vocabulary import CheckResult
 
 
 def row(table: str, **values: Any) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from harness.analysis.claim import Claim, to_json
-from harness.analysis.pairs import pairs
-from harness.analysis.summaries import summaries
-from harness.records import TABLES, Run, frame
+from xebench.analysis.claim import Claim, to_json
+from xebench.analysis.pairs import pairs
+from xebench.analysis.summaries import summaries
+from xebench.records import TABLES, Run, frame
 
 DEVICE = "opencl:cpu:0"
 

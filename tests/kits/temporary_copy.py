@@ -19,8 +19,8 @@ def copy_with(folder: Path, *sections: str) -> Path:
         folder: where the copy is made.
         sections: their headings in docs/extending.md, such as ``A metric``.
     """
-    for package in ("harness", "benchmarks"):
-        shutil.copytree(ROOT / package, folder / package)
+    for source in ("harness", "benchmarks"):
+        shutil.copytree(ROOT / source, folder / source)
     for section in sections:
         for diff in _diffs(section):
             _apply(diff, folder)
@@ -43,9 +43,16 @@ def _apply(diff: str, folder: Path) -> None:
     assert applied.returncode == 0, applied.stderr + diff
 
 
+def environment(folder: Path) -> dict[str, str]:
+    """Variables with which Python takes a copy's package before the installed one."""
+    return {**os.environ, "PYTHONPATH": str(folder / "harness")}
+
+
 def python_m(folder: Path, *arguments: str) -> str:
     """What ``python -m ...`` prints in a copy, where its packages come before the installed ones."""
     command = [sys.executable, "-m", *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(
+        command, cwd=folder, env=environment(folder), capture_output=True, text=True, check=False, timeout=300
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

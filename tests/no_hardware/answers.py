@@ -7,18 +7,18 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from harness import runtime
+from xebench import runtime
 
 runtime.load()
 
 import dpctl  # noqa: E402
 import numpy as np  # noqa: E402
 
-from harness import kernel  # noqa: E402
-from harness import kernel_api as kapi  # noqa: E402
-from harness.errors import Unsupported  # noqa: E402
-from harness.runtime.devices import list_devices, open_device, select_device  # noqa: E402
-from harness.session.session import Session  # noqa: E402
+from xebench import kernel  # noqa: E402
+from xebench import kernel_api as kapi  # noqa: E402
+from xebench.errors import Unsupported  # noqa: E402
+from xebench.runtime.devices import list_devices, open_device, select_device  # noqa: E402
+from xebench.session.session import Session  # noqa: E402
 
 ITEMS = 1 << 14
 

@@ -13,21 +13,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from harness import runtime
+from xebench import runtime
 
 runtime.load()
 
 import numpy as np  # noqa: E402
 
-from harness.dpex import direct_calls  # noqa: E402
-from harness.errors import XebenchError  # noqa: E402
-from harness.patterns.declaration import describe  # noqa: E402
-from harness.patterns.pattern_file import load_file  # noqa: E402
-from harness.patterns.plan import build_plan  # noqa: E402
-from harness.runner.worker.bound_problem import Binding  # noqa: E402
-from harness.runner.worker.variant_run import accepted, start  # noqa: E402
-from harness.session.device_memory import DeviceMemory  # noqa: E402
-from harness.session.session import Session  # noqa: E402
+from xebench.dpex import direct_calls  # noqa: E402
+from xebench.errors import XebenchError  # noqa: E402
+from xebench.patterns.declaration import describe  # noqa: E402
+from xebench.patterns.pattern_file import load_file  # noqa: E402
+from xebench.patterns.plan import build_plan  # noqa: E402
+from xebench.runner.worker.bound_problem import Binding  # noqa: E402
+from xebench.runner.worker.variant_run import accepted, start  # noqa: E402
+from xebench.session.device_memory import DeviceMemory  # noqa: E402
+from xebench.session.session import Session  # noqa: E402
 
 #: A variant that takes longer hangs: its process ends.
 HANG_S = 120

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pretended_gpus import Driver, Tried, installed_driver, try_patterns
 
-from harness.patterns.registry import builtin_files
+from xebench.patterns.registry import builtin_files
 
 GPUS = ("dg2", "tgllp")
 # dpnp and oneMKL bring code for the devices that they were built for, and this driver is not among them.
@@ -79,7 +79,7 @@ def test_limits_of_the_gpu_come_out_as_our_errors(driver: Driver, gpu: str, trie
 def test_nothing_of_it_enters_a_results_table(driver: Driver, tmp_path: Path) -> None:
     output = tmp_path / "run"
     done = driver.run(
-        "dg2", tmp_path, "-m", "harness", "run", "slm_convolution_cache", "--preset", "smoke",
+        "dg2", tmp_path, "-m", "xebench", "run", "slm_convolution_cache", "--preset", "smoke",
         "--device", "gpu",
         "--output", str(output),
     )  # fmt: skip

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pretended_gpus import Driver, Tried, current_driver, try_patterns
 
-from harness.patterns.registry import builtin_files
+from xebench.patterns.registry import builtin_files
 
 # Needs two devices, or two stacks of one: see test_several_gpus.
 OF_SEVERAL = {
@@ -111,7 +111,7 @@ def test_missing_times_end_in_one_clear_line(driver: Driver, tmp_path: Path) -> 
 
 
 def test_nothing_of_it_enters_a_results_table(driver: Driver, tmp_path: Path) -> None:
-    run = ("-m", "harness", "run", "vector_add_groups", "--preset", "smoke", "--output", str(tmp_path / "run"))
+    run = ("-m", "xebench", "run", "vector_add_groups", "--preset", "smoke", "--output", str(tmp_path / "run"))
     done = driver.run("bmg", tmp_path, *run)
     assert done.returncode == 3, done.stdout + done.stderr
     assert "(level_zero:gpu:0, driver " in done.stderr

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pretended_gpus import SMALL_STACKS, Driver, Tried, current_driver, try_patterns
 
-from harness.patterns.registry import builtin_files
+from xebench.patterns.registry import builtin_files
 
 TWO_GPUS = {**SMALL_STACKS, "CreateMultipleRootDevices": "2"}
 TWO_STACKS = {**SMALL_STACKS, "CreateMultipleSubDevices": "2"}

@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 from isa_kit import needs_ocloc
 
-from harness.dpex import kernel_api as kapi
-from harness.dpex import opencl_kernel, packs, spirv_kernel
-from harness.dpex.compiler import of_this_stack
-from harness.dpex.foreign_kernel import foreign_digest
-from harness.dpex.packs import shipped_spirv
-from harness.dpex.signature import signature_of
-from harness.isa.ocloc import NoCompiler
-from harness.kernel_pack import write_pack
-from harness.packing import opencl_modules
-from harness.packing.opencl_modules import OCLOC, OpenCLModules
-from harness.packing.recorder import Recorder
-from harness.runtime.tensor import tensor as dpt
-from harness.session.session import Session
+from xebench.dpex import kernel_api as kapi
+from xebench.dpex import opencl_kernel, packs, spirv_kernel
+from xebench.dpex.compiler import of_this_stack
+from xebench.dpex.foreign_kernel import foreign_digest
+from xebench.dpex.packs import shipped_spirv
+from xebench.dpex.signature import signature_of
+from xebench.isa.ocloc import NoCompiler
+from xebench.kernel_pack import write_pack
+from xebench.packing import opencl_modules
+from xebench.packing.opencl_modules import OCLOC, OpenCLModules
+from xebench.packing.recorder import Recorder
+from xebench.runtime.tensor import tensor as dpt
+from xebench.session.session import Session
 
 pytestmark = pytest.mark.device
 

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from current_stack import run_without_numba
 
-from harness.errors import XebenchError
-from harness.kernel_pack import Pack, pack_beside
+from xebench.errors import XebenchError
+from xebench.kernel_pack import Pack, pack_beside
 
 pytestmark = [pytest.mark.compiler, pytest.mark.device]
 
 PATTERN = """
 import numpy as np
-from harness import Pattern, Problem, kernel, output
-from harness import kernel_api as kapi
+from xebench import Pattern, Problem, kernel, output
+from xebench import kernel_api as kapi
 
 pattern = Pattern(
     "numbers", guide="none", lesson="Kernels of constants.",
@@ -55,10 +55,10 @@ def constant(session, p, sub_group_size):
 RUN = """
 from pathlib import Path
 import numpy as np
-from harness.patterns.pattern_file import load_file
-from harness.runner.worker.bound_problem import Bound
-from harness.session.device_memory import DeviceMemory
-from harness.session.session import Session
+from xebench.patterns.pattern_file import load_file
+from xebench.runner.worker.bound_problem import Bound
+from xebench.session.device_memory import DeviceMemory
+from xebench.session.session import Session
 session = Session.on("opencl:cpu:0")
 (pattern,) = load_file(Path(sys.argv[1]))
 for n in (8, 16, 32):
@@ -73,7 +73,7 @@ for n in (8, 16, 32):
 
 
 def packing(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "harness.packing", *arguments]
+    command = [sys.executable, "-m", "xebench.packing", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
 

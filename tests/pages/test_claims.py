@@ -11,13 +11,13 @@ import msgspec
 import pytest
 import rows_kit
 
-from harness.analysis.claim import Claim, Figure
-from harness.pages.claim_answers import Found, Said, all_said, answers, reference_runs
-from harness.pages.claims import Answered, _code, cell, data, markdown
-from harness.patterns.declaration import PatternInfo, VariantInfo
-from harness.patterns.registry import discover
-from harness.records import Run, frame
-from harness.vocabulary import ANSWERED
+from xebench.analysis.claim import Claim, Figure
+from xebench.pages.claim_answers import Found, Said, all_said, answers, reference_runs
+from xebench.pages.claims import Answered, _code, cell, data, markdown
+from xebench.patterns.declaration import PatternInfo, VariantInfo
+from xebench.patterns.registry import discover
+from xebench.records import Run, frame
+from xebench.vocabulary import ANSWERED
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -42,8 +42,8 @@ def test_every_claim_is_in_it(answered: Answered) -> None:
 
 def test_people_have_said_why_claims_do_not_hold_on_the_cpu(answered: Answered) -> None:
     assert answered.explained("cpu-epyc-2-cores"), "all that is claimed holds there"
-    assert answered.missing == [], "write them into harness/pages/data/claim_notes.toml"
-    assert answered.stale == [], "delete them from harness/pages/data/claim_notes.toml"
+    assert answered.missing == [], "write them into harness/xebench/pages/data/claim_notes.toml"
+    assert answered.stale == [], "delete them from xebench/xebench/pages/data/claim_notes.toml"
 
 
 def test_what_is_said_to_be_rewritten_is_there(answered: Answered) -> None:

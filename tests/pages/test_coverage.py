@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from harness.cli.main import commands
-from harness.pages.coverage import (
+from xebench.cli.main import commands
+from xebench.pages.coverage import (
     CANNOT_BE_SAID,
     GENERATED_CODE,
     NOT_YET,
@@ -19,10 +19,10 @@ from harness.pages.coverage import (
     markdown,
     patterns_by_entry,
 )
-from harness.patterns.catalogue import entries
-from harness.patterns.registry import discover
-from harness.records import schema
-from harness.runtime.machine import Machine
+from xebench.patterns.catalogue import entries
+from xebench.patterns.registry import discover
+from xebench.records import schema
+from xebench.runtime.machine import Machine
 
 DOCS = Path(__file__).parents[2] / "docs"
 INFOS = discover()

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from harness.pages import generated_code
-from harness.pages.generated_code_data import KEPT, merged
-from harness.patterns.registry import discover
+from xebench.pages import generated_code
+from xebench.pages.generated_code_data import KEPT, merged
+from xebench.patterns.registry import discover
 
 FIGURES = [
     name for name in KEPT if name not in ("pattern", "chapter", "variant", "role", "kernel", "gpu", "status", "reason")

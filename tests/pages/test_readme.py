@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.pages.readme import PATTERNS, renewed
-from harness.records import load_run
+from xebench.pages.readme import PATTERNS, renewed
+from xebench.records import load_run
 
 ROOT = Path(__file__).parents[2]
 RUN = ROOT / "results" / "cpu-epyc-2-cores"

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from synthetic import Synthetic, noisy
 
-from harness.errors import XebenchError
-from harness.pages.marked import renewed
-from harness.pages.stacks import BEGIN, END, times
-from harness.records import Run
+from xebench.errors import XebenchError
+from xebench.pages.marked import renewed
+from xebench.pages.stacks import BEGIN, END, times
+from xebench.records import Run
 
 ROOT = Path(__file__).parents[2]
 

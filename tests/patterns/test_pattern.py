@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness import Claim, Pattern, fit
-from harness.errors import PatternError
+from xebench import Claim, Pattern, fit
+from xebench.errors import PatternError
 
 
 def declare(**changes: Any) -> Pattern:

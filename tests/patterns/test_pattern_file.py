@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import PatternError
-from harness.patterns.pattern_file import load_file
+from xebench.errors import PatternError
+from xebench.patterns.pattern_file import load_file
 
 FILE = """
-from harness import Pattern
+from xebench import Pattern
 
 pattern = Pattern("mine", guide="G / S", lesson="L.", presets={"smoke": {"n": 1}, "default": {"n": 2}})
 pattern.problem(lambda rng, n: None)
@@ -69,7 +69,7 @@ def test_a_file_for_numba_dpex_alone_is_told_what_to_import(tmp_path: Path, monk
     monkeypatch.setitem(sys.modules, "numba_dpex", None)
     file = tmp_path / "own.py"
     file.write_text("from numba_dpex import kernel_api\n")
-    with pytest.raises(PatternError, match=r"^own.py:1: .*: import kernel and kernel_api from harness"):
+    with pytest.raises(PatternError, match=r"^own.py:1: .*: import kernel and kernel_api from xebench"):
         load_file(file)
 
 

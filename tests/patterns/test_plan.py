@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from harness.analysis.claim import Claim
-from harness.errors import PatternError
-from harness.patterns.declaration import PatternInfo, VariantInfo
-from harness.patterns.fit import Room, fit
-from harness.patterns.plan import build_plan, parse_override
+from xebench.analysis.claim import Claim
+from xebench.errors import PatternError
+from xebench.patterns.declaration import PatternInfo, VariantInfo
+from xebench.patterns.fit import Room, fit
+from xebench.patterns.plan import build_plan, parse_override
 
 
 def info(name: str = "one", **changes: Any) -> PatternInfo:

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from harness.analysis.claim import Claim
-from harness.children import ask as children
-from harness.errors import BrokenEnvironment, PatternError
-from harness.patterns import reading_worker
-from harness.patterns.reading import Declarations, Refusal, read
+from xebench.analysis.claim import Claim
+from xebench.children import ask as children
+from xebench.errors import BrokenEnvironment, PatternError
+from xebench.patterns import reading_worker
+from xebench.patterns.reading import Declarations, Refusal, read
 
 FILE = """
 import numpy as np
-from harness import Pattern
+from xebench import Pattern
 
 SIZE = int(np.float32(2) * 4)
 pattern = Pattern("mine", guide="G / S", lesson="L.", catalogue=("E99",), axes={"stride": (1, 2.5, "all")},
@@ -137,7 +137,7 @@ def test_only_files_that_need_the_stack_fail_without_it(file: Path, monkeypatch:
 
 def test_a_broken_file_ends_a_command_with_one_line_and_status_2(file: Path) -> None:
     file.write_text("print('hello')\nraise SystemExit(3)\n")
-    command = [sys.executable, "-m", "harness", "list", "--json", "--path", str(file)]
+    command = [sys.executable, "-m", "xebench", "list", "--json", "--path", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "xebench: mine.py:2: SystemExit: 3: mend the pattern file\n"

@@ -10,9 +10,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from harness.errors import PatternError
-from harness.patterns import registry
-from harness.patterns.registry import builtin_files, discover, portable_source, portable_text, select, select_by_guide
+from xebench.errors import PatternError
+from xebench.patterns import registry
+from xebench.patterns.registry import builtin_files, discover, portable_source, portable_text, select, select_by_guide
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "docs/examples/own_saxpy.py"
@@ -47,7 +47,7 @@ def test_another_package_of_the_name_hides_no_pattern(tmp_path: Path) -> None:
     (tmp_path / "benchmarks").mkdir()
     (tmp_path / "benchmarks/__init__.py").write_text("")
     listed = subprocess.run(
-        [sys.executable, "-m", "harness", "list", "--json"],
+        [sys.executable, "-m", "xebench", "list", "--json"],
         capture_output=True,
         check=True,
         cwd=tmp_path,
@@ -92,7 +92,7 @@ def test_built_in_sources_are_recorded_without_the_machines_paths(tmp_path: Path
 def test_listing_loads_no_part_of_the_stack() -> None:
     discover()
     code = (
-        "import sys; from harness.patterns.registry import discover; discover();"
+        "import sys; from xebench.patterns.registry import discover; discover();"
         "print([m for m in ('numpy', 'dpctl', 'numba', 'numba_dpex', 'dpnp', 'pandas') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

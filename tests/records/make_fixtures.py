@@ -20,7 +20,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from harness.records.schema import SCHEMA_VERSION
+from xebench.records.schema import SCHEMA_VERSION
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -34,7 +34,7 @@ import numba_dpex as dpex
 import numpy as np
 from numba_dpex import kernel_api as kapi
 
-from harness import Pattern, Problem, output
+from xebench import Pattern, Problem, output
 
 sizes = {"n": 1 << 14}
 pattern = Pattern("gated", guide="none", lesson="Stops.", presets={"smoke": sizes, "default": sizes})
@@ -91,7 +91,7 @@ def main() -> None:
 
 
 def _run(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "harness", "run", *arguments]
+    return [sys.executable, "-m", "xebench", "run", *arguments]
 
 
 def _kill_at_gate(folder: Path, arguments: tuple[str, ...], *, gated_pass: int, instance: int) -> None:

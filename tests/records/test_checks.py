@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows_kit import case, check, device, sample
 
-from harness.errors import RunFolderError
-from harness.records import RunWriter, load_run, schema
-from harness.records.checks import Check, superseding, with_checked
-from harness.vocabulary import CheckResult
+from xebench.errors import RunFolderError
+from xebench.records import RunWriter, load_run, schema
+from xebench.records.checks import Check, superseding, with_checked
+from xebench.vocabulary import CheckResult
 
 STATES = ("compile", "warmup", "hot", "cold")
 A = "p/a/smoke//cpu"

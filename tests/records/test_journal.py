@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rows_kit import case, device, sample
 
-from harness.errors import RunFolderError
-from harness.records import SchemaError, journal, schema
-from harness.records.journal import Journal
+from xebench.errors import RunFolderError
+from xebench.records import SchemaError, journal, schema
+from xebench.records.journal import Journal
 
 numbers = st.one_of(st.none(), st.floats(allow_nan=False, allow_infinity=False))
 rows = st.lists(
@@ -126,8 +126,8 @@ def test_a_full_disk_is_one_line_and_keeps_what_was_there(tmp_path: Path) -> Non
         sys.path.insert(0, {str(Path(__file__).parents[1] / "kits")!r})
         from pathlib import Path
         from rows_kit import sample
-        from harness.errors import RunFolderError
-        from harness.records.journal import Journal
+        from xebench.errors import RunFolderError
+        from xebench.records.journal import Journal
         resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
         written = Journal(Path({str(tmp_path)!r}))
         for number in range(100):

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.records import provenance
-from harness.runtime.stack import stack
+from xebench.records import provenance
+from xebench.runtime.stack import stack
 
 
 def git(folder: Path, *arguments: str) -> None:

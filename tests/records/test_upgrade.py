@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 from rows_kit import write_pair
 
-from harness.analysis.claim import from_json
-from harness.errors import RunFolderError
-from harness.records import Run, RunWriter, compare_runs, load_run, schema, upgrade
-from harness.report import formats
-from harness.vocabulary import RUN_BUDGET, Answer
+from xebench.analysis.claim import from_json
+from xebench.errors import RunFolderError
+from xebench.records import Run, RunWriter, compare_runs, load_run, schema, upgrade
+from xebench.report import formats
+from xebench.vocabulary import RUN_BUDGET, Answer
 
 FIXTURES = Path(__file__).parent / "fixtures"
 COMPLETE = tuple(f"schema-{version}" for version in range(1, 6))

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from synthetic import Synthetic, noisy
 
-from harness.analysis.claim import Claim, Figure, to_json
-from harness.records import Run, RunWriter, schema
-from harness.records.checks import Check
-from harness.vocabulary import CheckResult
+from xebench.analysis.claim import Claim, Figure, to_json
+from xebench.records import Run, RunWriter, schema
+from xebench.records.checks import Check
+from xebench.vocabulary import CheckResult
 
 BLOCKS = 30
 

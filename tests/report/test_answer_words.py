@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from harness.report.answer_words import SIGNS, asides, classes, guide_words
-from harness.vocabulary import Answer
+from xebench.report.answer_words import SIGNS, asides, classes, guide_words
+from xebench.vocabulary import Answer
 
 PAIR: dict[str, Any] = {
     "outcome": "faster",

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from harness.records import Run
-from harness.report.answer_words import SIGNS
-from harness.report.formats.html import PLOT_WIDTH, interval_mark, position, render
-from harness.vocabulary import Answer
+from xebench.records import Run
+from xebench.report.answer_words import SIGNS
+from xebench.report.formats.html import PLOT_WIDTH, interval_mark, position, render
+from xebench.vocabulary import Answer
 
 
 class Checker(html.parser.HTMLParser):

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from synthetic import Synthetic, noisy
 
-from harness.report.formats import render
-from harness.report.result_rows import result_rows
+from xebench.report.formats import render
+from xebench.report.result_rows import result_rows
 
 MAX_1550 = {
     "device": "level_zero:gpu:0",

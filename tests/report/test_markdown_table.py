@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from harness.records import Run
-from harness.report.formats import markdown
-from harness.report.markdown_table import escape, table
+from xebench.records import Run
+from xebench.report.formats import markdown
+from xebench.report.markdown_table import escape, table
 
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")
 

@@ -4,8 +4,8 @@ import json
 
 from occupancy_kit import occupancy
 
-from harness.gpu_model.gpus import find_gpu
-from harness.report import occupancy_text
+from xebench.gpu_model.gpus import find_gpu
+from xebench.report import occupancy_text
 
 PVC, TGL = find_gpu("pvc"), find_gpu("tgl")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from harness.report.progress import ProgressLine
+from xebench.report.progress import ProgressLine
 
 
 class Terminal(io.StringIO):

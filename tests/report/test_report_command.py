@@ -7,12 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from harness.records import Run
+from xebench.records import Run
 
 
 def report(run: Run, *options: str, encoding: str = "utf-8") -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "harness", "report", str(run.path), *options],
+        [sys.executable, "-m", "xebench", "report", str(run.path), *options],
         env={**os.environ, "PYTHONIOENCODING": encoding},
         capture_output=True,
         encoding=encoding,

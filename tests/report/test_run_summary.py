@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from harness.records import Run
-from harness.report.run_summary import NBSP, answer_sentence, headline
-from harness.vocabulary import Answer
+from xebench.records import Run
+from xebench.report.run_summary import NBSP, answer_sentence, headline
+from xebench.vocabulary import Answer
 
 
 def plain(text: str) -> str:

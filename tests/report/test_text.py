@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from synthetic import Synthetic, noisy
 
-from harness.records import Run
-from harness.report.answer_words import SIGNS
-from harness.report.formats.text import render
-from harness.vocabulary import Answer
+from xebench.records import Run
+from xebench.report.answer_words import SIGNS
+from xebench.report.formats.text import render
+from xebench.vocabulary import Answer
 
 
 def lines_of(run: Run, width: int = 80, *, verbose: bool = False) -> list[str]:

@@ -13,10 +13,10 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as some
 from synthetic import Synthetic
 
-from harness.cli.main import commands
-from harness.errors import XebenchError
-from harness.records import Run
-from harness.report import trace_events
+from xebench.cli.main import commands
+from xebench.errors import XebenchError
+from xebench.records import Run
+from xebench.report import trace_events
 
 FIXTURE = Path(__file__).parents[1] / "records/fixtures/schema-5"
 #: The keys that the format asks for, by phase: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU

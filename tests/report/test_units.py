@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from harness.report import units
-from harness.vocabulary import Roof
+from xebench.report import units
+from xebench.vocabulary import Roof
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from harness.roofline.catalogue import PROBES
-from harness.roofline.results import ProbeResult, Roofline
-from harness.runtime import DeviceInfo
+from xebench.roofline.catalogue import PROBES
+from xebench.roofline.results import ProbeResult, Roofline
+from xebench.runtime import DeviceInfo
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from harness.errors import Unsupported
-from harness.roofline.catalogue import FOOTPRINTS, GROUPS, PROBES, WORKING_SETS, chase_name, find_probe, level_name
-from harness.roofline.search import QUICK, NoForm, WrongResult
+from xebench.errors import Unsupported
+from xebench.roofline.catalogue import FOOTPRINTS, GROUPS, PROBES, WORKING_SETS, chase_name, find_probe, level_name
+from xebench.roofline.search import QUICK, NoForm, WrongResult
 
 pytestmark = pytest.mark.device
 
@@ -35,10 +35,10 @@ ONE_OF_EACH_GROUP = (
 
 
 def test_a_quick_look_at_every_group() -> None:
-    from harness import runtime
-    from harness.children.ask import ask
-    from harness.roofline.measure import WORKER
-    from harness.roofline.results import ProbeResult
+    from xebench import runtime
+    from xebench.children.ask import ask
+    from xebench.roofline.measure import WORKER
+    from xebench.roofline.results import ProbeResult
 
     assert {find_probe(name).group for name in ONE_OF_EACH_GROUP} == set(GROUPS)
     device = runtime.select_device().device
@@ -67,7 +67,7 @@ class Nothing:
 
 def idle_session() -> Any:
     """A session whose kernels, copies and fills do nothing; uploads and downloads work."""
-    from harness.session.session import Session
+    from xebench.session.session import Session
 
     session = Session.on("cpu")
     for command in ("launch", "copy", "fill"):
@@ -77,14 +77,14 @@ def idle_session() -> Any:
 
 @pytest.mark.parametrize("group", [group for group in GROUPS if group != "launches"])
 def test_a_device_that_runs_nothing_passes_no_check(group: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from harness.roofline.bench import Bench
-    from harness.roofline.probes import global_memory
+    from xebench.roofline.bench import Bench
+    from xebench.roofline.probes import global_memory
 
     # times that nothing confirms let problems grow to their limit
     monkeypatch.setattr(global_memory, "grown_array_bytes", lambda start_bytes, largest_bytes, quick: start_bytes)
 
     bench = Bench(idle_session(), replace(QUICK, quick_forms=None))
-    measuring = importlib.import_module(f"harness.roofline.probes.{group}").Group(bench)
+    measuring = importlib.import_module(f"xebench.roofline.probes.{group}").Group(bench)
     names = [probe.name for probe in PROBES if probe.group == group]
     larger = [chase_name(size) for size in FOOTPRINTS[2:]] + [level_name(size) for size in WORKING_SETS[2:]]
     for name in names:
@@ -97,9 +97,9 @@ def test_a_device_that_runs_nothing_passes_no_check(group: str, monkeypatch: pyt
 
 
 def test_kinds_of_memory_that_the_device_lacks_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    from harness.roofline.bench import Bench
-    from harness.roofline.probes import arithmetic, transfers
-    from harness.session.session import Session
+    from xebench.roofline.bench import Bench
+    from xebench.roofline.probes import arithmetic, transfers
+    from xebench.session.session import Session
 
     def refuse(shape: int, dtype: Any, queue: Any, usm: str) -> Any:
         raise Unsupported(f"the device has no {usm} USM")
@@ -118,8 +118,8 @@ def test_kinds_of_memory_that_the_device_lacks_are_skipped(monkeypatch: pytest.M
 
 
 def test_numbers_are_written_and_compared_piece_by_piece_and_whole() -> None:
-    from harness.roofline import bench as module
-    from harness.session.session import Session
+    from xebench.roofline import bench as module
+    from xebench.session.session import Session
 
     bench = module.Bench(Session.on("cpu"), QUICK)
     array = bench.session.alloc(2 * module.PIECE + 32, np.float32)
@@ -139,8 +139,8 @@ def test_numbers_are_written_and_compared_piece_by_piece_and_whole() -> None:
 
 
 def test_a_form_that_no_work_group_of_the_device_fits_is_left_out() -> None:
-    from harness.roofline.bench import Bench
-    from harness.session.session import Session
+    from xebench.roofline.bench import Bench
+    from xebench.session.session import Session
 
     bench = Bench(Session.on("cpu"))
 

@@ -10,22 +10,23 @@ from pathlib import Path
 from textwrap import indent
 
 import pytest
+from temporary_copy import environment
 
 ROOT = Path(__file__).parents[2]
-RECIPE = re.compile(r"^`(?P<file>harness/[\w/.]+)`.*?```python\n(?P<code>.*?)```", re.MULTILINE | re.DOTALL)
+RECIPE = re.compile(r"^`(?P<file>harness/xebench/[\w/.]+)`.*?```python\n(?P<code>.*?)```", re.MULTILINE | re.DOTALL)
 #: What stands behind a new row, and between two rows.
 ROWS = {
-    "harness/vocabulary.py": ("\n\n#: The rate roof of each kind", ""),
-    "harness/roofline/catalogue.py": ('    Probe("launch_host"', ","),
+    "harness/xebench/vocabulary.py": ("\n\n#: The rate roof of each kind", ""),
+    "harness/xebench/roofline/catalogue.py": ('    Probe("launch_host"', ","),
 }
 USED = """
-import harness
-from harness import runtime
+import xebench
+from xebench import runtime
 
 runtime.load()
-from harness.roofline.in_process import quick_result
-from harness.records import TABLES
-from harness.vocabulary import Roof
+from xebench.roofline.in_process import quick_result
+from xebench.records import TABLES
+from xebench.vocabulary import Roof
 from synthetic import Synthetic
 
 assert Roof.FLOAT_ATOMICS.column in TABLES["devices"]
@@ -34,7 +35,7 @@ assert result.status == "ok", result
 made = Synthetic(**{Roof.FLOAT_ATOMICS.column: result.value})
 made.times(made.case("v", "naive", operations=1000, operation_kind="float atomic"), [100.0] * 8)
 row = made.run().summaries.iloc[0]
-print(harness.__file__, result.value, row["roof_fraction"] * result.value, row["bound_by"])
+print(xebench.__file__, result.value, row["roof_fraction"] * result.value, row["bound_by"])
 """
 
 
@@ -60,6 +61,7 @@ def test_the_recipe_of_a_roof(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", f"import sys; sys.path.insert(1, {str(ROOT / 'tests/kits')!r})\n{USED}"],
         cwd=tmp_path,
+        env=environment(tmp_path),
         capture_output=True,
         text=True,
         check=False,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.errors import TooLarge, Unsupported
-from harness.roofline.catalogue import find_probe
-from harness.roofline.in_process import measure_groups, result_of
-from harness.roofline.search import Measurement, NoForm, WrongResult
+from xebench.errors import TooLarge, Unsupported
+from xebench.roofline.catalogue import find_probe
+from xebench.roofline.in_process import measure_groups, result_of
+from xebench.roofline.search import Measurement, NoForm, WrongResult
 
 
 def test_a_rate_is_amount_over_time_and_its_best_the_highest() -> None:

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from harness.children.ask import Answer
-from harness.errors import XebenchError
-from harness.roofline import measure
-from harness.roofline.catalogue import FOOTPRINTS, GROUPS, PROBES, chase_name, find_probe, grouped
-from harness.roofline.results import ProbeResult, Roofline
-from harness.roofline.store import Store
-from harness.runtime import DeviceInfo
+from xebench.children.ask import Answer
+from xebench.errors import XebenchError
+from xebench.roofline import measure
+from xebench.roofline.catalogue import FOOTPRINTS, GROUPS, PROBES, chase_name, find_probe, grouped
+from xebench.roofline.results import ProbeResult, Roofline
+from xebench.roofline.store import Store
+from xebench.runtime import DeviceInfo
 
 
 class Child:
@@ -26,7 +26,7 @@ class Child:
         self.deadly = set(deadly)
 
     def __call__(self, module: str, arguments: Sequence[str], *, timeout_s: float) -> Answer:
-        assert module == "harness.roofline.probe_worker"
+        assert module == "xebench.roofline.probe_worker"
         assert timeout_s > 0
         device, effort, *names = arguments
         self.asked.append((device, effort, tuple(names)))

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from harness.roofline.results import ProbeResult, Roofline, with_kept_roofs
-from harness.vocabulary import Roof
+from xebench.roofline.results import ProbeResult, Roofline, with_kept_roofs
+from xebench.vocabulary import Roof
 
 
 def kept(measured: Roofline, **values: float) -> Roofline:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness.errors import Unsupported
-from harness.roofline import sizes
-from harness.roofline.catalogue import FOOTPRINTS
+from xebench.errors import Unsupported
+from xebench.roofline import sizes
+from xebench.roofline.catalogue import FOOTPRINTS
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -66,7 +66,7 @@ def test_blocks_and_powers() -> None:
 
 
 def test_every_form_divides_a_block() -> None:
-    from harness.roofline.forms import READ_FORMS, STREAM_FORMS
+    from xebench.roofline.forms import READ_FORMS, STREAM_FORMS
 
     for group, vectors, width in (*STREAM_FORMS, *READ_FORMS):
         assert sizes.BLOCK % (width * vectors * group) == 0

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from harness.roofline.results import Roofline
-from harness.roofline.store import Store
-from harness.runtime import DeviceInfo
+from xebench.roofline.results import Roofline
+from xebench.roofline.store import Store
+from xebench.runtime import DeviceInfo
 
 
 def test_what_is_kept_comes_back(tmp_path: Path, measured: Roofline, gpu: DeviceInfo) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from harness.children.worker import WorkerDied, WorkerEnded, WorkerHung, WorkerKilled
-from harness.errors import BrokenEnvironment, NoDevice, XebenchError
-from harness.runner.device_worker import DeviceWorker, Lost
-from harness.runner.messages import Done, Failed, MeasureRoofs, Ready, VariantChecked
-from harness.vocabulary import Status
+from xebench.children.worker import WorkerDied, WorkerEnded, WorkerHung, WorkerKilled
+from xebench.errors import BrokenEnvironment, NoDevice, XebenchError
+from xebench.runner.device_worker import DeviceWorker, Lost
+from xebench.runner.messages import Done, Failed, MeasureRoofs, Ready, VariantChecked
+from xebench.vocabulary import Status
 
 READY, DONE, CHECKED = Ready(), Done(), VariantChecked("a")
 

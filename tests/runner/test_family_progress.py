@@ -9,15 +9,15 @@ import msgspec
 import numpy as np
 import pytest
 
-from harness.errors import PatternError
-from harness.patterns.declaration import PatternInfo, VariantInfo
-from harness.patterns.plan import Family
-from harness.patterns.problem import Problem, inout, output
-from harness.runner.case_rows import CaseResult, Work, fixed_columns
-from harness.runner.family_progress import FamilyProgress, VisitShare
-from harness.runner.visits import Visit
-from harness.sampling.limits import Sampling
-from harness.vocabulary import State, Status
+from xebench.errors import PatternError
+from xebench.patterns.declaration import PatternInfo, VariantInfo
+from xebench.patterns.plan import Family
+from xebench.patterns.problem import Problem, inout, output
+from xebench.runner.case_rows import CaseResult, Work, fixed_columns
+from xebench.runner.family_progress import FamilyProgress, VisitShare
+from xebench.runner.visits import Visit
+from xebench.sampling.limits import Sampling
+from xebench.vocabulary import State, Status
 
 ROLES = (("a", "naive"), ("b", "intermediate"), ("c", "optimized"))
 VARIANTS = tuple(VariantInfo(name, role, (), "") for name, role in ROLES)

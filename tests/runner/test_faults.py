@@ -21,10 +21,9 @@ import pytest
 from pattern_copies import write_pattern
 from signals_kit import HEEDING_SIGNALS
 
-import harness
-from harness.analysis import metrics, times, timestamps
-from harness.records import Run
-from harness.vocabulary import Flag, is_valid
+from xebench.analysis import metrics, times, timestamps
+from xebench.records import Run, load_run
+from xebench.vocabulary import Flag, is_valid
 
 FAULTY = Path(__file__).parents[1] / "faulty"
 GATE = ("quick", "gated", "--path", str(FAULTY / "gate.py"))
@@ -39,13 +38,13 @@ from pathlib import Path
 steady, leap = time.monotonic, Path(os.environ["XEBENCH_TEST_GATE"]).with_suffix(".leap")
 time.monotonic = lambda: steady() + 1e6 * leap.exists()
 
-from harness.cli.main import main
+from xebench.cli.main import main
 
 main()
 """
 
 
-def command(*arguments: str, program: Sequence[str] = ("-m", "harness")) -> list[str]:
+def command(*arguments: str, program: Sequence[str] = ("-m", "xebench")) -> list[str]:
     return [sys.executable, *program, "run", *arguments]
 
 
@@ -61,7 +60,7 @@ def _alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-def xebench(*arguments: str, status: int) -> str:
+def run_xebench(*arguments: str, status: int) -> str:
     """Run to the end; gives what it said on standard error."""
     environment = {**os.environ, "XEBENCH_TEST_GATE": "/nowhere"}
     done = subprocess.run(
@@ -120,7 +119,7 @@ def going(
     resume: bool = False,
     names: Sequence[str] = GATE,
     instance: int = 0,
-    program: Sequence[str] = ("-m", "harness"),
+    program: Sequence[str] = ("-m", "xebench"),
 ) -> Iterator[Going]:
     asked = ("--resume", str(output)) if resume else smoke(output, *names)
     gate = output.with_suffix(".gate")
@@ -149,8 +148,8 @@ def faults(tmp_path_factory: pytest.TempPathFactory) -> Run:
     output = tmp_path_factory.mktemp("faults") / "run"
     paths = ("--path", str(FAULTY / "faults.py"), "--path", str(FAULTY / "lying_driver.py"))
     limits = ("--timeout", "15", "--memory-limit", "2G")
-    xebench(*smoke(output, "faults", "lying_driver", *paths, *limits), status=1)
-    return harness.load_run(output)
+    run_xebench(*smoke(output, "faults", "lying_driver", *paths, *limits), status=1)
+    return load_run(output)
 
 
 def test_each_end_of_a_worker_is_recorded_as_what_it_is(faults: Run) -> None:
@@ -210,30 +209,30 @@ def test_a_host_clock_that_goes_backwards_invalidates_the_sample() -> None:
 
 def test_a_run_is_measured_in_three_sessions_and_nothing_twice(tmp_path: Path) -> None:
     output = tmp_path / "run"
-    said = xebench(*smoke(output, *GATE), "--run-budget", "0.001", status=0)
+    said = run_xebench(*smoke(output, *GATE), "--run-budget", "0.001", status=0)
     assert "the budget of 0.001 s for the run is spent, and 2 families are not measured" in said
     assert f"'xebench run --resume {output}' goes on" in said
-    run = harness.load_run(output)
+    run = load_run(output)
     assert run.manifest["state"] == "interrupted" and run.manifest["ended_by"] == "run budget"
     assert set(run.cases["reason"]) == {"not measured: the budget of 0.001 s for the run is spent"}
 
     with going(output, resume=True) as second:
         second.process.kill()
         assert second.process.wait() == -signal.SIGKILL
-    killed = harness.load_run(output)
+    killed = load_run(output)
     statuses = {pattern: set(cases["status"]) for pattern, cases in killed.cases.groupby("pattern")}
     assert statuses == {"quick": {"ok"}, "gated": {"interrupted"}}
 
-    said = xebench("--resume", str(output), status=0)
+    said = run_xebench("--resume", str(output), status=0)
     assert "1 of 2 families are missing" in said
-    run = harness.load_run(output)
+    run = load_run(output)
     assert run.complete and set(run.cases["status"]) == {"ok"}
     assert run.manifest["ended_by"] is None and len(run.manifest["resumed"]) == 2
     assert_measured_once(killed.samples, run.samples)
     assert run.devices.equals(killed.devices), "roofs are measured once in a run"
 
     before = (output / "manifest.json").read_bytes()
-    assert "holds a complete run: there is nothing to resume" in xebench("--resume", str(output), status=0)
+    assert "holds a complete run: there is nothing to resume" in run_xebench("--resume", str(output), status=0)
     assert (output / "manifest.json").read_bytes() == before
 
 
@@ -267,7 +266,7 @@ def test_a_killed_worker_costs_a_variant_and_a_stopped_run_nothing(tmp_path: Pat
         run.process.send_signal(signal.SIGINT)
         said = run.ends(143)
     assert "stopped by SIGTERM: what was measured is kept" in said
-    done = harness.load_run(run.output)
+    done = load_run(run.output)
     assert done.manifest["state"] == "interrupted" and done.manifest["ended_by"] == "SIGTERM"
     assert not (run.output / "journal").exists(), "the tables were finished"
     assert len(done.samples) >= measured
@@ -281,12 +280,12 @@ def test_what_a_killed_worker_was_at_is_measured_when_the_run_goes_on(tmp_path: 
         kill_worker(run)
         said = run.ends(1)
     assert "a worker was killed from outside: what was measured is kept" in said
-    killed = harness.load_run(run.output)
+    killed = load_run(run.output)
     assert killed.manifest["state"] == "interrupted" and killed.manifest["ended_by"] == "worker killed"
     gated = killed.cases[killed.cases["pattern"] == "gated"].set_index("variant")
     assert gated["status"].to_dict() == {"launch": "ok", "launch_and_wait": "interrupted"}
-    assert "1 of 2 families are missing" in xebench("--resume", str(run.output), status=0)
-    done = harness.load_run(run.output)
+    assert "1 of 2 families are missing" in run_xebench("--resume", str(run.output), status=0)
+    done = load_run(run.output)
     assert done.complete and set(done.cases["status"]) == {"ok"}
 
 
@@ -295,8 +294,8 @@ def test_what_a_pattern_forks_ends_with_the_command_and_measures_nothing(
 ) -> None:
     forks = tmp_path / "forks"
     monkeypatch.setenv("XEBENCH_TEST_FORKS", str(forks))
-    xebench(*smoke(tmp_path / "run", "forks", "--path", str(FAULTY / "forks.py")), status=0)
-    run = harness.load_run(tmp_path / "run")
+    run_xebench(*smoke(tmp_path / "run", "forks", "--path", str(FAULTY / "forks.py")), status=0)
+    run = load_run(tmp_path / "run")
     assert set(run.cases["status"]) == {"ok"}
     assert run.samples["sample"].is_unique
     assert not run.samples[run.samples["block"] >= 0].duplicated(["case_id", "block"]).any()
@@ -316,8 +315,8 @@ def is_running(pid: int) -> bool:
 def test_garbage_on_descriptors_that_are_not_a_patterns_costs_the_pattern(tmp_path: Path) -> None:
     path = tmp_path / "gate.py"
     write_pattern(path, (FAULTY / "gate.py").read_text() + WRITES_EVERYWHERE)
-    xebench(*smoke(tmp_path / "run", "quick", "garbage", "--path", str(path)), status=1)
-    cases = harness.load_run(tmp_path / "run").cases
+    run_xebench(*smoke(tmp_path / "run", "quick", "garbage", "--path", str(path)), status=1)
+    cases = load_run(tmp_path / "run").cases
     assert set(cases.loc[cases["pattern"] == "quick", "status"]) == {"ok"}
     garbage = cases[cases["pattern"] == "garbage"]
     assert set(garbage["status"]) == {"crashed"}
@@ -349,10 +348,10 @@ def test_a_full_disk_ends_the_run_and_not_what_is_on_it(tmp_path: Path) -> None:
         said = run.ends(2).splitlines()
     assert f"cannot write {run.output}/journal/" in said[-1] and "free space" in said[-1]
     assert f"the run failed: what was measured is kept in {run.output}" in said[-2]
-    kept = harness.load_run(run.output)
+    kept = load_run(run.output)
     assert not kept.complete and len(kept.samples) == measured
-    xebench("--resume", str(run.output), status=0)
-    assert set(harness.load_run(run.output).cases["status"]) == {"ok"}
+    run_xebench("--resume", str(run.output), status=0)
+    assert set(load_run(run.output).cases["status"]) == {"ok"}
 
 
 def test_a_disk_with_room_for_the_manifest_alone_says_that_the_run_was_interrupted(tmp_path: Path) -> None:
@@ -365,10 +364,10 @@ def test_a_disk_with_room_for_the_manifest_alone_says_that_the_run_was_interrupt
         run.gate.unlink()
         said = run.ends(2).splitlines()
     assert f"cannot write {run.output}/journal/" in said[-1]
-    kept = harness.load_run(run.output)
+    kept = load_run(run.output)
     assert kept.manifest["state"] == "interrupted" and "cannot write" in kept.manifest["ended_by"]
-    xebench("--resume", str(run.output), status=0)
-    assert harness.load_run(run.output).complete
+    run_xebench("--resume", str(run.output), status=0)
+    assert load_run(run.output).complete
 
 
 def test_a_hang_does_not_outlast_the_budget_of_the_run_by_its_whole_timeout(tmp_path: Path) -> None:
@@ -377,13 +376,13 @@ def test_a_hang_does_not_outlast_the_budget_of_the_run_by_its_whole_timeout(tmp_
         run.output.with_suffix(".leap").touch()
         said = run.ends(0)
     assert "the budget of 50000 s for the run is spent, and 1 family is not measured" in said
-    cut = harness.load_run(run.output)
+    cut = load_run(run.output)
     assert cut.manifest["ended_by"] == "run budget"
     assert set(cut.cases["status"]) == {"interrupted"}
     assert cut.cases["reason"].str.contains(r"launch_and_wait in sample: no answer for \d").all()
     assert not cut.samples.loc[cut.samples["state"] == "hot", "checked"].any(), "no check followed"
-    xebench("--resume", str(run.output), status=0)
-    assert set(harness.load_run(run.output).cases["status"]) == {"ok"}
+    run_xebench("--resume", str(run.output), status=0)
+    assert set(load_run(run.output).cases["status"]) == {"ok"}
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
@@ -396,13 +395,13 @@ def test_samples_of_a_pass_that_was_cut_off_do_not_count(number: signal.Signals,
         if number == signal.SIGINT:
             run.ends(130)
         run.process.wait(60)
-    cut = harness.load_run(run.output)
+    cut = load_run(run.output)
     assert {(row.status, row.stopped_by) for row in cut.cases.itertuples()} == {("ok", "pass")}
     assert_counted(cut, {0})
     assert (cut.pairs["blocks"] == 12).all()
     assert set(cut.checks["result"]) == {"passed"} and len(cut.checks) == 2
-    assert "0 of 1 families are missing, 1 waits for more" in xebench("--resume", str(run.output), status=0)
-    done = harness.load_run(run.output)
+    assert "0 of 1 families are missing, 1 waits for more" in run_xebench("--resume", str(run.output), status=0)
+    done = load_run(run.output)
     assert done.complete and set(done.cases["stopped_by"]) == {"max blocks"}
     assert_counted(done, {0, 2})
     assert (done.pairs["blocks"] == 24).all()
@@ -423,8 +422,8 @@ import time
 from pathlib import Path
 
 import numpy as np
-from harness import Pattern, Problem, output
-from harness import kernel_api as kapi
+from xebench import Pattern, Problem, output
+from xebench import kernel_api as kapi
 from .kernels import double
 
 sizes = {"n": 1 << 14}
@@ -462,7 +461,7 @@ def test_a_run_says_why_others_cannot_see_it(tmp_path: Path, monkeypatch: pytest
     runtime.mkdir(mode=0o700)
     (runtime / "xebench").write_text("no folder")
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
-    said = xebench(*smoke(tmp_path / "run", "quick", "--path", str(FAULTY / "gate.py")), status=0)
+    said = run_xebench(*smoke(tmp_path / "run", "quick", "--path", str(FAULTY / "gate.py")), status=0)
     assert "another run on this device would not be noticed: " in said
     assert f"{runtime}/xebench/devices cannot be written (Not a directory)" in said
 
@@ -471,8 +470,8 @@ def test_a_file_that_exits_in_the_worker_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "gate.py"
     exits = "\nimport sys\nif Path(sys.argv[0]).name == 'serve.py':\n    sys.exit(0)\n"
     write_pattern(path, (FAULTY / "gate.py").read_text() + exits)
-    xebench(*smoke(tmp_path / "run", "quick", "--path", str(path)), status=1)
-    cases = harness.load_run(tmp_path / "run").cases
+    run_xebench(*smoke(tmp_path / "run", "quick", "--path", str(path)), status=1)
+    cases = load_run(tmp_path / "run").cases
     reason = f"gate.py:{len(path.read_text().splitlines())}: SystemExit: 0: mend the pattern file"
     assert {(row.status, row.reason) for row in cases.itertuples()} == {("error", reason)}
 
@@ -480,14 +479,14 @@ def test_a_file_that_exits_in_the_worker_is_an_error(tmp_path: Path) -> None:
 def test_two_runs_on_one_device_notice_one_another(tmp_path: Path) -> None:
     other = smoke(tmp_path / "second", "quick", "--path", str(FAULTY / "gate.py"))
     with going(tmp_path / "first") as first:
-        said = xebench(*other, "--exclusive", status=2).splitlines()
+        said = run_xebench(*other, "--exclusive", status=2).splitlines()
         assert f"in use by another run (process {first.process.pid}, run folder {first.output})" in said[-1]
         assert not (tmp_path / "second").exists(), "a run that is refused leaves no folder"
-        said = xebench(*other, status=0).splitlines()
+        said = run_xebench(*other, status=0).splitlines()
         assert any("another run uses this device" in line for line in said)
         first.gate.unlink()
         assert "another run uses this device" in first.ends(0)
-    one, two = harness.load_run(first.output), harness.load_run(tmp_path / "second")
+    one, two = load_run(first.output), load_run(tmp_path / "second")
     assert [run["output"] for run in one.manifest["concurrent_runs"]] == [str(tmp_path / "second")]
     assert [run["pid"] for run in two.manifest["concurrent_runs"]] == [first.process.pid]
     assert two.samples["flags"].str.contains(Flag.SHARED).all()
@@ -502,7 +501,7 @@ def test_a_folder_that_cannot_be_written_is_named_before_anything_is_measured(pa
         place.write_text("no folder")
     else:
         place = Path("/proc")  # not even root may make a folder there
-    said = xebench(*smoke(place / "run", "quick", "--path", str(FAULTY / "gate.py")), status=2).splitlines()
+    said = run_xebench(*smoke(place / "run", "quick", "--path", str(FAULTY / "gate.py")), status=2).splitlines()
     assert said[-1].startswith(f"xebench: cannot write {place}/run (") and "--output" in said[-1]
 
 
@@ -518,5 +517,5 @@ def test_a_folder_that_cannot_be_written_is_named_before_anything_is_measured(pa
     ],
 )
 def test_wrong_use_ends_in_one_line(arguments: tuple[str, ...], words: str) -> None:
-    said = xebench(*arguments, status=2).splitlines()
+    said = run_xebench(*arguments, status=2).splitlines()
     assert len(said) == 1 and words in said[0]

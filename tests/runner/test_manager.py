@@ -10,16 +10,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.analysis.claim import Claim, from_json
-from harness.children.worker import WorkerDied, WorkerHung, WorkerKilled
-from harness.errors import BrokenEnvironment, XebenchError
-from harness.patterns.declaration import PatternInfo, VariantInfo
-from harness.patterns.plan import Family
-from harness.records.checks import Check
-from harness.runner.case_rows import CaseResult, Work, fixed_columns
-from harness.runner.family_progress import FamilyProgress
-from harness.runner.manager import GRACE_S, Manager
-from harness.runner.messages import (
+from xebench.analysis.claim import Claim, from_json
+from xebench.children.worker import WorkerDied, WorkerHung, WorkerKilled
+from xebench.errors import BrokenEnvironment, XebenchError
+from xebench.patterns.declaration import PatternInfo, VariantInfo
+from xebench.patterns.plan import Family
+from xebench.records.checks import Check
+from xebench.runner.case_rows import CaseResult, Work, fixed_columns
+from xebench.runner.family_progress import FamilyProgress
+from xebench.runner.manager import GRACE_S, Manager
+from xebench.runner.messages import (
     CaseOver,
     Done,
     Failed,
@@ -29,10 +29,10 @@ from harness.runner.messages import (
     TableRows,
     VariantChecked,
 )
-from harness.runner.stop_signals import Stopped
-from harness.runner.visits import Visit
-from harness.sampling.limits import Sampling
-from harness.vocabulary import State, Status
+from xebench.runner.stop_signals import Stopped
+from xebench.runner.visits import Visit
+from xebench.sampling.limits import Sampling
+from xebench.vocabulary import State, Status
 
 CLAIMS = {"a": (), "b": (Claim("faster", against="a", on=("gpu",)),)}
 INFO = PatternInfo(

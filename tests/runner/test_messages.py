@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.runner import messages
-from harness.runner.case_rows import CaseResult, Work
-from harness.runner.messages import Answer, CaseOver, Message, Request
-from harness.sampling.limits import Sampling
-from harness.vocabulary import State, Status
+from xebench.runner import messages
+from xebench.runner.case_rows import CaseResult, Work
+from xebench.runner.messages import Answer, CaseOver, Message, Request
+from xebench.sampling.limits import Sampling
+from xebench.vocabulary import State, Status
 
 FAMILY = messages.MeasureFamily(
     source="p.py",

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from harness.analysis.claim import Claim
-from harness.analysis.moderation import Prior
-from harness.patterns.declaration import PatternInfo, VariantInfo
-from harness.patterns.plan import Family
-from harness.runner.case_rows import CaseResult, fixed_columns
-from harness.runner.family_progress import FamilyProgress
-from harness.runner.preliminary import MARGIN, pairs_so_far
-from harness.sampling.limits import Sampling
-from harness.vocabulary import Status
+from xebench.analysis.claim import Claim
+from xebench.analysis.moderation import Prior
+from xebench.patterns.declaration import PatternInfo, VariantInfo
+from xebench.patterns.plan import Family
+from xebench.runner.case_rows import CaseResult, fixed_columns
+from xebench.runner.family_progress import FamilyProgress
+from xebench.runner.preliminary import MARGIN, pairs_so_far
+from xebench.sampling.limits import Sampling
+from xebench.vocabulary import Status
 
 OK = CaseResult(Status.OK, "", "pass")
 

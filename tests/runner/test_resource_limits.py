@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import XebenchError
-from harness.runner.resource_limits import RunBudget, host_memory_bytes, parse_memory
+from xebench.errors import XebenchError
+from xebench.runner.resource_limits import RunBudget, host_memory_bytes, parse_memory
 
 GIB = 1 << 30
 

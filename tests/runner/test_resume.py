@@ -10,16 +10,16 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from harness.errors import RunFolderError, XebenchError
-from harness.patterns.declaration import PatternInfo, VariantInfo
-from harness.patterns.plan import Family
-from harness.records import Run, RunWriter, load_run, schema
-from harness.records.checks import Check
-from harness.runner import resume
-from harness.runner.case_rows import CaseResult, fixed_columns
-from harness.runner.recipe import Recipe
-from harness.sampling.limits import Sampling
-from harness.vocabulary import CheckResult, Status, StopReason
+from xebench.errors import RunFolderError, XebenchError
+from xebench.patterns.declaration import PatternInfo, VariantInfo
+from xebench.patterns.plan import Family
+from xebench.records import Run, RunWriter, load_run, schema
+from xebench.records.checks import Check
+from xebench.runner import resume
+from xebench.runner.case_rows import CaseResult, fixed_columns
+from xebench.runner.recipe import Recipe
+from xebench.sampling.limits import Sampling
+from xebench.vocabulary import CheckResult, Status, StopReason
 
 DEVICE = {"device": "opencl:cpu:0", "name": "CPU", "driver_version": "1.2", "device_class": "cpu"}
 

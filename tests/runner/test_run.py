@@ -14,28 +14,28 @@ from pathlib import Path
 import pytest
 from signals_kit import HEEDING_SIGNALS
 
-import harness
+from xebench.records import load_run
 
 ROOT = Path(__file__).parents[2]
 FAULTY = ROOT / "tests/faulty/faulty_variants.py"
 pytestmark = pytest.mark.device
 
 
-def xebench(*arguments: str, check: int | None = 0) -> subprocess.CompletedProcess[str]:
+def run_xebench(*arguments: str, check: int | None = 0) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(command(*arguments), capture_output=True, text=True, check=False, timeout=300)
     assert check is None or done.returncode == check, done.stdout + done.stderr
     return done
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "harness", *arguments]
+    return [sys.executable, "-m", "xebench", *arguments]
 
 
 def test_a_pattern_is_measured_and_its_folder_read_again(tmp_path: Path) -> None:
     output = tmp_path / "run"
-    done = xebench("run", "slm_convolution_cache", "--preset", "smoke", "--device", "cpu", "--output", str(output))
+    done = run_xebench("run", "slm_convolution_cache", "--preset", "smoke", "--device", "cpu", "--output", str(output))
     assert "slm_convolution_cache" in done.stdout
-    run = harness.load_run(output)
+    run = load_run(output)
     assert run.complete
     assert set(run.cases["status"]) == {"ok"}
     assert set(run.cases["device_class"]) == {"cpu"}
@@ -61,8 +61,8 @@ def test_what_must_fail_is_answered_and_no_failure(tmp_path: Path) -> None:
     """In a process with the pattern's own variable, after a pattern without, and with the caches flushed."""
     file, output = ROOT / "tests/faulty/claimed_ends.py", tmp_path / "run"
     names = ("claimed_ends", "kernel_launch_latency")
-    xebench("run", *names, "--path", str(file), "--preset", "smoke", "--device", "cpu", "--output", str(output))
-    run = harness.load_run(output)
+    run_xebench("run", *names, "--path", str(file), "--preset", "smoke", "--device", "cpu", "--output", str(output))
+    run = load_run(output)
     cases = run.cases[run.cases["pattern"] == "claimed_ends"].set_index("variant")
     assert dict(cases["status"]) == {
         "twice": "ok",
@@ -82,7 +82,7 @@ def test_what_must_fail_is_answered_and_no_failure(tmp_path: Path) -> None:
 
 
 def test_json_of_a_run_is_for_scripts(tmp_path: Path) -> None:
-    done = xebench(
+    done = run_xebench(
         "run", "allocation_in_loop", "--preset", "smoke", "--device", "cpu", "--output", str(tmp_path / "r"), "--json"
     )
     data = json.loads(done.stdout)
@@ -94,18 +94,20 @@ def test_json_of_a_run_is_for_scripts(tmp_path: Path) -> None:
 def test_the_example_of_the_docs_runs(tmp_path: Path) -> None:
     example = ROOT / "docs/examples/own_saxpy.py"
     output = tmp_path / "run"
-    xebench("run", "own_saxpy", "--path", str(example), "--preset", "smoke", "--device", "cpu", "--output", str(output))
-    assert set(harness.load_run(output).cases["status"]) == {"ok"}
+    run_xebench(
+        "run", "own_saxpy", "--path", str(example), "--preset", "smoke", "--device", "cpu", "--output", str(output)
+    )
+    assert set(load_run(output).cases["status"]) == {"ok"}
 
 
 def test_the_example_in_opencl_c_runs(tmp_path: Path) -> None:
     example = ROOT / "docs/examples/own_opencl_kernel.py"
     output = tmp_path / "run"
-    xebench(
+    run_xebench(
         "run", "own_volatile", "--path", str(example), "--preset", "smoke", "--device", "cpu", "--output", str(output),
         "--budget", "0.1",
     )  # fmt: skip
-    cases = harness.load_run(output).cases
+    cases = load_run(output).cases
     assert set(cases["status"]) == {"ok"}
     kernels = {row.variant: json.loads(row.kernels)[0] for row in cases.itertuples()}
     assert {name: kernel["language"] for name, kernel in kernels.items()} == {"volatile": "opencl", "register": "spirv"}
@@ -114,11 +116,11 @@ def test_the_example_in_opencl_c_runs(tmp_path: Path) -> None:
 def test_axes_are_swept_and_what_the_device_lacks_is_skipped_with_its_reason(tmp_path: Path) -> None:
     output = tmp_path / "run"
     limit = 1 << 20
-    xebench(
+    run_xebench(
         "run", "slm_convolution_cache", "--preset", "smoke", "--device", "cpu", "--output", str(output),
         "--set", f"work_group_size=64,{limit}", "--budget", "0.1",
     )  # fmt: skip
-    cases = harness.load_run(output).cases
+    cases = load_run(output).cases
     by_axes = {axes: set(own["status"]) for axes, own in cases.groupby("axes")}
     assert by_axes == {'{"work_group_size": 64}': {"ok"}, f'{{"work_group_size": {limit}}}': {"skipped"}}
     reasons = set(cases[cases["status"] == "skipped"]["reason"])
@@ -127,11 +129,11 @@ def test_axes_are_swept_and_what_the_device_lacks_is_skipped_with_its_reason(tmp
 
 def test_a_size_that_is_set_is_another_family_with_other_cases(tmp_path: Path) -> None:
     output = tmp_path / "run"
-    xebench(
+    run_xebench(
         "run", "allocation_in_loop", "--preset", "smoke", "--device", "cpu", "--output", str(output),
         "--set", "n=25,20", "--budget", "0.1",
     )  # fmt: skip
-    run = harness.load_run(output)
+    run = load_run(output)
     by_size = {size: set(cases["case_id"]) for size, cases in run.cases.groupby("size_n")}
     assert all(case_id.endswith("/smoke/-/cpu") for case_id in by_size[25]), "the preset's own size"
     assert all(case_id.endswith("/smoke/n=20/cpu") for case_id in by_size[20])
@@ -143,11 +145,11 @@ def test_a_size_that_is_set_is_another_family_with_other_cases(tmp_path: Path) -
 
 def test_variants_that_fail_are_told_apart_and_the_good_pair_is_kept(tmp_path: Path) -> None:
     output = tmp_path / "run"
-    done = xebench(
+    done = run_xebench(
         "run", "faulty_variants", "--path", str(FAULTY), "--preset", "smoke", "--device", "cpu",
         "--output", str(output), "--timeout", "8", check=1,
     )  # fmt: skip
-    run = harness.load_run(output)
+    run = load_run(output)
     cases = run.cases.set_index("variant")
     assert cases["status"].to_dict() == {
         "good_naive": "ok",
@@ -169,11 +171,11 @@ def test_errors_of_a_pattern_cost_that_pattern(tmp_path: Path) -> None:
     output = tmp_path / "run"
     path = ROOT / "tests/faulty/faulty_patterns.py"
     names = ("broken_problem", "broken_reference", "too_large", "fails_later", "lacks")
-    xebench(
+    run_xebench(
         "run", *names, "--path", str(path), "--preset", "smoke", "--device", "cpu", "--output", str(output),
         "--budget", "0.2", check=1,
     )  # fmt: skip
-    run = harness.load_run(output)
+    run = load_run(output)
     cases = run.cases.set_index(["pattern", "variant"])
     status, reason = cases["status"].to_dict(), cases["reason"].to_dict()
     assert reason["broken_problem", "write_ones"] == "problem: KeyError: 'missing'"
@@ -219,7 +221,7 @@ def test_a_killed_run_leaves_everything_measured_and_no_worker(tmp_path: Path) -
     workers = children(process.pid)
     process.kill()
     process.wait()
-    run = harness.load_run(output)
+    run = load_run(output)
     assert not run.complete
     assert len(run.samples) > 0 and len(run.events) > 0
     assert set(run.cases["status"]) == {"interrupted"}
@@ -234,7 +236,7 @@ def test_an_interrupt_ends_the_run_cleanly(tmp_path: Path) -> None:
     process = start_slow_run(output)
     os.kill(process.pid, signal.SIGINT)
     assert process.wait(timeout=60) == 130
-    run = harness.load_run(output)
+    run = load_run(output)
     assert run.manifest["state"] == "interrupted"
     assert len(run.samples) > 0
     assert (output / "samples.parquet").exists()
@@ -270,7 +272,7 @@ def test_a_second_run_compiles_nothing(tmp_path: Path) -> None:
         names = ("slm_convolution_cache", "tiled_matmul", "--set", "n=128")  # whose families share no kernel
         arguments = ("run", *names, "--preset", "smoke", "--device", "cpu", "--budget", "0.05", "--output", str(output))
         subprocess.run(command(*arguments), check=True, capture_output=True, env=environment, timeout=300)
-        rows = harness.load_run(output).samples.query("state == 'compile'")
+        rows = load_run(output).samples.query("state == 'compile'")
         runs.append(rows[rows["stage"].isin(["typing", "translate"])])
     first, second = runs
     assert len(first) > 5 and not first["cached"].any()
@@ -283,14 +285,14 @@ def test_a_run_with_a_budget_ends_wherever_it_is_and_goes_on_with_another(tmp_pa
     output = tmp_path / "run"
     names = ("slm_convolution_cache", "allocation_in_loop")
     limits = ("--instances", "2", "--max-samples", "200", "--precision", "1e-9", "--budget", "600")
-    xebench(
+    run_xebench(
         "run", *names, "--preset", "smoke", "--device", "cpu", *limits, "--run-budget", "8s", "--output", str(output)
     )
-    first = harness.load_run(output)
+    first = load_run(output)
     assert set(first.cases["status"]) <= {"ok", "interrupted"}
     assert first.cases.loc[first.cases["status"] == "interrupted", "reason"].str.contains("budget").all()
-    xebench("run", "--resume", str(output), "--run-budget", "1h")
-    done = harness.load_run(output)
+    run_xebench("run", "--resume", str(output), "--run-budget", "1h")
+    done = load_run(output)
     assert done.complete and set(done.cases["stopped_by"]) == {"max blocks"}
     assert done.samples["sample"].is_unique and set(first.samples["sample"]) <= set(done.samples["sample"])
     assert (done.pairs["instances"] > 1).all() and (done.pairs["blocks"] <= 200).all()

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from harness.errors import XebenchError
-from harness.runner.recipe import Recipe
-from harness.runner.run_options import Options
-from harness.sampling.limits import Sampling
+from xebench.errors import XebenchError
+from xebench.runner.recipe import Recipe
+from xebench.runner.run_options import Options
+from xebench.sampling.limits import Sampling
 
 
 def sampling(preset: str = "default", **asked: Any) -> Sampling:

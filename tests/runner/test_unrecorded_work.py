@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-import harness
-from harness.records import Run
+import xebench
+from xebench.records import Run
 
 FILE = Path(__file__).parents[1] / "faulty/unrecorded_work.py"
 pytestmark = pytest.mark.device
@@ -20,10 +20,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     output = tmp_path_factory.mktemp("unrecorded") / "run"
     names = ("direct", "unseen", "unseen_baseline", "--path", str(FILE))
     limits = ("--preset", "smoke", "--device", "cpu", "--max-samples", "12", "--budget", "30")
-    command = [sys.executable, "-m", "harness", "run", *names, *limits, "--output", str(output)]
+    command = [sys.executable, "-m", "xebench", "run", *names, *limits, "--output", str(output)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 1, done.stdout + done.stderr
-    return harness.load_run(output)
+    return xebench.load_run(output)
 
 
 def commands(run: Run, variant: str) -> list[tuple[str, str]]:

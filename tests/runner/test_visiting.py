@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from harness.analysis.claim import Claim
-from harness.analysis.moderation import NOTHING, Prior
-from harness.patterns.declaration import PatternInfo, VariantInfo
-from harness.patterns.plan import Family
-from harness.runner.case_rows import CaseResult, fixed_columns
-from harness.runner.family_progress import FamilyProgress, VisitShare
-from harness.runner.resource_limits import RunBudget
-from harness.runner.visiting import Visiting
-from harness.runner.visits import Visit, Visits
-from harness.sampling.limits import Sampling
-from harness.vocabulary import Status, StopReason
+from xebench.analysis.claim import Claim
+from xebench.analysis.moderation import NOTHING, Prior
+from xebench.patterns.declaration import PatternInfo, VariantInfo
+from xebench.patterns.plan import Family
+from xebench.runner.case_rows import CaseResult, fixed_columns
+from xebench.runner.family_progress import FamilyProgress, VisitShare
+from xebench.runner.resource_limits import RunBudget
+from xebench.runner.visiting import Visiting
+from xebench.runner.visits import Visit, Visits
+from xebench.sampling.limits import Sampling
+from xebench.vocabulary import Status, StopReason
 
 DEVICE = {"device": "opencl:cpu:0", "device_class": "cpu"}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.runtime import stack
-from harness.runtime.stack import Stack
+from xebench.runtime import stack
+from xebench.runtime.stack import Stack
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.runtime import gpu_nodes
+from xebench.runtime import gpu_nodes
 
 
 @pytest.fixture

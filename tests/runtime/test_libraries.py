@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.runtime import libraries
+from xebench.runtime import libraries
 
 pytestmark = pytest.mark.usefixtures("pinned")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.runtime import machine
+from xebench.runtime import machine
 
 
 def write(file: Path, text: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.runtime import opencl_drivers
+from xebench.runtime import opencl_drivers
 
 INTEL = "processor : 0\nvendor_id : GenuineIntel\nflags\t\t: fpu avx avx2 fma bmi2\n"
 AMD = "processor : 0\nvendor_id : AuthenticAMD\nflags\t\t: {}\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.runtime import packages, pins
-from harness.runtime.findings import Finding
+from xebench.runtime import packages, pins
+from xebench.runtime.findings import Finding
 
 PINS = {
     "numba-dpex": "0.23.0",

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.runtime import libraries, loading, packages, pins, stack
-from harness.runtime.stack import Stack
+from xebench.runtime import libraries, loading, packages, pins, stack
+from xebench.runtime.stack import Stack
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.sampling.blocks import Sampled, block_orders, sample_family
-from harness.sampling.limits import Sampling
+from xebench.sampling.blocks import Sampled, block_orders, sample_family
+from xebench.sampling.limits import Sampling
 
 NAMES = ("naive", "optimized", "library")
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from harness.analysis.moderation import NOTHING, Prior
-from harness.sampling.instances import Instances
-from harness.sampling.limits import Sampling
-from harness.sampling.stopping import NEXT_INSTANCE
-from harness.vocabulary import StopReason
+from xebench.analysis.moderation import NOTHING, Prior
+from xebench.sampling.instances import Instances
+from xebench.sampling.limits import Sampling
+from xebench.sampling.stopping import NEXT_INSTANCE
+from xebench.vocabulary import StopReason
 
 SAMPLING = Sampling(precision=0.01, budget_s=60.0, min_blocks=10, max_blocks=600, min_instances=6)
 

@@ -8,10 +8,10 @@ from functools import partial
 import numpy as np
 import pytest
 
-from harness.analysis.intervals import median_interval
-from harness.sampling.limits import MIN_BLOCKS, Sampling
-from harness.sampling.stopping import decide, log_speedups
-from harness.vocabulary import StopReason
+from xebench.analysis.intervals import median_interval
+from xebench.sampling.limits import MIN_BLOCKS, Sampling
+from xebench.sampling.stopping import decide, log_speedups
+from xebench.vocabulary import StopReason
 
 LIMITS = Sampling(precision=0.01, budget_s=10, max_blocks=50)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.errors import XebenchError
+from xebench.errors import XebenchError
 
 pytestmark = pytest.mark.device
 
@@ -21,8 +21,8 @@ THREADS, LAUNCHES, N = 4, 60, 64
 
 @pytest.fixture(scope="module")
 def session() -> Any:
-    from harness.dpex import direct_calls
-    from harness.session.session import Session
+    from xebench.dpex import direct_calls
+    from xebench.session.session import Session
 
     made = Session.on("cpu")
     direct_calls.install()
@@ -31,8 +31,8 @@ def session() -> Any:
 
 @pytest.fixture(scope="module")
 def set_to() -> Any:
-    from harness import kernel
-    from harness import kernel_api as kapi
+    from xebench import kernel
+    from xebench import kernel_api as kapi
 
     @kernel
     def set_to(item: kapi.NdItem, x, place, value):  # type: ignore[no-untyped-def]
@@ -64,7 +64,7 @@ def in_threads(work: Callable[[int], None]) -> None:
 
 
 def test_every_command_is_in_its_sample_and_works_on_its_own_arguments(session: Any, set_to: Any) -> None:
-    from harness import kernel_api as kapi
+    from xebench import kernel_api as kapi
 
     space = kapi.NdRange((1,), (1,))
     queues = [session.new_queue() for _ in range(THREADS)]
@@ -108,7 +108,7 @@ def test_queues_made_by_threads_keep_their_clocks(session: Any) -> None:
 
 
 def test_a_library_call_of_one_thread_hides_nothing_of_the_others(session: Any) -> None:
-    from harness.dpex import direct_calls
+    from xebench.dpex import direct_calls
 
     queues = [session.new_queue() for _ in range(THREADS)]
     arrays = [session.alloc(N, np.uint8, queue=queue) for queue in queues]

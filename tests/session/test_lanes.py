@@ -13,7 +13,7 @@ pytestmark = pytest.mark.device  # importing the session loads dpctl
 @pytest.fixture
 def device_lanes(monkeypatch: pytest.MonkeyPatch) -> Any:
     """`device_lanes` of devices that are not there: the driver tells what they say of ``told``."""
-    from harness.session import lanes
+    from xebench.session import lanes
 
     monkeypatch.setattr(lanes, "intel_device_info", lambda device: device.told)
     return lambda **facts: lanes.device_lanes(sycl_device(**{"told": {}, **facts}))
@@ -45,8 +45,8 @@ def test_a_gpu_without_sub_groups_is_counted_by_its_threads(device_lanes: Any) -
 
 
 def test_a_session_tells_what_pattern_files_size_launches_by() -> None:
-    from harness.runtime import select_device
-    from harness.session.session import Session
+    from xebench.runtime import select_device
+    from xebench.session.session import Session
 
     device = select_device("auto").device
     session = Session.on(device.device)

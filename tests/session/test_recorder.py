@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.errors import XebenchError
-from harness.session.recorder import CommandTimes, Measured, Recorder
+from xebench.errors import XebenchError
+from xebench.session.recorder import CommandTimes, Measured, Recorder
 
 
 class Event:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.errors import Unsupported
+from xebench.errors import Unsupported
 
 pytestmark = pytest.mark.device  # importing the session loads dpctl
 
@@ -33,7 +33,7 @@ def device(name: str = "Max", platform: str = "Level-Zero", units: int = 64, cut
 @pytest.fixture
 def several(monkeypatch: pytest.MonkeyPatch) -> Any:
     """`several_devices` on a machine with these devices."""
-    from harness.session import several_devices
+    from xebench.session import several_devices
 
     def ask(listed: list[Device], count: int, kind: str = "any") -> Any:
         alike = several_devices.devices_alike
@@ -55,7 +55,7 @@ def test_devices_of_one_platform_come_before_sub_devices(several: Any) -> None:
 
 
 def test_the_sessions_own_device_is_the_first(several: Any) -> None:
-    from harness.session.several_devices import devices_alike
+    from xebench.session.several_devices import devices_alike
 
     first, second = device("a"), device("b")
     assert devices_alike(second, lambda: [first, second]) == [second, first]
@@ -91,17 +91,17 @@ def test_what_cannot_be_partitioned_is_told_with_the_reason(several: Any) -> Non
 
 @pytest.fixture(scope="module")
 def session() -> Any:
-    from harness import runtime
+    from xebench import runtime
 
     runtime.load()
-    from harness.session.session import Session
+    from xebench.session.session import Session
 
     return Session.on("cpu")
 
 
 def test_kernels_run_on_each_with_arrays_of_its_own(session: Any) -> None:
-    from harness import kernel
-    from harness import kernel_api as kapi
+    from xebench import kernel
+    from xebench import kernel_api as kapi
 
     @kernel
     def add_one(item: kapi.NdItem, x, y):  # type: ignore[no-untyped-def]
@@ -134,7 +134,7 @@ def test_kernels_run_on_each_with_arrays_of_its_own(session: Any) -> None:
 
 
 def test_times_of_devices_with_clocks_of_their_own_are_kept_apart() -> None:
-    from harness.session.recorder import CommandTimes, Measured
+    from xebench.session.recorder import CommandTimes, Measured
 
     def command(queue: int, start: int, clock: int) -> Any:
         return CommandTimes("kernel", "k", queue, start - 1, start, start + 10, clock=clock)
@@ -147,7 +147,7 @@ def test_times_of_devices_with_clocks_of_their_own_are_kept_apart() -> None:
 
 
 def test_a_command_has_the_clock_of_its_queue() -> None:
-    from harness.session.session import Session
+    from xebench.session.session import Session
 
     session = Session.on("cpu")
     queues = [session._new_queue(session.queue.sycl_context, session.device, ["enable_profiling"], n) for n in (2, 0)]

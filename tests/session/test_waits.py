@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.errors import Unsupported
+from xebench.errors import Unsupported
 
 pytestmark = pytest.mark.device
 
@@ -18,18 +18,18 @@ LOOPS = 3_000_000
 
 @pytest.fixture(scope="module")
 def session() -> Any:
-    from harness.runtime import load
+    from xebench.runtime import load
 
     load()
-    from harness.session.session import Session
+    from xebench.session.session import Session
 
     return Session.on("cpu")
 
 
 @pytest.fixture(scope="module")
 def kernels() -> tuple[Any, Any]:
-    from harness import kernel
-    from harness import kernel_api as kapi
+    from xebench import kernel
+    from xebench import kernel_api as kapi
 
     @kernel
     def store_late(item: kapi.NdItem, x, value, loops):  # type: ignore[no-untyped-def]
@@ -56,8 +56,8 @@ def queues(session: Any, kind: str) -> Any:
 @pytest.mark.parametrize("how", ["kernel", "barrier", "copy"])
 @pytest.mark.parametrize("kind", ["in order", "out of order", "sub-devices"])
 def test_a_command_waits_for_another_queue(session: Any, kernels: Any, kind: str, how: str) -> None:
-    from harness import kernel_api as kapi
-    from harness.runtime.stack import is_current
+    from xebench import kernel_api as kapi
+    from xebench.runtime.stack import is_current
 
     store_late, copy_each = kernels
     first, second = queues(session, kind)
@@ -87,7 +87,7 @@ def test_a_command_waits_for_another_queue(session: Any, kernels: Any, kind: str
 
 
 def test_only_another_queues_events_cost_a_copy() -> None:
-    from harness.session.waits import Waits
+    from xebench.session.waits import Waits
 
     class Event:
         def __init__(self, queue: Any) -> None:

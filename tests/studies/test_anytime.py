@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from synthetic import Synthetic
 
-from harness.analysis.claim import Claim, to_json
-from harness.records import Run
-from harness.studies.anytime.replay import moments
-from harness.studies.anytime.simulation import Next, in_turn, planned, simulate
+from xebench.analysis.claim import Claim, to_json
+from xebench.records import Run
+from xebench.studies.anytime.replay import moments
+from xebench.studies.anytime.simulation import Next, in_turn, planned, simulate
 
 
 def run_of_two_families() -> Run:
@@ -50,9 +50,9 @@ def test_a_run_is_looked_at_after_equal_parts_of_its_time() -> None:
 def test_what_the_study_cannot_date_is_refused(tmp_path: Path) -> None:
     from click.testing import CliRunner
 
-    from harness.errors import XebenchError
-    from harness.records import RunWriter
-    from harness.studies.anytime.__main__ import main
+    from xebench.errors import XebenchError
+    from xebench.records import RunWriter
+    from xebench.studies.anytime.__main__ import main
 
     with RunWriter.create(tmp_path / "run", {}) as writer:
         writer.finish("complete")

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from harness.sampling.limits import Sampling
-from harness.studies.intervals.interval_coverage import ESTIMATORS, NOISES, coverage, coverage_when_stopping
+from xebench.sampling.limits import Sampling
+from xebench.studies.intervals.interval_coverage import ESTIMATORS, NOISES, coverage, coverage_when_stopping
 
 IN_USE = ESTIMATORS["order statistics, in use"]
 INDEPENDENT = [name for name in NOISES if name != "ratio correlated, 0.3"]

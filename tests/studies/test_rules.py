@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 from pytest_benchmark.utils import parse_compare_fail
 
-from harness.studies.noise import rules
-from harness.studies.noise.instruments.observation import Observation, ProgramTimes
-from harness.studies.noise.instruments.pytest_bench import read
+from xebench.studies.noise import rules
+from xebench.studies.noise.instruments.observation import Observation, ProgramTimes
+from xebench.studies.noise.instruments.pytest_bench import read
 
 DATA = Path(__file__).parent / "data"
 

@@ -7,9 +7,9 @@ from itertools import groupby
 
 import pytest
 
-from harness.analysis.intervals import Interval
-from harness.studies.noise.known_pairs import CONDITIONS, PAIRS_OF, KnownPair, repetition_pairs
-from harness.studies.noise.truth import Calibration, LengthLine, fit_line
+from xebench.analysis.intervals import Interval
+from xebench.studies.noise.known_pairs import CONDITIONS, PAIRS_OF, KnownPair, repetition_pairs
+from xebench.studies.noise.truth import Calibration, LengthLine, fit_line
 
 
 def pair(excess: float, answer: str) -> KnownPair:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness import Problem, inout, output
-from harness.errors import TooLarge
-from harness.runner.worker.bound_problem import Binding, check_memory, host_view
+from xebench import Problem, inout, output
+from xebench.errors import TooLarge
+from xebench.runner.worker.bound_problem import Binding, check_memory, host_view
 
 
 class DeviceArray:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.roofline.in_process import forget_results, quick_result
-from harness.vocabulary import Roof
+from xebench.roofline.in_process import forget_results, quick_result
+from xebench.vocabulary import Roof
 
 #: Memory of the host that a copy may begin or end in.
 KINDS = ("pageable", "host", "shared")
@@ -28,9 +28,9 @@ def _measured_anew() -> Iterator[None]:
 
 
 def test_the_device_and_the_instrument_are_measured() -> None:
-    from harness.records import TABLES
-    from harness.runner.worker.calibration import cold_limit_gbps, measure_roofs
-    from harness.session.session import Session
+    from xebench.records import TABLES
+    from xebench.runner.worker.calibration import cold_limit_gbps, measure_roofs
+    from xebench.session.session import Session
 
     session = Session.on("cpu")
     columns = measure_roofs(session, brief=True)
@@ -63,9 +63,9 @@ def test_the_device_and_the_instrument_are_measured() -> None:
 
 
 def test_what_computes_wrong_is_no_roof_and_limits_no_cold_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    from harness.roofline.probes import global_memory
-    from harness.runner.worker import calibration
-    from harness.session.session import Session
+    from xebench.roofline.probes import global_memory
+    from xebench.runner.worker import calibration
+    from xebench.session.session import Session
 
     monkeypatch.setattr(global_memory.expected, "read_sums", lambda width, vectors, group: np.zeros(group, np.float32))
     monkeypatch.setattr(calibration, "measure_instrument", lambda session: {})
@@ -79,8 +79,8 @@ def test_what_computes_wrong_is_no_roof_and_limits_no_cold_sample(monkeypatch: p
 
 
 def test_nothing_of_the_roofs_shows_in_the_session_of_a_pattern() -> None:
-    from harness.runner.worker.calibration import cold_limit_gbps
-    from harness.session.session import Session
+    from xebench.runner.worker.calibration import cold_limit_gbps
+    from xebench.session.session import Session
 
     session = Session.on("cpu")
     assert cold_limit_gbps(session) > 0
@@ -88,8 +88,8 @@ def test_nothing_of_the_roofs_shows_in_the_session_of_a_pattern() -> None:
 
 
 def test_roofs_of_a_disturbed_look_are_named() -> None:
-    from harness.roofline.results import ProbeResult
-    from harness.runner.worker.calibration import _disturbed
+    from xebench.roofline.results import ProbeResult
+    from xebench.runner.worker.calibration import _disturbed
 
     steady, shaken = ProbeResult("p", "ok", 10.0, 9.5), ProbeResult("p", "ok", 10.0, 5.0)
     lacking = ProbeResult("p", "skipped", reason="the device has no fp64")
@@ -99,10 +99,10 @@ def test_roofs_of_a_disturbed_look_are_named() -> None:
 
 
 def test_a_cache_that_the_driver_does_not_tell_of_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    from harness.roofline.catalogue import WORKING_SETS, level_name
-    from harness.roofline.results import ProbeResult
-    from harness.runner.worker import calibration
-    from harness.session.session import Session
+    from xebench.roofline.catalogue import WORKING_SETS, level_name
+    from xebench.roofline.results import ProbeResult
+    from xebench.runner.worker import calibration
+    from xebench.session.session import Session
 
     def results(device: str, names: Any, effort: Any = None) -> dict[str, ProbeResult]:
         fast = {level_name(size) for size in WORKING_SETS if size <= 32 << 20}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from harness.runner.worker.comparison import UnusableReference, check_reference, difference, in_part, poison_for
+from xebench.runner.worker.comparison import UnusableReference, check_reference, difference, in_part, poison_for
 
 DTYPES = st.sampled_from([np.dtype(t) for t in ("int8", "uint8", "int32", "uint64", "float32", "float64", "bool")])
 

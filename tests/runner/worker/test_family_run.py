@@ -75,7 +75,7 @@ def test_arrays_and_kernels_are_made_anew_for_every_instance(tmp_path: Path) -> 
     assert len({block for block, _ in blocks}) == len(blocks)
     assert [instance for _, instance in blocks] == sorted(instance for _, instance in blocks)
     assert len({row["batch"] for row in hot}) == 1
-    from harness.runner.worker.prepare import find_pattern
+    from xebench.runner.worker.prepare import find_pattern
 
     # the variant's own preparation is done again on arrays that are other objects, while the old ones are gone
     (notes,) = [find_pattern(str(path), "noting").variants["prepared"].function.__globals__["seen"]]
@@ -131,7 +131,7 @@ def test_an_error_that_says_too_little_or_too_much_costs_its_variant_only(error:
 def test_a_pattern_that_exits_when_it_is_checked_again_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "exits.py"
     write_pattern(path, EXITS.replace("AT", "('reset', 1)").replace("ERROR", "SystemExit"))
-    from harness.runner.worker.result_check import Checker
+    from xebench.runner.worker.result_check import Checker
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Checker, "verify", lambda self, variant: sys.exit(0))
@@ -142,8 +142,8 @@ def test_a_pattern_that_exits_when_it_is_checked_again_is_an_error(tmp_path: Pat
 EXITS = """
 import numpy as np
 from collections import Counter
-from harness import Pattern, Problem, output
-from harness import kernel_api as kapi
+from xebench import Pattern, Problem, output
+from xebench import kernel_api as kapi
 from .kernels import double
 
 calls = Counter()
@@ -184,8 +184,8 @@ def exits(session, p):
 NOTING = """
 import weakref
 import numpy as np
-from harness import Pattern, Problem, output
-from harness import kernel_api as kapi
+from xebench import Pattern, Problem, output
+from xebench import kernel_api as kapi
 from .kernels import double
 
 FAILS = False

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.device
 
 @pytest.fixture
 def session() -> Any:
-    from harness.session.session import Session
+    from xebench.session.session import Session
 
     return Session.on("cpu")
 
@@ -22,8 +22,8 @@ def session() -> Any:
     ("dtype", "size"), [(np.float32, 200_000), (np.float64, 200_000), (np.uint8, 200_001), (np.int16, 131_073)]
 )
 def test_a_change_anywhere_and_two_that_could_cancel_are_seen(session: Any, dtype: type, size: int) -> None:
-    from harness.runner.worker.input_check import GROUP, Sums
-    from harness.session.device_memory import DeviceMemory
+    from xebench.runner.worker.input_check import GROUP, Sums
+    from xebench.session.device_memory import DeviceMemory
 
     memory, sums = DeviceMemory(session.queue), Sums(session.queue)
     rng = np.random.default_rng(1)
@@ -43,8 +43,8 @@ def test_a_change_anywhere_and_two_that_could_cancel_are_seen(session: Any, dtyp
 
 
 def test_nothing_is_built_twice_and_no_array_is_kept(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from harness.runner.worker import input_check
-    from harness.session.device_memory import DeviceMemory
+    from xebench.runner.worker import input_check
+    from xebench.session.device_memory import DeviceMemory
 
     built = []
     monkeypatch.setattr(input_check, "build", lambda *asked, build=input_check.build: built.append(1) or build(*asked))
@@ -59,10 +59,10 @@ def test_nothing_is_built_twice_and_no_array_is_kept(session: Any, monkeypatch: 
 
 
 def test_inputs_that_were_changed_are_told_once_and_put_back(session: Any) -> None:
-    from harness import Problem, inout, output
-    from harness.runner.worker.bound_problem import Binding
-    from harness.runner.worker.input_check import LARGE_BYTES, Inputs, Sums
-    from harness.session.device_memory import DeviceMemory
+    from xebench import Problem, inout, output
+    from xebench.runner.worker.bound_problem import Binding
+    from xebench.runner.worker.input_check import LARGE_BYTES, Inputs, Sums
+    from xebench.session.device_memory import DeviceMemory
 
     memory = DeviceMemory(session.queue)
     large = np.zeros(LARGE_BYTES // 4, np.float32)

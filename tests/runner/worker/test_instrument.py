@@ -9,7 +9,7 @@ pytestmark = pytest.mark.device
 
 
 def test_the_host_clock_tells_its_step_and_its_price() -> None:
-    from harness.runner.worker.instrument import host_clock
+    from xebench.runner.worker.instrument import host_clock
 
     ticks = iter(n // 4 * 100 for n in range(10_000))
     step, price = host_clock(lambda: next(ticks))
@@ -19,10 +19,10 @@ def test_the_host_clock_tells_its_step_and_its_price() -> None:
 
 
 def test_the_kernel_of_known_length_does_every_step() -> None:
-    from harness import kernel_api as kapi
-    from harness.runner.worker.instrument import _known_length
-    from harness.session.device_memory import DeviceMemory
-    from harness.session.session import Session
+    from xebench import kernel_api as kapi
+    from xebench.runner.worker.instrument import _known_length
+    from xebench.session.device_memory import DeviceMemory
+    from xebench.session.session import Session
 
     session = Session.on("cpu")
     memory = DeviceMemory(session.queue)
@@ -33,9 +33,9 @@ def test_the_kernel_of_known_length_does_every_step() -> None:
 
 
 def test_overheads_of_both_sides_are_times() -> None:
-    from harness.runner.worker.instrument import empty_launch
-    from harness.runner.worker.overhead import sample_overheads
-    from harness.session.session import Session
+    from xebench.runner.worker.instrument import empty_launch
+    from xebench.runner.worker.overhead import sample_overheads
+    from xebench.session.session import Session
 
     session = Session.on("cpu")
     overheads = sample_overheads(session, *empty_launch(session), rounds=1)

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from harness.runner.worker.machine_monitor import (
+from xebench.runner.worker.machine_monitor import (
     FLAGS,
     GPU_CLIENTS_S,
     REFERENCE_STATES,
     MachineMonitor,
     gpu_processes,
 )
-from harness.vocabulary import REMEDIES
+from xebench.vocabulary import REMEDIES
 
 CPU = "sys/devices/system/cpu/cpu0"
 GPU = "sys/class/drm/card0/gt/gt0"
@@ -171,7 +171,7 @@ def test_what_changed_has_a_flag_that_says_what_and_a_remedy(machine: Machine) -
 def test_its_files_are_not_where_a_pattern_closes_standard_ones() -> None:
     program = """
 import os
-from harness.runner.worker.machine_monitor import MachineMonitor
+from xebench.runner.worker.machine_monitor import MachineMonitor
 os.closerange(0, 3)
 monitor = MachineMonitor("cpu")
 os.closerange(0, 3)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness import Problem, inout, output
-from harness.errors import PatternError
-from harness.runner.worker.bound_problem import host_view
-from harness.runner.worker.comparison import UnusableReference
-from harness.runner.worker.prepare import make_problem, make_reference
+from xebench import Problem, inout, output
+from xebench.errors import PatternError
+from xebench.runner.worker.bound_problem import host_view
+from xebench.runner.worker.comparison import UnusableReference
+from xebench.runner.worker.prepare import make_problem, make_reference
 
 
 def pattern(**functions: Any) -> Any:

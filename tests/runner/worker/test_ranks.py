@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from family_kit import Sender, measure
 
-from harness.errors import Unsupported
-from harness.runner import mpi_launcher
+from xebench.errors import Unsupported
+from xebench.runner import mpi_launcher
 
 FILE = Path(__file__).parents[2] / "faulty/of_ranks.py"
 
@@ -103,6 +103,6 @@ def test_without_mpi_its_variants_are_skipped_with_what_to_install(monkeypatch: 
     ],
 )
 def test_how_the_first_rank_ended_is_read_from_what_launchers_say(code: int, printed: str, status: int) -> None:
-    from harness.runner.worker.ranks import status_of
+    from xebench.runner.worker.ranks import status_of
 
     assert status_of(code, printed) == status

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.runner.messages import TableRows
+from xebench.runner.messages import TableRows
 
 pytestmark = pytest.mark.device  # importing the row stream loads dpctl
 
@@ -41,7 +41,7 @@ class Watch:
 
 
 def make() -> tuple[Any, Sender, Clock]:
-    from harness.runner.worker.row_stream import RowStream
+    from xebench.runner.worker.row_stream import RowStream
 
     sender, clock = Sender(), Clock()
     return RowStream(sender, {"a": "p/a", "b": "p/b"}, 10, clock), sender, clock
@@ -52,7 +52,7 @@ def measured(**changed: Any) -> dict[str, Any]:
 
 
 def test_samples_and_their_commands_are_numbered() -> None:
-    from harness.session.recorder import CommandTimes
+    from xebench.session.recorder import CommandTimes
 
     rows, sender, _ = make()
     rows.add_sample(
@@ -72,7 +72,7 @@ def test_samples_and_their_commands_are_numbered() -> None:
 
 
 def test_rows_do_not_wait_longer_than_a_crash_may_cost() -> None:
-    from harness.runner.worker.row_stream import FLUSH_AFTER_S
+    from xebench.runner.worker.row_stream import FLUSH_AFTER_S
 
     rows, sender, clock = make()
     rows.add_sample("a", measured(), [])
@@ -128,7 +128,7 @@ def test_rows_of_an_error_within_are_sent_and_nobody_watches_on() -> None:
 
 
 def test_compilation_has_a_row_for_each_stage_and_one_for_the_rest() -> None:
-    from harness.dpex.kernel_store import Compilation
+    from xebench.dpex.kernel_store import Compilation
 
     rows, sender, _ = make()
     rows.add_compilations("a", [Compilation("k", "typing", 30, False), Compilation("k", "build", 20, False)], 100)
@@ -141,8 +141,8 @@ def test_compilation_has_a_row_for_each_stage_and_one_for_the_rest() -> None:
 
 
 def test_rows_of_compilation_are_sent_at_once_and_once_only() -> None:
-    from harness.dpex.kernel_store import Compilation
-    from harness.runner.worker.row_stream import RowStream
+    from xebench.dpex.kernel_store import Compilation
+    from xebench.runner.worker.row_stream import RowStream
 
     sender = Sender()
     rows: Any = RowStream(sender, {"a": "p/a", "b": "p/b"}, 10, Clock(), compiled=["b"])  # type: ignore[arg-type]
@@ -156,9 +156,9 @@ def test_rows_of_compilation_are_sent_at_once_and_once_only() -> None:
 
 
 def test_every_row_fits_its_table() -> None:
-    from harness.dpex.kernel_store import Compilation
-    from harness.records import schema
-    from harness.runner.worker.machine_monitor import MachineMonitor
+    from xebench.dpex.kernel_store import Compilation
+    from xebench.records import schema
+    from xebench.runner.worker.machine_monitor import MachineMonitor
 
     rows, sender, _ = make()
     with closing(MachineMonitor("cpu")) as watch, rows.watched(watch):

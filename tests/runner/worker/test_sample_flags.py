@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from harness.analysis import metrics
-from harness.runner.worker.sample_flags import Rules
-from harness.session.recorder import CommandTimes, Measured
-from harness.vocabulary import Flag, is_valid
+from xebench.analysis import metrics
+from xebench.runner.worker.sample_flags import Rules
+from xebench.session.recorder import CommandTimes, Measured
+from xebench.vocabulary import Flag, is_valid
 
 
 def measured(*times: tuple[int, int, int], host_ns: int = 10_000_000, late_ns: int = 0) -> Measured:

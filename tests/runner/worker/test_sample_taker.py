@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.vocabulary import Flag
+from xebench.vocabulary import Flag
 
 pytestmark = pytest.mark.device  # importing the session loads dpctl
 
@@ -30,7 +30,7 @@ class Log:
         self.done.append("flush")
 
     def measure(self, timed: Any, batch: int) -> Any:
-        from harness.session.recorder import Measured
+        from xebench.session.recorder import Measured
 
         self.done.append(f"measure {batch}")
         return Measured(self.host_ns, 0, self.executions)
@@ -40,10 +40,10 @@ class Log:
 
 
 def take(log: Log, metric: str, *, cold: bool = False, batch: int = 1) -> float:
-    from harness.patterns.pattern import Variant
-    from harness.runner.worker.sample_flags import Rules
-    from harness.runner.worker.sample_taker import SampleTaker
-    from harness.runner.worker.variant_run import VariantRun
+    from xebench.patterns.pattern import Variant
+    from xebench.runner.worker.sample_flags import Rules
+    from xebench.runner.worker.sample_taker import SampleTaker
+    from xebench.runner.worker.variant_run import VariantRun
 
     session: Any = log
     rules = Rules(metric, 1, bytes_moved=1_000_000)
@@ -53,7 +53,7 @@ def take(log: Log, metric: str, *, cold: bool = False, batch: int = 1) -> float:
 
 
 def kernel(submit: int, start: int, end: int) -> Any:
-    from harness.session.recorder import CommandTimes
+    from xebench.session.recorder import CommandTimes
 
     return CommandTimes("kernel", "k", 0, submit, start, end)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from harness.runner.worker.spot_checks import PART, SpotChecks
+from xebench.runner.worker.spot_checks import PART, SpotChecks
 
 
 class Clock:

@@ -1,5 +1,0 @@
-"""``python -m harness``: the command ``xebench``."""
-
-from harness.cli.main import main
-
-main()

@@ -1,4 +1,0 @@
-"""What people read: the formats of a run's report (`harness.report.formats`), and a view of everything else.
-
-Nothing here measures or judges.
-"""

@@ -1,0 +1,219 @@
+"""Claim: what is said of a variant before it is measured, and who says it. Imports nothing that is slow to load."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from xebench.vocabulary import (
+    ACCURACY_CLAIMS,
+    CODE_CLAIMS,
+    END_CLAIMS,
+    TIME_CLAIMS,
+    DeviceClass,
+    Metric,
+    Status,
+    Strength,
+)
+
+#: Every word that a claim can say.
+WORDS: Final = (*TIME_CLAIMS, *ACCURACY_CLAIMS, *END_CLAIMS, *CODE_CLAIMS)
+
+#: What a variant's end must be for a claim of its end to hold: skipped is what a device cannot launch.
+_ENDS: Final = {"wrong": (Status.WRONG,), "error": (Status.ERROR, Status.REFUSED, Status.SKIPPED)}
+
+
+class Figure(msgspec.Struct, frozen=True):
+    """A speed-up that the guide prints, or that follows from two of its times.
+
+    Attributes:
+        speedup: how many times as fast the variant was as what it is compared with.
+        device: product that the guide measured on, as drivers name it: "Max 1550"; "" where the guide does not say.
+        line: where the guide prints it: "G 4530".
+        metric: of the guide's times; "" where it is the pattern's.
+    """
+
+    speedup: float
+    device: str = ""
+    line: str = ""
+    metric: str = ""
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """What is said of a variant: how it compares with another, how it ends, or what the compiler makes of it.
+
+    ``Claim("faster", against="few_items", on=("gpu",), source="G 4530")``
+
+    Attributes:
+        word: of its time: ``faster``, ``slower``, ``same``; of its result: ``accurate`` (its largest error against a
+            reference in higher precision is smaller); of its end: ``wrong`` (its result is), ``error`` (it is
+            refused, or fails); of its code: ``registers``, ``spills``, ``messages``, ``instructions`` (it has fewer).
+        against: the variant that it is compared with; "": the one that the pattern's speed-ups are counted from.
+        at_least: the smallest ratio that is promised: of times, errors, or numbers of the generated code.
+        within: relative difference up to which two times are ``same``; 0: the run's own band.
+        where: values of axes and sizes at which it is said, one or a list each; everywhere when empty.
+        on: device classes that it is said of; all when empty.
+        kind: of an ``error``: words that its message must have.
+        figure: what the guide measured.
+        strength: ``figure``, ``stated``, ``implied`` or ``ours``. By default that of what is given: a figure, a
+            source, or neither, which is ours.
+        source: lines of the guide that say it: "G 4520 to 4533".
+    """
+
+    word: str
+    against: str = ""
+    at_least: float = 1.0
+    within: float = 0.0
+    where: Mapping[str, Any] = {}
+    on: tuple[str, ...] = ()
+    kind: str = ""
+    figure: Figure | None = None
+    strength: str = ""
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        source = self.source or (self.figure.line if self.figure else "")
+        strength = Strength.FIGURE if self.figure else Strength.STATED if source else Strength.OURS
+        msgspec.structs.force_setattr(self, "source", source)
+        msgspec.structs.force_setattr(self, "strength", str(self.strength or strength))
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the guide does not say it."""
+        return self.strength == Strength.OURS
+
+    @property
+    def of_time(self) -> bool:
+        """Whether a speed-up answers it."""
+        return self.word in TIME_CLAIMS
+
+    @property
+    def of_accuracy(self) -> bool:
+        """Whether the errors of two results answer it."""
+        return self.word in ACCURACY_CLAIMS
+
+    @property
+    def of_end(self) -> bool:
+        """Whether the variant must fail."""
+        return self.word in END_CLAIMS
+
+    @property
+    def of_code(self) -> bool:
+        """Whether the offline compiler answers it."""
+        return self.word in CODE_CLAIMS
+
+    def fault(self) -> str | None:
+        """What is wrong with the declaration, in a few words, or None."""
+        figure = self.figure or Figure(1.0)
+        rules = (
+            (self.word in WORDS, f"{self.word!r} is none of {', '.join(WORDS)}"),
+            (set(self.on) <= set(DeviceClass), f"on {self.on!r}: name classes of devices: {', '.join(DeviceClass)}"),
+            (self.strength in list(Strength), f"strength {self.strength!r} is none of {', '.join(Strength)}"),
+            (self.is_ours or self.source, f"strength {self.strength!r} needs a source: the line of the guide"),
+            (self.strength != Strength.FIGURE or self.figure, "strength 'figure' needs figure=Figure(...)"),
+            (1 <= self.at_least < math.inf, f"at_least {self.at_least!r}: give a ratio of 1 or more"),
+            (0 <= self.within < math.inf, f"within {self.within!r}: give a part, such as 0.1"),
+            (0 < figure.speedup < math.inf, f"figure {figure.speedup!r}: give a speed-up above 0"),
+            (figure.metric in ("", *Metric), f"figure: metric {figure.metric!r} is none of {', '.join(Metric)}"),
+        )
+        return next((message for kept, message in rules if not kept), None)
+
+    def is_said_at(self, values: Mapping[str, Any]) -> bool:
+        """Whether it is said at these sizes and this point on the axes."""
+        return all(
+            values.get(name) in (wanted if isinstance(wanted, list | tuple) else (wanted,))
+            for name, wanted in self.where.items()
+        )
+
+    def is_said_of(self, device_class: str) -> bool:
+        """Whether it is said of a class of devices."""
+        return not self.on or device_class in self.on
+
+    def expects(self, status: str, reason: str | None) -> bool:
+        """Whether it says that a case ends like this."""
+        return status in _ENDS.get(self.word, ()) and self.kind in (reason or "")
+
+
+#: What a pattern file may write for claims.
+Claims = str | Mapping[str, str] | Claim | list[Claim] | tuple[Claim, ...] | None
+
+
+def claims_of(written: Claims) -> tuple[Claim, ...]:
+    """The claims that a pattern file writes: a word, a word for each class of devices, a claim, or several."""
+    if written is None:
+        return ()
+    if isinstance(written, str):
+        return (Claim(written),)
+    if isinstance(written, Mapping):
+        return tuple(Claim(word, on=(device_class,)) for device_class, word in written.items())
+    return tuple(written) if isinstance(written, list | tuple) else (written,)
+
+
+def applying(claims: Iterable[Claim], device_class: str, values: Mapping[str, Any]) -> list[Claim]:
+    """Those that are asked of a device at one point, of whatever class the device is.
+
+    What is said of GPUs is asked of a CPU device too, unless something else is said of CPU devices.
+
+    Args:
+        claims: of one variant.
+        device_class: ``gpu`` or ``cpu``.
+        values: sizes, and the point on the axes.
+    """
+    here = [claim for claim in claims if claim.is_said_at(values)]
+    own = {(claim.of_time, claim.against) for claim in here if claim.is_said_of(device_class)}
+    return [claim for claim in here if claim.is_said_of(device_class) or (claim.of_time, claim.against) not in own]
+
+
+def comparisons(variant: str, claims: Iterable[Claim], baseline: str) -> list[tuple[str, Claim | None]]:
+    """What a variant is compared with in samples, and what is claimed of that.
+
+    The baseline without a claim comes first, where nothing is claimed against it.
+
+    Args:
+        variant: its name.
+        claims: that are asked of it; those of generated code are left out.
+        baseline: of its family.
+    """
+    known: list[tuple[str, Claim | None]] = [
+        (claim.against or baseline, claim) for claim in claims if not claim.of_code
+    ]
+    if variant == baseline or any(
+        claim.of_end or (against == baseline and not claim.of_accuracy) for against, claim in known if claim
+    ):
+        return known
+    return [(baseline, None), *known]
+
+
+def columns(claim: Claim | None) -> dict[str, Any]:
+    """What the table `pairs` says of a claim; None everywhere without one."""
+    figure = claim.figure if claim else None
+    return {
+        "claim": claim.word if claim else None,
+        "claimed_for": ",".join(claim.on) or None if claim else None,
+        "strength": claim.strength if claim else None,
+        "guide_source": claim.source or None if claim else None,
+        "guide_speedup": figure.speedup if figure else None,
+        "guide_device": figure.device or None if figure else None,
+    }
+
+
+def to_json(claims: Sequence[Claim]) -> str:
+    """Claims as the table `cases` keeps them."""
+    return msgspec.json.encode(claims).decode()
+
+
+def from_json(text: str | None) -> list[Claim]:
+    """Likewise, read; none where there is no text.
+
+    Raises:
+        ValueError: it is damaged.
+    """
+    return msgspec.json.decode(text, type=list[Claim]) if text else []
+
+
+def is_expected(status: str, reason: str | None, claims: Iterable[Claim]) -> bool:
+    """Whether a claim says that the case ends like this, so that nothing has failed."""
+    return any(claim.expects(status, reason) for claim in claims)

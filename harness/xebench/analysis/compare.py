@@ -1,0 +1,215 @@
+"""Two runs side by side: the same case in both, before against after.
+
+The two runs share no blocks, so their intervals hold only what each run saw: noise, and how much its instances differ
+(where arrays and code lie in memory), if it had several. What else differs from one run to the next (clocks, neighbours
+on the machine) is not in them, hence the threshold: a change must leave the band around 1, not only 1 itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple, Protocol
+
+import numpy as np
+import pandas as pd
+
+from xebench.analysis import answer, intervals, points, times
+from xebench.analysis.rows import Row, by_place, place, rows
+from xebench.analysis.times import NONE, Series
+from xebench.vocabulary import Outcome, Status
+
+#: Relative change up to which two runs are the same, unless told otherwise.
+THRESHOLD: Final = 0.05
+
+#: What two cases of two runs must share to be one problem, perhaps at two sizes. The device class is part of it; the
+#: device's name is compared apart.
+_PLACE: Final = ("pattern", "variant", "preset", "axes", "device_class")
+
+Place = tuple[str, ...]
+Match = tuple[Row | None, Row | None]
+
+
+class Tables(Protocol):
+    """The tables of a run that a comparison reads, as in `xebench.records.Run`."""
+
+    @property
+    def devices(self) -> pd.DataFrame: ...
+    @property
+    def cases(self) -> pd.DataFrame: ...
+    @property
+    def samples(self) -> pd.DataFrame: ...
+
+
+def compare(before: Tables, after: Tables, threshold: float = THRESHOLD) -> list[Row]:
+    """The rows of the table `comparisons`: one for each case and state that either run has, in the order of ``after``.
+
+    ``faster`` and ``slower`` mean that the whole interval is outside the band of the threshold, ``same`` that all of
+    it is inside. A case of one run only, or that is not ok in both, has outcome none with the reason. Cases on
+    different devices are compared, and the reason begins by saying so; a GPU is never compared with a CPU, nor one size
+    with another. Where one of the runs is of a time when sizes were not recorded, its case is compared with the other's
+    only case of that preset, and the reason begins by saying that.
+
+    Args:
+        before: The first run.
+        after: The second run; a speed-up above 1 says that it is faster.
+        threshold: Relative change that matters, such as 0.05.
+
+    Raises:
+        ValueError: The threshold is negative.
+    """
+    if threshold < 0:
+        raise ValueError("the threshold must not be negative")
+    sides = _Side(before), _Side(after)
+    return [row for match in _matches(*sides) for row in _rows(match, sides, threshold)]
+
+
+class _Device(NamedTuple):
+    """What is known of a device; nothing where there is no case, or a run does not know its device."""
+
+    name: str | None
+    driver_version: str | None
+    host: str | None
+
+    def __str__(self) -> str:
+        on = f"on {self.host}" if self.host else None
+        return ", ".join(filter(None, (self.name, self.driver_version, on)))
+
+    def differs(self, other: _Device) -> bool:
+        """Whether it is surely not the other one: a run on one machine does not say on which."""
+        return self[:2] != other[:2] or None is not self.host != other.host is not None
+
+
+class _Side:
+    """A run as the comparison reads it: its cases by place and sizes, their times and their devices."""
+
+    def __init__(self, run: Tables) -> None:
+        self.cases: dict[Place, dict[str | None, Row]] = {}
+        for case in rows(run.cases):
+            self.cases.setdefault(_place(case), {})[case["sizes"]] = case
+        by_case: dict[str, dict[str, Series]] = {}
+        for (case_id, state), data in times.usable(run.cases, run.samples).groupby(["case_id", "state"]):
+            by_case.setdefault(str(case_id), {})[str(state)] = Series.of(data)
+        self._times = by_case
+        self._devices = by_place(run.devices)
+
+    def all_cases(self) -> list[Row]:
+        """The cases of all places."""
+        return [case for by_sizes in self.cases.values() for case in by_sizes.values()]
+
+    def device(self, case: Row | None) -> _Device:
+        """The device of a case."""
+        row = self._devices.get(place(case), {}) if case else {}
+        return _Device(*(row.get(name) for name in _Device._fields))
+
+    def times(self, case: Row | None) -> dict[str, Series]:
+        """Times of a case that count, by state; states without any are left out."""
+        return self._times.get(case["case_id"], {}) if case else {}
+
+
+def _place(case: Row) -> Place:
+    return tuple(case[name] for name in _PLACE)
+
+
+def _matches(before: _Side, after: _Side) -> list[Match]:
+    """Each case that either run has, with the other's: in the order of ``after``, then those of ``before`` alone."""
+    both = [(_same_case(case, before, after), case) for case in after.all_cases()]
+    matched = [id(case) for case, _ in both]
+    return [*both, *((case, None) for case in before.all_cases() if id(case) not in matched)]
+
+
+def _same_case(case: Row, before: _Side, after: _Side) -> Row | None:
+    """The case of the run before that has the sizes of one after, or, where either's are unknown, the only one."""
+    old, new = before.cases.get(_place(case), {}), after.cases[_place(case)]
+    if len(old) == len(new) == 1 and None in (*old, *new):
+        return next(iter(old.values()))
+    return old.get(case["sizes"])
+
+
+def _rows(match: Match, sides: tuple[_Side, _Side], threshold: float) -> Iterator[Row]:
+    before, after = match
+    measured = sides[0].times(before), sides[1].times(after)
+    devices = sides[0].device(before), sides[1].device(after)
+    shown = [case for case in (after, before) if case is not None]
+    obstacle: str | None = None
+    reservations = ""
+    if before is None or after is None:
+        obstacle = _absence(match, sides)
+    else:
+        obstacle = _obstacle(before, after)
+        reservations = _reservations(devices, (before["sizes"], after["sizes"]))
+    for state in times.in_order(*measured):
+        old, new = (series.get(state, NONE) if state else NONE for series in measured)
+        ratio, outcome, reason = _conclude(old, new, obstacle, threshold)
+        yield {
+            **{name: shown[0][name] for name in (*_PLACE, "role", "metric")},
+            "sizes": next((case["sizes"] for case in shown if case["sizes"] is not None), None),
+            "state": state,
+            "before_device": str(devices[0]) or None,
+            "after_device": str(devices[1]) or None,
+            "before_n": old.time_ns.size,
+            "after_n": new.time_ns.size,
+            "before_ns": np.median(old.time_ns) if old.time_ns.size else None,
+            "after_ns": np.median(new.time_ns) if new.time_ns.size else None,
+            "speedup": ratio.estimate,
+            "speedup_low": ratio.low,
+            "speedup_high": ratio.high,
+            "outcome": outcome,
+            "reason": reason if obstacle else reservations + reason,
+        }
+
+
+def _absence(match: Match, sides: tuple[_Side, _Side]) -> str:
+    """Which run has a case alone, and at what sizes the other has the same problem."""
+    here, there = ("before", "after") if match[1] is None else ("after", "before")
+    case, other = (match[0], sides[1]) if match[1] is None else (match[1], sides[0])
+    assert case is not None  # one side of a match is there
+    elsewhere = other.cases.get(_place(case))
+    if not elsewhere:
+        return f"only in the run {here}"
+    others = " and ".join(map(_size_words, elsewhere))
+    return f"only in the run {here}, at {_size_words(case['sizes'])}: the run {there} has {others}"
+
+
+def _reservations(devices: tuple[_Device, _Device], sizes: tuple[str | None, str | None]) -> str:
+    """Why a comparison that is made may be one of two different things: empty, or ending in a colon."""
+    words = ""
+    if devices[0].differs(devices[1]):
+        before, after = (str(device) or None for device in devices)
+        words = f"different devices ({before} before, {after} after): "
+    if sizes[0] != sizes[1]:
+        words += f"{_size_words(sizes[0])} before, {_size_words(sizes[1])} after: "
+    return words
+
+
+def _size_words(sizes: str | None) -> str:
+    return "sizes that are not known" if sizes is None else points.words(sizes) or "no sizes"
+
+
+def _obstacle(before: Row, after: Row) -> str | None:
+    """Why a case that both runs have cannot be compared, or None."""
+    for when, case in (("before", before), ("after", after)):
+        if case["status"] != Status.OK:
+            why = f": {case['reason']}" if case["reason"] else ""
+            return f"{case['status']} {when}{why}"
+    if before["metric"] != after["metric"]:
+        return f"its metric was {before['metric']} before and is {after['metric']} after"
+    return None
+
+
+def _conclude(
+    before: Series, after: Series, obstacle: str | None, threshold: float
+) -> tuple[intervals.Interval, str, str]:
+    if not obstacle and not (before.time_ns.size and after.time_ns.size):
+        obstacle = f"no valid sample {'after' if before.time_ns.size else 'before'} in this state"
+    if obstacle:
+        return intervals.UNKNOWN, Outcome.NONE, obstacle
+    ratio = intervals.independent_ratio(before.time_ns, after.time_ns, before.instances, after.instances)
+    if not ratio.known:
+        needed = f"{ratio.n} of the {intervals.MIN_SAMPLES} that an interval needs"
+        return ratio, Outcome.INCONCLUSIVE, f"too few samples: {needed}; raise --budget"
+    words, band = answer.describe(ratio, "samples"), 1 + threshold
+    if ratio.low >= 1 / band and ratio.high <= band:
+        return ratio, Outcome.SAME, f"within {threshold:.1%}: {words}"
+    if ratio.low > band or ratio.high < 1 / band:
+        return ratio, Outcome.FASTER if ratio.low > 1 else Outcome.SLOWER, words
+    return ratio, Outcome.INCONCLUSIVE, f"noise: the interval crosses the threshold of {threshold:.1%} ({words})"

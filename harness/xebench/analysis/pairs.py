@@ -1,0 +1,286 @@
+"""Every variant against the naive one of its family, or the one that a claim names: the speed-up over blocks, and
+whether the claim holds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from xebench.analysis import answer, intervals, times
+from xebench.analysis.claim import Claim, Figure, columns, comparisons, from_json
+from xebench.analysis.fixed_cost import with_fixed_cost
+from xebench.analysis.moderation import NOTHING, Prior, moderated_speedup, prior_of
+from xebench.analysis.rows import FAMILY_KEY, Row, by_place, place, rows
+from xebench.analysis.statistics import Floats
+from xebench.analysis.unrecorded import HostTimes, allowed_ns
+from xebench.vocabulary import NEVER_RUN, REMEDIES, Flag, Status, StopReason, find_baseline, metric_named
+
+#: Columns of the variant's case that a pair repeats.
+_KEPT: Final = (*FAMILY_KEY, "chapter", "guide", "catalogue", "overrides", "metric", "variant", "role")
+
+
+def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, summaries: Iterable[Row]) -> list[Row]:
+    """The rows of the table `pairs`, for each state that was measured: one for each claim, and one for each variant
+    but the baseline of which nothing is claimed against the baseline. What is claimed of generated code has none.
+
+    A family without a naive, baseline or antipattern variant has no pairs.
+
+    Args:
+        cases: The table `cases`.
+        samples: The table `samples`.
+        devices: The table `devices`, for the timers, the empty kernel and the cost of a launch.
+        summaries: The rows of the table `summaries`, for the fractions of the roof.
+    """
+    blocks = _Blocks(cases, samples)
+    used = by_place(devices)
+    fractions = {(row["case_id"], row["state"]): row["roof_fraction"] for row in summaries}
+    compared = list(_compared(cases, blocks))
+    priors = _priors(compared)
+    result: list[Row] = []
+    for pair in compared:
+        device = used.get(place(pair.case), {})
+        row = with_fixed_cost(_row(pair, device, priors.get(pair.kind, NOTHING)), device.get("empty_kernel_ns"))
+        fraction = fractions.get((pair.case["case_id"], pair.state))
+        result.append({**row, "state": pair.state, "roof_fraction": fraction})
+    return result
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """Both sides in the blocks that both have, in order.
+
+    Attributes:
+        baseline_ns, variant_ns: times of one execution.
+        instances: instance of the family that each block is of.
+        measured_ns: for each side what the timer saw in each block: a batch of executions.
+        host_ns: for each side the host's time of one execution in each block.
+        commands: of one execution, of the side that has more; NaN in runs that do not tell it.
+        throttled: part of the blocks in which the machine was in another state.
+        disturbance: the flag of most of them.
+    """
+
+    baseline_ns: Floats
+    variant_ns: Floats
+    instances: Floats
+    measured_ns: Floats
+    host_ns: Floats
+    commands: float
+    throttled: float
+    disturbance: Flag
+
+    def medians(self) -> list[float]:
+        """The log speed-up of each instance that counts."""
+        ratios = intervals.log_ratios(self.baseline_ns, self.variant_ns)
+        groups = intervals.counted_groups(intervals.by_instance(ratios, self.instances))
+        return [float(np.median(group)) for group in groups]
+
+
+class _Blocks:
+    """For each case and state the median of its samples that count in each block."""
+
+    def __init__(self, cases: pd.DataFrame, samples: pd.DataFrame) -> None:
+        self._states = times.states_of(samples)
+        trusted = times.usable(cases, samples)
+        described = trusted.assign(
+            measured_ns=trusted["time_ns"] * trusted["batch"].astype("float64").fillna(1),
+            **{name: trusted[name].astype("float64") for name in ("host_ns", "commands")},
+        )
+        marks = trusted["flags"].str.get_dummies(",").reindex(columns=[*REMEDIES], fill_value=0)
+        grouped = described.join(marks).groupby(["case_id", "state", "block"])
+        blocks = pd.DataFrame(
+            {
+                **{name: grouped[name].median() for name in ("time_ns", "measured_ns", "host_ns", "commands")},
+                "instance": grouped["instance"].first(),
+            }
+        ).join(grouped[[*REMEDIES]].max())
+        self._blocks = {key: data.droplevel([0, 1]) for key, data in blocks.groupby(level=[0, 1])}
+        self._none = blocks.iloc[:0].droplevel([0, 1])
+
+    def states(self, *cases: Row) -> Sequence[str | None]:
+        return times.in_order(*(self._states.get(case["case_id"], ()) for case in cases))
+
+    def shared(self, baseline: Row, case: Row, state: str | None) -> _Shared:
+        base, own = (self._blocks.get((side["case_id"], state), self._none) for side in (baseline, case))
+        _, in_base, in_own = np.intersect1d(base.index, own.index, assume_unique=True, return_indices=True)
+        disturbed = base[[*REMEDIES]].to_numpy(bool)[in_base] | own[[*REMEDIES]].to_numpy(bool)[in_own]
+        measured, host, commands = (
+            np.array([side[name].to_numpy()[at] for side, at in ((base, in_base), (own, in_own))])
+            for name in ("measured_ns", "host_ns", "commands")
+        )
+        return _Shared(
+            base["time_ns"].to_numpy()[in_base],
+            own["time_ns"].to_numpy()[in_own],
+            base["instance"].to_numpy()[in_base],
+            measured,
+            host,
+            float(np.max(commands, initial=0)),
+            float(disturbed.any(axis=1).mean()) if disturbed.size else 0.0,
+            [*REMEDIES][int(disturbed.sum(axis=0).argmax())],
+        )
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A variant and what it is compared with, in one state, and what is claimed of them."""
+
+    baseline: Row
+    case: Row
+    state: str | None
+    shared: _Shared
+    claim: Claim | None
+
+    @property
+    def kind(self) -> tuple[str | None, ...]:
+        """What it has in common with the pairs that say something of it."""
+        return *place(self.case), self.case["metric"], self.state
+
+
+def _compared(cases: pd.DataFrame, blocks: _Blocks) -> Iterator[_Pair]:
+    families: dict[tuple[str | None, ...], list[Row]] = {}
+    for case in rows(cases):
+        families.setdefault(tuple(case[name] for name in FAMILY_KEY), []).append(case)
+    for members in families.values():
+        baseline = find_baseline(members, role=lambda case: str(case["role"]))
+        if baseline is None:
+            continue
+        by_name = {case["variant"]: case for case in members}
+        asked = [
+            (own, *one)
+            for own in members
+            for one in comparisons(own["variant"], from_json(own["claims"]), baseline["variant"])
+        ]
+        for case, against, claim in asked:
+            other = by_name.get(against)
+            if other is None:  # a run of this variant alone
+                continue
+            for state in blocks.states(other, case):
+                yield _Pair(other, case, state, blocks.shared(other, case, state), claim)
+
+
+def _priors(pairs: Iterable[_Pair]) -> Mapping[tuple[str | None, ...], Prior]:
+    """What the pairs of a device, a metric and a state say together of how much instances differ."""
+    medians: dict[tuple[str | None, ...], list[Sequence[float]]] = {}
+    for pair in pairs:
+        if pair.claim is not None and pair.claim.of_accuracy:  # its times are another pair's, too
+            continue
+        if pair.baseline is not pair.case and {pair.baseline["status"], pair.case["status"]} == {Status.OK}:
+            medians.setdefault(pair.kind, []).append(pair.shared.medians())
+    return {kind: prior_of(known) for kind, known in medians.items()}
+
+
+def _row(pair: _Pair, device: Row, prior: Prior) -> Row:
+    baseline, case, shared = pair.baseline, pair.case, pair.shared
+    # what the interval is of: an instance that was cut off does not count
+    counted = intervals.counted_groups(intervals.by_instance(shared.baseline_ns, shared.instances))
+    failed = _failed(pair, len(counted))
+    quantum, speedup, wall, host = 0.0, intervals.UNKNOWN, intervals.UNKNOWN, None
+    if not failed:
+        if metric_named(case["metric"]).on_device_clock:
+            quantum = _quantum(shared, device.get("timer_resolution_ns") or 0)
+        if np.isfinite(shared.host_ns).all():
+            wall = intervals.speedup(shared.host_ns[0], shared.host_ns[1], shared.instances)
+            host = _host_times(shared, case["device_class"], device.get("empty_kernel_host_ns"))
+        exact = intervals.speedup(shared.baseline_ns, shared.variant_ns, shared.instances)
+        if case["stopped_by"] == StopReason.PRECISION:  # as the sampling saw it
+            exact = moderated_speedup(exact, prior)
+        speedup = intervals.blurred(exact, quantum)
+    claim = pair.claim
+    said = columns(claim)
+    at_guides_size = claim is not None and claim.figure is not None and _is_as_in(claim.figure, case, device)
+    judged = failed or answer.judge(
+        speedup,
+        claim,
+        answer.Circumstances(
+            case["stopped_by"],
+            intervals.drift(shared.baseline_ns / shared.variant_ns, shared.instances),
+            shared.throttled,
+            quantum,
+            host,
+            shared.disturbance,
+        ),
+        answer.SAME_WITHIN if case["same_within"] is None else case["same_within"],
+        at_guides_size=at_guides_size,
+    )
+    return {
+        **{name: case[name] for name in _KEPT},
+        "baseline": baseline["variant"],
+        "baseline_ns": None if failed else np.median(shared.baseline_ns),
+        "variant_ns": None if failed else np.median(shared.variant_ns),
+        "speedup": speedup.estimate,
+        "speedup_low": speedup.low,
+        "speedup_high": speedup.high,
+        "wall_speedup": wall.estimate,
+        "wall_speedup_low": wall.low,
+        "wall_speedup_high": wall.high,
+        "blocks": sum(group.size for group in counted),
+        "instances": len(counted),
+        "outcome": judged.outcome,
+        **said,
+        "of_guide": _part(speedup.estimate, said["guide_speedup"]),
+        "at_guides_size": at_guides_size if claim is not None and claim.figure else None,
+        "answer": judged.answer,
+        "reason": judged.reason,
+    }
+
+
+def _part(speedup: float | None, printed: float | None) -> float | None:
+    """A speed-up as a part of the one that the guide prints."""
+    return speedup / printed if printed and speedup and math.isfinite(speedup) else None
+
+
+def _is_as_in(figure: Figure, case: Row, device: Row) -> bool:
+    """Whether a case was measured as the guide's figure was: on that product, by that metric, at the guide's sizes."""
+    product = figure.device.lower().split()
+    name = str(device.get("name") or "").lower()
+    here = bool(product) and all(word in name for word in product)
+    as_printed = case["preset"] == "guide" and case["overrides"] in (None, "{}")
+    return here and as_printed and figure.metric in ("", case["metric"])
+
+
+def _failed(pair: _Pair, instances: int) -> answer.Judgement | None:
+    """The answer when there is no speed-up to judge, or None."""
+    baseline, case, claim = pair.baseline, pair.case, pair.claim
+    # where both were skipped nothing was asked
+    if claim is not None and claim.of_end and baseline["status"] not in NEVER_RUN:
+        return answer.judge_end(case["status"], case["reason"], claim)
+    if claim is not None and claim.of_accuracy and not {case["status"], baseline["status"]} & NEVER_RUN:
+        return answer.judge_accuracy(case["error_ulp"], baseline["error_ulp"], str(baseline["variant"]), claim)
+    sides = ("", case), (f"baseline {baseline['variant']}", baseline)
+    for words, side in sides:
+        if side["status"] != Status.OK:
+            return answer.without_speedup(side["status"], side["reason"], words, claim)
+    if not instances:
+        why = "the two sides share no block with a valid sample"
+        return answer.without_speedup(Status.OK, why, "", claim)
+    return None
+
+
+def _host_times(shared: _Shared, device_class: str, empty_kernel_ns: float | None) -> HostTimes:
+    base_beside, own_beside = shared.host_ns - np.array([shared.baseline_ns, shared.variant_ns])
+    return HostTimes(
+        intervals.grouped_interval(intervals.by_instance(own_beside - base_beside, shared.instances)),
+        allowed_ns(device_class, empty_kernel_ns, shared.commands),
+        float(np.median(shared.baseline_ns)),
+        float(np.median(shared.variant_ns)),
+    )
+
+
+def _quantum(shared: _Shared, resolution_ns: float) -> float:
+    """Error that the timer's quantum makes in the speed-up, as a relative size: the sum of both sides'.
+
+    A time of 40.4 quanta reads 40 or 41, more often 40: the median of many readings is off by up to half a quantum,
+    and no number of them shows it. Where all readings are the same, the kernel may keep step with the timer. Then each
+    execution may be off by nearly a whole quantum, and executions that are timed as a batch do not average it out.
+    """
+    return sum(
+        resolution_ns / float(np.median(time_ns))
+        if np.ptp(measured_ns) < resolution_ns / 2
+        else resolution_ns / 2 / float(np.median(measured_ns))
+        for time_ns, measured_ns in zip((shared.baseline_ns, shared.variant_ns), shared.measured_ns, strict=True)
+    )

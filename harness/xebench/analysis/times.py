@@ -1,0 +1,73 @@
+"""Which samples count, and the time of each by the metric of its case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from xebench.analysis.statistics import Floats
+from xebench.vocabulary import SAMPLED_STATES, Metric
+
+
+@dataclass(frozen=True)
+class Series:
+    """The times of a case in one state, in order.
+
+    Attributes:
+        time_ns: of each sample that counts.
+        instances: instance of the family that each is of.
+    """
+
+    time_ns: Floats
+    instances: Floats
+
+    @classmethod
+    def of(cls, samples: pd.DataFrame) -> Series:
+        """Those of some rows of `usable`."""
+        return cls(samples["time_ns"].to_numpy(), samples["instance"].to_numpy())
+
+
+NONE: Final = Series(np.empty(0), np.empty(0))
+
+
+def counted(samples: pd.DataFrame) -> pd.Series[bool]:
+    """Which samples count: their timestamps can be trusted, and a check of the results came after them."""
+    return samples["valid"] & samples["checked"]
+
+
+def usable(cases: pd.DataFrame, samples: pd.DataFrame) -> pd.DataFrame:
+    """The samples in a measured state that count, in order, with the time of the case's metric in a column ``time_ns``.
+
+    The column ``instance`` is 0 where a run knows no instances.
+
+    Args:
+        cases: The table `cases`.
+        samples: The table `samples`.
+    """
+    metric = samples["case_id"].map(dict(zip(cases["case_id"], cases["metric"], strict=True)))
+    times = pd.Series(pd.NA, index=samples.index, dtype="Float64")
+    for word in Metric:
+        times = times.mask(metric == word, samples[word.column])
+    trusted = counted(samples) & samples["state"].isin(SAMPLED_STATES) & (times > 0).fillna(False)
+    instances = samples["instance"].astype("float64").fillna(0)
+    described = samples.assign(time_ns=times.astype("float64"), instance=instances)
+    return described[trusted].sort_values("sample", kind="stable")
+
+
+def states_of(samples: pd.DataFrame) -> dict[str, list[str]]:
+    """The measured states in which each case has samples, whether they count or not, by case."""
+    seen: dict[str, list[str]] = {}
+    rows = samples.loc[samples["state"].isin(SAMPLED_STATES), ["case_id", "state"]].drop_duplicates()
+    for case_id, state in rows.itertuples(index=False):
+        seen.setdefault(case_id, []).append(state)
+    return seen
+
+
+def in_order(*states: Iterable[str]) -> Sequence[str | None]:
+    """Those of `SAMPLED_STATES` that are in any of ``states``, or one None when none is."""
+    present = {state for several in states for state in several}
+    return [state for state in SAMPLED_STATES if state in present] or [None]

@@ -1,0 +1,81 @@
+"""What a user asks of `measure` and `compare`, checked and put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final, Literal
+
+from xebench.callables.family import Settings
+from xebench.callables.sessions import session_on
+from xebench.errors import XebenchError, suggestion
+from xebench.sampling.limits import MIN_INSTANCES, Sampling
+from xebench.session.session import Session
+from xebench.vocabulary import SAMPLED_STATES, Metric, State, metric_named
+
+MetricWord = Literal["device", "span", "wall"]
+StateWord = Literal["hot", "cold"]
+
+#: Seconds for the samples of one call of `measure` or `compare`.
+BUDGET_S: Final = Sampling.budget_s
+PRECISION: Final = Sampling.precision
+
+
+def known(word: str, words: Iterable[str], what: str) -> str:
+    """A word, if it is one of these.
+
+    Raises:
+        XebenchError: it is not.
+    """
+    words = list(words)
+    if word not in words:
+        raise XebenchError(f"{what}={word!r} is not known: {suggestion(str(word), words)}")
+    return word
+
+
+def settings_of(
+    *,
+    metric: str,
+    state: str,
+    precision: float,
+    budget_s: float,
+    setup: Callable[[Session], Any] | None,
+    instances: int | None,
+    **others: Any,
+) -> Settings:
+    """The settings that arguments make.
+
+    Raises:
+        XebenchError: a word is not known, a number is none that can be kept to, or instances cannot be made anew.
+    """
+    known(metric, Metric, "metric")
+    known(state, SAMPLED_STATES, "state")
+    for name, value in (("precision", precision), ("budget_s", budget_s)):
+        if not value > 0:
+            raise XebenchError(f"{name}={value!r}: give a number above 0")
+    if instances is not None and instances < 1:
+        raise XebenchError(f"instances={instances!r}: give 1 or more")
+    if instances not in (None, 1) and setup is None:
+        raise XebenchError(f"instances={instances}: nothing is made anew without setup=, which makes the arguments")
+    count = instances or (MIN_INSTANCES if setup else 1)
+    sampling = Sampling(
+        precision=precision, budget_s=budget_s, min_instances=count, few_instances=count, states=(State(state),)
+    )
+    return Settings(metric=metric, state=State(state), sampling=sampling, setup=setup, **others)
+
+
+def session_for(queue: Any, device: str, settings: Settings) -> Session:
+    """The session that functions are measured on by these settings; raises as `session_on` does."""
+    timed = metric_named(settings.metric).on_device_clock or settings.state == State.COLD
+    return session_on(queue, device, timed=timed)
+
+
+def checked_function(function: Any, name: str) -> Callable[..., Any]:
+    """The function, if it can be called.
+
+    Raises:
+        XebenchError: it cannot.
+    """
+    if not callable(function):
+        kind = type(function).__name__
+        raise XebenchError(f"{name} is a {kind}: give the function itself, without calling it, or a lambda")
+    return function  # type: ignore[no-any-return]

@@ -1,0 +1,93 @@
+"""Messages over a pipe: one JSON object a line, each a `msgspec.Struct` of a tagged union that both sides know.
+
+A worker's standard output and error stay free for whatever native code prints.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+import time
+from typing import Any, Final, Generic, TypeVar
+
+import msgspec
+
+from xebench.children.lifetime import end_a_fork
+
+#: Characters of a line that is no message, for the error about it.
+_SHOWN: Final = 60
+
+T = TypeVar("T")
+
+
+class UnreadableMessage(Exception):
+    """What came is no message: the other side is broken, and nothing after it can be trusted."""
+
+
+class Sender:
+    """Write messages to a file descriptor; several threads may, forks of the process may not."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._encoder = msgspec.json.Encoder(enc_hook=_plain)
+        self._pid = os.getpid()
+        # a pipe that is full takes a message in pieces, and another thread's must not come between them
+        self._lock = threading.Lock()
+
+    def send(self, message: msgspec.Struct) -> None:
+        """Write one message.
+
+        Raises:
+            BrokenPipeError: nobody reads any more.
+        """
+        end_a_fork(self._pid)
+        data = self._encoder.encode(message) + b"\n"
+        with self._lock:
+            while data:
+                data = data[os.write(self._descriptor, data) :]
+
+
+class Receiver(Generic[T]):
+    """Read messages from a file descriptor, with a time limit.
+
+    Args:
+        descriptor: of the pipe.
+        messages: the union of their types; every one is validated.
+    """
+
+    def __init__(self, descriptor: int, messages: Any) -> None:
+        self._descriptor = descriptor
+        self._decoder: msgspec.json.Decoder[T] = msgspec.json.Decoder(messages)
+        self._buffer = b""
+
+    def receive(self, timeout_s: float | None = None) -> T | None:
+        """The next message, or None at the end of the stream.
+
+        Raises:
+            TimeoutError: no whole message came within ``timeout_s``.
+            UnreadableMessage: a line came that is no message.
+        """
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        while b"\n" not in self._buffer:
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            ready, _, _ = select.select([self._descriptor], [], [], left)
+            if not ready:
+                raise TimeoutError
+            data = os.read(self._descriptor, 1 << 20)
+            if not data:
+                return None
+            self._buffer += data
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        try:
+            return self._decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            shown = line[:_SHOWN].decode(errors="replace")
+            raise UnreadableMessage(f"a message that cannot be read: {shown!r} ({error})") from None
+
+
+def _plain(value: Any) -> Any:
+    """Numpy's scalars as Python's."""
+    if hasattr(value, "item"):
+        return value.item()
+    raise NotImplementedError(f"a message cannot hold a {type(value).__name__}")

@@ -1,0 +1,23 @@
+"""The command ``xebench devices``."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from xebench.cli.options import JSON
+from xebench.cli.output import show_view
+
+
+@click.command()
+@JSON
+def devices(as_json: bool) -> None:
+    """The SYCL devices here."""
+    from xebench import runtime
+    from xebench.report import devices_text
+
+    runtime.load()
+    rows = [device.to_row() for device in runtime.list_devices()]
+    show_view(devices_text, as_json, rows)
+    sys.exit(0 if rows else 3)

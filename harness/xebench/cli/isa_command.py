@@ -1,0 +1,150 @@
+"""The command ``xebench isa``; heavy rooms are imported when it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from xebench.cli import completion
+from xebench.cli.collecting import collected
+from xebench.cli.options import JSON, NAMES, OCLOC, PATHS, output_file, output_folder, path_option, preset_option
+from xebench.cli.output import say, show_view, write
+from xebench.errors import XebenchError
+
+if TYPE_CHECKING:
+    from xebench.gpu_model.gpu_parameters import GpuParameters
+    from xebench.isa.table import KernelOnGpu
+
+Callback = Callable[[click.Context, click.Parameter, str], tuple[str, ...]]
+
+
+def _listed(value: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in value.split(",") if part.strip())
+
+
+def _gpus(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:
+    """Codes of the GPUs, none twice: of aliases and products their code, other names as ocloc may know them."""
+    from xebench.gpu_model.gpu_parameters import GpuError
+    from xebench.gpu_model.gpus import find_gpu
+
+    codes = []
+    for name in _listed(value):
+        try:
+            codes.append(find_gpu(name).code)
+        except GpuError:
+            codes.append(name)
+    if not codes:
+        raise click.BadParameter("name a GPU, such as pvc")
+    return tuple(dict.fromkeys(codes))
+
+
+def _known(codes: Sequence[str]) -> list[GpuParameters]:
+    """Those of the catalogue; of another GPU only ocloc knows something."""
+    from xebench.gpu_model.gpus import gpus
+
+    return [gpu for gpu in gpus() if gpu.code in codes]
+
+
+def _some_of(*choices: str) -> Callback:
+    """The callback of an option that takes some of these words."""
+
+    def check(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:
+        words = _listed(value)
+        if not words or set(words) - set(choices):
+            raise click.BadParameter(f"write {', '.join(choices[:-1])} or {choices[-1]}, with commas between")
+        return words
+
+    return check
+
+
+_sizes = _some_of("8", "16", "32")
+
+
+def _widths(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int | None, ...]:
+    return tuple(map(int, _sizes(context, parameter, value))) if value else (None,)
+
+
+def _table_file(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
+    if value is not None and value.suffix not in (".csv", ".parquet"):
+        raise click.BadParameter("the name must end in .csv or .parquet")
+    return output_file(context, parameter, value)
+
+
+@click.command("isa")
+@NAMES
+@click.option(
+    "--gpu",
+    "gpus",
+    default="pvc,dg2",
+    show_default=True,
+    callback=_gpus,
+    shell_complete=completion.gpus,
+    help="pvc, dg2, tgllp, bmg, ...",
+)
+@OCLOC
+@click.option(
+    "--build-options",
+    default="",
+    help="More options of the GPU's compiler, such as -cl-fast-relaxed-math, or "
+    "-cl-intel-greater-than-4GB-buffer-required for 64-bit addresses where ocloc would take a buffer's own.",
+)
+@click.option(
+    "--grf",
+    "grf_modes",
+    default="default",
+    show_default=True,
+    callback=_some_of("default", "large", "auto"),
+    help="Modes: default, large, auto.",
+)
+@click.option(
+    "--simd", "widths", callback=_widths, help="SIMD widths to force: 8, 16, 32.  [default: compiler's choice]"
+)
+@preset_option("smoke")
+@path_option("--keep", "Folder for SPIR-V, assembly and metadata.", output_folder)
+@path_option("--html", "File for a page with the assembly side by side.")
+@path_option("--table", "File for the table isa, all its columns: .csv or .parquet.", _table_file)
+@click.option("--no-cache", is_flag=True, help="Compile everything again, and keep that.")
+@PATHS
+@JSON
+def isa(names: tuple[str, ...], as_json: bool, **given: Any) -> None:
+    """What Intel's GPU compiler makes of each variant's kernels, and what that says of claims on code; no GPU needed.
+
+    NAMES as in 'list', all when there are none. Exit status 2 when not one kernel was compiled, 3 without a compiler.
+    """
+    from xebench.isa.code_answers import code_answers
+    from xebench.isa.compile_cache import CompileCache
+    from xebench.isa.ocloc import find_compiler
+    from xebench.isa.table import compile_launches, targets
+    from xebench.report import isa_text
+
+    compiler = find_compiler(given["ocloc"])
+    say(compiler.label)
+    wanted = targets(given["gpus"], given["grf_modes"], given["widths"], given["build_options"].split())
+    plan, launched = collected(names, given["paths"], given["preset"], _known(given["gpus"]))
+    say(f"compiling {len({launch.spirv_sha256 for launch in launched.launches})} kernels for {len(wanted)} targets")
+    cache = CompileCache(renew=given["no_cache"])
+    kernels = compile_launches(launched.launches, wanted, compiler, cache, given["keep"])
+    answers = code_answers(plan, launched, kernels)
+    if given["html"]:
+        from xebench.isa.diff import pairs
+        from xebench.report import isa_html
+
+        write(given["html"], isa_html.as_html(kernels, pairs(kernels), launched.missing, answers))
+    if given["table"]:
+        _write_table(kernels, given["table"])
+    show_view(isa_text, as_json, kernels, launched.missing, answers)
+    if not any(kernel.status == "ok" for kernel in kernels):
+        reason = next((kernel.reason for kernel in kernels), "no selected pattern launches a kernel of its own")
+        raise XebenchError(f"not one kernel was compiled ({reason}): check --gpu, --ocloc and the patterns' names")
+
+
+def _write_table(kernels: Sequence[KernelOnGpu], file: Path) -> None:
+    from xebench.isa.table import frame, row
+    from xebench.records.files import write_csv, write_parquet
+
+    write_table = write_csv if file.suffix == ".csv" else write_parquet
+    write_table(file, frame(map(row, kernels)))
+    say(f"wrote {file}")

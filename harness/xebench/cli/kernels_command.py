@@ -1,0 +1,28 @@
+"""The command ``xebench kernels``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from xebench.cli.options import JSON
+from xebench.cli.output import show_view
+from xebench.errors import XebenchError
+
+
+@click.command()
+@click.argument("pack", required=False, type=click.Path(path_type=Path))
+@JSON
+def kernels(pack: Path | None, as_json: bool) -> None:
+    """The kernels of a PACK, by default the project's own: they are launched where nothing compiles them."""
+    from xebench.kernel_pack import OWN_PACK, Pack
+    from xebench.report import kernels_text
+
+    path = pack or OWN_PACK
+    try:
+        opened = Pack.open(path)
+    except OSError as error:
+        why = f"no pack at {path} ({error.strerror})"
+        raise XebenchError(f"{why}: make one in the pinned environment (make pack)") from None
+    show_view(kernels_text, as_json, opened.index)

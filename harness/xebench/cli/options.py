@@ -1,0 +1,132 @@
+"""The options that commands share. Imports click and nothing heavy."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Container
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from xebench.cli import completion
+from xebench.errors import XebenchError
+
+NAMES: Final = click.argument("names", nargs=-1, shell_complete=completion.patterns)
+PATHS: Final = click.option(
+    "--path",
+    "paths",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A pattern file of your own, beside the built-in ones. May be given more than once.",
+)
+DEVICE: Final = click.option(
+    "--device",
+    default="auto",
+    show_default=True,
+    shell_complete=completion.words("auto", "gpu", "cpu"),
+    help="auto, gpu, cpu, or a SYCL filter string such as level_zero:gpu:0.",
+)
+EUS: Final = click.option(
+    "--eus", type=int, help="Vector engines of the device, where it has fewer than the whole GPU."
+)
+JSON: Final = click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+VERBOSE: Final = click.option(
+    "--verbose",
+    is_flag=True,
+    help="Text with times, roofs, intervals as numbers, whole reasons and everything that was noticed.",
+)
+OCLOC: Final = click.option("--ocloc", help="Intel's offline compiler.  [default: ocloc on the path]")
+
+
+def preset_option(default: str) -> Callable[[Any], Any]:
+    """``--preset``, with the preset that a command takes by itself."""
+    return click.option(
+        "--preset",
+        default=default,
+        show_default=True,
+        shell_complete=completion.presets,
+        help="Problem sizes: smoke, default or guide.",
+    )
+
+
+class Positive(click.FloatRange):
+    """A number above 0 that is finite, which click's own range does not ask for."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0, min_open=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number", param, ctx)
+        return number
+
+
+class Duration(Positive):
+    """Seconds: as a number, or as hours, minutes and seconds such as 9m or 1h30m."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The seconds."""
+        import msgspec
+
+        with suppress(ValueError):  # "9m" is what follows PT in a duration of ISO 8601
+            value = msgspec.convert(f"PT{value}", timedelta).total_seconds()
+        try:
+            float(value)
+        except ValueError:
+            self.fail(f"{value!r} is no duration: write 540, 9m or 1h30m", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+def output_file(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
+    """A file that can be written, found out before hours of work; the callback of an option."""
+    if value is not None:
+        if value.is_dir():
+            raise click.BadParameter(f"{value} is a folder: name a file in it")
+        _check_writable(value.parent, "make it, or name a file elsewhere")
+    return value
+
+
+def output_folder(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
+    """A folder that can be written, made if there is none; the callback of an option."""
+    if value is not None:
+        try:
+            value.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise click.BadParameter(f"{value} cannot be made ({error.strerror}): name another folder") from None
+        _check_writable(value, "name another folder")
+    return value
+
+
+def path_option(name: str, help: str, check: Callable[..., Path | None] = output_file) -> Callable[[Any], Any]:
+    """An option for what a command writes: a file, unless ``check`` says otherwise."""
+    return click.option(name, type=click.Path(path_type=Path), callback=check, help=help)
+
+
+def _check_writable(folder: Path, advice: str) -> None:
+    if not folder.is_dir():
+        raise click.BadParameter(f"there is no folder {folder}: {advice}")
+    if not os.access(folder, os.W_OK):
+        raise click.BadParameter(f"the folder {folder} cannot be written: {advice}")
+
+
+def refuse(names: Container[str], why: str) -> None:
+    """End where the user gave the running command one of these parameters.
+
+    Raises:
+        XebenchError: so it is.
+    """
+    context = click.get_current_context()
+    on_command_line = click.core.ParameterSource.COMMANDLINE
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        if name in names and context.get_parameter_source(name) is on_command_line:
+            written = parameter.opts[0] if isinstance(parameter, click.Option) else parameter.human_readable_name
+            raise XebenchError(f"{why}: leave out {written}")

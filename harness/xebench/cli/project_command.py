@@ -1,0 +1,52 @@
+"""The command ``xebench project``; heavy rooms are imported when it runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from xebench.cli import completion
+from xebench.cli.collecting import collected
+from xebench.cli.options import EUS, JSON, NAMES, OCLOC, PATHS, preset_option
+from xebench.cli.output import say, show_view
+from xebench.errors import XebenchError
+
+
+@click.command("project")
+@NAMES
+@click.option(
+    "--gpu",
+    required=True,
+    shell_complete=completion.gpus,
+    help="A GPU such as pvc, a770, tgllp, b580, or a file that describes one.",
+)
+@EUS
+@preset_option("default")
+@OCLOC
+@PATHS
+@JSON
+def project(names: tuple[str, ...], gpu: str, eus: int | None, as_json: bool, **given: Any) -> None:
+    """The shortest time that a GPU's roofs allow each case, without that GPU. A model: nothing is measured.
+
+    NAMES as in 'list', all when there are none. Every variant runs once on the device here, to see what it launches.
+    """
+    from xebench.gpu_model.gpus import find_gpu
+    from xebench.isa.compile_cache import CompileCache
+    from xebench.isa.kernel_occupancy import occupancies
+    from xebench.isa.ocloc import find_compiler
+    from xebench.isa.roof_projection import project as project_plan
+    from xebench.report import projection_text
+
+    parameters = find_gpu(gpu, eus)
+    compiler = find_compiler(given["ocloc"])
+    say(compiler.label)
+    plan, kernels = collected(names, given["paths"], given["preset"], [parameters])
+    launches = occupancies(kernels.launches, parameters, compiler, CompileCache())
+    projections = list(project_plan(plan, kernels.work, launches, parameters))
+    show_view(projection_text, as_json, projections, parameters)
+    if all(projection.bound.time_ns is None for projection in projections):
+        raise XebenchError(
+            f"no case has a bound: neither bandwidth nor clock of {parameters.product.name} is known, or the patterns "
+            "state no work: name another product, or a file that describes the GPU"
+        )

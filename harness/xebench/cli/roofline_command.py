@@ -1,0 +1,31 @@
+"""The command ``xebench roofline``."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from xebench.cli.options import DEVICE, JSON
+from xebench.cli.output import show_view
+
+
+@click.command()
+@DEVICE
+@click.option("--refresh", is_flag=True, help="Measure again what was kept of this device and driver.")
+@click.option("--quick", is_flag=True, help="A look of some seconds, which is not kept.")
+@JSON
+def roofline(device: str, refresh: bool, quick: bool, as_json: bool) -> None:
+    """What the device can reach: bandwidths, rates and latencies. Exit status 1 when a probe was wrong or crashed."""
+    from xebench import runtime
+    from xebench.report import roofline_text
+    from xebench.report.progress import ProgressLine
+    from xebench.roofline.measure import measure_roofline
+
+    with ProgressLine(sys.stderr) as progress:
+        selection = runtime.select_device(device)
+        if selection.notice:
+            progress.say(selection.notice)
+        measured = measure_roofline(selection.device, quick=quick, refresh=refresh, say=progress.say)
+    show_view(roofline_text, as_json, measured)
+    sys.exit(1 if measured.failed else 0)

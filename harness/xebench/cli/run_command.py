@@ -1,0 +1,159 @@
+"""The command ``xebench run``."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from xebench.cli.options import DEVICE, JSON, NAMES, PATHS, VERBOSE, Duration, Positive, preset_option, refuse
+from xebench.cli.output import show
+from xebench.vocabulary import STATES_ASKED
+
+#: What numpy's generators and the tables take (`xebench.runner.recipe`, likewise).
+LARGEST_SEED = 2**32 - 1
+#: Fewest samples that make an interval (`xebench.analysis.intervals`, which would have to be loaded).
+MIN_SAMPLES = 6
+
+
+# Parameters are named as the fields of `Recipe` and `Options` that they become.
+@click.command()
+@NAMES
+@preset_option("default")
+@DEVICE
+@click.option(
+    "--on",
+    "scheduler",
+    metavar="ADDRESS",
+    help="Measure on the workers of the Dask scheduler at this address, one device each, into one run folder.",
+)
+@click.option("--require-gpu", is_flag=True, help="Fail rather than fall back to the CPU device.")
+@click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="NAME=VALUES",
+    help="Values of an axis or a size: work_group_size=64,256.",
+)
+@click.option("--output", type=click.Path(path_type=Path), help="Run folder.  [default: runs/<UTC time>]")
+@click.option("--overwrite", is_flag=True, help="Replace an earlier run in the same folder.")
+@click.option("--precision", type=Positive(), help="Wanted half-width of the log speed-up's interval.  [default: 0.01]")
+@click.option(
+    "--budget",
+    "budget_s",
+    type=Positive(),
+    help="Seconds of sampling per pattern.  [default: by preset; with --run-budget no limit but that]",
+)
+@click.option(
+    "--instances",
+    type=click.IntRange(1),
+    help="Times that arrays and kernels are made anew, at least, before the precision may end a pattern; the budget "
+    "may.  [default: 6, or 3 where the run's pairs show little difference; smoke: 1]",
+)
+@click.option(
+    "--passes",
+    type=click.IntRange(1),
+    help="Times that a run without --run-budget comes to each pattern, with a part of the instances each time.  "
+    "[default: 3, smoke: 1]",
+)
+@click.option(
+    "--min-samples",
+    type=click.IntRange(MIN_SAMPLES),
+    help="Samples of each variant and instance before the precision may end it.  [default: 10, smoke: 6]",
+)
+@click.option(
+    "--max-samples",
+    type=click.IntRange(MIN_SAMPLES),
+    help="Samples of each variant at most, of all instances and both states together.  [default: 1000]",
+)
+@click.option(
+    "--state",
+    type=click.Choice([*STATES_ASKED]),
+    help="Sample with caches as the samples before left them, or after flushing them; both share the budget.  "
+    "[default: hot, or cold where the guide flushes them]",
+)
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=Positive(),
+    help="Seconds of silence after which a worker counts as hung.  [default: by preset]",
+)
+@click.option(
+    "--run-budget",
+    "run_budget_s",
+    type=Duration(),
+    help="Time for the whole run, as 540, 9m or 1h30m: each pattern is visited, then those of which least is known; "
+    "--resume goes on.  [default: no limit]",
+)
+@click.option(
+    "--memory-limit",
+    default="80%",
+    show_default=True,
+    metavar="SIZE",
+    help="Memory at which a worker process is ended: 8G, or a part of the host's.",
+)
+@click.option(
+    "--exclusive", is_flag=True, help="Refuse to run while another run uses the device, and keep others away."
+)
+@click.option(
+    "--resume",
+    type=click.Path(path_type=Path),
+    metavar="RUN",
+    help="Go on with what this run folder lacks; what is measured, and how thoroughly, is taken from it.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, LARGEST_SEED),
+    default=20240517,
+    show_default=True,
+    help="Seed of the data and of the order of samples.",
+)
+@PATHS
+@JSON
+@VERBOSE
+def run(
+    as_json: bool, verbose: bool, scheduler: str | None, resume: Path | None, output: Path | None, **given: Any
+) -> None:
+    """Measure patterns, naive against optimized; NAMES as in 'list', all when there are none.
+
+    Exit status 1 when a variant was wrong, crashed or hung, or a worker was killed; 3 when no device is usable; 130
+    after Ctrl-C.
+    """
+    from xebench.runner.recipe import Recipe
+
+    asked = {name: given.pop(name) for name in Recipe.__annotations__ if name in given}
+    if resume is None:
+        # a run can be resumed from another folder
+        recipe = Recipe(**{**asked, "paths": tuple(str(path.absolute()) for path in asked["paths"])})
+    else:
+        # options that say what is measured belong to the run that is resumed, and must not contradict it
+        refuse({*asked, "output", "overwrite"}, "--resume takes from the run what is measured")
+        recipe = Recipe.of_run(resume)
+    plan = recipe.plan()
+
+    from xebench.report import formats
+    from xebench.report.progress import ProgressLine
+    from xebench.roofline.store import Store
+    from xebench.runner.run import exit_status, run_plan
+    from xebench.runner.run_options import Options
+
+    options = Options(
+        output=resume or output or Path("runs") / f"{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}",
+        recipe=recipe,
+        resume=resume is not None,
+        command_line=tuple(sys.argv[1:]),
+        kept_roofs=Store().load,
+        **given,
+    )
+    with ProgressLine(sys.stderr) as progress:
+        if scheduler is None:
+            done = run_plan(plan, options, progress)
+        else:
+            from xebench.cluster.run import run_plan_on
+
+            done = run_plan_on(scheduler, plan, options, progress)
+    show(formats.render(done, "json") if as_json else formats.render(done, "text", verbose=verbose))
+    sys.exit(exit_status(done))

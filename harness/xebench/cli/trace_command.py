@@ -1,0 +1,36 @@
+"""The command ``xebench trace``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from xebench.cli import completion
+from xebench.cli.options import output_file
+from xebench.cli.output import show, write
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("pattern", shell_complete=completion.patterns)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    callback=output_file,
+    help="File to write, such as trace.json; standard output otherwise.",
+)
+def trace(folder: Path, pattern: str, output: Path | None) -> None:
+    """A timeline of PATTERN in the run in FOLDER: one sample of each variant, for ui.perfetto.dev or chrome://tracing.
+
+    Queues are tracks, with kernels, copies and the host apart, and arrows from a command's submission to its start.
+    """
+    from xebench.records import load_run
+    from xebench.report import trace_events
+
+    text = trace_events.as_json(load_run(folder), pattern)
+    if output is None:
+        show(text)
+    else:
+        write(output, text)

@@ -1,0 +1,92 @@
+"""What numba-dpex 0.23 lacks: kernel options, group algorithms, prepared launches, a SPIR-V cache, repairs.
+
+An extension of numba-dpex that can be used without the rest of the harness. Importing it loads the SYCL runtime
+(``xebench.runtime.load``, which does nothing when dpctl is importable already) and repairs numba-dpex once for
+this process (``xebench.dpex.repairs``). Without numba-dpex (`xebench.runtime.stack`) kernels that were compiled
+elsewhere are looked up (``xebench.dpex.shipped``); all that builds and launches them is the same.
+
+Example:
+    >>> compiled = compile_kernel(kernel, index_space, args, cache=SpirvCache())
+    >>> launch = PreparedLaunch(build(compiled, queue), queue, index_space, args)
+    >>> event = launch.submit()
+    >>> submit_ns, start_ns, end_ns = event.times()
+"""
+
+# ruff: noqa: E402  (nothing of numba-dpex can be imported before the runtime is loaded)
+from __future__ import annotations
+
+from xebench.runtime.loading import load
+
+load()
+
+from xebench.dpex import atomics, kernel_api, native, sub_group, vector, work_group
+from xebench.dpex.compiled_kernel import CompiledKernel
+from xebench.dpex.compiler import compile_kernel
+from xebench.dpex.contexts import separate_context
+from xebench.dpex.decorators import device_func, kernel, load_numba_dpex, options_of, specialize
+from xebench.dpex.device_kernel import DeviceKernel, build
+from xebench.dpex.dpex_errors import (
+    ArgumentError,
+    DpexError,
+    IndexSpaceError,
+    KernelBuildError,
+    KernelCompileError,
+    NeedsCompiler,
+    NotShipped,
+    OptionError,
+    ProfilingUnavailable,
+    RepairError,
+    SubmissionError,
+    UnsupportedByDevice,
+)
+from xebench.dpex.events import DeviceEvent
+from xebench.dpex.foreign_kernel import ForeignKernel, opencl_kernel, spirv_kernel
+from xebench.dpex.kernel_options import KernelOptions
+from xebench.dpex.launch import PreparedLaunch
+from xebench.dpex.spirv_cache import SpirvCache
+from xebench.runtime.stack import is_current
+
+if not is_current():
+    from xebench.dpex import call_kernel, repairs, translate
+
+    repairs.apply()
+    translate.install()
+    call_kernel.install()
+
+__all__ = [
+    "ArgumentError",
+    "CompiledKernel",
+    "DeviceEvent",
+    "DeviceKernel",
+    "DpexError",
+    "ForeignKernel",
+    "IndexSpaceError",
+    "KernelBuildError",
+    "KernelCompileError",
+    "KernelOptions",
+    "NeedsCompiler",
+    "NotShipped",
+    "OptionError",
+    "PreparedLaunch",
+    "ProfilingUnavailable",
+    "RepairError",
+    "SpirvCache",
+    "SubmissionError",
+    "UnsupportedByDevice",
+    "atomics",
+    "build",
+    "compile_kernel",
+    "device_func",
+    "kernel",
+    "kernel_api",
+    "load_numba_dpex",
+    "native",
+    "opencl_kernel",
+    "options_of",
+    "separate_context",
+    "specialize",
+    "spirv_kernel",
+    "sub_group",
+    "vector",
+    "work_group",
+]

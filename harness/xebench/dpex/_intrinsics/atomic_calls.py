@@ -1,0 +1,101 @@
+"""Code generators of ``atomics``: ``OpAtomic*`` with the scope and memory semantics that the caller asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.core import types
+from numba.core.typing import signature
+from numba_dpex.kernel_api.memory_enums import AddressSpace, MemoryOrder, MemoryScope
+
+from xebench.dpex._intrinsics import addresses, checks, spirv
+from xebench.dpex._intrinsics.device_function import Typer
+from xebench.dpex._intrinsics.spirv import Scope, Semantics
+
+_SEMANTICS = {
+    MemoryOrder.RELAXED: Semantics.RELAXED,
+    MemoryOrder.ACQUIRE: Semantics.ACQUIRE,
+    MemoryOrder.RELEASE: Semantics.RELEASE,
+    MemoryOrder.ACQ_REL: Semantics.ACQUIRE_RELEASE,
+    MemoryOrder.SEQ_CST: Semantics.SEQUENTIALLY_CONSISTENT,
+}
+_SCOPES = {
+    MemoryScope.WORK_ITEM: Scope.INVOCATION,
+    MemoryScope.SUB_GROUP: Scope.SUB_GROUP,
+    MemoryScope.WORK_GROUP: Scope.WORK_GROUP,
+    MemoryScope.DEVICE: Scope.DEVICE,
+    MemoryScope.SYSTEM: Scope.CROSS_DEVICE,
+}
+_INTEGERS = checks.WORDS + checks.LONGS
+_NUMBERS = _INTEGERS + checks.FLOATS
+_BITWISE = ("And", "Or", "Xor")
+
+
+def fetch(operator: str) -> Typer:
+    """Read, modify, write one element; the result is the old value."""
+
+    def typer(array: Any, index: Any, value: Any, order: Any, scope: Any) -> Any:
+        checks.array(array, _INTEGERS if operator in _BITWISE else _NUMBERS, writable=True)
+        _require_wide_atomics(array)
+        parts, index_type = addresses.index_signature(array, index)
+        value_type = _value_type(array.dtype, value)
+        semantics = _choice("order", order, _SEMANTICS, MemoryOrder.RELAXED) | Semantics.ALL_MEMORY
+        spirv_scope = _choice("scope", scope, _SCOPES, MemoryScope.DEVICE)
+
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            operand = context.cast(builder, args[2], value_type, array.dtype)
+            if operator == "Sub" and isinstance(array.dtype, types.Float):
+                operand = builder.fneg(operand)  # there is no AtomicFSub
+            element = spirv.typed(operand, array.dtype)
+            pointer = addresses.element_pointer(context, builder, array, args[0], args[1], parts)
+            operands = [
+                spirv.pointer(pointer, element[1]),
+                spirv.constant(spirv_scope),
+                spirv.constant(semantics),
+                element,
+            ]
+            return spirv.call(builder, f"Atomic{_instruction(operator, array.dtype)}", operand.type, operands)
+
+        return signature(array.dtype, array, index_type, value_type, order, scope), generate
+
+    return typer
+
+
+def _instruction(operator: str, dtype: Any) -> str:
+    if operator in _BITWISE:
+        return operator
+    if isinstance(dtype, types.Float):
+        return f"F{'Add' if operator == 'Sub' else operator}EXT"
+    if operator in ("Add", "Sub"):
+        return f"I{operator}"
+    return f"{'S' if dtype.signed else 'U'}{operator}"
+
+
+def _value_type(dtype: Any, value: Any) -> Any:
+    """The operand's type; like an assignment it is converted, but never from a float to an integer."""
+    plain = types.unliteral(value)
+    allowed: tuple[type, ...] = (types.Integer, types.Boolean)
+    if isinstance(dtype, types.Float):
+        allowed += (types.Float,)
+    if not isinstance(plain, allowed):
+        raise checks.Misuse(f"value is {plain}, but the array holds {dtype}")
+    return plain
+
+
+def _require_wide_atomics(array: Any) -> None:
+    """Refuse 64-bit atomics on the memory of a device without them; a LocalAccessor does not know its device."""
+    is_global = array.addrspace == AddressSpace.GLOBAL
+    if is_global and array.dtype.bitwidth == 64 and not array.queue.device_has_aspect_atomic64:
+        raise checks.Misuse(f"the array's dtype is {array.dtype}, but the device has no 64-bit atomics")
+
+
+def _choice(what: str, given: Any, choices: dict[Any, Any], default: Any) -> Any:
+    """What an enumeration member stands for; numba passes the member as an integer literal."""
+    if isinstance(given, types.NoneType):
+        return choices[default]
+    value = checks.literal(what, given, int)
+    for member, meaning in choices.items():
+        if member.value == value:
+            return meaning
+    allowed = checks.alternatives([member.name for member in choices])
+    raise checks.Misuse(f"{what} is {value}, but must be {allowed}")

@@ -1,0 +1,83 @@
+"""Code generators of ``sub_group.block_read*`` and ``block_write*`` (SPV_INTEL_subgroups)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.typing import signature
+from numba_dpex.kernel_api.memory_enums import AddressSpace
+
+from xebench.dpex._intrinsics import addresses, checks, spirv
+from xebench.dpex._intrinsics.device_function import Typer
+
+# The instructions move unsigned integers; other types of the same width are reinterpreted.
+_CODES = {8: "h", 16: "t", 32: "j", 64: "m"}
+
+
+def block_read(width: int) -> Typer:
+    """``OpSubgroupBlockReadINTEL`` of *width* elements a lane: a scalar, or a tuple of *width* elements."""
+
+    def typer(array: Any, index: Any) -> Any:
+        checks.array(array, checks.NUMBERS, (AddressSpace.GLOBAL,), contiguous=True)
+        parts, index_type = _index(array, index, 4)
+        returns = array.dtype if width == 1 else types.UniTuple(array.dtype, width)
+
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            unsigned, code = _unsigned(array.dtype)
+            pointer = addresses.element_pointer(context, builder, array, args[0], args[1], parts)
+            source = spirv.pointer(addresses.cast_pointer(builder, pointer, unsigned), code, const=True)
+            # The result's type is no part of a mangled name: DPC++ appends it as _R<type>.
+            suffix, result = (
+                (f"_R{code}", unsigned) if width == 1 else (f"_RDv{width}_{code}", ir.VectorType(unsigned, width))
+            )
+            loaded = spirv.call(builder, f"SubgroupBlockReadINTEL{suffix}", result, [source])
+            element = context.get_value_type(array.dtype)
+            if width == 1:
+                return builder.bitcast(loaded, element)
+            elements = addresses.elements_of(builder, builder.bitcast(loaded, ir.VectorType(element, width)))
+            return cgutils.pack_array(builder, elements)
+
+        return signature(returns, array, index_type), generate
+
+    return typer
+
+
+def block_write(width: int) -> Typer:
+    """``OpSubgroupBlockWriteINTEL`` of *width* elements a lane, given as arguments or as one tuple."""
+
+    def typer(array: Any, index: Any, values: Any) -> Any:
+        checks.array(array, checks.NUMBERS, (AddressSpace.GLOBAL,), contiguous=True, writable=True)
+        parts, index_type = _index(array, index, 16)
+        stored = addresses.StoredValues(array, values, width)
+
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            unsigned, code = _unsigned(array.dtype)
+            pointer = addresses.element_pointer(context, builder, array, args[0], args[1], parts)
+            target = spirv.pointer(addresses.cast_pointer(builder, pointer, unsigned), code)
+            elements = stored.unpack(context, builder, args[2])
+            if width == 1:
+                data = builder.bitcast(elements[0], unsigned), code
+            else:
+                vector = addresses.vector_of(builder, elements)
+                data = spirv.vector(builder.bitcast(vector, ir.VectorType(unsigned, width)), code)
+            spirv.call(builder, "SubgroupBlockWriteINTEL", ir.VoidType(), [target, data])
+            return context.get_dummy_value()
+
+        return signature(types.none, array, index_type, stored.signature), generate
+
+    return typer
+
+
+def _index(array: Any, index: Any, alignment: int) -> tuple[Any, Any]:
+    """The index types; a last index that is a constant must be a multiple of *alignment* bytes."""
+    parts, index_type = addresses.index_signature(array, index)
+    value = addresses.constant_index(index)
+    if value is not None and value * array.dtype.bitwidth // 8 % alignment:
+        raise checks.Misuse(f"index is {value}, but must be a multiple of {alignment} bytes in {array.dtype}")
+    return parts, index_type
+
+
+def _unsigned(dtype: Any) -> tuple[Any, str]:
+    return ir.IntType(dtype.bitwidth), _CODES[dtype.bitwidth]

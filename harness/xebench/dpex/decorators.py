@@ -1,0 +1,144 @@
+"""Kernels with options: what numba-dpex's ``kernel`` decorator cannot say.
+
+``@kernel(...)`` is a drop-in for ``numba_dpex.kernel``; its options hold for ``compile_kernel`` of this package
+and for numba-dpex's own ``call_kernel`` and ``call_kernel_async``. A kernel made by ``numba_dpex.kernel`` works
+too and has no options. On the current stack, which has no numba-dpex, a decorated function is kept as it is
+(:mod:`xebench.dpex.source_kernel`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from xebench.dpex.dpex_errors import NeedsCompiler
+from xebench.dpex.kernel_options import NO_OPTIONS, KernelOptions
+from xebench.dpex.source_kernel import SourceFunction, SourceKernel
+from xebench.runtime.stack import is_current
+
+_ATTRIBUTE = "dpex_options"
+
+
+def kernel(
+    function: Callable[..., None] | None = None,
+    *,
+    sub_group_size: int | None = None,
+    work_group_size: int | tuple[int, ...] | None = None,
+    unroll: int | str | None = None,
+    fast_math: bool = False,
+    relaxed_math: bool = False,
+    restrict: bool = False,
+    large_grf: bool = False,
+    build_options: tuple[str, ...] | str = (),
+    error_model: str = "numpy",
+    **numba_options: Any,
+) -> Any:
+    """``numba_dpex.kernel`` with options (see ``KernelOptions``).
+
+    Args:
+        function: the kernel, when the decorator is used without parentheses.
+        error_model: "numpy" (the default here) divides as the hardware does; "python", numba-dpex's default,
+            adds a branch to every division.
+        numba_options: passed to ``numba_dpex.kernel``.
+
+    Returns:
+        A numba-dpex kernel dispatcher (a ``SourceKernel`` where there is none), or a decorator that makes one.
+
+    Raises:
+        OptionError: an option has a value that means nothing.
+    """
+    if isinstance(work_group_size, int):
+        work_group_size = (work_group_size,)
+    options = KernelOptions(
+        sub_group_size=sub_group_size,
+        work_group_size=None if work_group_size is None else tuple(work_group_size),
+        unroll=unroll,
+        fast_math=fast_math,
+        relaxed_math=relaxed_math,
+        restrict=restrict,
+        large_grf=large_grf,
+        build_options=tuple(build_options.split()) if isinstance(build_options, str) else tuple(build_options),
+    )
+
+    def decorate(python_function: Callable[..., None]) -> Any:
+        if is_current():
+            return SourceKernel(python_function, {"error_model": error_model, **numba_options}, options)
+        import numba_dpex
+
+        dispatcher = numba_dpex.kernel(error_model=error_model, **numba_options)(python_function)
+        setattr(dispatcher._compiler, _ATTRIBUTE, options)
+        return dispatcher
+
+    return decorate if function is None else decorate(function)
+
+
+def device_func(function: Callable[..., Any] | None = None, *, error_model: str = "numpy", **options: Any) -> Any:
+    """``numba_dpex.device_func`` with ``error_model="numpy"``, so that a division in it has no branch either."""
+
+    def decorate(python_function: Callable[..., Any]) -> Any:
+        if is_current():
+            return SourceFunction(python_function, {"error_model": error_model, **options})
+        import numba_dpex
+
+        return numba_dpex.device_func(error_model=error_model, **options)(python_function)
+
+    return decorate if function is None else decorate(function)
+
+
+def load_numba_dpex() -> Any:
+    """The module ``numba_dpex``, for what only it has, such as its own ``call_kernel``.
+
+    Raises:
+        NeedsCompiler: the current stack has none; a variant that asks for it is skipped there.
+    """
+    if is_current():
+        raise NeedsCompiler("numba_dpex.call_kernel and the like")
+    import numba_dpex
+
+    return numba_dpex
+
+
+def options_of(dispatcher: Any) -> KernelOptions:
+    """The options that ``kernel`` recorded for a dispatcher, or none for one of ``numba_dpex.kernel``."""
+    if isinstance(dispatcher, SourceFunction):
+        return dispatcher.options
+    return options_of_compiler(dispatcher._compiler)
+
+
+def options_of_compiler(compiler: Any) -> KernelOptions:
+    """``options_of``, for numba-dpex's compiler object inside a dispatcher."""
+    options: KernelOptions = getattr(compiler, _ATTRIBUTE, NO_OPTIONS)
+    return options
+
+
+_specialized: dict[tuple[Any, ...], Any] = {}
+
+
+def specialize(kernel_factory: Callable[..., Any], **constants: bool | int | float | str) -> Any:
+    """A kernel in which ``constants`` are compile-time constants, like SYCL's specialization constants.
+
+    The factory defines a kernel and returns it; numba freezes the factory's parameters that the kernel uses, so
+    loops over them have literal trip counts and branches on them vanish. The same factory and constants give
+    the same kernel again, which is compiled once.
+
+    Args:
+        kernel_factory: called with ``constants`` as keywords; returns a kernel dispatcher.
+        constants: bool, int, float or str values.
+
+    Example:
+        >>> def make_filter(taps):
+        ...     @kernel
+        ...     def run(item: kapi.Item, x, y):
+        ...         i = item.get_id(0)
+        ...         total = np.float32(0)
+        ...         for j in range(taps):
+        ...             total += x[i + j]
+        ...         y[i] = total
+        ...
+        ...     return run
+        >>> filter_of_17 = specialize(make_filter, taps=17)
+    """
+    key = (kernel_factory, *((name, type(value), value) for name, value in sorted(constants.items())))
+    if key not in _specialized:
+        _specialized[key] = kernel_factory(**constants)
+    return _specialized[key]

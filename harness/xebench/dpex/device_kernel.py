@@ -1,0 +1,88 @@
+"""SPIR-V or OpenCL C to a kernel of a device, by the device's driver."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import dpctl.program
+
+from xebench.dpex.build_log import driver_reason
+from xebench.dpex.compiled_kernel import CompiledKernel
+from xebench.dpex.dpex_errors import KernelBuildError
+from xebench.dpex.packs import shipped_spirv
+
+#: Build options of OpenCL C's text, which mean nothing for the SPIR-V that it became.
+_OF_THE_TEXT = ("-D", "-I", "-cl-std=")
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceKernel:
+    """A kernel built by the driver of one device, in one context.
+
+    Attributes:
+        compiled: what it was built from.
+        kernel: the ``dpctl.program.SyclKernel``.
+        device: the ``dpctl.SyclDevice``.
+        context: the ``dpctl.SyclContext``; queues and arrays of other contexts do not fit.
+        stages: {"build": ns}.
+        build_options: what the driver's compiler was given.
+        ignored_options: names of options that this device has no use for.
+    """
+
+    compiled: CompiledKernel
+    kernel: Any = field(repr=False)
+    device: Any = field(repr=False)
+    context: Any = field(repr=False)
+    stages: dict[str, int]
+    build_options: tuple[str, ...] = ()
+    ignored_options: tuple[str, ...] = ()
+
+    @property
+    def sub_group_size(self) -> int | None:
+        """The sub-group size that the kernel requires, or None when the driver chooses it at launch."""
+        return int(self.kernel.compile_sub_group_size) or None
+
+    @property
+    def max_sub_group_size(self) -> int | None:
+        """The largest sub-group it runs with: on Intel's GPUs the SIMD width that the driver compiled it for."""
+        return int(self.kernel.max_sub_group_size) or None
+
+    @property
+    def max_work_group_size(self) -> int:
+        """The largest work-group that this kernel can run with on its device."""
+        return int(self.kernel.work_group_size)
+
+
+def build(compiled: CompiledKernel, queue: Any) -> DeviceKernel:
+    """Build a kernel with the driver of the queue's device.
+
+    Raises:
+        UnsupportedByDevice: the kernel requires a sub-group size or work-group size that the device lacks.
+        KernelBuildError: the driver refused it.
+        NotShipped: it is in OpenCL C, which the driver does not take, and no pack has its SPIR-V.
+    """
+    device = queue.sycl_device
+    compiled.options.check_device(compiled.name, device)
+    flags, ignored = compiled.options.flags_for(device)
+    code, language = compiled.code, compiled.language
+    if language == "opencl" and device.backend.name != "opencl":
+        assert compiled.foreign
+        code, language = shipped_spirv(compiled.foreign, device.backend.name), "spirv"
+        flags = tuple(flag for flag in flags if not flag.startswith(_OF_THE_TEXT))
+    text = " ".join(flags)
+    started = time.perf_counter_ns()
+    try:
+        if language == "opencl":
+            program = dpctl.program.create_program_from_source(queue, code.decode(), text)
+        else:
+            program = dpctl.program.create_program_from_spirv(queue, code, text)
+    except dpctl.program.SyclProgramCompilationError as error:
+        reason = driver_reason(code, language, device, text)
+        raise KernelBuildError(compiled.name, device.name, reason) from error
+    if not program.has_sycl_kernel(compiled.name):
+        raise KernelBuildError(compiled.name, device.name, "the built program does not contain the kernel")
+    kernel = program.get_sycl_kernel(compiled.name)
+    stages = {"build": time.perf_counter_ns() - started}
+    return DeviceKernel(compiled, kernel, device, queue.sycl_context, stages, flags, ignored)

@@ -1,0 +1,211 @@
+"""What a variant submits past its session is recorded as if it had used it.
+
+A worker process calls :func:`install` before it imports benchmark files. Functions of numba-dpex (where it is), dpnp
+and ``dpctl.tensor`` then have stand-ins, which do what the original does until :func:`recorded_by` names the session
+that takes the calls. A session's queues are :class:`RecordedQueue`. Commands that go yet another way, such as those of
+``dpctl.memory``, are left to the comparison of host times (:mod:`xebench.analysis.unrecorded`).
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Protocol
+
+import dpctl
+import dpnp
+
+from xebench.errors import XebenchError
+from xebench.runtime.stack import is_current
+from xebench.runtime.tensor import tensor
+
+#: Where functions of arrays are found by users of dpnp and of dpctl.
+_LIBRARIES = (dpnp, dpnp.fft, dpnp.linalg, dpnp.random, tensor)
+
+#: How ``array[...] = value`` copies.
+_COPIES = ("_copy_from_usm_ndarray_to_usm_ndarray", "_copy_from_numpy_into")
+
+
+class Recording(Protocol):
+    """Takes direct calls: a :class:`xebench.session.session.Session`."""
+
+    def launch_directly(self, kernel: Any, index_space: Any, arguments: Sequence[Any], depends: Sequence[Any]) -> Any:
+        """Launch a kernel; gives its event."""
+
+    def call_directly(self, function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
+        """Call a function of a library."""
+
+    def note_directly(
+        self,
+        kind: str,
+        name: str,
+        queue: dpctl.SyclQueue,
+        event: dpctl.SyclEvent,
+        copied: tuple[Any, Any, int] | None = None,
+    ) -> None:
+        """Record a command that was submitted to a queue; of a copy where to, where from and how many bytes."""
+
+
+_session: Recording | None = None
+
+
+class _Unrecorded(threading.local):
+    """See `unrecorded`. It is entered for every copy of a sample: a generator would take four times as long."""
+
+    depth = 0
+
+    def __enter__(self) -> None:
+        self.depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        self.depth -= 1
+
+
+#: A block in which direct calls of this thread are nobody's, as within a library.
+unrecorded: Final = _Unrecorded()
+
+
+def _recording() -> Recording | None:
+    return None if unrecorded.depth else _session
+
+
+class recorded_by:  # noqa: N801 a block
+    """Direct calls of all threads are this session's meanwhile; nobody's for None."""
+
+    __slots__ = ("_inner", "_outer")
+
+    def __init__(self, session: Recording | None) -> None:
+        self._inner = session
+
+    def __enter__(self) -> None:
+        global _session
+        self._outer, _session = _session, self._inner
+
+    def __exit__(self, *_: object) -> None:
+        global _session  # noqa: PLW0603
+        _session = self._outer
+
+
+class RecordedQueue(dpctl.SyclQueue):  # type: ignore[misc]
+    """A queue whose commands a session records, also when a variant submits them by dpctl's own methods."""
+
+    def submit(self, *arguments: Any, **options: Any) -> Any:
+        """``SyclQueue.submit``."""
+        return self._noted("kernel", "submit", super().submit(*arguments, **options))
+
+    def submit_async(self, *arguments: Any, **options: Any) -> Any:
+        """``SyclQueue.submit_async``."""
+        return self._noted("kernel", "submit_async", super().submit_async(*arguments, **options))
+
+    def memcpy(self, *arguments: Any, **options: Any) -> None:
+        """``SyclQueue.memcpy``."""
+        self.memcpy_async(*arguments, **options).wait()
+
+    def memcpy_async(self, dest: Any, src: Any, count: int, *arguments: Any, **options: Any) -> Any:
+        """``SyclQueue.memcpy_async``."""
+        event = super().memcpy_async(dest, src, count, *arguments, **options)
+        return self._noted("copy", "memcpy", event, (dest, src, count))
+
+    def submit_barrier(self, *arguments: Any, **options: Any) -> Any:
+        """``SyclQueue.submit_barrier``."""
+        return self._noted("barrier", "barrier", super().submit_barrier(*arguments, **options))
+
+    def _noted(self, kind: str, name: str, event: Any, copied: tuple[Any, Any, int] | None = None) -> Any:
+        if (session := _recording()) is not None:
+            session.note_directly(kind, name, self, event, copied)
+        return event
+
+
+class _StandIn:
+    """A function that a session may take over; like the original in all else, to numba as well."""
+
+    def __init__(self, name: str, original: Any) -> None:
+        self.original = original
+        functools.update_wrapper(self, original, updated=())
+        self.__name__ = name  # some of dpnp's have none
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        if (session := _recording()) is None:
+            return self.original(*arguments, **options)
+        return self._recorded(session, arguments, options)
+
+    def _recorded(self, session: Recording, arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
+        return session.call_directly(self, arguments, options)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.original, name)
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.original == (other.original if isinstance(other, _StandIn) else other))
+
+    def __hash__(self) -> int:
+        return hash(self.original)
+
+
+class _CallKernel(_StandIn):
+    """``call_kernel``: returns when the kernel is over."""
+
+    def _recorded(self, session: Recording, arguments: Sequence[Any], options: Mapping[str, Any]) -> None:
+        kernel, index_space, *kernel_arguments = arguments
+        session.launch_directly(kernel, index_space, kernel_arguments, ()).wait()
+
+
+class _CallKernelAsync(_StandIn):
+    """``call_kernel_async``: gives the events of the release of the arguments and of the kernel."""
+
+    def _recorded(self, session: Recording, arguments: Sequence[Any], options: Mapping[str, Any]) -> tuple[Any, Any]:
+        kernel, index_space, depends, *kernel_arguments = arguments
+        event = session.launch_directly(kernel, index_space, kernel_arguments, depends).sycl_event
+        return event, event
+
+
+class _QueueType(type(dpctl.SyclQueue)):  # type: ignore[misc]
+    """Makes queues, but not for a variant: the session could not know of them."""
+
+    def __call__(cls, *arguments: Any, **options: Any) -> Any:
+        if _recording() is not None:
+            raise XebenchError("makes a SyclQueue of its own, whose commands nobody times: use session.new_queue()")
+        return cls.__base__(*arguments, **options)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, cls.__base__)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, cls.__base__)
+
+
+@functools.cache
+def install() -> None:
+    """Put the stand-ins in place, for the rest of the process."""
+    if not is_current():
+        _install_in_numba_dpex()
+    for library in _LIBRARIES:
+        for name, function in list(vars(library).items()):
+            if _is_function(name, function):
+                setattr(library, name, _StandIn(name, function))
+    for name in _COPIES:
+        setattr(tensor._copy_utils, name, _StandIn("copy", getattr(tensor._copy_utils, name)))
+    dpctl.SyclQueue = _QueueType("SyclQueue", (dpctl.SyclQueue,), {"__module__": "dpctl"})
+
+
+def _install_in_numba_dpex() -> None:
+    import numba_dpex
+    from numba_dpex.core import kernel_launcher
+
+    for module in (numba_dpex, kernel_launcher):
+        module.call_kernel = _CallKernel("call_kernel", module.call_kernel)
+        module.call_kernel_async = _CallKernelAsync("call_kernel_async", module.call_kernel_async)
+
+
+def _is_function(name: str, value: Any) -> bool:
+    return callable(value) and not name.startswith("_") and not isinstance(value, type | _StandIn)
+
+
+def queues_of(*values: Any) -> list[Any]:
+    """The queues of the arrays among some arguments, and of those in lists and tuples among them; each once."""
+    queues: list[Any] = []
+    for value in values:
+        found = queues_of(*value) if isinstance(value, list | tuple) else [getattr(value, "sycl_queue", None)]
+        queues.extend(queue for queue in found if queue is not None and queue not in queues)
+    return queues

@@ -1,0 +1,89 @@
+"""dpctl's C interface (``libDPCTLSyclInterface``) by ctypes: submission and events at their cheapest.
+
+dpctl's Python ``submit`` flattens its arguments anew at every call and takes no local memory; the C functions
+under it take prepared arrays. All of them swallow C++ exceptions and answer a null reference.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+from typing import Any
+
+import dpctl
+
+from xebench.runtime.stack import is_current
+
+# the very file that dpctl's own modules have loaded: the pinned stack's wheel has copies under shorter names
+_NAME = "libDPCTLSyclInterface.so" if is_current() else "libDPCTLSyclInterface.so.0"
+_library = ctypes.CDLL(str(Path(dpctl.__file__).parent / _NAME))
+
+
+def bind(name: str, result: Any, *arguments: Any) -> Any:
+    function = getattr(_library, name)
+    function.restype = result
+    function.argtypes = arguments
+    return function
+
+
+_REF = ctypes.c_void_p
+_SIZE = ctypes.c_size_t
+
+# The two submit functions have no argtypes: launch.py passes ctypes objects that it made once.
+submit_range = _library.DPCTLQueue_SubmitRange
+submit_range.restype = _REF
+submit_nd_range = _library.DPCTLQueue_SubmitNDRange
+submit_nd_range.restype = _REF
+
+event_wait = bind("DPCTLEvent_Wait", None, _REF)
+event_delete = bind("DPCTLEvent_Delete", None, _REF)
+event_copy = bind("DPCTLEvent_Copy", _REF, _REF)
+event_status = bind("DPCTLEvent_GetCommandExecutionStatus", ctypes.c_int, _REF)
+event_submit_ns = bind("DPCTLEvent_GetProfilingInfoSubmit", ctypes.c_uint64, _REF)
+event_start_ns = bind("DPCTLEvent_GetProfilingInfoStart", ctypes.c_uint64, _REF)
+event_end_ns = bind("DPCTLEvent_GetProfilingInfoEnd", ctypes.c_uint64, _REF)
+
+free_with_queue = bind("DPCTLfree_with_queue", None, _REF, _REF)
+
+STATUS_COMPLETE = 3
+"""``DPCTLSyclEventStatusType``: the command has finished."""
+
+ARGUMENT_CODES = {
+    "int8": 0,
+    "bool": 1,
+    "uint8": 1,
+    "int16": 2,
+    "uint16": 3,
+    "int32": 4,
+    "uint32": 5,
+    "int64": 6,
+    "uint64": 7,
+    "float32": 8,
+    "float64": 9,
+}
+"""``DPCTLKernelArgType`` of a value, by dtype name."""
+
+POINTER_CODE = 10
+LOCAL_ACCESSOR_CODE = 11
+
+
+class LocalAccessorLayout(ctypes.Structure):
+    """``MDLocalAccessor``: the extents and the element type of a local memory argument."""
+
+    _fields_ = [
+        ("ndim", _SIZE),
+        ("type_code", ctypes.c_int32),
+        ("dim0", _SIZE),
+        ("dim1", _SIZE),
+        ("dim2", _SIZE),
+    ]
+
+
+_new_capsule = ctypes.pythonapi.PyCapsule_New
+_new_capsule.restype = ctypes.py_object
+_new_capsule.argtypes = (_REF, ctypes.c_char_p, _REF)
+
+
+def sycl_event_of(reference: int) -> Any:
+    """A ``dpctl.SyclEvent`` that owns a copy of ``reference``."""
+    return dpctl.SyclEvent(_new_capsule(event_copy(reference), b"SyclEventRef", None))

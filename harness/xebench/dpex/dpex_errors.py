@@ -1,0 +1,83 @@
+"""Errors of the extension: each names the kernel, the cause and, where there is one, the next step, on one line."""
+
+from __future__ import annotations
+
+from xebench.errors import Unsupported
+
+
+class DpexError(Exception):
+    """The root of the extension's own errors."""
+
+
+class NeedsCompiler(DpexError, Unsupported, RuntimeError):
+    """Something that numba-dpex alone does was asked for where it is not."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what}: numba-dpex is needed, which only the pinned environment has")
+
+
+class NotShipped(DpexError, Unsupported, RuntimeError):
+    """Nothing compiles a kernel here, and it was not shipped either; says what to do."""
+
+    def __init__(self, kernel: str, signature: str, what: str) -> None:
+        super().__init__(f"kernel {kernel} is not shipped for {signature}: {what}")
+
+
+class RepairError(DpexError, RuntimeError):
+    """A repair of numba-dpex does not fit the installed version."""
+
+
+class KernelCompileError(DpexError, RuntimeError):
+    """numba-dpex could not turn the Python function into SPIR-V; the original error is ``__cause__``.
+
+    Attributes:
+        kernel: name of the kernel's Python function.
+        location: ``file:line`` of the offending source line, or of the kernel if that is not known.
+        reason: one line.
+    """
+
+    def __init__(self, kernel: str, location: str, reason: str) -> None:
+        super().__init__(f"kernel {kernel} ({location}) does not compile: {reason}")
+        self.kernel = kernel
+        self.location = location
+        self.reason = reason
+
+
+class KernelBuildError(DpexError, RuntimeError):
+    """The device's own compiler refused the SPIR-V.
+
+    Attributes:
+        kernel: name of the kernel's Python function.
+        device: name of the device.
+        reason: the driver's words, or that it gave none.
+    """
+
+    def __init__(self, kernel: str, device: str, reason: str) -> None:
+        super().__init__(f"kernel {kernel} does not build for {device}: {reason}")
+        self.kernel = kernel
+        self.device = device
+        self.reason = reason
+
+
+class UnsupportedByDevice(DpexError, Unsupported, RuntimeError):
+    """The device lacks what the kernel or the launch asks for (sub-group size, work-group size, local memory)."""
+
+
+class SubmissionError(DpexError, RuntimeError):
+    """The runtime refused a command, or would: a kernel was built for another context than its queue's."""
+
+
+class IndexSpaceError(DpexError, ValueError):
+    """The index space does not fit the kernel: dimensions, divisibility, required work-group size."""
+
+
+class ArgumentError(DpexError, TypeError):
+    """An argument does not fit the kernel: count, kind, dtype, layout or the context that its memory lives in."""
+
+
+class OptionError(DpexError, ValueError):
+    """A kernel option has a value that means nothing."""
+
+
+class ProfilingUnavailable(DpexError, RuntimeError):
+    """The event carries no times: its queue was made without ``enable_profiling``, or the driver gives none."""

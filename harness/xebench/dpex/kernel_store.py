@@ -1,0 +1,192 @@
+"""Kernels of a session: compiled once for the types of their arguments, built once for each context and device."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import dpctl
+
+from xebench.dpex.compiled_kernel import CompiledKernel
+from xebench.dpex.compiler import compile_for
+from xebench.dpex.device_kernel import DeviceKernel, build
+from xebench.dpex.dpex_errors import ArgumentError
+from xebench.dpex.events import DeviceEvent
+from xebench.dpex.kernel_options import KernelOptions
+from xebench.dpex.launch import PreparedLaunch
+from xebench.dpex.signature import ArrayType, Signature, index_space_extents, signature_of
+from xebench.dpex.spirv_cache import SpirvCache
+
+#: Called with the compiled kernel, the index space, the arguments and the queue of a launch.
+LaunchObserver = Callable[[CompiledKernel, Any, Sequence[Any], dpctl.SyclQueue], None]
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """One stage of making a kernel: typing, translate or build; ``cached`` when the SPIR-V came from disk."""
+
+    kernel: str
+    stage: str
+    host_ns: int
+    cached: bool
+
+
+class KernelStore:
+    """Compiles, builds and submits kernels, and remembers how long each stage took.
+
+    A kernel, a queue and the extents of an index space are a *place*. The launch that was submitted last at a place
+    takes the arguments of the next one as they are; only if they do not fit, the types of all are looked at, which
+    costs as much as a launch.
+
+    Several threads may submit at once, each to queues of its own: then no two use the same place. What they compile and
+    build is made by one after the other.
+
+    Attributes:
+        observer: called before each launch is submitted, and before it is built: also for a kernel that the device
+            cannot run. None, the default, costs nothing; with one, every launch looks at its types.
+        build_ns: host time in which drivers have built kernels so far.
+    """
+
+    def __init__(self, observer: LaunchObserver | None = None) -> None:
+        self.observer = observer
+        self.build_ns = 0
+        self._cache = SpirvCache()
+        self._built: dict[tuple[str, KernelOptions, dpctl.SyclContext, Any, Any], DeviceKernel] = {}
+        self._launches: dict[Any, PreparedLaunch] = {}
+        self._latest: dict[Any, PreparedLaunch] = {}
+        self._kernels: dict[int, Any] = {}  # a place has a kernel's id, so the kernel must live as long
+        self._log: list[Compilation] = []
+        self._used: dict[DeviceKernel, dict[str, Any]] = {}
+        self._making = threading.Lock()
+
+    def submit(
+        self,
+        kernel: Any,
+        queue: dpctl.SyclQueue,
+        index_space: Any,
+        arguments: Sequence[Any],
+        depends: Sequence[Any] = (),
+    ) -> DeviceEvent:
+        """Submit a kernel, compiling and building it first where that has not been done.
+
+        Raises:
+            UnsupportedByDevice: the device's limits do not allow this launch.
+        """
+        place = (id(kernel), id(queue), index_space_extents(index_space))
+        launch = self._latest.get(place) if self.observer is None else None
+        if launch is None or not _takes(launch, arguments):
+            launch = self._prepare(place, kernel, queue, index_space, arguments)
+        if launch.device_kernel not in self._used:
+            self._used[launch.device_kernel] = _sizes(launch)
+        return launch.submit(depends)
+
+    def _prepare(
+        self, place: Any, kernel: Any, queue: dpctl.SyclQueue, index_space: Any, arguments: Sequence[Any]
+    ) -> PreparedLaunch:
+        """The launch for the types of these arguments, with their values."""
+        signature = signature_of(kernel, index_space, arguments)
+        launch = self._launches.get((place, signature))
+        compiled = launch.device_kernel.compiled if launch else self._compile(kernel, signature)
+        if self.observer:
+            self.observer(compiled, index_space, arguments, queue)
+        if launch is None:
+            launch = PreparedLaunch(self._build(compiled, queue), queue, index_space, arguments)
+            self._launches[place, signature] = launch
+            self._kernels[id(kernel)] = kernel
+        else:
+            launch.rebind(arguments)
+        if _takes_its_own_types_only(launch):
+            self._latest[place] = launch
+        return launch
+
+    def _compile(self, kernel: Any, signature: Signature) -> CompiledKernel:
+        with self._making:
+            return compile_for(kernel, signature, self._cache)
+
+    def _build(self, compiled: CompiledKernel, queue: dpctl.SyclQueue) -> DeviceKernel:
+        with self._making:
+            return self._built_for(compiled, queue)
+
+    def _built_for(self, compiled: CompiledKernel, queue: dpctl.SyclQueue) -> DeviceKernel:
+        self._note(compiled, compiled.stages, cached=compiled.cached)
+        # the same module may ask for other options of the driver's compiler
+        # one text holds several kernels, for any index space
+        which = (compiled.name, compiled.signature) if compiled.foreign else None
+        # a context may have several devices, each with code of its own
+        key = (compiled.sha256, compiled.options, queue.sycl_context, queue.sycl_device, which)
+        if key not in self._built:
+            self._built[key] = build(compiled, queue)
+            self.build_ns += sum(self._built[key].stages.values())
+            self._note(compiled, self._built[key].stages, cached=False)
+        return self._built[key]
+
+    def _note(self, compiled: CompiledKernel, stages: dict[str, int], *, cached: bool) -> None:
+        self._log += [Compilation(compiled.name, stage, ns, cached) for stage, ns in stages.items()]
+
+    def take_compilations(self) -> list[Compilation]:
+        """What was compiled or built since the last call."""
+        taken, self._log = self._log, []
+        return taken
+
+    def take_used(self) -> list[dict[str, Any]]:
+        """The kernels launched since the last call, and how each was launched first: part of a case's row."""
+        taken, self._used = self._used, {}
+        return [
+            {
+                "name": built.compiled.name,
+                "spirv_sha256": built.compiled.sha256,
+                "language": built.compiled.language,
+                "build_options": " ".join(built.build_options),
+                "ignored_options": list(built.ignored_options),
+                "sub_group_size": built.sub_group_size,
+                "max_sub_group_size": built.max_sub_group_size,
+                **sizes,
+            }
+            for built, sizes in taken.items()
+        ]
+
+    def forget(self, queues: Sequence[dpctl.SyclQueue]) -> None:
+        """Drop launches and builds that belong to ``queues`` and to contexts of theirs that no other queue uses."""
+        dropped = {id(queue) for queue in queues}
+        self._launches = {key: launch for key, launch in self._launches.items() if id(launch.queue) not in dropped}
+        self._latest = {place: launch for place, launch in self._latest.items() if id(launch.queue) not in dropped}
+        contexts = {launch.queue.sycl_context for launch in self._launches.values()}
+        self._built = {key: built for key, built in self._built.items() if key[2] in contexts}
+
+    def forget_builds(self) -> None:
+        """Drop what drivers built, and what was prepared with it."""
+        for kept in (self._launches, self._latest, self._built):
+            kept.clear()
+
+    def clear(self) -> None:
+        """Drop everything that was built."""
+        for kept in (self._launches, self._latest, self._kernels, self._built, self._used, self._log):
+            kept.clear()
+
+
+def _sizes(launch: PreparedLaunch) -> dict[str, Any]:
+    return {
+        "global_size": list(launch.global_size),
+        "local_size": None if launch.local_size is None else list(launch.local_size),
+        "local_bytes": launch.local_bytes,
+    }
+
+
+def _takes(launch: PreparedLaunch, arguments: Sequence[Any]) -> bool:
+    """Whether a launch took other arguments; False when they are not of its types."""
+    try:
+        launch.rebind(arguments)
+    except ArgumentError:
+        return False
+    return True
+
+
+def _takes_its_own_types_only(launch: PreparedLaunch) -> bool:
+    """Whether arguments that the launch accepts would be compiled to its very kernel.
+
+    Code for strided arrays takes contiguous ones as well, but they would get code of their own.
+    """
+    types = launch.device_kernel.compiled.signature.arguments
+    return all(argument.layout == "C" for argument in types if isinstance(argument, ArrayType))

@@ -1,0 +1,51 @@
+"""Where shipped kernels are looked up: the project's own pack, and one beside a user's pattern file."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+from xebench.dpex.dpex_errors import NotShipped
+from xebench.dpex.foreign_kernel import ForeignKernel, foreign_digest
+from xebench.kernel_pack import OWN_PACK, Pack, PackedKernel, pack_beside
+
+
+def find_packed(key: str, file: Path) -> tuple[PackedKernel, bytes] | None:
+    """A kernel and its module.
+
+    Args:
+        key: of the kernel.
+        file: the Python file that it is in.
+    """
+    for path in (OWN_PACK, pack_beside(file)):
+        if key in (kernels := _kernels(path)):
+            pack, packed = kernels[key]
+            return packed, pack.spirv(packed)
+    return None
+
+
+def shipped_spirv(kernel: ForeignKernel, backend: str) -> bytes:
+    """The SPIR-V of a kernel in OpenCL C.
+
+    Args:
+        kernel: whose text is not taken.
+        backend: that does not take it.
+
+    Raises:
+        NotShipped: no pack has it.
+    """
+    found = find_packed(foreign_digest(kernel), kernel.file)
+    if found is None:
+        make = f"run 'python -m xebench.packing {kernel.file}' where ocloc is installed"
+        raise NotShipped(kernel.name, f"{backend}, which takes no OpenCL C", make)
+    return found[1]
+
+
+@functools.cache
+def _kernels(path: Path) -> dict[str, tuple[Pack, PackedKernel]]:
+    """The kernels of a pack by their keys; none where there is no file."""
+    try:
+        pack = Pack.open(path)
+    except FileNotFoundError:
+        return {}
+    return {kernel.key: (pack, kernel) for kernel in pack.index.kernels}

@@ -1,0 +1,139 @@
+"""From a finished numba-dpex module to SPIR-V: options, clean-up, llvm-spirv.
+
+``install()`` replaces numba-dpex's step, so that kernels reach the device the same way through
+``compile_kernel`` of this package and through ``call_kernel`` of numba-dpex.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+from llvmlite import binding
+from numba.core.compiler import Flags
+from numba_dpex.core import config
+from numba_dpex.kernel_api_impl.spirv import spirv_generator
+from numba_dpex.kernel_api_impl.spirv.dispatcher import _SPIRVKernelCompiler
+from numba_dpex.kernel_api_impl.spirv.target import LLVM_SPIRV_ARGS
+
+from xebench.dpex import llvm_text
+from xebench.dpex.decorators import options_of_compiler
+from xebench.dpex.kernel_options import KernelOptions
+
+# Extensions that the translator may use; it declares one in the module only when an instruction needs it.
+SPIRV_EXTENSIONS = (
+    "SPV_EXT_shader_atomic_float_add",
+    "SPV_EXT_shader_atomic_float_min_max",
+    "SPV_INTEL_arbitrary_precision_integers",
+    "SPV_INTEL_variable_length_array",
+    "SPV_INTEL_subgroups",
+)
+
+
+class KernelModule(NamedTuple):
+    """A translated kernel; the first two fields are numba-dpex's own ``SPIRVKernelModule``."""
+
+    kernel_name: str
+    kernel_bitcode: bytes
+    llvm_ir: str
+    translate_ns: int
+    options: KernelOptions
+
+
+def entry_point_name(python_name: str) -> str:
+    """The kernel's name in SPIR-V: its Python name, letters, digits and underscores only.
+
+    numba's mangled name counts compilations; without it the SPIR-V of a kernel is the same bytes every time.
+    """
+    return re.sub(r"\W", "_", python_name)
+
+
+def _apply_options(text: str, kernel: str, options: KernelOptions) -> str:
+    if options.restrict:
+        text = llvm_text.add_noalias(text, kernel)
+    if options.fast_math:
+        text = llvm_text.add_fast_flags(text)
+    if options.unroll is not None:
+        text = llvm_text.add_loop_metadata(text, options.unroll)
+    metadata: dict[str, tuple[int, ...]] = {}
+    if options.sub_group_size is not None:
+        metadata["intel_reqd_sub_group_size"] = (options.sub_group_size,)
+    if options.work_group_size is not None:
+        metadata["reqd_work_group_size"] = (*options.work_group_size, 1, 1)[:3]
+    return llvm_text.add_kernel_metadata(text, kernel, metadata) if metadata else text
+
+
+def _optimise(text: str, unroll: bool) -> str:
+    """Let LLVM use what the options told it, with numba-dpex's own settings but for loop unrolling."""
+    module = binding.parse_assembly(text)
+    builder = binding.create_pass_manager_builder()
+    builder.opt_level = config.DPEX_OPT
+    builder.disable_unroll_loops = not unroll
+    builder.loop_vectorize = False
+    builder.slp_vectorize = False
+    passes = binding.create_module_pass_manager()
+    builder.populate(passes)
+    passes.run(module)
+    return str(module)
+
+
+def _without_names(module: Any) -> Any:
+    """Drop names of locals and labels, which hold numba's counters, from ``module``."""
+    passes = binding.create_module_pass_manager()
+    passes.add_strip_symbols_pass()
+    passes.run(module)
+    return module
+
+
+def finish_ir(text: str, mangled_name: str, kernel: str, options: KernelOptions, keep_debug: bool) -> Any:
+    """The module that goes to llvm-spirv.
+
+    Args:
+        text: numba-dpex's final LLVM IR.
+        mangled_name: the kernel's function in it.
+        kernel: the name that it gets.
+        options: the kernel's options.
+        keep_debug: keep symbol names and debug information.
+    """
+    text = llvm_text.rename_function(llvm_text.drop_environments(text), mangled_name, kernel)
+    text = _apply_options(text, kernel, options)
+    if options.rewrites_code:
+        text = _optimise(text, unroll=options.unroll not in (None, "disable"))
+    module = binding.parse_assembly(llvm_text.load_whole_builtins(text))
+    module.verify()
+    return module if keep_debug else _without_names(module)
+
+
+def to_spirv(module: Any) -> bytes:
+    """Run llvm-spirv on an llvmlite module."""
+    context = SimpleNamespace(extra_compile_options={LLVM_SPIRV_ARGS: [f"--spirv-ext=+{e}" for e in SPIRV_EXTENSIONS]})
+    spirv: bytes = spirv_generator.llvm_to_spirv(context, str(module), module.as_bitcode())
+    return spirv
+
+
+def _compile_to_spirv(self: Any, kernel_library: Any, kernel_fndesc: Any, kernel_targetctx: Any) -> KernelModule:
+    function = kernel_library.get_function(kernel_fndesc.llvm_func_name)
+    wrapper = kernel_targetctx.prepare_spir_kernel(function, kernel_fndesc.argtypes)
+    mangled_name = wrapper.name
+    flags = Flags()
+    self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
+    kernel_library.inline_threshold = flags.inline_threshold
+    kernel_library.finalize()
+    if config.DUMP_KERNEL_LLVM:
+        self._dump_kernel(kernel_fndesc, kernel_library)
+
+    started = time.perf_counter_ns()
+    options = options_of_compiler(self)
+    name = entry_point_name(self.py_func.__name__)
+    debug = bool(self.targetoptions.get("debug", False))
+    module = finish_ir(str(kernel_library.final_module), mangled_name, name, options, keep_debug=debug)
+    spirv = to_spirv(module)
+    kernel_targetctx.extra_compile_options.pop(LLVM_SPIRV_ARGS, None)
+    return KernelModule(name, spirv, str(module), time.perf_counter_ns() - started, options)
+
+
+def install() -> None:
+    """Replace numba-dpex's translation of a kernel."""
+    _SPIRVKernelCompiler._compile_to_spirv = _compile_to_spirv

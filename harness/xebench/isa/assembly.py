@@ -1,0 +1,201 @@
+"""Reading Intel GPU assembly as IGC writes it into ``*.asm``: instructions by class, and the messages.
+
+Both generations of the compiler are read, the old one (IGC 1, Debian 12) and the current one (IGC 2).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+from xebench.gpu_model.gpus import gpu_of_platform
+from xebench.isa.sends import Message, is_message, read_message
+
+#: Every class of instructions, and what it holds.
+CLASSES: Final = {
+    "float": "floating-point arithmetic",
+    "int": "integer arithmetic and logic of up to 32 bits",
+    "int64": "native 64-bit integer arithmetic",
+    "int64_emulation": "carries and high halves with which 64-bit integers go through 32-bit hardware",
+    "move": "moves between registers",
+    "math": "the extended math unit (inverse, square root, logarithm, ...)",
+    "dpas": "matrix engine (XMX)",
+    "send": "messages",
+    "sync": "waits for the scoreboard and for barriers",
+    "control": "branches",
+    "other": "no-operations",
+}
+
+_INSTRUCTION = re.compile(r"^(?:\([^)]*\)\s*)?(?P<opcode>[a-z]\S*)(?:\s+\((?P<lanes>\d+)\|M\d+\))?(?P<operands>.*)$")
+_LABEL = re.compile(r"^(?://\s*)?(?P<name>[A-Za-z_]\w*):\s*$")
+KERNEL_LINE = re.compile(r'^//\.kernel "?([^"\n]+)"?$', re.MULTILINE)
+_HEADER = {
+    "kernel": KERNEL_LINE,
+    "platform": re.compile(r"^//\.platform (\w+)$", re.MULTILINE),
+    "grf": re.compile(r"^//\.thread_config numGRF=(\d+)", re.MULTILINE),
+    "spill": re.compile(r"^//\.spill size (\d+)$", re.MULTILINE),
+    "private": re.compile(r"^//\.private memory size (\d+)$", re.MULTILINE),
+}
+_DESTINATION = re.compile(
+    r"^(?:\([\w~&. ]+\)\s*\w*\.?\w*\s+)?(?P<name>[\w.]+(?:\[[^\]]*\])?)(?:<[\d;,]+>)?:(?P<type>[a-z]\w*)"
+)
+# of a carry: those are always in the first accumulator, and sums that the compiler keeps in one are in others
+_ACCUMULATOR_READ = re.compile(r"\s-?acc0\.\d+(?:<[^>]*>)?:ud\b")
+_CONTROL = frozenset(
+    "if else endif while break cont goto join jmpi brd brc call calla ret halt".split()  # noqa: SIM905
+)
+_MOVES = frozenset({"mov", "movi", "smov"})
+_FLOAT_TYPES = frozenset({"f", "df", "hf", "bf", "tf32"})
+_INT64_TYPES = frozenset({"q", "uq"})
+# Carries exist to make wide additions of narrow ones.
+_CARRIES = frozenset({"addc", "subb"})
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One instruction.
+
+    Attributes:
+        opcode: with its suffix: ``mad``, ``math.log``, ``load.ugm.d32.a64``.
+        kind: one of ``CLASSES``.
+        lanes: execution size; 0 where there is none.
+        type: type of the destination (``f``, ``df``, ``d``, ``uq``), or "".
+        line: line number in the file, from 1.
+        message: what a send asks for; None for other instructions.
+    """
+
+    opcode: str
+    kind: str
+    lanes: int
+    type: str
+    line: int
+    message: Message | None = None
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """The assembly of one kernel.
+
+    Attributes:
+        kernel: its name.
+        platform: the compiler's name of the GPU.
+        grf_count: registers of a hardware thread.
+        spill_bytes: memory of a thread for spilled registers.
+        private_bytes: private memory of a thread.
+        instructions: up to the end of the thread; padding after it is left out.
+        text: the file.
+    """
+
+    kernel: str
+    platform: str
+    grf_count: int
+    spill_bytes: int
+    private_bytes: int
+    instructions: tuple[Instruction, ...]
+    text: str = field(repr=False, default="")
+
+    @cached_property
+    def by_class(self) -> dict[str, int]:
+        """How many instructions of each class; every class is there."""
+        counts = Counter(instruction.kind for instruction in self.instructions)
+        return {name: counts[name] for name in CLASSES}
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages, in the order of the text."""
+        return [instruction.message for instruction in self.instructions if instruction.message]
+
+    def count(self, kind: str, space: str | None = None, *, purpose: str | None = None) -> int:
+        """How many messages there are of a kind, in a space if one is given, of a purpose if one is given."""
+        return sum(
+            message.kind == kind and space in (None, message.space) and purpose in (None, message.purpose)
+            for message in self.messages
+        )
+
+    def opcodes(self, *names: str) -> int:
+        """How many instructions have one of these opcodes."""
+        return sum(instruction.opcode in names for instruction in self.instructions)
+
+
+def read_assembly(text: str) -> Assembly:
+    """Read one ``*.asm`` file.
+
+    Raises:
+        ValueError: it does not begin as IGC's files do.
+    """
+    header = {key: match[1] for key, pattern in _HEADER.items() if (match := pattern.search(text))}
+    if "kernel" not in header:
+        raise ValueError("no assembly of IGC: the line //.kernel is missing")
+    platform = header.get("platform", "")
+    return Assembly(
+        kernel=header["kernel"],
+        platform=platform,
+        grf_count=int(header.get("grf", 0)),
+        spill_bytes=int(header.get("spill", 0)),
+        private_bytes=int(header.get("private", 0)),
+        instructions=_instructions(text.splitlines(), platform),
+        text=text,
+    )
+
+
+def _instructions(lines: Sequence[str], platform: str) -> tuple[Instruction, ...]:
+    gpu = gpu_of_platform(platform)
+    has_macl = gpu is not None and gpu.has_macl
+    instructions: list[Instruction] = []
+    end, in_prolog = 0, False
+    for number, line in enumerate(lines, 1):
+        label = _LABEL.match(line)
+        if label:
+            in_prolog = label["name"].endswith("_prolog")
+            continue
+        code, _, comment = line.partition("//")
+        if not code.strip():
+            continue
+        match = _INSTRUCTION.match(code.strip())
+        if match is None:
+            raise ValueError(f"line {number} of the assembly is no instruction: {code.strip()[:60]!r}")
+        instructions.append(_instruction(match, comment, has_macl, number, in_prolog))
+        if "EOT" in match["operands"]:
+            end = len(instructions)
+    return tuple(instructions[: end or len(instructions)])
+
+
+def _instruction(match: re.Match[str], comment: str, has_macl: bool, line: int, in_prolog: bool) -> Instruction:
+    # bfn carries its logic in its name: bfn.(s0&s1|s2)
+    opcode, operands = match["opcode"].partition(".(")[0], match["operands"].strip()
+    lanes = int(match["lanes"] or 0)
+    destination = _DESTINATION.match(operands)
+    kind_of_type = destination["type"] if destination else ""
+    message = None
+    if is_message(opcode):
+        message = read_message(opcode, lanes, operands, comment, in_prolog=in_prolog)
+    kind = "send" if message else _kind(opcode, operands, kind_of_type, has_macl)
+    return Instruction(opcode, kind, lanes, kind_of_type, line, message)
+
+
+def _kind(opcode: str, operands: str, type_: str, has_macl: bool) -> str:
+    stem = opcode.partition(".")[0]
+    for names, kind in ((_CONTROL, "control"), ({"sync", "wait"}, "sync"), ({"math"}, "math"), ({"dpas"}, "dpas")):
+        if stem in names:
+            return kind
+    if stem in {"nop", "illegal"}:
+        return "other"
+    if _emulates_int64(stem, operands, has_macl):
+        return "int64_emulation"
+    if stem in _MOVES:
+        return "move"
+    if type_ in _FLOAT_TYPES:
+        return "float"
+    return "int64" if type_ in _INT64_TYPES else "int"
+
+
+def _emulates_int64(stem: str, operands: str, has_macl: bool) -> bool:
+    """Whether the instruction is there because 64 bits go through 32-bit hardware: carries and high halves."""
+    if stem == "mach":
+        # where macl is an instruction of its own, mach is the high half; elsewhere only if it writes the accumulator
+        return has_macl or "AccWrEn" in operands
+    return stem in _CARRIES or (stem in {"add", "add3", "mov"} and bool(_ACCUMULATOR_READ.search(operands)))

@@ -1,0 +1,167 @@
+"""Answers to what is claimed of generated code: has the variant fewer registers, spills, messages or instructions?
+
+One answer a claim, a GPU with its options, and a point on the axes at which other kernels are launched. Numbers are of
+the program text, as in the table ``isa``.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from xebench.analysis.claim import Claim, to_json
+from xebench.isa.collect import Collected
+from xebench.isa.compilation import Target
+from xebench.isa.table import KernelOnGpu
+from xebench.patterns.plan import Family
+from xebench.vocabulary import Answer, DeviceClass
+
+_MESSAGES: Final = tuple(
+    f"{kind}s_{space}"
+    for kind in ("load", "store", "atomic")
+    for space in ("global", "slm", "scratch")
+    if (kind, space) != ("atomic", "scratch")
+)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How the word of a claim is measured.
+
+    Attributes:
+        columns: of the table ``isa``, added up for a kernel.
+        together: of the numbers of a variant's kernels. What a hardware thread holds is free again when its kernel is
+            over, so there the largest counts; messages and instructions add up.
+        unit: of the number, for a sentence.
+    """
+
+    columns: tuple[str, ...]
+    together: Callable[[Iterable[int]], int]
+    unit: str
+
+
+#: Every word of `xebench.vocabulary.CODE_CLAIMS`.
+MEASURES: Final[Mapping[str, Measure]] = {
+    "registers": Measure(("registers_used",), max, "registers"),
+    "spills": Measure(("spill_bytes", "private_bytes"), max, "bytes outside registers"),
+    "messages": Measure(_MESSAGES, sum, "messages to memory"),
+    "instructions": Measure(("instructions",), sum, "instructions"),
+}
+
+
+@dataclass(frozen=True)
+class CodeAnswer:
+    """The answer to a claim on generated code.
+
+    Attributes:
+        pattern, variant: of whose code it is said.
+        claim: what is said.
+        axes: the point on the axes, as JSON.
+        target: what both sides were compiled for, without options of a kernel's own.
+        number, against_number: what was compared; None where a side has no code.
+        answer: holds, inverts, no effect or undecided.
+        reason: one line.
+    """
+
+    pattern: str
+    variant: str
+    claim: Claim
+    axes: str
+    target: Target
+    number: int | None
+    against_number: int | None
+    answer: Answer
+    reason: str
+
+
+def code_answers(families: Iterable[Family], collected: Collected, kernels: Sequence[KernelOnGpu]) -> list[CodeAnswer]:
+    """The answers, in the order of the patterns.
+
+    Args:
+        families: whose kernels were collected.
+        collected: which kernels each variant launches at each point of its axes.
+        kernels: these, compiled.
+    """
+    code = _Code(collected, kernels)
+    answers: dict[tuple[Any, ...], CodeAnswer] = {}
+    for family in families:
+        for variant in family.pattern.variants:
+            claims = [claim for claim in family.claims(variant, DeviceClass.GPU) if claim.of_code]
+            for claim, target in itertools.product(claims, code.targets):
+                own = code.side(family, variant.name, target)
+                other = code.side(family, claim.against, target)
+                # the same kernels at another point of the axes would only say it again
+                key = (family.pattern.name, variant.name, to_json([claim]), target, own, other)
+                if key not in answers:
+                    answers[key] = _answer(family, variant.name, claim, target, own, other)
+    return [*answers.values()]
+
+
+@dataclass(frozen=True)
+class _Side:
+    """A variant's kernels at one point of the axes and their figures, or why there are none."""
+
+    name: str
+    identities: tuple[Any, ...] = ()
+    figures: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
+    fault: str = ""
+
+    def number(self, measure: Measure) -> int | None:
+        if self.fault:
+            return None
+        return measure.together(sum(figures[name] or 0 for name in measure.columns) for figures in self.figures)
+
+
+class _Code:
+    """What was compiled, by who launches it where."""
+
+    def __init__(self, collected: Collected, kernels: Sequence[KernelOnGpu]) -> None:
+        self.targets = tuple(dict.fromkeys(_plain(kernel.target) for kernel in kernels))
+        self._compiled = {
+            (kernel.launch.pattern, kernel.launch.variant, kernel.launch.identity, _plain(kernel.target)): kernel
+            for kernel in kernels
+        }
+        self._launched: dict[tuple[str, str, str], list[Any]] = {}
+        for launch in collected.launches:
+            self._launched.setdefault((launch.pattern, launch.variant, launch.axes), []).append(launch.identity)
+        self._missing = {(missing.pattern, missing.variant): missing.reason for missing in collected.missing}
+
+    def side(self, family: Family, variant: str, target: Target) -> _Side:
+        pattern = family.pattern.name
+        launched = self._launched.get((pattern, variant, family.axes_json()), ())
+        if not launched:
+            return _Side(variant, fault=self._missing.get((pattern, variant), "it launches no kernel"))
+        kernels = [self._compiled[pattern, variant, identity, target] for identity in launched]
+        fault = next((f"{kernel.status}: {kernel.reason}" for kernel in kernels if kernel.status != "ok"), "")
+        return _Side(variant, tuple(launched), tuple(kernel.figures for kernel in kernels), fault)
+
+
+def _plain(target: Target) -> Target:
+    """A target without the options that a kernel asks for itself."""
+    return replace(target, build_options=())
+
+
+def _answer(family: Family, variant: str, claim: Claim, target: Target, own: _Side, other: _Side) -> CodeAnswer:
+    measure = MEASURES[claim.word]
+    number, against = own.number(measure), other.number(measure)
+    if number is None or against is None:
+        faulty = own if number is None else other
+        answer, reason = Answer.UNDECIDED, f"no code of {faulty.name}: {faulty.fault}"
+    else:
+        answer, reason = judge(number, against, claim.at_least), f"{number} against {against} {measure.unit}"
+    return CodeAnswer(family.pattern.name, variant, claim, family.axes_json(), target, number, against, answer, reason)
+
+
+def judge(number: int, against: int, at_least: float = 1.0) -> Answer:
+    """The answer of two numbers, of which the first is claimed to be smaller.
+
+    Args:
+        number: of the variant that the claim is made of.
+        against: of the other one.
+        at_least: how many times as large ``against`` is claimed to be.
+    """
+    if number > against:
+        return Answer.INVERTS
+    return Answer.HOLDS if number < against and against >= at_least * number else Answer.NO_EFFECT

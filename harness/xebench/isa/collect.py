@@ -1,0 +1,198 @@
+"""Find the kernels that patterns launch: their SPIR-V, byte for byte what a run measures.
+
+Every variant runs once at a small preset, in a worker whose session tells what is launched. A crash or a hang costs
+the variant at work; a new worker goes on with the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from xebench.children.process import in_threads
+from xebench.errors import XebenchError
+from xebench.patterns.plan import Family
+from xebench.runner.device_worker import DeviceWorker, Lost, start_worker
+from xebench.runner.messages import Done, Failed, Message, Ready
+from xebench.vocabulary import DeviceClass
+
+TIMEOUT_S = 120
+
+
+@dataclass(frozen=True)
+class KernelLaunch:
+    """A kernel of a variant, as it was first launched.
+
+    Attributes:
+        pattern, chapter, variant, role: whose kernel it is.
+        axes: the point on the pattern's axes, as JSON.
+        kernel: name in the code.
+        spirv_sha256: of the code.
+        spirv: the code: a module, or OpenCL C where ``language`` is ``opencl``.
+        build_options: what the kernel asks of the driver's compiler on an Intel GPU.
+        global_size: extents of the index space, dimension 0 (the fastest) first.
+        local_size: extents of a work-group; None where the driver chooses.
+        local_bytes: shared local memory of a work-group in ``LocalAccessor`` arguments.
+        language: of the code, ``spirv`` or ``opencl``.
+        sized_here: the variant asked for the number of compute units of the device here.
+        requires: capabilities that the pattern or the variant asks of a device.
+    """
+
+    pattern: str
+    chapter: str
+    variant: str
+    role: str
+    axes: str
+    kernel: str
+    spirv_sha256: str
+    spirv: bytes
+    build_options: tuple[str, ...] = ()
+    global_size: tuple[int, ...] = ()
+    local_size: tuple[int, ...] | None = None
+    local_bytes: int = 0
+    language: str = "spirv"
+    sized_here: bool = False
+    requires: tuple[str, ...] = ()
+
+    @property
+    def identity(self) -> tuple[str, str, tuple[str, ...]]:
+        """What is compiled: the same code with other options, such as the large register file, is another kernel."""
+        return self.kernel, self.spirv_sha256, self.build_options
+
+
+@dataclass(frozen=True)
+class VariantWithoutKernel:
+    """A variant without a kernel to look at, and why."""
+
+    pattern: str
+    variant: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class LeastWork:
+    """The least work of a family, as its problem states it.
+
+    Attributes:
+        pattern: its name.
+        axes: the point on the pattern's axes, as JSON.
+        bytes_moved, operations, operation_kind: see :class:`xebench.patterns.problem.Problem`.
+    """
+
+    pattern: str
+    axes: str
+    bytes_moved: int | None
+    operations: int | None
+    operation_kind: str
+
+
+@dataclass
+class Collected:
+    """All kernels that variants launch, the variants that have none, and the least work of each family."""
+
+    launches: list[KernelLaunch] = field(default_factory=list)
+    missing: list[VariantWithoutKernel] = field(default_factory=list)
+    work: list[LeastWork] = field(default_factory=list)
+
+    def merge(self, other: Collected) -> None:
+        """Take over what another has; the least work of a family may be told again."""
+        self.launches += other.launches
+        self.missing += other.missing
+        self.work += [work for work in other.work if work not in self.work]
+
+
+class CollectFamily(Message, frozen=True, kw_only=True):
+    """Asks a worker to run variants of one pattern once, at one size and one point of its axes."""
+
+    source: str
+    pattern: str
+    chapter: str
+    sizes: Mapping[str, Any]
+    axes: Mapping[str, Any]
+    axes_json: str
+    variants: Sequence[str]
+
+
+class Note(Message, frozen=True):
+    """A worker's answer, each time that there is something to tell."""
+
+    collected: Collected
+
+
+Answer = Ready | Done | Failed | Note
+
+# msgspec dies where two threads are the first to use a type: put it together here
+msgspec.json.Decoder(Answer)
+
+
+def collect(families: Sequence[Family], *, timeout_s: float = TIMEOUT_S, processes: int = 2) -> Collected:
+    """Run every variant of the families once and note its kernels.
+
+    Args:
+        families: a plan at a small preset; what follows the device has a GPU's values where it has none yet.
+        timeout_s: seconds of silence after which a worker counts as hung.
+        processes: workers at a time.
+    """
+    families = [family.on(DeviceClass.GPU) for family in families]
+    shares = [families[start::processes] for start in range(processes)]
+    collected = Collected()
+    for part in in_threads(lambda share: _collect_share(share, timeout_s), shares, processes):
+        collected.merge(part)
+    order = {family.pattern.name: number for number, family in enumerate(families)}
+    point = {(family.pattern.name, family.axes_json()): number for number, family in enumerate(families)}
+    collected.launches.sort(key=lambda launch: point[launch.pattern, launch.axes])
+    collected.missing.sort(key=lambda missing: order[missing.pattern])
+    collected.work.sort(key=lambda work: point[work.pattern, work.axes])
+    return collected
+
+
+def _collect_share(families: Sequence[Family], timeout_s: float) -> Collected:
+    collected = Collected()
+    worker: DeviceWorker[Answer] = DeviceWorker(
+        lambda environment: start_worker("auto", "xebench.isa.collect_worker", Answer, environment=environment)
+    )
+    try:
+        for number, family in enumerate(families):
+            try:
+                _collect_family(family, worker, timeout_s, collected)
+            except XebenchError as error:  # a worker that does not start would not for the next one either
+                for left in families[number:]:
+                    collected.missing += _missing(left, _variants(left), str(error))
+                break
+    finally:
+        worker.close()
+    return collected
+
+
+def _collect_family(family: Family, worker: DeviceWorker[Answer], timeout_s: float, collected: Collected) -> None:
+    waiting = _variants(family)
+    while waiting:
+        request = CollectFamily(
+            source=family.pattern.source,
+            pattern=family.pattern.name,
+            chapter=family.pattern.chapter,
+            sizes=family.sizes,
+            axes=family.axes,
+            axes_json=family.axes_json(),
+            variants=waiting,
+        )
+        try:
+            for answer in worker.answers(request, waiting, silence_s=lambda: timeout_s):
+                if isinstance(answer, Note):
+                    collected.merge(answer.collected)
+            return
+        except Lost as lost:
+            gone = waiting if lost.variant is None else [lost.variant]
+            collected.missing += _missing(family, gone, lost.how)
+            waiting = waiting[waiting.index(gone[-1]) + 1 :]
+
+
+def _variants(family: Family) -> list[str]:
+    return [variant.name for variant in family.pattern.variants]
+
+
+def _missing(family: Family, variants: Sequence[str], reason: str) -> list[VariantWithoutKernel]:
+    return [VariantWithoutKernel(family.pattern.name, variant, reason) for variant in variants]

@@ -1,0 +1,132 @@
+"""What a worker of ``collect`` does: it runs each variant once, and tells which kernels it launches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import dpctl
+import numpy as np
+
+from xebench import runtime
+from xebench.children.parent import Parent
+from xebench.dpex import direct_calls, kernel_api
+from xebench.dpex.compiled_kernel import CompiledKernel
+from xebench.dpex.kernel_store import KernelStore
+from xebench.dpex.signature import index_space_extents
+from xebench.errors import named
+from xebench.isa.collect import Collected, CollectFamily, KernelLaunch, LeastWork, Note, VariantWithoutKernel
+from xebench.patterns.registry import portable_text
+from xebench.runner.case_rows import Work
+from xebench.runner.messages import Stage
+from xebench.runner.worker.bound_problem import Binding
+from xebench.runner.worker.prepare import find_pattern, make_problem
+from xebench.runner.worker.variant_run import start
+from xebench.session.device_memory import DeviceMemory
+from xebench.session.session import Session
+
+NOTHING_LAUNCHED = "launches no kernel through the session"
+
+Request = CollectFamily
+
+
+def prepare(device: str, parent: Parent) -> Callable[[CollectFamily], None]:
+    """A session that is observed; gives the function that collects on it."""
+    return _Collector(runtime.select_device(device).device.device, parent).collect
+
+
+class _AskedDevice(dpctl.SyclDevice):  # type: ignore[misc]
+    """Knows whether a variant has asked for its number of compute units, which is not that of a GPU elsewhere."""
+
+    asked = False
+
+    @property
+    def max_compute_units(self) -> int:
+        self.asked = True
+        return int(super().max_compute_units)
+
+
+class _Collector:
+    def __init__(self, device: str, parent: Parent) -> None:
+        self._parent = parent
+        queue = dpctl.SyclQueue(device, property=["in_order", "enable_profiling"])
+        self._session = Session(queue, KernelStore(observer=self._note))
+        self._session.device = self._device = _AskedDevice(device)
+        direct_calls.install()
+        self._of: dict[str, Any] = {}
+        self._noted: set[tuple[str, str, tuple[str, ...]]] = set()
+
+    def collect(self, request: CollectFamily) -> None:
+        """Tell the family's least work, its kernels, and why variants have none."""
+        self._parent.activity.show(None, Stage.PROBLEM)
+        pattern = find_pattern(request.source, request.pattern)
+        numbers = {**request.sizes, **request.axes}
+        try:
+            problem = make_problem(pattern, numbers, 0)
+            binding = Binding(problem, numbers, DeviceMemory(self._session.queue))
+            work = Work.of(problem)
+        except BaseException as error:
+            self._tell(missing=[VariantWithoutKernel(pattern.name, name, named(error)) for name in request.variants])
+            return
+        least = LeastWork(pattern.name, request.axes_json, work.bytes_moved, work.operations, work.operation_kind)
+        self._tell(work=[least])
+        for number, name in enumerate(request.variants):
+            self._parent.activity.show(number, Stage.SAMPLE)
+            variant = pattern.variants[name]
+            self._of = {
+                "pattern": pattern.name,
+                "chapter": request.chapter,
+                "variant": name,
+                "role": variant.role,
+                "axes": request.axes_json,
+                "requires": (*pattern.requires, *variant.requires),
+            }
+            self._device.asked = False
+            self._noted.clear()
+            reason = self._run(variant.function, binding, request.axes)
+            if not self._noted:
+                self._tell(missing=[VariantWithoutKernel(pattern.name, name, reason or NOTHING_LAUNCHED)])
+        self._session.release()
+
+    def _run(self, function: Callable[..., Any], binding: Binding, axes: Mapping[str, Any]) -> str:
+        """Run a variant as a sample would; why it failed, or ""."""
+        try:
+            binding.reset()
+            self._session.begin()
+            start(function, self._session, binding.bound, axes)
+            self._session.wait()
+        except BaseException as error:
+            return portable_text(named(error))
+        return ""
+
+    def _note(
+        self, compiled: CompiledKernel, index_space: Any, arguments: Sequence[Any], queue: dpctl.SyclQueue
+    ) -> None:
+        """Tell of a kernel that is launched for the first time, be it one that this device cannot run."""
+        options, _ = compiled.options.flags("opencl", "Intel(R) Corporation", "gpu")
+        global_size, local_size = index_space_extents(index_space)
+        launch = KernelLaunch(
+            **self._of,
+            kernel=compiled.name,
+            spirv_sha256=compiled.sha256,
+            spirv=compiled.code,
+            language=compiled.language,
+            build_options=tuple(options),
+            global_size=tuple(global_size),
+            local_size=None if local_size is None else tuple(local_size),
+            local_bytes=sum(map(_local_bytes, arguments)),
+            sized_here=self._device.asked,
+        )
+        if launch.identity not in self._noted:
+            self._noted.add(launch.identity)
+            self._tell(launches=[launch])
+
+    def _tell(self, **what: Any) -> None:
+        self._parent.answers.send(Note(Collected(**what)))
+
+
+def _local_bytes(argument: Any) -> int:
+    if not isinstance(argument, kernel_api.LocalAccessor):
+        return 0
+    return int(math.prod(argument._shape) * np.dtype(argument._dtype).itemsize)

@@ -1,0 +1,99 @@
+"""What is compiled, by which compiler, for what, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+from xebench.gpu_model.gpus import gpus
+
+GRF_FLAGS = {
+    "default": (),
+    "large": ("-cl-intel-256-GRF-per-thread",),
+    "auto": ("-cl-intel-enable-auto-large-GRF-mode",),
+}
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """An ocloc.
+
+    Attributes:
+        command: how to call it.
+        version: what it says of itself: the driver's version.
+        igc: file name of the graphics compiler's library that it loads, such as ``libigc.so.2.40.14``.
+    """
+
+    command: tuple[str, ...]
+    version: str
+    igc: str
+
+    @property
+    def label(self) -> str:
+        """Version and library for a heading."""
+        return f"ocloc {self.version} ({self.igc or 'IGC of unknown version'})"
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is compiled: a SPIR-V module, or OpenCL C where ``language`` is ``opencl``."""
+
+    content: bytes = field(repr=False)
+    language: str = "spirv"
+
+    @property
+    def sha256(self) -> str:
+        """Of the content, hexadecimal: for SPIR-V the same as in the table of cases."""
+        return sha256(self.content).hexdigest()
+
+
+@dataclass(frozen=True)
+class Target:
+    """What it is compiled for.
+
+    Attributes:
+        gpu: ``pvc``, ``dg2``, ``tgllp``, ``bmg`` or any other name that ocloc knows.
+        build_options: of the driver's compiler, such as ``-cl-fast-relaxed-math``.
+        grf_mode: ``default`` (the compiler's choice), ``large`` or ``auto``.
+        forced_simd: SIMD width that is forced, or None; IGC 2 leaves kernels alone that require another.
+    """
+
+    gpu: str
+    build_options: tuple[str, ...] = ()
+    grf_mode: str = "default"
+    forced_simd: int | None = None
+
+    @property
+    def device(self) -> str:
+        """The GPU as ocloc calls it."""
+        return next((gpu.ocloc_name for gpu in gpus() if gpu.code == self.gpu), self.gpu)
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """All build options, that of the GRF mode included, none twice."""
+        return tuple(dict.fromkeys((*self.build_options, *GRF_FLAGS[self.grf_mode])))
+
+
+Job = tuple[Source, Target]
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What became of a compilation.
+
+    Attributes:
+        status: ok, refused (the compiler said why), crashed, timeout, or unreadable (the binary is damaged).
+        reason: one line if it is not ok.
+        zeinfo: the binary's own description.
+        assembly: text of each kernel's assembly, by kernel name.
+        simd_widths: of these texts.
+        warnings: what the compiler said although it succeeded.
+    """
+
+    status: str
+    reason: str = ""
+    zeinfo: str = field(default="", repr=False)
+    assembly: Mapping[str, str] = field(default_factory=dict, repr=False)
+    simd_widths: Mapping[str, int] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()

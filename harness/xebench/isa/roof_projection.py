@@ -1,0 +1,101 @@
+"""The cases of a plan under the roofs of a GPU that is not there: `xebench.gpu_model.roof_model` of each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xebench.gpu_model.gpu_parameters import GpuParameters
+from xebench.gpu_model.occupancy import Occupancy
+from xebench.gpu_model.roof_model import RoofBound, bound, engines_share
+from xebench.isa.collect import LeastWork
+from xebench.isa.kernel_occupancy import KernelOccupancy
+from xebench.patterns.declaration import VariantInfo
+from xebench.patterns.plan import Family
+
+
+@dataclass(frozen=True)
+class Projection:
+    """What the roofs of a GPU allow one case.
+
+    Attributes:
+        family, variant: the case.
+        work: the least work of its problem; None when the problem could not be built here.
+        share: part of the vector engines that its launches can use.
+        occupancy: of the launch that fills the device most; None when no launch is known.
+        bound: the model's.
+        reason: what is missing, "" if nothing.
+        assumed: what was assumed about its launches, "" if nothing.
+    """
+
+    family: Family
+    variant: VariantInfo
+    work: LeastWork | None
+    share: float
+    occupancy: Occupancy | None
+    bound: RoofBound
+    reason: str
+    assumed: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """One object of ``xebench project --json``; times in nanoseconds."""
+        work, occupancy = self.work, self.occupancy
+        return {
+            "model": "roof",
+            "pattern": self.family.pattern.name,
+            "variant": self.variant.name,
+            "role": self.variant.role,
+            "preset": self.family.preset,
+            "axes": json.loads(self.family.axes_json()),
+            "bytes_moved": work and work.bytes_moved,
+            "operations": work and work.operations,
+            "operation_kind": work and work.operation_kind,
+            "device_occupancy": occupancy and occupancy.device_occupancy,
+            "engines_share": self.share,
+            "bound_memory_ns": self.bound.memory_ns,
+            "bound_compute_ns": self.bound.compute_ns,
+            "bound_ns": self.bound.time_ns,
+            "bound_by": self.bound.bound_by,
+            "reason": self.reason or None,
+            "assumed": self.assumed or None,
+        }
+
+
+def project(
+    plan: Sequence[Family], work: Iterable[LeastWork], kernels: Sequence[KernelOccupancy], gpu: GpuParameters
+) -> Iterator[Projection]:
+    """Every case of a plan.
+
+    Args:
+        plan: the families.
+        work: the least work of each, from `xebench.isa.collect`.
+        kernels: occupancies of their launches; those that are missing count as full.
+        gpu: whose roofs.
+    """
+    stated = {(least.pattern, least.axes): least for least in work}
+    by_case: dict[tuple[str, str, str], list[KernelOccupancy]] = {}
+    for kernel in kernels:
+        by_case.setdefault((kernel.launch.pattern, kernel.launch.variant, kernel.launch.axes), []).append(kernel)
+    for family in plan:
+        least = stated.get((family.pattern.name, family.axes_json()))
+        for variant in family.pattern.variants:
+            launches = by_case.get((family.pattern.name, variant.name, family.axes_json()), [])
+            occupied = [launch.occupancy for launch in launches if launch.occupancy is not None]
+            share = engines_share(occupied)
+            fullest = max(occupied, key=lambda occupancy: occupancy.device_occupancy, default=None)
+            roofs = RoofBound(None, None)
+            if least is not None:
+                roofs = bound(gpu, least.bytes_moved, least.operations, least.operation_kind, share)
+            assumed = dict.fromkeys(launch.assumed for launch in launches if launch.assumed)
+            missing = _missing(least, launches)
+            yield Projection(family, variant, least, share, fullest, roofs, missing, "; ".join(assumed))
+
+
+def _missing(work: LeastWork | None, launches: Sequence[KernelOccupancy]) -> str:
+    if work is None:
+        return "its problem could not be built here"
+    if work.bytes_moved is None and work.operations is None:
+        return "the pattern states no least work"
+    return next((launch.reason for launch in launches if launch.reason), "")

@@ -1,0 +1,184 @@
+"""Rows of the table ``isa``, and the frame that they make."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xebench.gpu_model.gpu_parameters import GpuError
+from xebench.gpu_model.gpus import find_gpu
+from xebench.isa.collect import KernelLaunch
+from xebench.isa.columns import ISA
+from xebench.isa.compilation import Compiled, Compiler, Source, Target
+from xebench.isa.compile_cache import CompileCache
+from xebench.isa.kernel_code import KernelCode, compile_all, read_code
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class KernelOnGpu:
+    """A kernel of a variant, compiled for one GPU; ``code`` is None where the compiler did not get that far."""
+
+    launch: KernelLaunch
+    target: Target
+    compiler: Compiler
+    status: str
+    reason: str = ""
+    code: KernelCode | None = None
+    asm: str | None = None
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """What the code says, by column of the table; nothing where there is none."""
+        if self.code is None:
+            return {}
+        info, assembly = self.code.info, self.code.assembly
+        spaces = {
+            f"{kind}s_{space}": assembly.count(kind, space)
+            for kind in ("load", "store", "atomic")
+            for space in ("global", "slm", "scratch")
+            if (kind, space) != ("atomic", "scratch")
+        }
+        return {
+            "simd_width": self.code.simd_width,
+            "grf_count": info.grf_count,
+            "registers_used": self.code.registers_used,
+            "spill_bytes": self.code.spill_bytes,
+            "private_bytes": self.code.private_bytes,
+            "slm_bytes": info.slm_bytes + self.launch.local_bytes,
+            "barriers": info.barriers,
+            "instructions": len(assembly.instructions),
+            **{f"instructions_{name}": count for name, count in assembly.by_class.items()},
+            **spaces,
+            "spills": assembly.count("store", purpose="spill"),
+            "fills": assembly.count("load", purpose="fill"),
+            "fences": assembly.count("fence"),
+            "messages": json.dumps(self.code.messages),
+        }
+
+
+def targets(
+    gpus: Sequence[str],
+    grf_modes: Sequence[str] = ("default",),
+    simd_widths: Sequence[int | None] = (None,),
+    build_options: Sequence[str] = (),
+) -> list[Target]:
+    """All combinations."""
+    combinations = itertools.product(gpus, grf_modes, simd_widths)
+    return [Target(gpu, tuple(build_options), grf, simd) for gpu, grf, simd in combinations]
+
+
+def compile_launches(
+    launches: Iterable[KernelLaunch],
+    wanted: Sequence[Target],
+    compiler: Compiler,
+    cache: CompileCache | None = None,
+    keep: Path | None = None,
+) -> list[KernelOnGpu]:
+    """Compile kernels for GPUs, in the order of the launches.
+
+    A kernel that a variant launches at several points of its axes counts once. One that needs double precision, or a
+    matrix engine of other lanes, is skipped for GPUs without: compilers take some of these, and call what there is not.
+
+    Args:
+        launches: the kernels.
+        wanted: what to compile each for; options that a kernel asks for itself are added.
+        compiler: the ocloc.
+        cache: looked up first and filled after.
+        keep: a folder for SPIR-V, assembly and metadata.
+    """
+    unique = {(launch.pattern, launch.variant, launch.identity): launch for launch in reversed(list(launches))}
+    plan = [
+        (launch, Source(launch.spirv, launch.language), replace(target, build_options=_options(launch, target)))
+        for launch in reversed(unique.values())
+        for target in wanted
+    ]
+    fit = [(source, target) for launch, source, target in plan if not _lacking(launch, target.gpu)]
+    results = compile_all(compiler, fit, cache)
+    return [
+        KernelOnGpu(launch, target, compiler, "skipped", lacking)
+        if (lacking := _lacking(launch, target.gpu))
+        else _kernel(launch, target, compiler, results[source.sha256, target], keep)
+        for launch, source, target in plan
+    ]
+
+
+def _lacking(launch: KernelLaunch, name: str) -> str:
+    """What a kernel requires and a GPU lacks, as far as the catalogue of GPUs tells; or ""."""
+    try:
+        gpu = find_gpu(name)
+    except GpuError:
+        return ""
+    lanes = [int(what.partition("=")[2]) for what in launch.requires if what.startswith("matrix_lanes=")]
+    if any(gpu.matrix_lanes != wanted for wanted in lanes):
+        engine = f"has one of {gpu.matrix_lanes}" if gpu.matrix_lanes else "has none"
+        return f"needs a matrix engine (XMX) of {lanes[0]} lanes, {name} {engine}"
+    return f"needs fp64, which {name} lacks" if "fp64" in launch.requires and not gpu.fp64 else ""
+
+
+def _options(launch: KernelLaunch, target: Target) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*launch.build_options, *target.build_options)))
+
+
+def _kernel(
+    launch: KernelLaunch, target: Target, compiler: Compiler, compiled: Compiled, keep: Path | None
+) -> KernelOnGpu:
+    if compiled.status != "ok":
+        return KernelOnGpu(launch, target, compiler, compiled.status, compiled.reason)
+    try:
+        code = read_code(compiled, launch.kernel)
+    except (ValueError, KeyError) as error:
+        return KernelOnGpu(launch, target, compiler, "unreadable", str(error).partition("\n")[0])
+    asm = None if keep is None else _keep(keep, launch, target, compiled)
+    return KernelOnGpu(launch, target, compiler, "ok", code=code, asm=asm)
+
+
+def _keep(folder: Path, launch: KernelLaunch, target: Target, compiled: Compiled) -> str:
+    """Write what the compiler left; the assembly's path within the folder."""
+    mode = "" if target.grf_mode == "default" else f".{target.grf_mode}-grf"
+    width = "" if target.forced_simd is None else f".simd{target.forced_simd}"
+    asked = "".join(re.sub(r"\W+", "-", f".{option.lstrip('-')}") for option in launch.build_options)
+    name = f"{launch.pattern}.{launch.variant}.{launch.kernel}.{launch.spirv_sha256[:8]}"
+    stem = f"{target.gpu}/{name}{asked}{mode}{width}"
+    path = folder / f"{stem}.asm"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(compiled.assembly[launch.kernel], encoding="utf-8")
+    (folder / f"{stem}.zeinfo").write_text(compiled.zeinfo, encoding="utf-8")
+    suffix = "cl" if launch.language == "opencl" else "spv"
+    (folder / f"{launch.spirv_sha256}.{suffix}").write_bytes(launch.spirv)
+    return f"{stem}.asm"
+
+
+def row(kernel: KernelOnGpu) -> dict[str, Any]:
+    """The row of a kernel, a value for every column."""
+    launch, target = kernel.launch, kernel.target
+    empty: dict[str, Any] = dict.fromkeys(column.name for column in ISA)
+    own = ("pattern", "chapter", "variant", "role", "axes", "kernel", "spirv_sha256")
+    return empty | {
+        **{name: getattr(launch, name) for name in own},
+        **{name: getattr(target, name) for name in ("gpu", "grf_mode", "forced_simd")},
+        **{name: getattr(kernel, name) for name in ("status", "reason", "asm")},
+        "ocloc_version": kernel.compiler.version,
+        "igc": kernel.compiler.igc,
+        "build_options": " ".join(target.options),
+        "global_size": ",".join(map(str, launch.global_size)),
+        "local_size": None if launch.local_size is None else ",".join(map(str, launch.local_size)),
+        **kernel.figures,
+    }
+
+
+def frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """The rows as a frame with the columns' types; no rows give an empty typed frame."""
+    import pandas as pd
+
+    content = list(rows)
+    return pd.DataFrame(
+        {column.name: pd.Series([row[column.name] for row in content], dtype=column.dtype) for column in ISA}
+    )

@@ -1,0 +1,128 @@
+"""A pack: SPIR-V of many kernels in one file, each under its key, with what it was made of.
+
+A zip with ``index.json`` and one file a module. The same kernels give the same bytes: nothing in it tells of the time,
+the place or the order of its making, and it is not compressed, since compressors differ.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from xebench.errors import BrokenEnvironment
+
+#: The project's own.
+OWN_PACK: Final = Path(__file__).with_name("shipped_kernels.zip")
+#: What stands for ``.py`` in the name of a pattern file's own pack.
+SUFFIX: Final = ".kernels.zip"
+
+_INDEX = "index.json"
+_FIRST_DATE_OF_ZIP = (1980, 1, 1, 0, 0, 0)
+
+
+class PackedKernel(msgspec.Struct, frozen=True, order=True):
+    """One kernel for one signature.
+
+    Attributes:
+        kernel: its name in the SPIR-V.
+        origin: the file that it is in, below the project's folder.
+        signature: index space and argument types.
+        atomic64: whether it is for devices with 64-bit atomics.
+        options: what it asks of the compilers, as JSON.
+        source: `xebench.dpex.identity.source_digest`.
+        key: `xebench.dpex.identity.shipped_key`.
+        spirv: SHA-256 of the module.
+    """
+
+    kernel: str
+    origin: str
+    signature: str
+    atomic64: bool
+    options: str
+    source: str
+    key: str
+    spirv: str
+
+
+class Index(msgspec.Struct, frozen=True):
+    """What a pack holds.
+
+    Attributes:
+        versions: of what made it, by package.
+        kernels: sorted.
+    """
+
+    versions: Mapping[str, str]
+    kernels: tuple[PackedKernel, ...]
+
+
+@dataclass(frozen=True)
+class Pack:
+    """A pack on disk."""
+
+    path: Path
+    index: Index
+
+    @classmethod
+    def open(cls, path: Path) -> Pack:
+        """Read a pack's index.
+
+        Raises:
+            BrokenEnvironment: it is damaged.
+            FileNotFoundError: there is none.
+        """
+        try:
+            with zipfile.ZipFile(path) as file:
+                return cls(path, msgspec.json.decode(file.read(_INDEX), type=Index))
+        except (zipfile.BadZipFile, KeyError, msgspec.MsgspecError) as error:
+            raise BrokenEnvironment(f"{path} is damaged ({error}): install xebench again, or run make pack") from error
+
+    def spirv(self, kernel: PackedKernel) -> bytes:
+        """The module of one of its kernels.
+
+        Raises:
+            BrokenEnvironment: it is damaged.
+        """
+        with zipfile.ZipFile(self.path) as file:
+            module = file.read(_member(kernel))
+        if hashlib.sha256(module).hexdigest() != kernel.spirv:
+            raise BrokenEnvironment(f"{self.path} is damaged ({kernel.kernel}): install xebench again")
+        return module
+
+
+def pack_beside(file: Path) -> Path:
+    """Where the pack of a pattern file is."""
+    return file.with_name(file.stem + SUFFIX)
+
+
+def write_pack(path: Path, versions: Mapping[str, str], kernels: Iterable[tuple[PackedKernel, bytes]]) -> None:
+    """Write a pack.
+
+    Args:
+        path: of the file, which is replaced.
+        versions: of what made it.
+        kernels: each with its module.
+    """
+    modules = dict(kernels)
+    index = Index(dict(sorted(versions.items())), tuple(sorted(modules)))
+    members = {_member(kernel): module for kernel, module in modules.items()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as file:
+        _add(file, _INDEX, msgspec.json.format(msgspec.json.encode(index), indent=1) + b"\n")
+        for name, module in sorted(members.items()):
+            _add(file, name, module)
+
+
+def _member(kernel: PackedKernel) -> str:
+    return f"{kernel.spirv}.spv"
+
+
+def _add(file: zipfile.ZipFile, name: str, data: bytes) -> None:
+    info = zipfile.ZipInfo(name, _FIRST_DATE_OF_ZIP)
+    info.create_system, info.external_attr = 3, 0o644 << 16
+    file.writestr(info, data)

@@ -1,0 +1,147 @@
+"""What is claimed today, answered from a run that may be older: its samples are looked at again with today's claims."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from xebench.analysis.claim import Claim, applying, columns, to_json
+from xebench.analysis.pairs import pairs
+from xebench.analysis.rows import Row, rows
+from xebench.patterns.declaration import PatternInfo, VariantInfo
+from xebench.records import Run, load_run
+from xebench.vocabulary import STATES_ASKED, DeviceClass
+
+#: Folder of the reference runs.
+RESULTS: Final = Path(__file__).resolve().parents[3] / "results"
+
+
+@dataclass(frozen=True)
+class Said:
+    """A claim with the variant and the pattern that it is made of."""
+
+    pattern: str
+    variant: str
+    claim: Claim
+
+    @property
+    def key(self) -> str:
+        """``pattern/variant/against``: what sentences of the page are found by."""
+        return f"{self.pattern}/{self.variant}/{self.claim.against}"
+
+
+@dataclass(frozen=True)
+class Found:
+    """The answer to a claim at one point of a run.
+
+    Attributes:
+        answer: a word of `xebench.vocabulary.Answer`.
+        reason: what it rests on.
+        speedup: None where there is none.
+        point: values of axes, sizes that are not the preset's, and the state of the caches.
+    """
+
+    answer: str
+    reason: str
+    speedup: float | None
+    point: Mapping[str, Any]
+
+
+def all_said(infos: Iterable[PatternInfo]) -> list[Said]:
+    """Every claim of every pattern."""
+    return [
+        Said(info.name, variant.name, claim) for info in infos for variant in info.variants for claim in variant.claims
+    ]
+
+
+def reference_runs(folder: Path = RESULTS) -> dict[str, Run]:
+    """The runs that are kept, by the name of their folder, CPU devices first."""
+    found = [path.parent for depth in ("*", "*/*") for path in sorted(folder.glob(f"{depth}/manifest.json"))]
+    runs = {path.relative_to(folder).as_posix(): load_run(path) for path in found}
+    return dict(sorted(runs.items(), key=lambda item: class_of(item[1]) != DeviceClass.CPU))
+
+
+def class_of(run: Run) -> str:
+    """The class of a run's device."""
+    return str(run.devices["device_class"].iloc[0])
+
+
+def answers(
+    claims: Iterable[Said], run: Run, infos: Sequence[PatternInfo], rewritten: Mapping[str, int]
+) -> list[list[Found]]:
+    """The answers of a run to each of some claims; none where it cannot answer.
+
+    A run answers what is claimed of a variant when it has the pattern with this metric, state of the caches, and axes
+    and sizes of these names, and both variants; at its own sizes, whatever those of the presets are today.
+
+    Args:
+        claims: of these patterns.
+        run: of any schema version.
+        infos: the patterns of today.
+        rewritten: patterns, and variants as ``pattern/variant``, whose program was changed: the schema version of the
+            first runs that measured it as it is.
+    """
+    cases = rows(run.cases)
+    version = int(run.manifest["schema_version"])
+    variants = {(info.name, variant.name): (info, variant) for info in infos for variant in info.variants}
+    asked_of_cases, roles = [], []
+    for case in cases:
+        info, variant = variants.get((case["pattern"], case["variant"]), (None, None))
+        asked: list[Claim] = []
+        if info and variant and _is_as_today(case, info):
+            now = [claim for claim in variant.claims if _is_measured(info.name, variant, claim, rewritten, version)]
+            asked = [claim for claim in applying(now, case["device_class"], _values(case)) if not claim.of_code]
+        asked_of_cases.append(to_json(asked))
+        roles.append(variant.role if variant else case["role"])
+    table = pairs(run.cases.assign(claims=asked_of_cases, role=roles), run.samples, run.devices, ())
+    states = {info.name: STATES_ASKED[info.state] for info in infos}
+    measured = [row for row in table if row["state"] is None or row["state"] in states.get(row["pattern"], ())]
+    return [[_found(row) for row in measured if _answers(row, said)] for said in claims]
+
+
+def is_asked(said: Said, every: Iterable[Said], device_class: str) -> bool:
+    """Whether a claim is asked of a class of devices at any point: not where another of the variant is made for it."""
+    own = [other.claim for other in every if (other.pattern, other.variant) == (said.pattern, said.variant)]
+    anywhere = [msgspec.structs.replace(claim, where={}) for claim in own]
+    return msgspec.structs.replace(said.claim, where={}) in applying(anywhere, device_class, {})
+
+
+def _is_as_today(case: Row, info: PatternInfo) -> bool:
+    """Whether pattern and case have the same metric, axes and sizes; early runs do not tell their sizes."""
+    sizes = info.presets.get(case["preset"])
+    same_sizes = sizes is not None and (case["sizes"] is None or set(json.loads(case["sizes"])) == set(sizes))
+    return same_sizes and case["metric"] == info.metric and set(json.loads(case["axes"])) == set(info.axes)
+
+
+def _is_measured(pattern: str, variant: VariantInfo, claim: Claim, rewritten: Mapping[str, int], version: int) -> bool:
+    names = (pattern, f"{pattern}/{variant.name}", f"{pattern}/{claim.against}")
+    return all(version >= rewritten.get(name, 0) for name in names)
+
+
+def _values(row: Row) -> dict[str, Any]:
+    return {**json.loads(row["sizes"] or "{}"), **json.loads(row["axes"])}
+
+
+def _answers(row: Row, said: Said) -> bool:
+    """Whether a row of the table `pairs` answers a claim."""
+    claim = said.claim
+    told = {"pattern": said.pattern, "variant": said.variant, "baseline": claim.against, **columns(claim)}
+    return all(row[name] == value for name, value in told.items()) and claim.is_said_at(_values(row))
+
+
+def _found(row: Row) -> Found:
+    point = {**json.loads(row["axes"]), **json.loads(row["overrides"] or "{}"), "state": row["state"]}
+    known = row["speedup"] is not None and row["speedup"] == row["speedup"]
+    return Found(str(row["answer"]), row["reason"], float(row["speedup"]) if known else None, point)
+
+
+def varying(found: Sequence[Found]) -> Iterator[str]:
+    """Names of what is not the same at all points."""
+    for name in dict.fromkeys(name for each in found for name in each.point):
+        if len({str(each.point.get(name)) for each in found}) > 1:
+            yield name

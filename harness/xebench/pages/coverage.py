@@ -1,0 +1,86 @@
+"""What answers each lesson of the catalogue: ``python -m xebench.pages.coverage > docs/coverage.md``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from xebench.pages import guide_claims
+from xebench.patterns.catalogue import Entry, covered, entries
+from xebench.patterns.declaration import PatternInfo
+from xebench.patterns.registry import discover
+from xebench.report.markdown_table import table
+from xebench.report.templates import fill
+
+PATTERN: Final = "pattern"
+GENERATED_CODE: Final = "generated code"
+RECORDED: Final = "recorded"
+CANNOT_BE_SAID: Final = "cannot be said"
+NOT_YET: Final = "not yet"
+KINDS: Final = (PATTERN, GENERATED_CODE, RECORDED, CANNOT_BE_SAID, NOT_YET)
+
+#: Where the lessons lie, in the page's words.
+PROGRAMS: Final = {"kernel": "in a kernel", "host": "in the host program"}
+
+
+def patterns_by_entry(infos: Sequence[PatternInfo]) -> dict[str, list[str]]:
+    """The patterns that cover an entry, by its id."""
+    found: dict[str, list[str]] = {}
+    for info in infos:
+        for entry in covered(info.catalogue):
+            found.setdefault(entry.id, []).append(info.name)
+    return found
+
+
+def checked_in_code() -> frozenset[str]:
+    """The entries of which a claim is checked in generated code (docs/guide-claims-in-assembly.md)."""
+    return frozenset(claim["id"] for claim in guide_claims.read()["claims"])
+
+
+def kind(entry: Entry, patterns: Mapping[str, Sequence[str]]) -> str:
+    """One of `KINDS`: what answers an entry.
+
+    Args:
+        entry: of the catalogue.
+        patterns: see `patterns_by_entry`.
+    """
+    if entry.id in patterns:
+        return PATTERN
+    return entry.kind or (GENERATED_CODE if entry.id in checked_in_code() else NOT_YET)
+
+
+def _by(entry: Entry, patterns: Mapping[str, Sequence[str]]) -> str:
+    """Patterns, a link, columns and commands, or a reason."""
+    answered = kind(entry, patterns)
+    if answered == PATTERN:
+        return ", ".join(f"`{name}`" for name in patterns[entry.id])
+    if answered == GENERATED_CODE:
+        return f"[claim](guide-claims-in-assembly.md#{entry.id.lower()})"
+    if answered == RECORDED:
+        return ", ".join(f"`{name}`" for name in entry.detail.split(", "))
+    return f"{entry.detail}; instead: {entry.stand_in}" if answered == CANNOT_BE_SAID else ""
+
+
+def markdown(infos: Sequence[PatternInfo]) -> str:
+    """The page: how many lessons are answered in which way, and one row an entry."""
+    patterns = patterns_by_entry(infos)
+    rows = [(entry.id, entry.name, entry.guide, kind(entry, patterns), _by(entry, patterns)) for entry in entries()]
+    counted = Counter((entry.program, kind(entry, patterns)) for entry in entries())
+    kinds = [each for each in KINDS if any(counted[program, each] for program in PROGRAMS)]
+    counts = [(words, *(counted[program, each] for each in kinds)) for program, words in PROGRAMS.items()]
+    return (
+        fill(
+            "xebench.pages",
+            "coverage.md.j2",
+            entries=len(rows),
+            patterns=len(infos),
+            counts=table(("lessons", *kinds), counts, right=range(1, 1 + len(kinds))),
+            table=table(("entry", "name", "guide", "answered by", ""), rows),
+        )
+        + "\n"
+    )
+
+
+if __name__ == "__main__":
+    print(markdown(discover()), end="")

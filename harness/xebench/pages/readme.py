@@ -1,0 +1,48 @@
+"""The results in README.md, made from a run: ``python -m xebench.pages.readme README.md RUN``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final
+
+from xebench.pages import marked
+from xebench.records import Run, load_run
+from xebench.report.formats.text import excerpt
+
+BEGIN: Final = "<!-- results: made by python -m xebench.pages.readme -->"
+END: Final = "<!-- end of results -->"
+
+#: What a reader should see first.
+PATTERNS: Final = (
+    "kernel_fusion",
+    "usm_vs_buffers",
+    "redundant_queue_construction",
+    "atomics_global_vs_local",
+    "slm_convolution_cache",
+    "tiled_matmul",
+    "partial_subgroups",
+    "subgroup_vector_payload",
+)
+
+#: Columns, as many as most pages show without a scroll bar.
+WIDTH: Final = 88
+
+
+def results(run: Run) -> str:
+    """The device, what became of all claims, and the rows of `PATTERNS`, as a terminal shows them."""
+    return f"```text\n{excerpt(run, PATTERNS, WIDTH)}\n```"
+
+
+def renewed(text: str, run: Run) -> str:
+    """A page with what is between the two marks made anew.
+
+    Raises:
+        ValueError: It has not both marks.
+    """
+    return marked.renewed(text, BEGIN, END, results(run))
+
+
+if __name__ == "__main__":
+    page = Path(sys.argv[1])
+    page.write_text(renewed(page.read_text(encoding="utf-8"), load_run(sys.argv[2])), encoding="utf-8")

@@ -1,0 +1,71 @@
+"""What the harness knows of a pattern without running it: plain data that lists, plans and reports use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from xebench.analysis.claim import Claim
+from xebench.patterns.pattern import Pattern
+
+
+class VariantInfo(msgspec.Struct, frozen=True):
+    """A variant's name, role, claims, its first line of documentation, and variables beside the pattern's."""
+
+    name: str
+    role: str
+    claims: tuple[Claim, ...]
+    summary: str
+    environment: Mapping[str, str] = {}
+
+
+class PatternInfo(msgspec.Struct, frozen=True):
+    """A pattern's declaration as data; ``source`` is the file and ``chapter`` the folder it lies in.
+
+    ``further_sizes`` has, by preset, the sizes of each family beside those at the preset's own.
+    """
+
+    name: str
+    chapter: str
+    guide: str
+    lesson: str
+    catalogue: tuple[str, ...]
+    metric: str
+    presets: Mapping[str, Mapping[str, Any]]
+    axes: Mapping[str, tuple[Any, ...]]
+    variants: tuple[VariantInfo, ...]
+    source: str
+    state: str = "hot"
+    environment: Mapping[str, str] = {}
+    further_sizes: Mapping[str, tuple[Mapping[str, Any], ...]] = {}
+
+
+def describe(pattern: Pattern) -> PatternInfo:
+    """The declaration of a pattern as data; each claim names what the variant is compared with."""
+    baseline = pattern.baseline_variant.name
+    return PatternInfo(
+        name=pattern.name,
+        chapter=pattern.source.parent.name,
+        guide=pattern.guide,
+        lesson=pattern.lesson,
+        catalogue=pattern.catalogue,
+        metric=pattern.metric,
+        presets=pattern.presets,
+        axes=pattern.axes,
+        variants=tuple(
+            VariantInfo(
+                variant.name, variant.role, _named(variant.claims, baseline), variant.summary, variant.environment
+            )
+            for variant in pattern.variants.values()
+        ),
+        source=str(pattern.source),
+        state=pattern.state,
+        environment=pattern.environment,
+        further_sizes=pattern.further_sizes,
+    )
+
+
+def _named(claims: Iterable[Claim], baseline: str) -> tuple[Claim, ...]:
+    return tuple(msgspec.structs.replace(claim, against=claim.against or baseline) for claim in claims)

@@ -1,0 +1,295 @@
+"""Pattern: one lesson of the guide, its variants, and the data they are compared on.
+
+The decorators only record what the author said; nothing is compiled, allocated or imported until a worker
+runs the pattern.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from types import EllipsisType
+from typing import Any, Final, Protocol, TypeVar, overload
+
+from xebench.analysis.claim import Claim, Claims, claims_of
+from xebench.errors import PatternError, suggestion
+from xebench.patterns.fit import by_class, is_fit
+from xebench.vocabulary import SAMPLED_STATES, DeviceClass, Metric, Role, find_baseline
+
+#: What tables, JSON and the command line can have as a size or on an axis; numpy's numbers are not among them.
+PLAIN: Final = (bool, int, float, str)
+#: On an axis: the value that the device which measures offers (`xebench.patterns.plan.Family.on`).
+DEVICE: Final = "device"
+#: Axes that may say so.
+DEVICE_AXES: Final = ("sub_group_size",)
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class VariantDecorator(Protocol):
+    """Registers a variant: ``@pattern.naive``, or ``@pattern.naive(claim="same", requires=("fp64",))``."""
+
+    @overload
+    def __call__(self, function: F, /) -> F: ...
+    @overload
+    def __call__(
+        self,
+        *,
+        claim: Claims = ...,
+        requires: Sequence[str] = ...,
+        environment: Mapping[str, str] | None = ...,
+        ranks: int | None = ...,
+    ) -> Callable[[F], F]: ...
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One program of a pattern.
+
+    Attributes:
+        name: the function's name.
+        role: a word of `xebench.vocabulary.Role`.
+        function: ``(session, problem, **axes)``. What it does is measured; if it returns a function, its own body
+            was preparation and the returned function is what is measured.
+        claims: what is said of this variant.
+        requires: names of device capabilities without which the variant is skipped.
+        summary: first line of the function's docstring.
+        environment: variables that it needs when a process starts, beside the pattern's: one with them runs it.
+        ranks: processes of MPI that run it together; 0 for none.
+    """
+
+    name: str
+    role: str
+    function: Callable[..., Any]
+    claims: tuple[Claim, ...]
+    requires: tuple[str, ...]
+    summary: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+    ranks: int = 0
+
+
+class Pattern:
+    """One lesson of the guide.
+
+    Args:
+        name: identifier; unique among all patterns.
+        guide: place in the guide, ``Chapter / Section``.
+        lesson: one or two sentences in the author's own words.
+        catalogue: ids of the catalogue's entries that this pattern covers, such as ``E34`` or ``collapse_loops``.
+        claim: what is said of each optimized variant that has no claim of its own: a `xebench.Claim` or several. In
+            short a word, ``"faster"``, or a word for each class of devices, ``{"gpu": "faster"}``: these are ours,
+            since they name no line of the guide. ``None``: nothing is said.
+        presets: sizes by preset name; ``smoke`` and ``default`` are required, ``guide`` has the guide's own sizes. A
+            size that is to follow the device is a mapping from device class, ``{"cpu": 1 << 18, "gpu": 1 << 24}``, or
+            `xebench.fit`, or both: ``{"cpu": 1 << 18, "gpu": fit(1 << 24, per_lane=16)}``. Several sizes,
+            ``{"n": (1 << 16, 65521)}``: those after the first are one more family each, at the first value of every
+            axis.
+        axes: swept parameters, name to values; the first value is the default. ``sub_group_size`` may be
+            ``"device"``: 16 where the device offers it, else the largest size that it offers.
+        metric: ``device`` (union of the device commands' intervals), ``span`` (first submit to last end), or
+            ``wall`` (host time).
+        state: of the caches before each sample unless the user says: ``hot`` (as the samples before left them), or
+            ``cold`` (flushed).
+        environment: variables that are set when the process starts that measures, such as
+            ``{"NEO_CACHE_PERSISTENT": "0"}``: Intel's GPU driver keeps no builds on disk then.
+        requires: capabilities that every variant needs (``fp64``, ``atomic64``, ``usm_shared``, ``sub_groups``, ...).
+        ranks: processes of MPI (``session.comm``) that run each variant together which has no number of its own; 0 for
+            none.
+        rtol: relative tolerance of the check against the reference; 0 means equal.
+        atol: absolute tolerance of that check.
+
+    Raises:
+        PatternError: the declaration breaks one of these rules; the message names the pattern and the field.
+    """
+
+    #: What a competent newcomer writes: the side that speed-ups are counted from.
+    naive: VariantDecorator
+    #: A step between naive and optimized; it has no claim unless one is given.
+    intermediate: VariantDecorator
+    #: What the guide advises; judged by the pattern's claim unless one is given.
+    optimized: VariantDecorator
+    #: A yardstick outside the lesson (a host loop, a library call).
+    baseline: VariantDecorator
+    #: What the guide warns of, where that is not the naive variant.
+    antipattern: VariantDecorator
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        guide: str,
+        lesson: str,
+        presets: Mapping[str, Mapping[str, Any]],
+        catalogue: Sequence[str] = (),
+        claim: Claims = None,
+        axes: Mapping[str, Sequence[Any] | str] | None = None,
+        metric: str = "device",
+        state: str = "hot",
+        environment: Mapping[str, str] | None = None,
+        requires: Sequence[str] = (),
+        ranks: int = 0,
+        rtol: float = 0.0,
+        atol: float = 0.0,
+    ) -> None:
+        self.name = name
+        self.guide = guide
+        self.lesson = lesson
+        self.catalogue = tuple(catalogue)
+        self.presets = {key: {name: _several(size)[0] for name, size in own.items()} for key, own in presets.items()}
+        self.further_sizes = {key: further for key, own in presets.items() if (further := _further(own))}
+        self.axes = {key: (DEVICE,) if values == DEVICE else tuple(values) for key, values in (axes or {}).items()}
+        self.metric = metric
+        self.state = state
+        self.environment = dict(environment or {})
+        self.requires = tuple(requires)
+        self.ranks = ranks
+        self.rtol = rtol
+        self.atol = atol
+        self.variants: dict[str, Variant] = {}
+        self.make_problem: Callable[..., Any] | None = None
+        self.make_reference: Callable[..., Any] | None = None
+        # the file that declares it; inspect.stack() would read the source of every frame
+        self.source = Path(sys._getframe(1).f_code.co_filename)
+        self.claims = self._claims(claim)
+        vars(self).update((str(role), partial(self._register, role)) for role in Role)
+        self._check()
+
+    def problem(self, function: F) -> F:
+        """Register ``(rng, **sizes) -> Problem``; it receives the preset's numbers and the axes that it names."""
+        self.make_problem = function
+        return function
+
+    def reference(self, function: F) -> F:
+        """Register ``(problem) -> {output name: expected array}``, computed on the host from the inputs.
+
+        Where ranks of MPI hold different results it names ``rank`` and ``ranks`` among its parameters.
+        """
+        self.make_reference = function
+        return function
+
+    def _register(
+        self,
+        role: Role,
+        function: Callable[..., Any] | None = None,
+        *,
+        claim: Claims | EllipsisType = ...,
+        requires: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+        ranks: int | None = None,
+    ) -> Any:
+        if function is None:
+            return partial(self._register, role, claim=claim, requires=requires, environment=environment, ranks=ranks)
+        name = function.__name__
+        if name in self.variants:
+            self._fail("variants", f"two variants are named {name!r}")
+        if isinstance(claim, EllipsisType):
+            claim = self.claims if role is Role.OPTIMIZED else None
+        summary = (inspect.getdoc(function) or "").partition("\n")[0]
+        claims, variables = self._claims(claim), dict(environment or {})
+        self._check_environment(variables)
+        own_ranks = self.ranks if ranks is None else ranks
+        self._check_ranks(own_ranks)
+        self.variants[name] = Variant(name, role, function, claims, tuple(requires), summary, variables, own_ranks)
+        return function
+
+    def _claims(self, written: Claims) -> tuple[Claim, ...]:
+        claims = claims_of(written)
+        for claim in claims:
+            fault = claim.fault() if isinstance(claim, Claim) else f"{claim!r} is no Claim"
+            if fault:
+                self._fail("claim", fault)
+            for place in claim.where:
+                if place not in self.axes and not any(place in sizes for sizes in self.presets.values()):
+                    self._fail("claim", f"where {place!r}: there is no such axis or size")
+        return claims
+
+    def _check(self) -> None:
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", self.name):
+            self._fail("name", "use lower case letters, digits and underscores")
+        if self.metric not in list(Metric):
+            self._fail("metric", f"{self.metric!r} is none of {', '.join(Metric)}")
+        if self.state not in list(SAMPLED_STATES):
+            self._fail("state", f"{self.state!r} is none of {', '.join(SAMPLED_STATES)}")
+        self._check_environment(self.environment)
+        self._check_ranks(self.ranks)
+        for preset in ("smoke", "default", *self.presets):
+            if preset not in self.presets:
+                self._fail("presets", f"{preset!r} is missing")
+            if not all(_is_size(size) for size in self.presets[preset].values()):
+                self._fail("presets", f"{preset}: give plain numbers or strings, fit(...), or one each for cpu and gpu")
+            further = self.further_sizes.get(preset, ())
+            if not all(type(size) in PLAIN for sizes in further for size in sizes.values()):
+                self._fail("presets", f"{preset}: give plain numbers for the sizes after the first")
+        for axis, values in self.axes.items():
+            if not values or not all(type(value) in PLAIN for value in values):
+                self._fail("axes", f"{axis}: give plain numbers or strings, at least one")
+            if DEVICE in values and axis not in DEVICE_AXES:
+                self._fail("axes", f"{axis}: only {', '.join(DEVICE_AXES)} can be {DEVICE!r}: give its values")
+            if any(axis in sizes for sizes in self.presets.values()):
+                self._fail("axes", f"{axis} is a number of a preset as well")
+
+    def _check_environment(self, variables: Mapping[str, str]) -> None:
+        if not all(isinstance(word, str) for pair in variables.items() for word in pair):
+            self._fail("environment", "give text for names and values")
+
+    def _check_ranks(self, ranks: int) -> None:
+        if type(ranks) is not int or ranks < 0:
+            self._fail("ranks", f"{ranks!r}: give a number of processes, or 0 for none under MPI")
+
+    def complete(self) -> None:
+        """Check what only the whole file can tell.
+
+        Raises:
+            PatternError: no problem, no reference, no naive side or nothing to compare it with.
+        """
+        if self.make_problem is None or self.make_reference is None:
+            self._fail("problem", "declare both @pattern.problem and @pattern.reference")
+        roles = [variant.role for variant in self.variants.values()]
+        if roles.count(Role.NAIVE) > 1:
+            self._fail("variants", "more than one naive variant")
+        if not {Role.NAIVE, Role.BASELINE} & set(roles):
+            self._fail("variants", "declare a naive variant, the side that speed-ups are counted from")
+        for variant in self.variants.values():
+            for claim in variant.claims:
+                self._check_sides(variant, claim)
+
+    def _check_sides(self, variant: Variant, claim: Claim) -> None:
+        against = claim.against or self.baseline_variant.name
+        if against not in self.variants:
+            self._fail(
+                "claim", f"{variant.name}: there is no variant {against!r}: {suggestion(against, self.variants)}"
+            )
+        if against == variant.name and not claim.of_end:
+            self._fail("claim", f"{variant.name} is what it is compared with: say against= which variant")
+
+    def _fail(self, field: str, why: str) -> None:
+        raise PatternError(f"pattern {self.name!r} ({self.source.name}): {field}: {why}")
+
+    @property
+    def baseline_variant(self) -> Variant:
+        """The variant that speed-ups are counted from: the naive one, else the first baseline."""
+        baseline = find_baseline(self.variants.values(), role=lambda variant: variant.role)
+        assert baseline is not None  # `complete` refuses a pattern without
+        return baseline
+
+
+def _several(size: Any) -> tuple[Any, ...]:
+    """The sizes that a preset gives for one; of an empty tuple, one that is none."""
+    return (size or (None,)) if isinstance(size, tuple) else (size,)
+
+
+def _further(sizes: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+    """What the second, third, ... of several sizes are: the second of all go together."""
+    given = {name: _several(size)[1:] for name, size in sizes.items()}
+    count = max(map(len, given.values()), default=0)
+    return tuple({name: more[i] for name, more in given.items() if i < len(more)} for i in range(count))
+
+
+def _is_size(value: Any) -> bool:
+    """Whether it is a size: a plain value or one that follows the device, or such a one for each class of device."""
+    sizes = by_class(value)
+    return set(sizes) == set(DeviceClass) and all(type(size) in PLAIN or is_fit(size) for size in sizes.values())

@@ -1,0 +1,221 @@
+"""From declarations to a plan: which families of cases a run measures."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import msgspec
+
+from xebench.analysis.claim import Claim, applying
+from xebench.errors import PatternError, suggestion
+from xebench.patterns.declaration import PatternInfo, VariantInfo
+from xebench.patterns.fit import Room, by_class, fitted, is_fit
+from xebench.patterns.pattern import DEVICE
+from xebench.runtime.capabilities import LIMITED_AXES, usual_sub_group_size
+from xebench.vocabulary import find_baseline
+
+#: Of a size or an axis.
+Value = int | float | str
+
+#: Of a device of which nothing is known.
+NO_ROOM: Final = Room()
+
+
+@dataclass(frozen=True)
+class Family:
+    """The variants of one pattern at one size and one point of its axes: what is sampled side by side.
+
+    Attributes:
+        pattern: whose variants.
+        preset: name of the sizes that were asked for.
+        sizes: the sizes, which may be others than the preset's own.
+        axes: a value of each axis.
+        size_reasons: why a size that follows the device is what it is.
+
+    What follows the device has no value yet: see `on`.
+    """
+
+    pattern: PatternInfo
+    preset: str
+    sizes: Mapping[str, Value]
+    axes: Mapping[str, Value]
+    size_reasons: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    def on(self, device_class: str, sub_group_sizes: Sequence[int] = (), room: Room = NO_ROOM) -> Family:
+        """The same family with the sizes and the values on its axes that a device has.
+
+        Args:
+            device_class: ``gpu`` or ``cpu``.
+            sub_group_sizes: that the device offers; none: the guide's size is taken.
+            room: what sizes are fitted to; by default to nothing, so that they are the least.
+        """
+        found = {name: _on_device(size, device_class, room) for name, size in self.pattern.presets[self.preset].items()}
+        own = {name: size for name, (size, _) in found.items()}
+        return replace(
+            self,
+            pattern=msgspec.structs.replace(self.pattern, presets={**self.pattern.presets, self.preset: own}),
+            sizes={name: _on_device(size, device_class, room)[0] for name, size in self.sizes.items()},
+            size_reasons={
+                name: reason for name, (_, reason) in found.items() if reason and isinstance(self.sizes[name], Mapping)
+            },
+            axes={
+                name: usual_sub_group_size(sub_group_sizes) if value == DEVICE else value
+                for name, value in self.axes.items()
+            },
+        )
+
+    @property
+    def overrides(self) -> Mapping[str, Value]:
+        """The sizes that are not the preset's own."""
+        own = self.pattern.presets[self.preset]
+        return {name: value for name, value in self.sizes.items() if value != own.get(name)}
+
+    def claims(self, variant: VariantInfo, device_class: str) -> list[Claim]:
+        """What is claimed of a variant here, as it is asked of a class of devices."""
+        return applying(variant.claims, device_class, {**self.sizes, **self.axes})
+
+    def compared(self, device_class: str) -> list[tuple[str, str]]:
+        """Variants, each with another that a claim compares its time with, beside the family's baseline."""
+        baseline = find_baseline(self.pattern.variants, role=lambda variant: variant.role)
+        asked = (
+            (variant.name, claim) for variant in self.pattern.variants for claim in self.claims(variant, device_class)
+        )
+        pairs = [(name, claim.against) for name, claim in asked if claim.of_time]
+        return [pair for pair in dict.fromkeys(pairs) if baseline is None or pair[1] != baseline.name]
+
+    def point(self) -> str:
+        """What tells the family from others of its pattern and preset: ``n=64;stride=16``, "" for the only one."""
+        values = {**self.axes, **self.overrides}
+        return ";".join(f"{name}={values[name]}" for name in sorted(values))
+
+    def title(self) -> str:
+        """The pattern's name and the point, for people."""
+        return f"{self.pattern.name} {self.point()}".strip()
+
+    def axes_json(self) -> str:
+        """The point on the axes as tables keep it: a JSON object."""
+        return _json(self.axes)
+
+    def sizes_json(self) -> str:
+        """The sizes, likewise."""
+        return _json(self.sizes)
+
+    def overrides_json(self) -> str:
+        """The sizes that are not the preset's own, likewise."""
+        return _json(self.overrides)
+
+    def case_id(self, variant: str, device_class: str) -> str:
+        """The key of one case, unique within a run, and the same in every run of the same problem."""
+        return "/".join((self.pattern.name, variant, self.preset, self.point() or "-", device_class))
+
+
+def build_plan(
+    patterns: Sequence[PatternInfo], preset: str, overrides: Mapping[str, Sequence[Value]] | None = None
+) -> list[Family]:
+    """Every family that a run with these patterns, this preset and these axis values measures.
+
+    Args:
+        patterns: what was selected.
+        preset: a preset's name; patterns that lack it are left out.
+        overrides: values for axes or for a preset's sizes (``--set``); each combination is a family. A preset's further
+            sizes are families as well, but not where one is set.
+
+    Raises:
+        PatternError: nothing is left to measure, or an override names what no selected pattern has.
+    """
+    overrides = dict(overrides or {})
+    unused = set(overrides)
+    families: list[Family] = []
+    for info in patterns:
+        if preset not in info.presets:
+            continue
+        own = info.presets[preset]
+        unused -= set(own) | set(info.axes)
+        values: dict[str, Sequence[Value]] = {**info.axes, **{name: (value,) for name, value in own.items()}}
+        for name in overrides.keys() & values.keys():
+            values[name] = [_like(values[name], name, value) for value in overrides[name]]
+        for point in itertools.product(*values.values()):
+            chosen = dict(zip(values, point, strict=True))
+            # a size that is given as the preset has it (64.0 for 64) is the preset's
+            sizes = {name: value if chosen[name] == value else chosen[name] for name, value in own.items()}
+            families.append(Family(info, preset, sizes, {name: chosen[name] for name in info.axes}))
+        families += _further_families(info, preset, values, overrides)
+    if unused:
+        name = sorted(unused)[0]
+        known = {name for info in patterns for name in (*info.axes, *info.presets.get(preset, {}))}
+        raise PatternError(f"--set {name}: no selected pattern has such an axis or size: {suggestion(name, known)}")
+    if not families:
+        presets = {name for info in patterns for name in info.presets}
+        raise PatternError(f"no selected pattern has the preset {preset!r}: {suggestion(preset, presets)}")
+    return families
+
+
+def _further_families(
+    info: PatternInfo, preset: str, values: Mapping[str, Sequence[Value]], overrides: Mapping[str, Sequence[Value]]
+) -> Iterator[Family]:
+    """A family for each of a preset's further sizes but those that are set, at the first value of all else."""
+    first = {name: own[0] for name, own in values.items()}
+    axes = {name: first[name] for name in info.axes}
+    for further in info.further_sizes.get(preset, ()):
+        changed = {name: value for name, value in further.items() if name not in overrides}
+        if changed:
+            yield Family(info, preset, {name: {**first, **changed}[name] for name in info.presets[preset]}, axes)
+
+
+def _like(declared: Sequence[Value], name: str, value: Value) -> Value:
+    """A value as those that a pattern declares: a whole number where they are (1e6 is one).
+
+    Raises:
+        PatternError: it is text where they are numbers, or no whole number where they are.
+    """
+    declared = [value for own in declared for value in _declared(own)]
+    numbers = name in LIMITED_AXES or all(isinstance(own, int | float) for own in declared)
+    if not numbers or value in declared:
+        return value
+    whole = name in LIMITED_AXES or all(isinstance(own, int) for own in declared)
+    if isinstance(value, str) or (whole and not float(value).is_integer()):
+        raise PatternError(f"--set {name}={value}: give a {'whole ' if whole else ''}number, such as {declared[0]}")
+    return int(value) if whole else value
+
+
+def parse_override(text: str) -> tuple[str, tuple[Value, ...]]:
+    """Read ``name=value,value``; numbers become numbers, and what is given twice counts once.
+
+    Raises:
+        PatternError: the text has another form.
+    """
+    name, equals, values = text.partition("=")
+    if not name or not equals or not values:
+        raise PatternError(f"--set {text!r}: write NAME=VALUE or NAME=VALUE,VALUE")
+    return name.strip(), tuple(dict.fromkeys(_number(value.strip()) for value in values.split(",")))
+
+
+def _on_device(size: Any, device_class: str, room: Room) -> tuple[Value, str]:
+    """What a size is on a device, and why if it follows the device."""
+    own = by_class(size)[device_class]
+    if is_fit(own):
+        return fitted(own, room)
+    value: Value = own
+    return value, f"given for a {device_class} device" if isinstance(size, Mapping) else ""
+
+
+def _declared(size: Any) -> list[Value]:
+    """The plain values that a size may have as it is declared."""
+    return [int(own["least"]) if is_fit(own) else own for own in by_class(size).values()]
+
+
+def _json(values: Mapping[str, Value]) -> str:
+    return json.dumps(dict(values), sort_keys=True)
+
+
+def _number(text: str) -> Value:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

@@ -1,0 +1,132 @@
+"""Declarations of pattern files, read by a child process and kept on disk until a file changes.
+
+A pattern file is a program that needs the SYCL stack, and may print, hang or crash. So it is executed in a process of
+its own (`xebench.patterns.reading_worker`), and only when its contents or those of a module that it imports are new.
+What else it may depend on, such as the environment or installed packages, is not looked at.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from importlib.util import source_hash
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from xebench import disk_cache
+from xebench.errors import BrokenEnvironment, PatternError, XebenchError
+from xebench.patterns.declaration import PatternInfo
+
+#: Seconds that a file may take: the first may import a large stack from a slow disk.
+FILE_LIMIT_S: Final = 60.0
+#: Seconds until the SYCL runtime is loaded.
+RUNTIME_LIMIT_S: Final = 60.0
+
+
+class Declarations(msgspec.Struct, frozen=True, tag=True):
+    """What some pattern files declare.
+
+    Attributes:
+        sources: a hash of each file that this depends on: the pattern files, and the modules of the user and the
+            project, the harness's own among them, that were imported meanwhile; none that is installed.
+        patterns: in the files' order.
+    """
+
+    sources: Mapping[str, bytes]
+    patterns: tuple[PatternInfo, ...]
+
+
+class Refusal(msgspec.Struct, frozen=True, tag=True):
+    """Why pattern files cannot be read: a line for the user, and whether it is the environment that is broken."""
+
+    line: str
+    broken_environment: bool
+
+
+def contents_hash(path: str) -> bytes:
+    """By what Python itself knows whether bytecode is of a source file."""
+    return source_hash(Path(path).read_bytes())
+
+
+def read(files: Sequence[Path], *, limit_s: float = FILE_LIMIT_S) -> tuple[PatternInfo, ...]:
+    """What pattern files declare.
+
+    Args:
+        files: resolved paths.
+        limit_s: seconds that each may take.
+
+    Raises:
+        PatternError: a file fails, crashes, takes too long or declares no complete pattern.
+        BrokenEnvironment: a file needs the SYCL stack, which cannot be loaded.
+    """
+    declarations = _kept(files)
+    if declarations is None or not _is_current(declarations):
+        declarations = _execute(files, limit_s)
+        disk_cache.keep(_kept_file(files), msgspec.json.encode(declarations))
+    return declarations.patterns
+
+
+def remembered(files: Sequence[Path]) -> tuple[PatternInfo, ...]:
+    """What pattern files declared when they were last read, whether they have changed since or not."""
+    declarations = _kept(files)
+    return declarations.patterns if declarations else ()
+
+
+def sources(files: Sequence[Path]) -> Mapping[str, bytes]:
+    """A hash of each file that the declarations of pattern files depended on when they were last read.
+
+    Where nothing can be kept on disk, of the files themselves.
+    """
+    declarations = _kept(files)
+    return declarations.sources if declarations else {str(file): contents_hash(str(file)) for file in files}
+
+
+def _kept_file(files: Sequence[Path]) -> Path:
+    names = "\n".join(map(str, (Path(__file__).parent, *files)))
+    return disk_cache.default_folder("patterns") / f"{source_hash(names.encode()).hex()}.json"
+
+
+def _kept(files: Sequence[Path]) -> Declarations | None:
+    try:
+        return msgspec.json.decode(_kept_file(files).read_bytes(), type=Declarations)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def _is_current(declarations: Declarations) -> bool:
+    try:
+        return all(contents_hash(path) == known for path, known in declarations.sources.items())
+    except OSError:
+        return False
+
+
+def _execute(files: Sequence[Path], limit_s: float) -> Declarations:
+    from xebench.children.ask import ask  # it costs milliseconds that a list of known patterns does not have
+
+    with tempfile.NamedTemporaryFile("r", prefix="xebench-", errors="replace") as log:
+        answer = ask(
+            "xebench.patterns.reading_worker",
+            [log.name, str(limit_s), *map(str, files)],
+            timeout_s=RUNTIME_LIMIT_S + limit_s * (1 + len(files)),
+        )
+        if answer.failure is not None:
+            raise _how_it_ended(log.read(), answer.failure, limit_s)
+    result = msgspec.convert(answer.value, Declarations | Refusal)
+    if isinstance(result, Declarations):
+        return result
+    raise (BrokenEnvironment if result.broken_environment else PatternError)(result.line)
+
+
+def _how_it_ended(log: str, failure: str, limit_s: float) -> XebenchError:
+    """What to tell of a child process that did not answer, but wrote the file at work and its stacks into a log."""
+    file, _, stacks = log.partition("\n")
+    if not file:
+        return BrokenEnvironment(f"the SYCL runtime cannot be loaded ({failure}): see 'xebench doctor'")
+    if stacks.startswith("Timeout"):
+        failure = f"still running after {limit_s:g} s"
+    line = re.search(rf'File "{re.escape(file)}", line (\d+)', stacks)
+    where = Path(file).name + (f":{line[1]}" if line else "")
+    return PatternError(f"{where}: {failure}, while its declarations were read: mend the pattern file")

@@ -1,0 +1,56 @@
+"""Names of pytest-benchmark that it does not promise, all of them here: a later version may lack some."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Callable
+from typing import Any, Final
+
+from xebench.errors import XebenchError
+
+#: Attributes of its fixture: the timer; the resolution of timers, by timer; seconds that a test may take.
+NAMES: Final = ("_timer", "_precisions", "_max_time")
+
+#: The oldest and the newest version that the plugin's tests have passed with.
+TESTED: Final = ("4.0.0", "5.3.1")
+
+
+def check(benchmark: Any) -> None:
+    """See that the names are there.
+
+    Raises:
+        XebenchError: some are not.
+    """
+    if missing := [name for name in NAMES if not hasattr(benchmark, name)]:
+        version = importlib.metadata.version("pytest-benchmark")
+        raise XebenchError(
+            f"pytest-benchmark {version} has no {', '.join(missing)}, by which xebench gives it the device's clock: "
+            f"install a version from {TESTED[0]} to {TESTED[1]}"
+        )
+
+
+def set_timer(benchmark: Any, timer: Callable[[], float], resolution_s: float | None = None) -> None:
+    """Have it read another timer.
+
+    Args:
+        benchmark: the fixture.
+        timer: seconds.
+        resolution_s: its resolution; otherwise pytest-benchmark waits for it to advance by itself.
+
+    Raises:
+        XebenchError: this version cannot be given one.
+    """
+    check(benchmark)
+    benchmark._timer = timer
+    if resolution_s is not None:
+        benchmark._precisions = {timer: resolution_s}
+
+
+def max_time_s(benchmark: Any) -> float:
+    """Seconds that a test may take (``--benchmark-max-time``)."""
+    return float(benchmark._max_time)
+
+
+def shorten(benchmark: Any, factor: float) -> None:
+    """Make that a part of what it is."""
+    benchmark._max_time *= factor

@@ -1,0 +1,215 @@
+"""The fixture ``device_benchmark``: pytest-benchmark with the device's clock."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final
+
+import pytest
+
+from xebench import runtime
+from xebench.analysis.claim import Claim
+from xebench.analysis.metrics import union_ns
+from xebench.errors import XebenchError, first_line
+from xebench.pytest_plugin import borrowed
+from xebench.pytest_plugin.clock import Clock, replay
+from xebench.runtime import DeviceInfo
+from xebench.vocabulary import Answer, Metric
+
+#: Executions before pytest-benchmark begins: compilation is over, and host time beside device time is known.
+FIRST_EXECUTIONS: Final = 4
+
+NO_COMMAND: Final = (
+    "the function submitted nothing that is recorded: use device_benchmark.queue, or return the events of its commands"
+)
+
+
+def prepare() -> None:
+    """Load the SYCL runtime, and have library calls recorded.
+
+    Raises:
+        BrokenEnvironment: it cannot be loaded.
+    """
+    runtime.load()
+    from xebench.dpex import direct_calls
+
+    direct_calls.install()
+
+
+def opened(benchmark: Any, request: str, say: Callable[[str], None]) -> DeviceBenchmark:
+    """The fixture's value.
+
+    Raises:
+        NoDevice: there is no such device.
+        BrokenEnvironment: the SYCL runtime cannot be loaded.
+    """
+    prepare()
+    chosen = runtime.select_device(request)
+    say(f"device: {chosen.device.name} ({chosen.device.device})")
+    return DeviceBenchmark(benchmark, chosen.device, say)
+
+
+class DeviceBenchmark:
+    """Times a function by the device's clock, or compares two.
+
+    Attributes:
+        queue: in order, with profiling: what is submitted to it is timed.
+        session: what variants of patterns see: ``launch``, ``copy``, ``alloc`` (`xebench.session`).
+        device: the device.
+        benchmark: pytest-benchmark's own fixture; ``extra_info`` and ``group`` are there.
+    """
+
+    def __init__(self, benchmark: Any, device: DeviceInfo, say: Callable[[str], None]) -> None:
+        from xebench.runner.worker.sample_flags import Rules
+        from xebench.session.session import Session
+
+        self.session = Session.on(device.device)
+        self.queue = self.session.queue
+        self.device = device
+        self.benchmark = benchmark
+        self._say = say
+        self._rules = Rules(Metric.DEVICE, device.timer_resolution_ns)
+        self._flags: Counter[str] = Counter()
+        place = f"[{device.device_class} {device.name}]"
+        benchmark.group = f"{benchmark.group} {place}" if benchmark.group else place
+        benchmark.extra_info.update(device=device.name, device_class=device.device_class, driver=device.driver_version)
+        self._clock = Clock("device_clock")
+        borrowed.set_timer(benchmark, self._clock, device.timer_resolution_ns * 1e-9)
+
+    def __call__(
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        bytes_moved: int | None = None,
+        operations: int | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Benchmark a function by the time in which its commands ran; gives what the function returns.
+
+        Args:
+            function: submits work to ``queue``; need not wait.
+            args: for the function.
+            bytes_moved: least traffic to memory of one call, in bytes: adds ``gigabytes_per_s``.
+            operations: least number of operations of one call: adds ``giga_operations_per_s``.
+            kwargs: for the function.
+        """
+        once = partial(self._execute, partial(function, *args, **kwargs))
+        try:
+            if self.benchmark.enabled:
+                self._settle(once)
+            result = self.benchmark(once)
+        except Exception as error:
+            self._fail(error)
+        self._add_rates({"bytes_moved": bytes_moved, "operations": operations})
+        return result
+
+    def compare(
+        self,
+        naive: Callable[[], Any],
+        optimised: Callable[[], Any],
+        claim: str | Claim = "faster",
+        *,
+        precision: float = 0.01,
+        budget_s: float | None = None,
+    ) -> Any:
+        """Compare two functions, sampled in turns; the test fails when the claim does not hold.
+
+        It is skipped, with the reason, when the samples do not decide.
+
+        Args:
+            naive: what ``optimised`` is compared with; called without arguments.
+            optimised: likewise.
+            claim: of ``optimised``: ``faster``, ``slower``, ``same``, or a `xebench.Claim` of time.
+            precision: wanted half-width of the log speed-up's interval.
+            budget_s: seconds of sampling; by default ``--benchmark-max-time`` for each of the two.
+
+        Returns:
+            The pair as a dictionary with the columns of the table ``pairs``: speedup, speedup_low, answer, ...
+        """
+        from xebench.pytest_plugin.comparison import compared
+
+        try:
+            if not self.benchmark.enabled:
+                self.benchmark(lambda: (self._execute(naive), self._execute(optimised)))
+                return None
+            seconds = 2 * borrowed.max_time_s(self.benchmark) if budget_s is None else budget_s
+            pair, times_ns = compared(self._sample, self.device, (naive, optimised), claim, precision, seconds)
+        except Exception as error:
+            self._fail(error)
+        self.benchmark.extra_info["pair"] = pair
+        if times_ns:
+            replay(self.benchmark, self._clock, times_ns)
+        line = f"{pair['answer']}: {pair['reason']}"
+        self._say(f"{self.benchmark.fullname}: {line}")
+        if pair["answer"] == Answer.UNDECIDED:
+            pytest.skip(line)
+        if pair["answer"] != Answer.HOLDS:
+            pytest.fail(line, pytrace=False)
+        return pair
+
+    def _settle(self, once: Callable[[], Any]) -> None:
+        """Compile; then let the longest time be that of the host, which waits longer than the device works."""
+        once()
+        begin_ns, host_ns = self._clock.ns, 0
+        for _ in range(FIRST_EXECUTIONS - 1):
+            once()
+            host_ns += self._host_ns
+        device_ns = self._clock.ns - begin_ns
+        if device_ns <= 0:
+            raise XebenchError("its commands take no time on the device's clock: give them more work")
+        borrowed.shorten(self.benchmark, min(1.0, device_ns / host_ns))
+
+    def _execute(self, function: Callable[[], Any]) -> Any:
+        """Call it once, and let the clock advance by the time in which its commands ran."""
+        results: list[Any] = []
+        time_ns, flags, _ = self._sample(lambda: _kept(results, function()))
+        self._clock.ns += time_ns
+        if flags:
+            self._flags.update(flags)
+            self.benchmark.extra_info["flags"] = dict(self._flags)
+        return results[0]
+
+    def _sample(self, function: Callable[[], Any]) -> tuple[float, tuple[str, ...], Any]:
+        """Device time of one execution, its flags, and what was measured.
+
+        Raises:
+            XebenchError: nothing was recorded.
+        """
+        measured = self.session.measure(lambda: self._noted(function()))
+        times = [command.event_times() for command in measured.commands]
+        if not times:
+            raise XebenchError(NO_COMMAND)
+        self._host_ns = measured.host_ns
+        time_ns = union_ns(times)
+        return time_ns, self._rules.broken("", measured, times, time_ns), measured
+
+    def _noted(self, result: Any) -> Any:
+        """Record the events that a function returned; those that are recorded already count once."""
+        for event in result if isinstance(result, list | tuple) else (result,):
+            if hasattr(event, "addressof_ref") and hasattr(event, "wait") and not hasattr(event, "submit"):
+                self.session.note_directly("kernel", "event", self.queue, event)
+        return result
+
+    def _add_rates(self, amounts: Mapping[str, int | None]) -> None:
+        names = {"bytes_moved": "gigabytes_per_s", "operations": "giga_operations_per_s"}
+        for name, amount in amounts.items():
+            if amount is not None:
+                self.benchmark.extra_info[name] = amount
+                if self.benchmark.stats is not None:
+                    self.benchmark.extra_info[names[name]] = amount / self.benchmark.stats.stats.median * 1e-9
+
+    @staticmethod
+    def _fail(error: Exception) -> Any:
+        """In one line what is ours; the user's own errors with their traceback."""
+        from xebench.dpex.dpex_errors import DpexError
+
+        if isinstance(error, XebenchError | DpexError):
+            pytest.fail(first_line(error), pytrace=False)
+        raise error
+
+
+def _kept(results: list[Any], result: Any) -> Any:
+    results.append(result)
+    return result

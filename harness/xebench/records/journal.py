@@ -1,0 +1,143 @@
+"""Rows reach the disk as they are measured: one append-only file of JSON lines for each measured table.
+
+Each append is one `write` of whole lines: when the process is killed, the rows of every `append` that came
+back are there, and at most the last line is torn. A line counts when it ends in a newline: readers ignore a
+torn tail, and a writer that goes on cuts it off first.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, Self
+
+import pandas as pd
+
+from xebench.errors import RunFolderError
+from xebench.records import schema, upgrade
+from xebench.records.files import cannot_write
+
+FOLDER: Final = "journal"
+
+
+class Journal:
+    """The writing side of a journal folder; only one may be open for a folder (`RunWriter` sees to that)."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open the journal in ``folder``, which is made if need be; a torn last line is cut off.
+
+        Raises:
+            RunFolderError: The folder cannot be written.
+        """
+        self.folder = folder
+        self._files: dict[str, int] = {}
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for table in schema.MEASURED:
+                self._files[table] = os.open(_file(folder, table), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+                _cut_torn_tail(self._files[table])
+        except OSError as error:
+            self.close()
+            raise cannot_write(folder, error) from error
+
+    def append(self, table: str, rows: Iterable[schema.Row]) -> None:
+        """Write ``rows`` of ``table`` to the disk; all of them or, when that fails, none.
+
+        Raises:
+            SchemaError: A row does not fit the table; nothing is written.
+            RunFolderError: The disk is full or unwritable; what was there before is untouched.
+        """
+        if table not in schema.MEASURED:
+            raise schema.SchemaError(f"{table} is not measured: it is computed when the run ends")
+        plain = [schema.measured_row(table, row, number) for number, row in enumerate(rows)]
+        if plain:
+            self._write(table, "".join(json.dumps(row) + "\n" for row in plain).encode())
+
+    def sync(self) -> None:
+        """Ask the operating system to put everything on the disk now, against a power loss."""
+        for file in self._files.values():
+            os.fsync(file)
+
+    def close(self) -> None:
+        """Close the files; closing twice is fine."""
+        while self._files:
+            os.close(self._files.popitem()[1])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _write(self, table: str, data: bytes) -> None:
+        file = self._files[table]
+        length = os.fstat(file).st_size
+        try:
+            written = 0
+            while written < len(data):
+                written += os.write(file, data[written:])
+        except OSError as error:
+            with suppress(OSError):  # a device file cannot be cut; the reader ignores the torn tail
+                os.ftruncate(file, length)
+            raise cannot_write(_file(self.folder, table), error) from error
+
+
+def read(folder: Path, table: str, version: int = schema.SCHEMA_VERSION) -> pd.DataFrame:
+    """The frame of a measured table in the journal ``folder``, without derived columns; a torn last line is ignored.
+
+    Of several rows for one device or one case the last one counts, at the place of the first.
+
+    Args:
+        folder: The journal's.
+        table: Its name.
+        version: Schema version of the run.
+
+    Raises:
+        RunFolderError: A line is no row of the table; the message names file, line and column.
+    """
+    path = _file(folder, table)
+    try:
+        lines = path.read_bytes().split(b"\n")[:-1]
+    except FileNotFoundError:
+        lines = []
+    except OSError as error:
+        raise RunFolderError(f"{path} cannot be read: {error.strerror}") from error
+    rows = [_parse(path, table, version, number, line) for number, line in enumerate(lines, start=1)]
+    if key := schema.REWRITABLE.get(table):
+        rows = list({tuple(row[name] for name in key): row for row in rows}.values())
+    return schema.measured_frame(table, rows)
+
+
+def _parse(path: Path, table: str, version: int, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+        if not isinstance(row, Mapping):
+            raise ValueError("not a JSON object")
+        if version < schema.SCHEMA_VERSION:
+            row = upgrade.row(table, row, version)
+        return schema.measured_row(table, row, number)
+    except (ValueError, schema.SchemaError) as error:
+        raise RunFolderError(
+            f"{path} is damaged at line {number} ({error}): delete that line to read the rest"
+        ) from error
+
+
+def _file(folder: Path, table: str) -> Path:
+    return folder / f"{table}.jsonl"
+
+
+def _cut_torn_tail(file: int) -> None:
+    length = os.fstat(file).st_size
+    whole, chunk = length, 1 << 16
+    while whole:
+        start = max(0, whole - chunk)
+        newline = os.pread(file, whole - start, start).rfind(b"\n")
+        if newline >= 0:
+            whole = start + newline + 1
+            break
+        whole = start
+    if whole < length:
+        os.ftruncate(file, whole)

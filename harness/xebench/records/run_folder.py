@@ -1,0 +1,227 @@
+"""Writing a run folder: a manifest, the journal while a run goes on, and Parquet tables when it is over.
+
+    manifest.json                 what ran, where, with which versions; running, complete or interrupted
+    journal/*.jsonl               rows as they were measured, until the tables below are all there
+    devices.parquet ... pairs.parquet
+    summaries.csv  pairs.csv      the same two tables for a spreadsheet
+
+While the journal is there it is the truth; it goes only after every table is in place, so that a run which is
+killed at any moment leaves a folder that `xebench.records.load_run` reads.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final, Literal, Self
+
+import pandas as pd
+
+from xebench.analysis.rows import rows
+from xebench.errors import RunFolderError
+from xebench.records import files, journal, schema
+from xebench.records.checks import Check
+from xebench.records.files import MANIFEST
+from xebench.records.lock import NAME as LOCK_FILE
+from xebench.records.lock import FolderLock
+from xebench.records.provenance import now
+from xebench.records.run import Run, measured, with_derived
+
+CSV_TABLES: Final = ("summaries", "pairs")
+
+_DISCARDED: Final = ".journal-discarded"
+
+
+class RunWriter:
+    """The one writer of a run folder. `create` or `resume` makes it, `finish` ends it."""
+
+    def __init__(self, path: Path, manifest: dict[str, Any], lock: FolderLock) -> None:
+        """Use `create` or `resume`."""
+        self.path = path
+        self.manifest = manifest
+        self._lock = lock
+        self._journal = journal.Journal(path / journal.FOLDER)
+
+    @classmethod
+    def create(cls, path: Path | str, manifest: Mapping[str, Any], *, overwrite: bool = False) -> Self:
+        """Begin a run in a new or empty folder, or with ``overwrite`` in place of an earlier run.
+
+        Args:
+            path: The folder; parents are made.
+            manifest: Provenance (`xebench.records.provenance.manifest`).
+            overwrite: Whether the tables of a run that is there may be thrown away. Files that are not a
+                run's are left alone, and a folder that holds no run is refused.
+
+        Raises:
+            RunFolderError: The folder holds something else or an earlier run, another process writes it, or
+                it cannot be written.
+        """
+        folder = Path(path)
+        _refuse(folder, overwrite)
+        lock = FolderLock(folder)
+        try:
+            _refuse(folder, overwrite)  # again: another run may have come and gone before the lock was ours
+            _discard_run(folder)
+            begun = {**manifest, "schema_version": schema.SCHEMA_VERSION, "state": "running"}
+            begun.setdefault("created", now())
+            files.write_json(folder / MANIFEST, begun)
+            return cls(folder, begun, lock)
+        except BaseException:
+            lock.release()
+            raise
+
+    @classmethod
+    def resume(cls, path: Path | str, manifest: Mapping[str, Any]) -> Self:
+        """Go on with a run that was interrupted or killed; rows measured so far are kept.
+
+        Args:
+            path: Folder of the run.
+            manifest: Provenance of this session, kept in the list ``resumed`` of the run's manifest.
+
+        Raises:
+            RunFolderError: There is no run, it is complete or damaged, or another process writes it.
+        """
+        folder = Path(path)
+        kept = files.read_manifest(folder)
+        if kept["state"] == "complete":
+            raise RunFolderError(f"{folder} holds a complete run: there is nothing to resume")
+        if kept["schema_version"] < schema.SCHEMA_VERSION:
+            version = kept["schema_version"]
+            raise RunFolderError(f"{folder} was begun by an earlier xebench (schema {version}): start a new run")
+        lock = FolderLock(folder)
+        try:
+            begun = files.read_manifest(folder)
+            _restore_journal(folder)
+            begun["resumed"] = [*begun.get("resumed", []), {"created": now(), **manifest}]
+            begun["state"] = "running"
+            files.write_json(folder / MANIFEST, begun)
+            return cls(folder, begun, lock)
+        except BaseException:
+            lock.release()
+            raise
+
+    def append(self, table: str, rows: Iterable[schema.Row]) -> None:
+        """Put rows of a measured table (devices, cases, samples, events, ...) on the disk before returning.
+
+        A device or a case may be written again: its last row counts.
+
+        Raises:
+            SchemaError: A row does not fit its table.
+            RunFolderError: The disk is full or unwritable; earlier rows are untouched.
+        """
+        self._journal.append(table, rows)
+
+    def append_checks(self, checks: Iterable[Check]) -> None:
+        """Put checks on the disk before returning; raises as `append`."""
+        self.append("checks", [check._asdict() for check in checks])
+
+    def next_numbers(self) -> tuple[int, int]:
+        """The first sample and block numbers that no row of the folder has, for a session to begin with.
+
+        Blocks of two sessions must not be joined, so blocks go on counting as well as samples. A check speaks for
+        numbers whose rows a power loss may have taken: they are not given again.
+        """
+        samples, checks = (journal.read(self._journal.folder, table) for table in ("samples", "checks"))
+        return max(_after(samples["sample"]), _after(checks["end_sample"] - 1)), _after(samples["block"])
+
+    def note(self, **facts: Any) -> None:
+        """Put facts that are found out during the run into its manifest, at once.
+
+        Raises:
+            RunFolderError: The disk is full or unwritable; the manifest is as before.
+        """
+        self.manifest = {**self.manifest, **facts}
+        files.write_json(self.path / MANIFEST, self.manifest)
+
+    def finish(self, state: Literal["complete", "interrupted"] = "complete") -> Run:
+        """Compute summaries and pairs, write every table, then drop the journal and the lock.
+
+        Returns:
+            The finished run.
+
+        Raises:
+            RunFolderError: The disk is full or unwritable; the journal is still there and readable.
+        """
+        self._journal.sync()
+        tables = with_derived(measured(self.path, self.manifest))
+        for name, data in tables.items():
+            files.write_parquet(self.path / f"{name}.parquet", data)
+        run = Run.of_tables(self.path, self.manifest, tables)
+        for name in CSV_TABLES:
+            files.write_csv(self.path / f"{name}.csv", getattr(run, name))
+        self.manifest = {**self.manifest, "state": state, "finished": now()}
+        files.write_json(self.path / MANIFEST, self.manifest)
+        self._journal.close()
+        with suppress(OSError):  # a journal that stays says the same as the tables
+            _discard_journal(self.path)
+        self.close()
+        return replace(run, manifest=self.manifest)
+
+    def close(self) -> None:
+        """Let go of the folder without finishing; it stays readable and can be resumed."""
+        self._journal.close()
+        self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def _restore_journal(folder: Path) -> None:
+    """Make the journal of a finished folder again from its tables, complete before it counts."""
+    target = folder / journal.FOLDER
+    if target.is_dir():
+        return
+    partial = folder / f".{journal.FOLDER}-restored"
+    shutil.rmtree(partial, ignore_errors=True)
+    with journal.Journal(partial) as restored:
+        for table in schema.MEASURED:
+            data = files.read_parquet(folder / f"{table}.parquet", table)
+            restored.append(table, rows(data[[*schema.columns(table, measured=True)]]))
+        restored.sync()
+    partial.replace(target)
+
+
+def _discard_journal(folder: Path) -> None:
+    # renamed first: a journal that is half removed must not be taken for the truth
+    source, discarded = folder / journal.FOLDER, folder / _DISCARDED
+    shutil.rmtree(discarded, ignore_errors=True)
+    if source.is_dir():
+        source.rename(discarded)
+        shutil.rmtree(discarded, ignore_errors=True)
+
+
+def _discard_run(folder: Path) -> None:
+    names = [f"{table}.parquet" for table in schema.RUN_TABLES] + [f"{table}.csv" for table in CSV_TABLES]
+    try:
+        _discard_journal(folder)
+        for name in [*names, MANIFEST]:  # the manifest last: until then the folder is known as a run
+            (folder / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise RunFolderError(
+            f"cannot clear {folder} ({error.strerror}): remove it or name another folder with --output"
+        ) from error
+
+
+def _refuse(folder: Path, overwrite: bool) -> None:
+    if (folder / MANIFEST).is_file():
+        if not overwrite:
+            raise RunFolderError(f"{folder} holds a run already: add --overwrite or --resume, or name another folder")
+        return
+    try:
+        occupied = folder.is_dir() and any(entry.name != LOCK_FILE for entry in folder.iterdir())
+    except OSError as error:
+        raise RunFolderError(
+            f"{folder} cannot be read ({error.strerror}): name another folder with --output"
+        ) from error
+    if occupied:
+        raise RunFolderError(f"{folder} is not empty and holds no run: name another folder with --output")
+
+
+def _after(values: pd.Series[Any]) -> int:
+    return int(values.max()) + 1 if values.notna().any() else 0

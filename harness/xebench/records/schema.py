@@ -1,0 +1,212 @@
+"""The columns of every table in one place, and the only function that makes frames of rows.
+
+A run folder holds the tables of `RUN_TABLES`; `comparisons` is what `xebench.analysis.compare` makes of
+two runs. A frame made here has the columns, the order and the dtypes that `xebench.records.tables` declares.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import pandas as pd
+
+from xebench.errors import XebenchError
+from xebench.records import tables
+from xebench.records.tables import Column
+from xebench.vocabulary import Metric
+
+#: Of the tables that are written; `xebench.records.upgrade` reads earlier ones.
+SCHEMA_VERSION: Final = 5
+
+#: Tables whose rows are measured and journalled.
+MEASURED: Final = ("devices", "cases", "samples", "events", "machine", "checks")
+
+#: Tables that analysis computes from the measured ones.
+DERIVED: Final = ("summaries", "pairs")
+
+RUN_TABLES: Final = (*MEASURED, *DERIVED)
+
+
+#: Tables whose rows may be written again while a run goes on, with their key: the last row wins.
+REWRITABLE: Final[Mapping[str, Sequence[str]]] = {
+    "devices": ("host", "device"),
+    # not case_id: a run over several hosts knows the host of a case only when it is measured
+    "cases": ("pattern", "variant", "preset", "axes", "overrides", "device_class"),
+}
+
+TABLES: Final[Mapping[str, Mapping[str, Column]]] = {
+    name: {column.name: column for column in columns}
+    for name, columns in {
+        "devices": tables.DEVICES,
+        "cases": tables.CASES,
+        "samples": tables.SAMPLES,
+        "events": tables.EVENTS,
+        "machine": tables.MACHINE,
+        "checks": tables.CHECKS,
+        "summaries": tables.SUMMARIES,
+        "pairs": tables.PAIRS,
+        "comparisons": tables.COMPARISONS,
+    }.items()
+}
+
+#: The columns that rows come with when they are measured.
+_MEASURED_COLUMNS: Final = {
+    table: {name: column for name, column in TABLES[table].items() if not column.derived} for table in MEASURED
+}
+
+Row = Mapping[str, Any]
+
+
+class SchemaError(XebenchError):
+    """A row or a frame does not fit its table; the message names the table, the column and the row."""
+
+
+def columns(table: str, *, measured: bool = False) -> Mapping[str, Column]:
+    """The columns of ``table`` by name, in order.
+
+    Args:
+        table: Its name.
+        measured: Leave out those that are derived from other tables.
+
+    Raises:
+        SchemaError: There is no such table.
+    """
+    try:
+        return (_MEASURED_COLUMNS if measured else TABLES)[table]
+    except KeyError:
+        raise SchemaError(f"there is no table {table!r}: the tables are {', '.join(TABLES)}") from None
+
+
+def frame(table: str, content: Iterable[Row]) -> pd.DataFrame:
+    """A frame of the rows ``content`` with the columns and dtypes of ``table``; no rows give an empty typed frame.
+
+    Raises:
+        SchemaError: A row lacks a column, has an unknown one, or a value is not of the column's type.
+    """
+    declared = columns(table)
+    return _frame(declared, [_plain_row(table, declared, row, number) for number, row in enumerate(content)])
+
+
+def measured_frame(table: str, measured_rows: Sequence[Row]) -> pd.DataFrame:
+    """A frame of what `measured_row` gives, without derived columns."""
+    return _frame(columns(table, measured=True), measured_rows)
+
+
+def _frame(declared: Mapping[str, Column], plain: Sequence[Row]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {name: pd.Series([row[name] for row in plain], dtype=column.dtype) for name, column in declared.items()}
+    )
+
+
+def typed(table: str, data: pd.DataFrame) -> pd.DataFrame:
+    """``data`` in the order and the dtypes of ``table``, after a check of columns and nulls.
+
+    Times by a metric that was declared after the run was made are null.
+
+    Raises:
+        SchemaError: A column is missing or unknown, has another type, or has nulls where none may be.
+    """
+    declared = columns(table)
+    # and so is the host in runs of version 5 that were made before there could be several
+    later = (name for name in (*(metric.column for metric in Metric), "host") if name in declared)
+    data = data.reindex(columns=[*data.columns, *(name for name in later if name not in data)])
+    _check_names(table, declared, data.columns, "the frame")
+    converted = {}
+    for name, column in declared.items():
+        values = data[name]
+        if column.required and values.isna().any():
+            raise SchemaError(f"{table}.{name} is null in row {int(values.isna().to_numpy().argmax())}")
+        try:
+            converted[name] = values.astype(column.dtype)
+        except (TypeError, ValueError) as error:
+            raise SchemaError(f"{table}.{name} holds {values.dtype}, not {column.dtype}: {error}") from error
+    return pd.DataFrame(converted)
+
+
+def measured_row(table: str, row: Row, number: int = 0) -> dict[str, Any]:
+    """A row as it was measured, checked against ``table``, as plain Python values in column order; NaN becomes None.
+
+    Args:
+        table: Name of the table.
+        row: Values by column name; every column that is not derived must be there, None for null.
+        number: Position of the row, for the message.
+
+    Raises:
+        SchemaError: See `frame`.
+    """
+    return _plain_row(table, columns(table, measured=True), row, number)
+
+
+def _plain_row(table: str, declared: Mapping[str, Column], row: Row, number: int) -> dict[str, Any]:
+    if row.keys() != declared.keys():
+        _check_names(table, declared, row, f"row {number}")
+    return {name: _plain(table, column, row[name], number) for name, column in declared.items()}
+
+
+def _check_names(table: str, declared: Mapping[str, Column], names: Iterable[str], where: str) -> None:
+    present = set(names)
+    missing = [name for name in declared if name not in present]
+    if missing:
+        raise SchemaError(f"{where} of table {table} lacks the column {', '.join(missing)}")
+    unknown = sorted(present - declared.keys())
+    if unknown:
+        raise SchemaError(f"{where} of table {table} has the unknown column {', '.join(map(str, unknown))}")
+
+
+def _plain(table: str, column: Column, value: Any, number: int) -> Any:
+    try:
+        plain = None if value is None or value is pd.NA else _CONVERT[column.dtype](value)
+    except (TypeError, ValueError, OverflowError):
+        raise SchemaError(f"{table}.{column.name} in row {number} must be {column.dtype}, not {value!r}") from None
+    if plain is None and column.required:
+        raise SchemaError(f"{table}.{column.name} in row {number} must not be null")
+    return plain
+
+
+def _to_text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    # output of a crashed worker may hold what is no text; Parquet takes proper text only
+    return value.encode("utf-8", "backslashreplace").decode()
+
+
+def _to_integer(value: Any) -> int | None:
+    # a float is taken when it is a whole number: frames of a mixed origin hold integers that way
+    if isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral):
+        number = float(value)
+        if math.isnan(number):
+            return None
+        if not number.is_integer():
+            raise ValueError
+        return int(number)
+    whole = operator.index(value)
+    if not -(2**63) <= whole < 2**63:
+        raise OverflowError
+    return whole
+
+
+def _to_number(value: Any) -> float | None:
+    if isinstance(value, str):
+        raise TypeError
+    number = float(value)
+    if math.isinf(number):
+        raise ValueError
+    return None if math.isnan(number) else number
+
+
+def _to_boolean(value: Any) -> bool:
+    if value not in (0, 1):
+        raise ValueError
+    return bool(value)
+
+
+_CONVERT: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "string": _to_text,
+    "Int64": _to_integer,
+    "Float64": _to_number,
+    "boolean": _to_boolean,
+}

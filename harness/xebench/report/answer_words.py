@@ -1,0 +1,92 @@
+"""The words around an answer: its sign, what is to be said beside it, and the guide's figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pandas as pd
+
+from xebench.analysis.fixed_cost import FEW
+from xebench.vocabulary import ACCURACY_CLAIMS, END_CLAIMS, Answer, DeviceClass, Outcome
+
+#: What stands before a row. The sign carries the answer; colours only help.
+SIGNS: Final[Mapping[str, str]] = {
+    Answer.HOLDS: "✓",
+    Answer.INVERTS: "✗",
+    Answer.NO_EFFECT: "=",
+    Answer.UNDECIDED: "?",
+    Answer.NO_CLAIM: "·",
+    Answer.SKIPPED: "-",
+}
+
+_CLASSES: Final[Mapping[str, str]] = {DeviceClass.GPU: "GPUs", DeviceClass.CPU: "CPUs"}
+
+#: A claim of a variant's end, by the answer.
+_ENDS: Final = {
+    ("wrong", Answer.HOLDS): "wrong result, as claimed",
+    ("wrong", Answer.NO_EFFECT): "right here, claimed to be wrong",
+    ("error", Answer.HOLDS): "fails, as claimed",
+    ("error", Answer.NO_EFFECT): "runs here, claimed to fail",
+}
+
+
+def classes(claimed_for: Any) -> str:
+    """Classes of devices as people say them: ``GPUs``; "" for all."""
+    return "" if pd.isna(claimed_for) else " and ".join(_CLASSES.get(name, name) for name in claimed_for.split(","))
+
+
+def is_foreign(pair: Mapping[Any, Any]) -> bool:
+    """Whether what is claimed is not claimed of the device's class."""
+    return not pd.isna(pair["claimed_for"]) and pair["device_class"] not in pair["claimed_for"].split(",")
+
+
+def guide_words(pair: Mapping[Any, Any], *, with_source: bool) -> str:
+    """What the guide prints: ``2.9x on Max 1550 (G 4530)``; "" where it says nothing."""
+    figure = ""
+    if not pd.isna(pair["guide_speedup"]):
+        where = "" if pd.isna(pair["guide_device"]) else f" on {pair['guide_device']}"
+        figure = f"{float(pair['guide_speedup']):.3g}x{where}"
+    if not with_source or pd.isna(pair["guide_source"]):
+        return figure
+    return f"{figure} ({pair['guide_source']})" if figure else str(pair["guide_source"])
+
+
+def asides(pair: Mapping[Any, Any]) -> tuple[str, ...]:
+    """What is to be said beside the sign, in a few words each; the whole reason is in the table ``pairs``."""
+    guide = guide_words(pair, with_source=False)
+    return tuple(filter(None, [obstacle(pair), f"guide {guide}" if guide else "", _claimed(pair), _too_short(pair)]))
+
+
+def _too_short(pair: Mapping[Any, Any]) -> str:
+    """That the size is too small to measure on this device, as the guide's own may be on a large one."""
+    times = pair["times_empty_kernel"]
+    return "" if pd.isna(times) or times >= FEW else f"only {times:.2g} empty kernels long"
+
+
+def obstacle(pair: Mapping[Any, Any]) -> str:
+    """Why there is no answer, or why there is no speed-up."""
+    outcome, answer, reason = pair["outcome"], pair["answer"], str(pair["reason"])
+    if end := _ENDS.get((pair["claim"], answer)) if not pd.isna(pair["claim"]) else None:
+        return end
+    if answer == Answer.SKIPPED:  # the sign says so
+        return reason.partition(";")[0].partition(", ")[0].removeprefix("skipped: ")
+    if outcome == Outcome.NONE:
+        happened = reason.partition("; ")[2] if reason.startswith("claimed ") else reason
+        return happened.partition(":")[0]
+    if outcome == Outcome.INCONCLUSIVE:
+        return reason.partition(":")[0].rpartition("; ")[2]
+    # a claim of sameness with a width of its own
+    return "the interval is too wide" if answer == Answer.UNDECIDED else ""
+
+
+def _claimed(pair: Mapping[Any, Any]) -> str:
+    """What is claimed where the sign does not tell it, and of which devices where this is none of them."""
+    if pd.isna(pair["claim"]):
+        return ""
+    whom = f" for {classes(pair['claimed_for'])}" if is_foreign(pair) else ""
+    expected = pair["claim"] == Outcome.FASTER and pair["answer"] in (Answer.HOLDS, Answer.UNDECIDED, Answer.SKIPPED)
+    if expected or pair["claim"] in (*END_CLAIMS, *ACCURACY_CLAIMS):
+        return f"claimed{whom}" if whom else ""
+    by = str(pair["reason"]).partition(";")[0].partition(" by at least ")[2]
+    return f"claimed {pair['claim']}{f' by at least {by}' if by else ''}{whom}"

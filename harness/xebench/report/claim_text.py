@@ -1,0 +1,49 @@
+"""A claim in words. Plain strings and no heavy import: the list of patterns shows it too."""
+
+from __future__ import annotations
+
+from xebench.analysis.claim import Claim, Figure
+from xebench.vocabulary import Outcome, Strength
+
+
+def said(claim: Claim) -> str:
+    """What it says: ``faster than naive by at least 1.5 times where work=1, for GPUs``."""
+    return ", ".join(part for part in (_what(claim) + _where(claim), _for(claim)) if part)
+
+
+def _what(claim: Claim) -> str:
+    least = f" by at least {claim.at_least:g} times" if claim.at_least > 1 else ""
+    if claim.word == Outcome.SAME:
+        return f"same as {claim.against}" + (f" within {claim.within:.0%}" if claim.within else "")
+    if claim.of_time:
+        return f"{claim.word} than {claim.against}{least}"
+    if claim.of_accuracy:
+        return f"more accurate than {claim.against}{least}"
+    if claim.of_code:
+        return f"fewer {claim.word} than {claim.against}{least}"
+    return f"must end as {claim.word}" + (f" with {claim.kind!r}" if claim.kind else "")
+
+
+def _where(claim: Claim) -> str:
+    points = (
+        f"{name}={'|'.join(map(str, value)) if isinstance(value, list | tuple) else value}"
+        for name, value in claim.where.items()
+    )
+    return f" where {', '.join(points)}" if claim.where else ""
+
+
+def _for(claim: Claim) -> str:
+    return f"for {' and '.join(f'{device_class.upper()}s' for device_class in claim.on)}" if claim.on else ""
+
+
+def who(claim: Claim) -> str:
+    """Who says it: ``G 4530: 2.9 on Max 1550``, ``ours``."""
+    if claim.is_ours:
+        return "ours"
+    implied = " (implied)" if claim.strength == Strength.IMPLIED else ""
+    return claim.source + (f": {printed(claim.figure)}" if claim.figure else "") + implied
+
+
+def printed(figure: Figure) -> str:
+    """What the guide measured: ``2.9 on Max 1550``."""
+    return f"{round(figure.speedup, 2):g}" + (f" on {figure.device}" if figure.device else "")

@@ -1,0 +1,208 @@
+"""A run for the terminal: the answers first, a row a pair, and then what else is to be known."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, zip_longest
+from typing import Final
+
+from rich.text import Text
+
+from xebench.records import Run
+from xebench.report import speedup_bar
+from xebench.report.answer_words import SIGNS
+from xebench.report.console import draw, terminal_width
+from xebench.report.remarks import brief_remarks, failures, noise_line, remarks
+from xebench.report.result_rows import ResultRow, device_line, result_rows
+from xebench.report.run_summary import NBSP, answer_sentence, headline, state
+from xebench.vocabulary import RUN_BUDGET, Answer
+
+#: Columns at most: longer lines are hard to read.
+MOST: Final = 100
+#: Columns at least for the words beside a bar: "guide 2.9x on Max 1550".
+WORDS: Final = 22
+
+# apart for those who do not tell red from green; the signs carry the meaning
+COLOURS: Final[dict[str, str]] = {
+    Answer.HOLDS: "cyan",
+    Answer.INVERTS: "bold yellow",
+    Answer.NO_EFFECT: "magenta",
+    Answer.UNDECIDED: "",
+    Answer.NO_CLAIM: "dim",
+    Answer.SKIPPED: "dim",
+}
+
+#: For outputs whose encoding has not all of these.
+_PLAIN: Final = str.maketrans("✓✗·●○━│◀▶", "+x.*o-|<>")
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Widths of the parts of a row: sign, name and speed-up together; the bar; the words."""
+
+    left: int
+    bar: int
+    words: int
+
+
+def render(
+    run: Run,
+    width: int | None = None,
+    *,
+    verbose: bool = False,
+    colour: bool | None = None,
+    encoding: str | None = None,
+) -> str:
+    """The answers, and what needs attention.
+
+    Args:
+        run: any run, finished or not.
+        width: columns; those of the terminal by default, and never more than 100.
+        verbose: with times, roofs, intervals as numbers, whole reasons and everything that was noticed.
+        colour: whether to colour; by default where standard output is a terminal.
+        encoding: of the output, standard output's by default; signs that it lacks are replaced.
+    """
+    width = min(width or terminal_width(elsewhere=MOST), MOST)
+    return _encodable(draw(_lines(run, width, verbose=verbose), width, colour=colour), encoding or sys.stdout.encoding)
+
+
+def excerpt(run: Run, patterns: Collection[str], width: int) -> str:
+    """The device, what became of all claims, and the rows of some patterns, as `render` shows them; without colour."""
+    rows = [row for row in result_rows(run) if row.pattern in patterns]
+    lines = [*_summary(run, width), *_table(rows, width, verbose=False)]
+    return draw(lines, width, colour=False)
+
+
+def table(run: Run, width: int) -> str:
+    """The rows of all patterns alone, as `render` shows them; without colour."""
+    return draw(_table(result_rows(run), width, verbose=False), width, colour=False).lstrip("\n")
+
+
+def _encodable(text: str, encoding: str | None) -> str:
+    """The text as an output can show it."""
+    encoding = encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.translate(_PLAIN).encode(encoding, "replace").decode(encoding)
+    return text
+
+
+def _lines(run: Run, width: int, *, verbose: bool) -> Iterator[str | Text]:
+    yield from _summary(run, width)
+    if verbose:
+        for line in filter(None, (device_line(run), noise_line(run))):
+            yield from textwrap.wrap(line, width)
+    yield from _table(result_rows(run), width, verbose=verbose)
+    yield ""
+    if verbose:
+        yield from _remarks([f"{key}: {status}: {reason}" for key, status, reason in failures(run)], width)
+        yield from _remarks(remarks(run), width)
+    else:
+        yield from (f"! {_shortened(line, width - 2)}" for line in brief_remarks(run))
+    yield f"run folder: {run.path} ({state(run)})"
+    if run.manifest.get("ended_by") == RUN_BUDGET:
+        yield f"more time narrows the intervals: xebench run --resume {run.path}"
+
+
+def _summary(run: Run, width: int) -> Iterator[str]:
+    for sentence in (headline(run), answer_sentence(run)):
+        yield from (line.replace(NBSP, " ") for line in textwrap.wrap(sentence, width))
+
+
+def _table(rows: Sequence[ResultRow], width: int, *, verbose: bool) -> Iterator[str | Text]:
+    columns = _columns([row for row in rows if row.answer], width)
+    for chapter, members in groupby(rows, key=lambda row: row.chapter):
+        yield ""
+        yield _chapter(chapter, columns)
+        for row in members:
+            yield from _row(row, columns, width, verbose=verbose)
+
+
+def _columns(rows: Sequence[ResultRow], width: int) -> _Columns:
+    """Names take what the longest needs, the bar what the words leave of the rest."""
+    needed = max((len(f"? {row.variant} {row.speedup}") for row in rows), default=0)
+    left = min(max(needed, 24), width - WORDS - 2 - speedup_bar.cells_for(17))
+    bar = speedup_bar.cells_for(min(width - WORDS - 2 - left, 25))
+    return _Columns(left, bar, width - left - bar - 2)
+
+
+def _chapter(name: str, columns: _Columns) -> Text:
+    """A chapter's heading, which names the columns too."""
+    title = Text(name or "without a chapter", style="bold")
+    rest = f"speed-up {speedup_bar.axis(columns.bar)}"
+    gap = columns.left - len("speed-up") - len(title)
+    if gap < 1:
+        return title
+    return title.append(" " * gap + rest, style="not bold dim")
+
+
+def _row(row: ResultRow, columns: _Columns, width: int, *, verbose: bool) -> Iterator[Text]:
+    if not row.answer:
+        heading = ", ".join(filter(None, (f"{row.pattern} against {row.variant}", row.axes, *row.asides)))
+        wrapped = textwrap.wrap(heading, width, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False)
+        yield from (Text(line, style="bold") for line in wrapped)
+    else:
+        yield from _answer(row, columns, width)
+    if verbose:
+        for detail in (_measured(row), row.reason):
+            for line in textwrap.wrap(detail, width, initial_indent="    ", subsequent_indent="    "):
+                yield Text(line, style="dim")
+
+
+def _measured(row: ResultRow) -> str:
+    """The numbers of a row, where they are known."""
+    parts = {
+        f"{row.variant}, {row.role}:": row.time,
+        "95 % interval": row.interval,
+        "of its roof:": row.roof,
+        "copies": row.copies,
+        "predicted occupancy": row.occupancy,
+        "guide:": row.guide,
+        "claim:": "" if row.guide else row.claimed_by,
+    }
+    return "; ".join(f"{name} {value}" for name, value in parts.items() if value not in ("", "-"))
+
+
+def _answer(row: ResultRow, columns: _Columns, width: int) -> Iterator[Text]:
+    """Sign, name, speed-up, bar and words; what the name or the words need more stands below."""
+    style = COLOURS.get(row.answer, "")
+    sign, speedup = SIGNS.get(row.answer, "?"), row.speedup
+    names, against = [f"{sign} {row.label}"], ""
+    if len(names[0]) + 1 + len(speedup) > columns.left:
+        names, against = [f"{sign} {row.variant}"], f"    against {row.against}" if row.against else ""
+    if len(names[0]) + 1 + len(speedup) > columns.left:  # a line of its own
+        yield from (Text(line, style=style) for line in textwrap.wrap(names[0], width, subsequent_indent="  "))
+        names = [""]
+    left = names[0].ljust(columns.left - len(speedup)) + speedup
+    # without a speed-up there is no bar, and the words have its place
+    drawn = row.ends[0] is not None
+    first = f"{left} {speedup_bar.bar(*row.ends, columns.bar)}" if drawn else left
+    words = _words(row.asides, columns.words if drawn else columns.words + columns.bar + 1)
+    yield Text(first if words else first.rstrip(), style=style).append(f" {words[0]}" if words else "", "not dim")
+    for name, word in zip_longest([against] if against else [], words[1:], fillvalue=""):
+        yield Text(f"{name.ljust(len(first))} {word}" if word else name)
+
+
+def _words(asides: Sequence[str], width: int) -> list[str]:
+    """Lines that hold as many of these as fit, and break none that fits into a line."""
+    lines: list[str] = []
+    for aside in asides:
+        if lines and len(lines[-1]) + 2 + len(aside) <= width:
+            lines[-1] += f", {aside}"
+        else:
+            lines += textwrap.wrap(aside, width, break_on_hyphens=False)
+    return lines
+
+
+def _remarks(lines: Sequence[str], width: int) -> Iterator[str]:
+    for line in lines:
+        yield from textwrap.wrap(line, width, initial_indent="! ", subsequent_indent="  ")
+
+
+def _shortened(line: str, width: int) -> str:
+    """One line; the rest is shown by --verbose."""
+    return textwrap.shorten(line, width, placeholder=" ...")

@@ -1,0 +1,79 @@
+"""How full the launches of a case keep the GPU that it ran on, by the model: never measured, beside what was."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from math import prod
+from typing import Any, Final
+
+from xebench.analysis.rows import Place, by_place, place, rows
+from xebench.gpu_model.gpu_parameters import GpuError, GpuParameters
+from xebench.gpu_model.gpus import gpu_of_device
+from xebench.gpu_model.occupancy import LaunchShape, UnsupportedLaunch, drivers_work_group, occupancy_of
+from xebench.records import Run
+from xebench.report import units
+from xebench.vocabulary import DeviceClass
+
+#: What tells a case from the others of a run.
+KEY: Final = ("pattern", "variant", "preset", "axes", "sizes")
+
+
+def occupancies(run: Run) -> dict[tuple[str, ...], str]:
+    """The predicted occupancy of each case, as text, by `key_of` its row; without those of which nothing is known.
+
+    It is the average over the waves of a kernel's work-groups; of several kernels, the lowest and the highest.
+    """
+    known = {name: gpu for name, gpu in _gpus(run).items() if gpu is not None}
+    words = {
+        key_of(case): _words(case["kernels"], known[place(case)]) for case in rows(run.cases) if place(case) in known
+    }
+    return {key: text for key, text in words.items() if text}
+
+
+def key_of(row: Mapping[Any, Any], variant: str = "") -> tuple[str, ...]:
+    """The key of a row of `cases`, or of a row of `pairs` and one of its variants."""
+    return tuple(str({**row, "variant": variant or row["variant"]}[name]) for name in KEY)
+
+
+def _gpus(run: Run) -> dict[Place, GpuParameters | None]:
+    devices = run.devices[run.devices["device_class"] == DeviceClass.GPU]
+    return {key: _gpu(row) for key, row in by_place(devices).items()}
+
+
+def _gpu(device: Mapping[Any, Any]) -> GpuParameters | None:
+    """The GPU of a row of `devices`; None where the catalogue has none of its name, or not with so many engines."""
+    try:
+        return gpu_of_device(str(device["name"]), int(device["compute_units"]))
+    except (GpuError, TypeError):
+        return None
+
+
+def _words(kernels: Any, gpu: GpuParameters) -> str:
+    launches = json.loads(kernels) if isinstance(kernels, str) else []
+    parts = [part for part in (_average(launch, gpu) for launch in launches) if part is not None]
+    if len(parts) < len(launches) or not parts:
+        return ""
+    lowest, highest = (units.percent(part) for part in (min(parts), max(parts)))
+    return lowest if lowest == highest else f"{lowest} to {highest}"
+
+
+def _average(kernel: Mapping[str, Any], gpu: GpuParameters) -> float | None:
+    """Of one kernel's first launch; None where the run did not keep it, or the model knows no such launch."""
+    width, extents = kernel.get("max_sub_group_size"), kernel.get("global_size")
+    if not width or not extents:
+        return None
+    items, local = prod(extents), kernel.get("local_size")
+    shape = LaunchShape(
+        work_group_size=prod(local) if local else drivers_work_group(items, gpu),
+        sub_group_size=width,
+        slm_bytes=kernel.get("local_bytes", 0),
+        # who shares memory meets at a barrier; others may too, which only groups of one thread would notice
+        barriers=int(kernel.get("local_bytes", 0) > 0),
+        global_size=items,
+        large_grf=any(option in kernel["build_options"] for option in ("large-register-file", "256-GRF")),
+    )
+    try:
+        return occupancy_of(shape, gpu).average_device_occupancy
+    except UnsupportedLaunch:
+        return None

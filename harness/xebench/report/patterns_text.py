@@ -1,0 +1,62 @@
+"""The list of patterns, as text and as JSON. Plain strings: this is what must show at once."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+import msgspec
+
+from xebench.patterns.declaration import PatternInfo
+from xebench.report import claim_text
+
+
+def as_json(infos: Sequence[PatternInfo]) -> str:
+    """One object a pattern. Its ``claims`` are a list of their own, each with the variant that it is made of."""
+    return msgspec.json.format(msgspec.json.encode([_plain(info) for info in infos]), indent=2).decode()
+
+
+def _plain(info: PatternInfo) -> dict[str, Any]:
+    data: dict[str, Any] = msgspec.to_builtins(info)
+    claims = [{"variant": variant["name"], **claim} for variant in data["variants"] for claim in variant.pop("claims")]
+    return {**data, "claims": claims}
+
+
+def as_text(infos: Sequence[PatternInfo], width: int | None = None) -> str:
+    """Patterns under the heading of their chapter, each with its lesson and its variants."""
+    width = width or _terminal_width()
+    lines = []
+    in_order = sorted(infos, key=lambda info: (info.chapter, info.name))
+    for chapter, members in groupby(in_order, key=lambda info: info.chapter):
+        lines.append(f"\n{chapter}")
+        for info in members:
+            heading = f"{info.name}  [{', '.join(info.catalogue)}]  {info.metric}"
+            lines += textwrap.wrap(heading, width - 2, initial_indent="  ", subsequent_indent=" " * 6)
+            lines += textwrap.wrap(info.lesson, width - 6, initial_indent=" " * 6, subsequent_indent=" " * 6)
+            variants = ", ".join(f"{v.name} ({v.role})" for v in info.variants)
+            lines += textwrap.wrap(variants, width - 6, initial_indent=" " * 6, subsequent_indent=" " * 8)
+            lines += _claims(info, width)
+            lines += [f"      --set {axis}={','.join(map(str, values))}" for axis, values in info.axes.items()]
+    count = f"{len(infos)} pattern{'s' if len(infos) != 1 else ''}"
+    return "\n".join(lines).lstrip("\n") + f"\n\n{count}. Measure one with: xebench run NAME"
+
+
+def _claims(info: PatternInfo, width: int) -> Iterator[str]:
+    """What is claimed, a line for each variant or more: ``claim: one_queue faster than many [G 5125]``."""
+    for variant in info.variants:
+        told = "; ".join(f"{claim_text.said(claim)} [{claim_text.who(claim)}]" for claim in variant.claims)
+        if told:
+            text = f"claim: {variant.name} {told}"
+            yield from textwrap.wrap(text, width - 6, initial_indent=" " * 6, subsequent_indent=" " * 8)
+
+
+def _terminal_width() -> int:
+    """Columns of the terminal; 100 when the output is none."""
+    # shutil has this function, but takes 5 ms to import
+    try:
+        return max(60, os.get_terminal_size(1).columns)
+    except OSError:
+        return 100

@@ -1,0 +1,90 @@
+"""The roof model for a reader: cases under the roofs of a GPU that is not there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Final
+
+from rich.table import Table
+from rich.text import Text
+
+from xebench.analysis import points
+from xebench.gpu_model.gpu_parameters import GpuParameters
+from xebench.isa.roof_projection import Projection
+from xebench.report import units
+from xebench.report.console import draw, plain_table, terminal_width
+from xebench.vocabulary import RATE_ROOFS, Roof
+
+LABEL: Final = (
+    "A model, nothing was measured: least times when data come from memory and launches run one after another."
+)
+
+
+def as_json(projections: Sequence[Projection], gpu: GpuParameters) -> str:
+    """The GPU with its roofs, and a list of cases."""
+    return json.dumps(
+        {
+            "model": "roof",
+            "note": LABEL,
+            "gpu": gpu.code,
+            "product": gpu.product.name,
+            "peak_memory_gbps": gpu.peak_memory_gbps,
+            "peak_fp32_gflops": gpu.peak_gops("fp32"),
+            "peak_fp64_gflops": gpu.peak_gops("fp64"),
+            "peak_int32_gops": gpu.peak_gops("int32"),
+            "cases": [projection.to_json() for projection in projections],
+        },
+        indent=2,
+    )
+
+
+def as_text(projections: Sequence[Projection], gpu: GpuParameters, width: int | None = None) -> str:
+    """A block for each pattern and point of its axes."""
+    width = width or terminal_width(elsewhere=100)
+    return draw(_parts(projections, gpu, width), width)
+
+
+def _parts(projections: Sequence[Projection], gpu: GpuParameters, width: int) -> Iterator[str | Table]:
+    yield f"{gpu.product.name} ({gpu.code}): {_roofs(gpu)}"
+    yield LABEL
+    table = plain_table()
+    figures = (("bound", 7), ("by", 7), ("memory", 7), ("compute", 7), ("occupancy", 9), ("engines", 8))
+    # figures are never cut: the names have what is left
+    left = width - sum(needed + 2 for _, needed in figures)
+    table.add_column("pattern, variant", overflow="ellipsis", no_wrap=True, max_width=left)
+    for heading, needed in figures:
+        table.add_column(heading, justify="right", no_wrap=True, min_width=needed)
+    for family, group in groupby(projections, key=lambda projection: projection.family):
+        point = points.words(family.axes_json())
+        table.add_row(Text(family.pattern.name + (f" ({point})" if point else ""), style="bold"))
+        for projection in group:
+            table.add_row(f"  {projection.variant.name}", *_cells(projection))
+    yield table
+    yield from _remarks(projections)
+
+
+def _cells(projection: Projection) -> tuple[str, ...]:
+    bound, occupancy = projection.bound, projection.occupancy
+    return (
+        units.duration(bound.time_ns),
+        bound.bound_by or "-",
+        units.duration(bound.memory_ns),
+        units.duration(bound.compute_ns),
+        units.percent(None if occupancy is None else occupancy.device_occupancy),
+        units.percent(projection.share if occupancy else None),
+    )
+
+
+def _remarks(projections: Sequence[Projection]) -> list[str]:
+    by_reason: dict[str, list[str]] = {}
+    for projection in projections:
+        for reason in filter(None, (projection.reason, projection.assumed)):
+            by_reason.setdefault(reason, []).append(f"{projection.family.pattern.name}/{projection.variant.name}")
+    return [f"{', '.join(dict.fromkeys(names))}: {reason}" for reason, names in by_reason.items()]
+
+
+def _roofs(gpu: GpuParameters) -> str:
+    peaks = {Roof.BANDWIDTH: gpu.peak_memory_gbps, **{roof: gpu.peak_gops(kind) for kind, roof in RATE_ROOFS.items()}}
+    return units.roofs(peaks, digits=4) or "no roof is known"

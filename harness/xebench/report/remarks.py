@@ -1,0 +1,181 @@
+"""What is to be said of a whole run beside its rows: in whole sentences, and in one short line each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import pandas as pd
+
+from xebench.analysis.claim import from_json, is_expected
+from xebench.analysis.fixed_cost import FEW
+from xebench.analysis.noise_floor import noise_floor
+from xebench.analysis.times import counted
+from xebench.records import Run
+from xebench.vocabulary import NEVER_RUN, REMEDIES, Status
+
+#: Part of the samples from which a flag is worth a line of the short report.
+MANY: Final = 0.1
+
+
+def failures(run: Run) -> list[tuple[str, str, str]]:
+    """Cases that have no result, and that no claim says must fail: key, status and reason.
+
+    Those that an unfinished run lacks are one entry a reason.
+    """
+    without = pd.concat([run.failed_cases, _never_run(run), _interrupted(run)]).sort_index()
+    unfinished = without["status"] == Status.INTERRUPTED
+    named = [(row["case_id"], row["status"], row["reason"]) for row in without[~unfinished].to_dict("records")]
+    return named + _unmeasured(run)
+
+
+def _never_run(run: Run) -> pd.DataFrame:
+    cases = run.cases[run.cases["status"].isin(NEVER_RUN)]
+    expected = [
+        is_expected(row["status"], row["reason"], from_json(None if pd.isna(row["claims"]) else row["claims"]))
+        for row in cases.to_dict("records")
+    ]
+    return cases[[not each for each in expected]]
+
+
+def _interrupted(run: Run) -> pd.DataFrame:
+    return run.cases[run.cases["status"] == Status.INTERRUPTED]
+
+
+def _unmeasured(run: Run) -> list[tuple[str, str, str]]:
+    counts = _interrupted(run)["reason"].value_counts(sort=False)
+    return [(f"{count} cases", "interrupted", str(reason)) for reason, count in counts.items()]
+
+
+def above_roofs_line(run: Run) -> str:
+    """What a part of a roof above 100 % means, in one line; empty when there is none."""
+    above = run.summaries[(run.summaries["roof_fraction"] > 1).fillna(False)]
+    if above.empty:
+        return ""
+    # runs of earlier versions know of no level but the memory
+    reasons = above["roof_note"].fillna("faster than the memory: its data came from a cache")
+    return f"* above 100 %: {'; '.join(f'{count} {reason}' for reason, count in reasons.value_counts().items())}"
+
+
+def disturbed_line(run: Run) -> str:
+    """Which roofs were measured while others used the machine, in one line; empty when none was."""
+    names = _by_host(run, lambda device: device["roofs_disturbed"])
+    if not names:
+        return ""
+    return (
+        f"roofs were measured on a busy machine and may be too low: {names}; 'xebench roofline --refresh' on a quiet "
+        "one measures them for later runs"
+    )
+
+
+def noise_line(run: Run) -> str:
+    """The instrument's own error in this run, in one line; empty if it was not measured."""
+    error = _by_host(run, lambda device: noise_floor({str(k): v for k, v in device.items()}))
+    return f"noise floor: {error}" if error else ""
+
+
+def _by_host(run: Run, words: Callable[[dict[Any, Any]], Any]) -> str:
+    """What is said of each device, with its host where there is one to name; empty when nothing is said of any."""
+    said = [(device["host"], words(device)) for device in run.devices.to_dict("records")]
+    known = [(host, what) for host, what in said if not pd.isna(what) and what]
+    return "; ".join(what if pd.isna(host) else f"{host}: {what}" for host, what in known)
+
+
+def flag_line(run: Run) -> str:
+    """How many samples carry each flag, in one line; empty when none does."""
+    flags = _flags(run)
+    shown = [f"{count} {flag}" for flag, count in flags.value_counts().items()]
+    if unchecked := int((~run.samples["checked"]).sum()):
+        shown.append(f"{unchecked} that no check followed")
+    if not shown:
+        return ""
+    unused = int((~counted(run.samples)).sum())
+    remedies = "".join(f"; {flag}: {remedy}" for flag, remedy in REMEDIES.items() if (flags == flag).any())
+    return f"flags: {', '.join(shown)}; of {len(run.samples)} samples {unused} are not used{remedies}"
+
+
+def _flags(run: Run) -> pd.Series[str]:
+    flags = run.samples["flags"].dropna().str.split(",").explode()
+    return flags[flags != ""]
+
+
+def instance_line(run: Run) -> str:
+    """Whose intervals lack the differences between instances, in one line; empty when none does."""
+    with_interval, alone = _of_one_instance(run)
+    if not alone:
+        return ""
+    which = "the intervals" if alone == with_interval else f"{alone} of {with_interval} intervals"
+    return (
+        f"{which} are of one instance: where arrays and code lie in memory, which makes equal kernels differ by up to "
+        "20 % on a CPU device, is not in them; --instances 6 takes it in"
+    )
+
+
+def _of_one_instance(run: Run) -> tuple[int, int]:
+    """How many pairs have an interval, and how many of them one of a single instance."""
+    with_interval = run.pairs[run.pairs["speedup_low"].notna()]
+    return len(with_interval), int((with_interval["instances"].fillna(1) == 1).sum())  # older runs knew no instances
+
+
+def fixed_cost_line(run: Run) -> str:
+    """How many speed-ups are of kernels hardly longer than an empty one, in one line; empty when none is."""
+    short = _short(run)
+    if not short:
+        return ""
+    which = f"{short} of {len(run.pairs)} speed-ups {'is' if short == 1 else 'are'}"
+    return (
+        f"fixed cost: {which} of device times less than {FEW:g} times an empty kernel's, so that what every launch "
+        "costs draws them towards 1; a larger preset shows more"
+    )
+
+
+def _short(run: Run) -> int:
+    return int((run.pairs["times_empty_kernel"] < FEW).sum())
+
+
+def remarks(run: Run) -> list[str]:
+    """What is to be said of a run's results, a line each."""
+    lines = (above_roofs_line, disturbed_line, flag_line, instance_line, fixed_cost_line)
+    return [text for line in lines if (text := line(run))]
+
+
+def notes(run: Run) -> list[str]:
+    """What a reader must know of the whole run, a line each: its noise, and the remarks."""
+    return [*filter(None, [noise_line(run)]), *remarks(run)]
+
+
+def brief_remarks(run: Run) -> list[str]:
+    """Of these, and of the cases that failed, what bears on the answers: in a few words each."""
+    failed = [
+        f"{'/'.join(row['case_id'].split('/')[:2])}: {row['status']}: {row['reason']}"
+        for row in run.failed_cases.to_dict("records")
+    ]
+    unmeasured = [f"{cases} were not measured: {reason}" for cases, _, reason in _unmeasured(run)]
+    return [*failed, *unmeasured, *_many_flags(run), *filter(None, [_one_instance(run), _fixed_cost(run)])]
+
+
+def _many_flags(run: Run) -> list[str]:
+    """The state of the machine where it was another in many samples; and samples that do not count."""
+    if run.samples.empty:
+        return []
+    parts = _flags(run).value_counts() / len(run.samples)
+    lines = [
+        f"{flag} in {100 * parts[flag]:.0f} % of the samples: {remedy}"
+        for flag, remedy in REMEDIES.items()
+        if parts.get(flag, 0) >= MANY
+    ]
+    unused = float((~counted(run.samples)).mean())
+    if unused >= MANY:
+        lines.append(f"{100 * unused:.0f} % of the samples are not used: --verbose tells why")
+    return lines
+
+
+def _one_instance(run: Run) -> str:
+    with_interval, alone = _of_one_instance(run)
+    which = "" if alone == with_interval else f" in {alone} of {with_interval} pairs"
+    return f"one instance{which}: chances of placement are not in the intervals; --instances 6" if alone else ""
+
+
+def _fixed_cost(run: Run) -> str:
+    short = _short(run)
+    return f"fixed cost draws {short} of {len(run.pairs)} speed-ups towards 1: take a larger preset" if short else ""

@@ -1,0 +1,302 @@
+"""The result table that every format shows: one row a pair under its family's baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any, Final
+
+import pandas as pd
+
+from xebench.analysis import points
+from xebench.analysis.levels import MEMORY, levels_of
+from xebench.records import Run
+from xebench.report import units
+from xebench.report.answer_words import asides, classes, guide_words, is_foreign, obstacle
+from xebench.report.launch_occupancy import key_of, occupancies
+from xebench.vocabulary import Roof, State, Strength, find_baseline
+
+#: A speed-up and the ends of its interval, where they are known.
+Ends = tuple[float | None, float | None, float | None]
+UNKNOWN: Final[Ends] = (None, None, None)
+
+#: Part of the time of a variant's commands that overlaps, from which reports speak of it.
+LEAST_OVERLAP: Final = 0.01
+
+
+@dataclass(frozen=True)
+class ResultRow:
+    """One line of the result table, as text. The baseline's own line has no answer.
+
+    Attributes:
+        chapter, pattern, axes: whose line it is, and at which point.
+        baseline: the variant that the family's speed-ups are counted from.
+        variant, role: the program.
+        time: of one execution; of a variant the baseline's over the speed-up, so that the three agree.
+        against: the variant that it is compared with, where that is not the baseline.
+        speedup, interval: as text.
+        ends: the same as numbers.
+        roof: part of its roof that it reaches.
+        overlap: part of the time in which two commands or more ran; "" in families on one queue in which none overlap.
+        copies: bandwidth of the copies between host and device, and its part of the link's; "" where that is not known.
+        occupancy: how full the launch keeps the GPU, as predicted; "" where that is not known, as of a CPU device.
+        answer: the bare word.
+        claim: the word that is claimed; "" when nothing is.
+        claimed_for: classes of devices: "GPUs"; "" for all.
+        claimed_by: "guide", "ours", or "" where a run of an earlier version does not tell.
+        guide: the guide's figure and the lines that say it: "2.9x on Max 1550 (G 4530)".
+        section: the place of the lesson in the guide; of the baseline's line alone.
+        obstacle: why there is no answer, or no speed-up, in a few words.
+        asides: what is to be said beside the answer, in a few words each: this, the guide's figure, what is claimed.
+        reason: the whole sentence.
+    """
+
+    chapter: str
+    pattern: str
+    axes: str
+    baseline: str
+    variant: str
+    role: str
+    time: str = ""
+    against: str = ""
+    speedup: str = ""
+    interval: str = ""
+    ends: Ends = UNKNOWN
+    roof: str = ""
+    overlap: str = ""
+    copies: str = ""
+    occupancy: str = ""
+    answer: str = ""
+    claim: str = ""
+    claimed_for: str = ""
+    claimed_by: str = ""
+    guide: str = ""
+    section: str = ""
+    obstacle: str = ""
+    asides: tuple[str, ...] = ()
+    reason: str = ""
+
+    @property
+    def label(self) -> str:
+        """The variant, with what it is compared with where that is not the baseline."""
+        return f"{self.variant} against {self.against}" if self.against else self.variant
+
+    @property
+    def source(self) -> str:
+        """Who makes the claim, with the guide's figure and lines: ``guide: 2.9x on Max 1550 (G 4530)``, or ``ours``."""
+        return f"{self.claimed_by}: {self.guide}" if self.claimed_by and self.guide else self.claimed_by
+
+
+def result_rows(run: Run) -> list[ResultRow]:
+    """The rows of a run by chapter, pattern and axes; each group begins with its baseline."""
+    rows: list[ResultRow] = []
+    known, on_several_queues = occupancies(run), _on_several_queues(run)
+    several_hosts = run.devices["host"].nunique() > 1
+    for _, group in groupby(sorted_pairs(run), key=_point):
+        pairs = list(group)
+        baseline = _baseline_row(run, pairs)
+        family = [baseline, *(_row(pair, baseline.variant) for pair in pairs)]
+        summaries = _family_of(run, pairs[0])
+        family = _with_copies(_with_overlap(family, summaries, on_several_queues), summaries)
+        family = [replace(row, axes=_with_host(row.axes, pairs[0])) for row in family] if several_hosts else family
+        rows += _with_occupancy(family, [known.get(key_of(pairs[0], row.variant), "") for row in family])
+    return rows
+
+
+def _with_host(axes: str, pair: dict[Any, Any]) -> str:
+    """The point of a family, with the host that it was measured on."""
+    host = f"on {pair['host']}" if text(pair["host"]) else ""
+    return ", ".join(filter(None, [axes, host]))
+
+
+def _on_several_queues(run: Run) -> frozenset[str]:
+    """The cases that submit to several queues in a sample, as their first one shows."""
+    first = run.events.drop_duplicates("case_id")["sample"]
+    queues = run.events[run.events["sample"].isin(first)].groupby("case_id")["queue"].nunique()
+    return frozenset(queues.index[queues > 1])
+
+
+def _with_overlap(
+    family: Sequence[ResultRow], summaries: pd.DataFrame, on_several_queues: Container[str]
+) -> list[ResultRow]:
+    """The rows with how much of each variant's commands overlapped, where those of any did, or were meant to: who
+    takes several queues wants overlap, and is told of none as well. What a variant shares with the baseline is said of
+    that alone.
+    """
+    shares = dict(zip(summaries["variant"], summaries["overlap"].astype("float64"), strict=True))
+    wanted = any(case in on_several_queues for case in summaries["case_id"])
+    if not wanted and not any(share >= LEAST_OVERLAP for share in shares.values()):
+        return list(family)
+    words = [units.percent(number(shares.get(row.variant))) for row in family]
+    baseline, *others = (replace(row, overlap=word) for row, word in zip(family, words, strict=True))
+    return [_telling_overlap(baseline, "-"), *(_telling_overlap(row, "-", baseline.overlap) for row in others)]
+
+
+def _telling_overlap(row: ResultRow, *known: str) -> ResultRow:
+    return row if row.overlap in known else replace(row, asides=(*row.asides, f"overlap {row.overlap}"))
+
+
+def _with_copies(family: Sequence[ResultRow], summaries: pd.DataFrame) -> list[ResultRow]:
+    """The rows with how fast each variant's copies were, where their times can be told."""
+    told = summaries[summaries["link_fraction"].notna()]
+    words = {
+        row["variant"]: f"{units.figure(row['copy_gbps'])} GB/s, {units.percent(row['link_fraction'])} of the link"
+        for row in told.to_dict("records")
+    }
+    return [replace(row, copies=words.get(row.variant, "")) for row in family]
+
+
+def _with_occupancy(family: Sequence[ResultRow], occupancy: Sequence[str]) -> list[ResultRow]:
+    """The rows with what is predicted of each; said beside the answers where that is not the same of all."""
+    differ = len(set(filter(None, occupancy))) > 1
+    return [
+        replace(row, occupancy=words, asides=(*row.asides, f"occupancy {words}") if differ and words else row.asides)
+        for row, words in zip(family, occupancy, strict=True)
+    ]
+
+
+def _point(pair: dict[Any, Any]) -> tuple[str, ...]:
+    return pair["pattern"], pair["preset"], pair["axes"], str(pair["sizes"]), str(pair["state"])
+
+
+def sorted_pairs(run: Run) -> list[dict[Any, Any]]:
+    """The pairs in the order in which reports show them."""
+    # pairs without a block of an unfinished run are told of by `failures`, all together
+    untouched = run.pairs["reason"].str.startswith("interrupted") & (run.pairs["blocks"] == 0)
+    return sorted(run.pairs[~untouched].to_dict("records"), key=_order)
+
+
+def _order(pair: dict[Any, Any]) -> tuple[Any, ...]:
+    place = str(pair["chapter"]), pair["pattern"]
+    return *place, points.order(pair["axes"]), points.order(pair["sizes"]), str(pair["state"])
+
+
+def _row(pair: dict[Any, Any], baseline: str) -> ResultRow:
+    ends = number(pair["speedup"]), number(pair["speedup_low"]), number(pair["speedup_high"])
+    own = pair["baseline"] == baseline
+    return ResultRow(
+        chapter=text(pair["chapter"]),
+        pattern=pair["pattern"],
+        axes=point_words(pair),
+        baseline=baseline,
+        variant=pair["variant"],
+        role=pair["role"],
+        time=_time(pair, ends[0]) if own else "",
+        against="" if own else pair["baseline"],
+        speedup=units.ratio(*ends),
+        interval=units.interval(*ends[1:]),
+        ends=ends,
+        # the time of a program that is wrong or failed is no part of a roof
+        roof=part_of_roof(None if pd.isna(pair["variant_ns"]) else number(pair["roof_fraction"])) if own else "",
+        answer=pair["answer"],
+        claim=text(pair["claim"]),
+        claimed_for=classes(pair["claimed_for"]),
+        claimed_by=claimant(pair),
+        guide=guide_words(pair, with_source=True),
+        obstacle=obstacle(pair),
+        asides=asides(pair),
+        reason=pair["reason"],
+    )
+
+
+def _time(pair: dict[Any, Any], speedup: float | None) -> str:
+    """The medians of both sides are kept in the tables; load that hits a whole block is not in the speed-up."""
+    baseline_ns = number(pair["baseline_ns"])
+    return units.duration(baseline_ns / speedup if baseline_ns and speedup else None)
+
+
+def _baseline_row(run: Run, pairs: Sequence[dict[Any, Any]]) -> ResultRow:
+    pair = pairs[0]
+    # a case without a sample has no state
+    cases = [*_family_of(run, pair).to_dict("records"), *_of_any_state(run, pair).to_dict("records")]
+    case = find_baseline(cases, role=lambda row: str(row["role"])) or {}
+    name = case.get("variant", pair["baseline"])
+    times = [number(other["baseline_ns"]) for other in pairs if other["baseline"] == name]
+    return ResultRow(
+        chapter=text(pair["chapter"]),
+        pattern=pair["pattern"],
+        axes=point_words(pair),
+        baseline=name,
+        variant=name,
+        role=str(case.get("role", "")),
+        section=text(pair["guide"]),
+        # of a pair that failed the baseline's time is not known, though it may have one
+        time=units.duration(next(filter(None, times), number(case.get("median_ns")))),
+        roof=part_of_roof(number(case.get("roof_fraction"))),
+    )
+
+
+def _family_of(run: Run, pair: dict[Any, Any]) -> pd.DataFrame:
+    """The summaries of a pair's family in its state."""
+    family = _of_any_state(run, pair)
+    return family[_equal(family["state"], pair["state"])]
+
+
+def _of_any_state(run: Run, pair: dict[Any, Any]) -> pd.DataFrame:
+    here = pd.Series(True, index=run.summaries.index)
+    for column in ("pattern", "preset", "axes", "sizes"):
+        here &= _equal(run.summaries[column], pair[column])
+    return run.summaries[here]
+
+
+def _equal(column: pd.Series[Any], value: Any) -> pd.Series[bool]:
+    """Where a column has a value; a null, such as the sizes of old runs, equals a null."""
+    return column.isna() if pd.isna(value) else (column == value).fillna(False)
+
+
+def claimant(pair: dict[Any, Any]) -> str:
+    """Who makes a pair's claim: "guide", "ours", or "" where there is none or nobody told."""
+    strength = text(pair["strength"])
+    return "" if not strength else "ours" if strength == Strength.OURS else "guide"
+
+
+def claims_for_others(pairs: Sequence[dict[Any, Any]]) -> int:
+    """How many claims are made for another class of devices."""
+    return sum(map(is_foreign, pairs))
+
+
+def part_of_roof(fraction: float | None) -> str:
+    """The part of its roof that a case reaches; a star where `remarks.above_roofs_line` says more."""
+    return units.percent(fraction) + ("*" if fraction is not None and fraction > 1 else "")
+
+
+def point_words(pair: dict[Any, Any]) -> str:
+    """Axes, sizes that are not the preset's own, and the state of the caches where it is not the usual one."""
+    cold = ["cold"] if pair["state"] == State.COLD else []
+    return ", ".join(filter(None, [points.words(pair["overrides"]), points.words(pair["axes"]), *cold]))
+
+
+def number(value: Any) -> float | None:
+    """A float, or None for a missing value."""
+    return None if value is None or pd.isna(value) else float(value)
+
+
+def text(value: Any) -> str:
+    """A string, empty for a missing value."""
+    return "" if value is None or pd.isna(value) else str(value)
+
+
+def _caches(levels: Any) -> str:
+    """What the caches of a device were measured to give at most: ``; from L1 789 GB/s, L2 446 GB/s``."""
+    best: dict[str, float] = {}
+    for level in levels_of(levels):
+        if level.level != MEMORY:
+            best[level.level] = max(best.get(level.level, 0.0), level.gbps)
+    shown = ", ".join(f"{name} {units.figure(value)} GB/s" for name, value in best.items())
+    return f"; from {shown}" if shown else ""
+
+
+def device_line(run: Run) -> str:
+    """The devices and their roofs in one line."""
+    if run.devices.empty:
+        return "no device was recorded"
+    return "; ".join(_device_line(device) for device in run.devices.to_dict("records"))
+
+
+def _device_line(device: Mapping[Any, Any]) -> str:
+    roofs = units.roofs({roof: number(device[roof.column]) for roof in Roof})
+    roof = f"; measured roofs {roofs}{_caches(device['bandwidth_levels'])}" if roofs else ""
+    what = f"{device['device']}, class {device['device_class']}, driver {device['driver_version']}"
+    host = f"{device['host']}: " if text(device["host"]) else ""
+    return f"{host}{device['name']} ({what}){roof}"

@@ -1,0 +1,247 @@
+"""Find the best form of a probe: try all, go on with the fastest few until they get no faster. No SYCL in here."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+from xebench.errors import TooLarge, Unsupported
+
+#: Problems are enlarged until a run takes so long that the cost of a launch does not count.
+SHORTEST_NS: Final = 1_000_000
+#: How many times as many samples a form may take until enough of them can be trusted.
+_SECOND_CHANCES: Final = 8
+#: How often a problem is run to see whether it is long enough.
+_LENGTH_RUNS: Final = 3
+#: A problem that is too short becomes at most so many times as long at once: a time of few quanta is a poor guess.
+_MOST_GROWTH: Final = 8
+#: What a form raises that the device lacks something for.
+_REFUSALS: Final[tuple[type[Exception], ...]] = (Unsupported, TooLarge)
+
+
+class WrongResult(Exception):
+    """A kernel did not compute what it should, so its time means nothing."""
+
+
+class NoForm(Exception):
+    """No form of a probe works on this device, although it should."""
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """One form of a probe.
+
+    Attributes:
+        parameters: what distinguishes it, for the record.
+        amount: bytes, operations or steps of one run.
+        run: runs it once and gives its time in ns; infinity if that cannot be trusted.
+        verify: poisons the outputs, runs it once, compares; raises :class:`WrongResult`.
+    """
+
+    parameters: Mapping[str, int | str]
+    amount: float
+    run: Callable[[], float]
+    verify: Callable[[], None]
+
+    @property
+    def label(self) -> str:
+        """The form in one line."""
+        return ", ".join(f"{name} {value}" for name, value in self.parameters.items())
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to look.
+
+    Attributes:
+        screening: samples of each form in the first round.
+        finalists: forms that go on to the second.
+        patience: the second round is over when so many samples of each finalist brought no improvement,
+        patience_s: and so many seconds; load that comes and goes outlasts a few samples.
+        confirmations: and so many samples came close to the best: one alone may have been luck.
+        most_s: end of the second round, in any case.
+        quick_forms: try the most likely forms only, so many of them, on small problems; None: try all.
+        gain: what counts as an improvement of the best time, and not as close to it.
+    """
+
+    screening: int
+    finalists: int
+    patience: int
+    patience_s: float
+    confirmations: int
+    most_s: float
+    quick_forms: int | None = None
+    gain: float = 0.01
+
+    @property
+    def quick(self) -> bool:
+        """Whether it is a look rather than a measurement."""
+        return self.quick_forms is not None
+
+    def part(self, part: float) -> Effort:
+        """The same with a part of the patience, for one of many similar probes."""
+        return replace(self, patience_s=part * self.patience_s, most_s=part * self.most_s)
+
+
+FULL: Final = Effort(screening=3, finalists=3, patience=12, patience_s=0.5, confirmations=3, most_s=4.0)
+#: For a device that others use as well: moments in which they rest must be caught.
+PATIENT: Final = replace(FULL, patience_s=2.0, most_s=6.0)
+#: What a run can afford before its first pattern. Its patience outlasts the hold of a neighbour on a core.
+QUICK: Final = Effort(
+    screening=2, finalists=2, patience=6, patience_s=0.08, confirmations=2, most_s=0.3, quick_forms=2, gain=0.02
+)
+#: For runs of milliseconds a sample, and where the roofs are known from before.
+BRIEF: Final = replace(QUICK, screening=1, finalists=1, patience_s=0.03, most_s=0.1, quick_forms=1)
+EFFORTS: Final = {"full": FULL, "patient": PATIENT, "quick": QUICK, "brief": BRIEF}
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The best form of a probe and its times.
+
+    Attributes:
+        form: parameters of the best form.
+        amount: of one of its runs.
+        times_ns: of all its samples.
+        rejected: forms that could not be run, or were wrong, each with its reason.
+    """
+
+    form: Mapping[str, int | str]
+    amount: float
+    times_ns: tuple[float, ...]
+    rejected: tuple[str, ...] = ()
+
+    @property
+    def best_ns(self) -> float:
+        """Of the fastest sample."""
+        return min(self.times_ns)
+
+    @property
+    def median_ns(self) -> float:
+        """Of all samples."""
+        return statistics.median(self.times_ns)
+
+
+def search(
+    forms: Iterable[Form],
+    effort: Effort,
+    *,
+    failures: tuple[type[Exception], ...] = (WrongResult,),
+    clock: Callable[[], float] = time.monotonic,
+) -> Measurement:
+    """The form with the least time for its amount.
+
+    Args:
+        forms: made one after another, each only when it is tried.
+        effort: how long to look.
+        failures: what a form raises that this device should run, and does not.
+        clock: in seconds.
+
+    Raises:
+        NoForm: none works, and one at least should.
+        Unsupported: the device lacks something for each of them.
+        WrongResult: the best one was right at first, and is not any more.
+    """
+    times, rejected = _screen(forms, effort, failures)
+    if not times:
+        reason = "; ".join(dict.fromkeys(form.reason for form in rejected)) or "no form fits this device"
+        raise NoForm(reason) if any(form.failed for form in rejected) else Unsupported(reason)
+    finalists = sorted(times, key=lambda form: min(times[form]) / form.amount)[: effort.finalists]
+    _refine({form: times[form] for form in finalists}, effort, clock)
+    best = min(finalists, key=lambda form: min(times[form]) / form.amount)
+    best.verify()
+    valid = tuple(time_ns for time_ns in times[best] if math.isfinite(time_ns))
+    return Measurement(best.parameters, best.amount, valid, tuple(map(str, rejected)))
+
+
+@dataclass(frozen=True)
+class _Rejected:
+    form: str
+    reason: str
+    failed: bool
+
+    def __str__(self) -> str:
+        return f"{self.form}: {self.reason}"
+
+
+def _screen(
+    forms: Iterable[Form], effort: Effort, failures: tuple[type[Exception], ...]
+) -> tuple[dict[Form, list[float]], list[_Rejected]]:
+    """A few samples of each form that is right, taken in turn; and why the others are not."""
+    times: dict[Form, list[float]] = {}
+    rejected: list[_Rejected] = []
+    for form in forms:
+        try:
+            form.verify()
+            times[form] = []
+        except (*_REFUSALS, *failures) as error:
+            rejected.append(_Rejected(form.label, str(error), failed=not isinstance(error, _REFUSALS)))
+    for _ in range(effort.screening * _SECOND_CHANCES):
+        for form, taken in times.items():
+            if sum(map(math.isfinite, taken)) < effort.screening:
+                taken.append(form.run())
+    for form in [form for form, taken in times.items() if not any(map(math.isfinite, taken))]:
+        rejected.append(_Rejected(form.label, "its times cannot be trusted", failed=True))
+        del times[form]
+    return times, rejected
+
+
+def _refine(times: Mapping[Form, list[float]], effort: Effort, clock: Callable[[], float]) -> None:
+    """Sample the finalists in turn until none gets faster, or the time is up."""
+    begin = improved = clock()
+    best = _best_cost(times)
+    stale = 0
+    while clock() < begin + effort.most_s:
+        patient = stale >= effort.patience and clock() >= improved + effort.patience_s
+        if patient and _confirmations(times, best, effort.gain) >= effort.confirmations:
+            break
+        for form, taken in times.items():
+            taken.append(form.run())
+        reached = _best_cost(times)
+        stale += 1
+        if reached < best * (1 - effort.gain):
+            stale, improved = 0, clock()
+        best = reached
+
+
+def _best_cost(times: Mapping[Form, list[float]]) -> float:
+    return min(min(taken) / form.amount for form, taken in times.items())
+
+
+def _confirmations(times: Mapping[Form, list[float]], best: float, gain: float) -> int:
+    """How many samples, of any form, came as near to the best as makes no difference; the best is one of them."""
+    return sum(time_ns / form.amount * (1 - gain) <= best for form, taken in times.items() for time_ns in taken)
+
+
+def grown(start: int, limit: int, time_of: Callable[[int], float]) -> int:
+    """The first of start, or start times a power of two, of which no run is too short, or the last below ``limit``.
+
+    Args:
+        start, limit: of the size of a problem.
+        time_of: runs a problem of a size; infinity when nothing confirms the time, which then says nothing.
+    """
+    size = start
+    while 2 * size <= limit and (factor := _growth(partial(time_of, size))) > 1:
+        size *= min(factor, 1 << (limit // size).bit_length() - 1)
+    return size
+
+
+def _growth(run: Callable[[], float]) -> int:
+    """How many times as long a problem should be, a power of two; 1 when it is long enough.
+
+    One whose times are never confirmed is doubled: the longer a run, the surer its time.
+    """
+    times: list[float] = []
+    for _ in range(_LENGTH_RUNS * _SECOND_CHANCES):
+        times += filter(math.isfinite, [run()])
+        if len(times) == _LENGTH_RUNS:
+            break
+    if not times:
+        return 2
+    wanted = SHORTEST_NS / max(min(times), 1)
+    return 1 if wanted <= 1 else 1 << (math.ceil(min(wanted, _MOST_GROWTH)) - 1).bit_length()

@@ -1,0 +1,276 @@
+"""How far a run is with a family: which variants wait, what became of the others, and what was spent.
+
+A run visits a family several times, and in a visit it may lose a worker with every variant. This knows what that
+leaves to do; rows of the table `cases` are written from it and never read back.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+
+from xebench.analysis.intervals import MIN_SAMPLES
+from xebench.patterns.plan import Family
+from xebench.runner.case_rows import NOT_MEASURED, CaseResult, Row
+from xebench.runner.visits import Visit
+from xebench.sampling.limits import Sampling
+from xebench.vocabulary import SAMPLED_STATES, State, Status, StopReason
+
+#: Timeouts that the hangs of a family may cost together, until it is left: by variants that have not answered yet, and
+#: by those that have.
+MOST_TIMEOUTS: Final = 1.5
+MOST_TIMEOUTS_ANSWERED: Final = 2.0
+
+#: Once a variant hung, the others get less time than the first: so many times the slowest step that this family has
+#: come to the end of, at least a part of the timeout, and at least some seconds, since a machine may be busy.
+PATIENCE_STEPS: Final = 10.0
+PATIENCE_PART: Final = 0.1
+PATIENCE_S: Final = 10.0
+
+#: Log speed-ups by variant, for each instance, by state of the caches.
+LogSpeedups = dict[str, list[Mapping[str, Sequence[float]]]]
+
+
+@dataclass
+class FamilyProgress:
+    """What a run has of a family.
+
+    Attributes:
+        family: what is measured.
+        fixed: columns of each case that do not change, by variant.
+        sampling: the limits of all visits together.
+        next_block, next_instance: numbers that are not taken yet.
+        visit: the one that is under way, or that is over; None before the first.
+        results: what is known of each variant: what is on disk.
+        waiting: variants that have no result of this visit.
+        spent_s: seconds of sampling in all visits so far, those of workers that were lost too.
+        beside_s: seconds of the last visit beside sampling; None when no visit of this session is over.
+        instance_s: seconds of sampling for an instance with blocks enough for an interval; None likewise.
+        blocks: how many were sampled so far, in all states, by workers that were not lost.
+        speedups: log speed-ups of the instances so far.
+        compiled: variants that have their rows of compilation.
+        answered: variants whose first call came to an end, whatever it gave.
+        hung: what hung, in the order of time: a variant, or what all of them need.
+        hung_s: seconds that were waited for these.
+        slowest_step_s: the longest time from one sign of life of a worker to the next.
+    """
+
+    family: Family
+    fixed: Mapping[str, Row]
+    sampling: Sampling
+    next_block: int
+    next_instance: int = 0
+    visit: Visit | None = None
+    results: dict[str, CaseResult] = field(default_factory=dict)
+    waiting: list[str] = field(default_factory=list)
+    spent_s: float = 0.0
+    beside_s: float | None = None
+    instance_s: float | None = None
+    blocks: int = 0
+    speedups: LogSpeedups = field(default_factory=dict)
+    compiled: set[str] = field(default_factory=set)
+    answered: set[str] = field(default_factory=set)
+    hung: list[str] = field(default_factory=list)
+    hung_s: float = 0.0
+    slowest_step_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        """A family that is new waits as a whole; it is sampled in the states that its pattern asks for, or the user."""
+        self._spent_before_s = self.spent_s
+        if not self.sampling.states:
+            self.sampling = replace(self.sampling, states=(State(self.family.pattern.state),))
+        if not self.results:
+            self.results = dict.fromkeys(self.fixed, CaseResult())
+            self.waiting = list(self.fixed)
+
+    def begin(self, visit: Visit) -> None:
+        """Begin a visit. In a later one variants that are good so far wait again, unless enough is known of them; what
+        is on disk stands.
+        """
+        self.visit, self._spent_before_s = visit, self.spent_s
+        if visit.number:
+            able = self._blocks_left() >= len(self.sampling.states)
+            self.waiting = [
+                name
+                for name, result in self.results.items()
+                if able and result.status == Status.OK and result.stopped_by != StopReason.PRECISION
+            ]
+
+    @property
+    def is_later_visit(self) -> bool:
+        """Whether something is known from a visit before the one that is under way."""
+        return self.visit is not None and self.visit.number > 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no visit is to come: each variant is known well enough, has had all its samples, or has failed."""
+        open_still = any(
+            result.status == Status.OK and result.stopped_by == StopReason.PASS for result in self.results.values()
+        )
+        return self.visit is not None and (not open_still or self._blocks_left() < len(self.sampling.states))
+
+    def end(self, seconds: float) -> None:
+        """A visit is over, which took so long."""
+        self.beside_s = max(0.0, seconds - (self.spent_s - self._spent_before_s))
+
+    def finish(self, variant: str, result: CaseResult) -> Row:
+        """A variant has its result of this visit; gives its row."""
+        if result.stopped_by == StopReason.BUDGET and self._visit_is_cut:
+            result = msgspec.structs.replace(result, stopped_by=StopReason.PASS)
+        # what a problem states outlasts a visit in which it cannot be made
+        work = result.work or self.results[variant].work
+        self.results[variant] = msgspec.structs.replace(result, work=work)
+        self.waiting = [name for name in self.waiting if name != variant]
+        return self.row(variant)
+
+    @property
+    def _visit_is_cut(self) -> bool:
+        """Whether the visit has less time than the family: when that is spent, the family's is not."""
+        return self.visit is not None and self.visit.sampling_s < self.sampling.budget_s - self._spent_before_s
+
+    def give_up(self, variants: Iterable[str], status: Status, reason: str) -> list[Row]:
+        """Variants get no result of this visit; gives their rows."""
+        return [
+            self.finish(name, msgspec.structs.replace(self.results[name], status=status, reason=reason, stopped_by=""))
+            for name in list(variants)
+        ]
+
+    def give_up_after_hang(self, what: str, waited_s: float, timeout_s: float) -> list[Row]:
+        """Note what hung; gives the rows of those that are not tried for that. What earlier visits found stands."""
+        self.hung.append(what)
+        self.hung_s += waited_s
+        most_s = dict.fromkeys(self.answered, timeout_s * MOST_TIMEOUTS_ANSWERED)
+        untried = [name for name in self.waiting if self.hung_s >= most_s.get(name, timeout_s * MOST_TIMEOUTS)]
+        if self.is_later_visit:
+            found = [msgspec.structs.replace(self.results[name], stopped_by="") for name in untried]
+            return [self.finish(name, result) for name, result in zip(untried, found, strict=True)]
+        reason = f"not measured: {', '.join(self.hung)} of this family hung; mend them first"
+        return self.give_up(untried, Status.ERROR, reason)
+
+    def row(self, variant: str) -> Row:
+        """The row of a variant's case."""
+        return {**self.fixed[variant], **self.results[variant].columns()}
+
+    def rows(self) -> list[Row]:
+        """The rows of all cases."""
+        return [self.row(variant) for variant in self.fixed]
+
+    def medians(self, state: str) -> list[list[float]]:
+        """The log speed-up of each variant in each instance of a state."""
+        instances = self.speedups.get(state, [])
+        names = {name for one in instances for name in one}
+        return [[float(np.median(one[name])) for one in instances if one.get(name)] for name in sorted(names)]
+
+    def statuses(self) -> dict[str, str]:
+        """What became of each variant in this visit."""
+        return {name: NOT_MEASURED if name in self.waiting else result.status for name, result in self.results.items()}
+
+    # ---- hangs --------------------------------------------------------------------------------------------------
+
+    def patience_s(self, timeout_s: float) -> float:
+        """Seconds of silence after which a worker counts as hung.
+
+        Args:
+            timeout_s: the same while nothing in this family has hung.
+        """
+        if not self.hung:
+            return timeout_s
+        return min(timeout_s, max(PATIENCE_STEPS * self.slowest_step_s, PATIENCE_PART * timeout_s, PATIENCE_S))
+
+    # ---- limits -------------------------------------------------------------------------------------------------
+
+    def limits(self, left_s: float) -> Sampling:
+        """The limits of what is still to do in this visit.
+
+        Args:
+            left_s: seconds that the run has left.
+        """
+        visit, fewest = self.visit or Visit(), self.sampling.min_instances
+        own_s = min(self.rest_s, visit.sampling_s - (self.spent_s - self._spent_before_s))
+        instances = min(visit.instances or sys.maxsize, fewest)
+        blocks = max(len(self.sampling.states), self.sampling.max_blocks * instances // fewest)
+        return replace(
+            self.sampling,
+            budget_s=max(0.0, min(own_s, left_s)),
+            longest_s=max(0.0, min(visit.longest_s, self.rest_s, left_s)),
+            max_blocks=min(blocks, self._blocks_left()),
+            passes=-(-fewest // instances),
+        )
+
+    def is_last(self, limits: Sampling) -> bool:
+        """Whether no visit comes after this one: it may take all the time, or all the samples, that are left."""
+        states = len(limits.states)
+        blocks_left = self._blocks_left() - limits.max_blocks // states * states
+        return limits.budget_s >= self.rest_s or blocks_left < states
+
+    @property
+    def rest_s(self) -> float:
+        """Seconds of sampling that the family's own budget leaves."""
+        return max(0.0, self.sampling.budget_s - self.spent_s)
+
+    def _blocks_left(self) -> int:
+        return self.sampling.max_blocks - self.blocks
+
+    # ---- what workers send --------------------------------------------------------------------------------------
+
+    def add_sample(self, sample: Mapping[str, Any]) -> None:
+        """Note the numbers that a sample takes: those of a later worker must not repeat them."""
+        self.next_block = max(self.next_block, sample["block"] + 1)
+        if sample["instance"] is None:
+            self.compiled.update(name for name, row in self.fixed.items() if row["case_id"] == sample["case_id"])
+        else:
+            self.next_instance = max(self.next_instance, sample["instance"] + 1)
+
+    def add_share(self, share: VisitShare, *, complete: bool) -> None:
+        """Count what a worker did; of one that did not come to its end, the time only."""
+        self.spent_s += share.spent_s()
+        if complete:
+            self.blocks += len(share.blocks)
+            self.instance_s = share.instance_s() or self.instance_s
+            for state, instances in share.speedups.items():
+                self.speedups.setdefault(state, []).extend(instances)
+
+
+@dataclass
+class VisitShare:
+    """What one worker does of a visit to a family.
+
+    Attributes:
+        first_sample: number of its first sample.
+        blocks: numbers of those that were sampled.
+        speedups: log speed-ups of its instances.
+        told_s: seconds of sampling in the states that are over.
+    """
+
+    first_sample: int
+    blocks: set[int] = field(default_factory=set)
+    speedups: LogSpeedups = field(default_factory=dict)
+    told_s: float = 0.0
+    _first_s: float | None = None
+    _last_s: float = 0.0
+
+    def add_sample(self, sample: Mapping[str, Any], now_s: float) -> None:
+        """A row of the table `samples` came."""
+        if sample["instance"] is None:  # of compilation
+            return
+        self._first_s = now_s if self._first_s is None else self._first_s
+        self._last_s = now_s
+        if sample["state"] in SAMPLED_STATES:
+            self.blocks.add(sample["block"])
+
+    def spent_s(self) -> float:
+        """Seconds of sampling; of a worker that was lost, until its last sample: it may have hung for long after."""
+        seen_s = 0.0 if self._first_s is None else self._last_s - self._first_s
+        return max(self.told_s, seen_s)
+
+    def instance_s(self) -> float | None:
+        """Seconds for an instance in all states, or for as many blocks as an interval needs; None without any."""
+        taken = max((len(instances) for instances in self.speedups.values()), default=0)
+        if not (taken and self.blocks):
+            return None
+        return self.spent_s() * max(1 / taken, MIN_SAMPLES * len(self.speedups) / len(self.blocks))

@@ -1,0 +1,311 @@
+"""Serve families to worker processes, and turn whatever happens to a worker into rows.
+
+A worker serves many families. When it crashes or hangs, the variant that was at work is marked, a new worker takes
+the family on without it, and nothing that was measured is lost.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Final, Protocol
+
+from xebench.analysis import timestamps
+from xebench.analysis.moderation import Prior, prior_of
+from xebench.children.worker import WorkerProcess
+from xebench.errors import BrokenEnvironment
+from xebench.patterns.plan import Family
+from xebench.records.checks import Check
+from xebench.runner import messages
+from xebench.runner.case_rows import ENDED_BEFORE, NOT_MEASURED, CaseResult, fixed_columns
+from xebench.runner.device_worker import START_TIMEOUT_S, DeviceWorker, Lost, start_worker
+from xebench.runner.family_progress import FamilyProgress, VisitShare
+from xebench.runner.messages import Answer, MeasureFamily
+from xebench.runner.silence import Silence
+from xebench.runner.stop_signals import Stopped
+from xebench.runner.visits import Visit
+from xebench.sampling.limits import Clock, Sampling
+from xebench.vocabulary import CheckResult, Flag, Status
+
+# A worker may be silent for this long when the run's budget is spent: it compiles, or computes a reference.
+GRACE_S = 10.0
+
+#: A family's only visit: as long as its own budget allows.
+FIRST_VISIT: Final = Visit()
+
+_WHOLE_BUDGET: Final = "the budget for the run"
+_SHARE_OF_BUDGET: Final = "this family's share of the budget for the run"
+
+# What a variant's last check in a visit says of its samples, by the status that it leaves. Other ends are no check.
+_CHECK_RESULTS = {Status.OK: CheckResult.PASSED, Status.WRONG: CheckResult.WRONG}
+
+
+class Sink(Protocol):
+    """Takes rows: a run folder (`xebench.records.RunWriter`), or who sends them to one."""
+
+    def append(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Take rows of a measured table."""
+
+    def append_checks(self, checks: Iterable[Check]) -> None:
+        """Take checks."""
+
+
+class _BudgetSpent(Exception):
+    """The run's budget, or a family's share, ended before it was measured; the message is the reason of its cases."""
+
+    def __init__(self, what: str, detail: str = "") -> None:
+        super().__init__(f"not measured: {what} is spent{detail}")
+
+
+@dataclass
+class Manager:
+    """Runs families one after another on one device.
+
+    Attributes:
+        device: the row of the device, for the static columns of the cases.
+        sink: where rows go.
+        sampling: how long to sample.
+        timeout_s: silence after which a worker counts as hung.
+        seed: of the data and of the block orders.
+        first: numbers of the first sample and of every family's first block; a resumed run goes on counting.
+        notice: called with the name of the variant at work, for progress.
+        say: prints a notice that stays.
+        sample_flags: what the samples that arrive now are marked with, beside their own flags.
+        make_worker: starts a worker on a device, with variables in its ``environment``.
+        clock: seconds, for tests.
+        worker_was_killed: whether somebody else killed a worker, so that what it was at is to be measured again.
+    """
+
+    device: Mapping[str, Any]
+    sink: Sink
+    _: KW_ONLY
+    sampling: Sampling
+    timeout_s: float
+    seed: int
+    first: tuple[int, int] = (0, 0)
+    notice: Callable[[str], None] = lambda text: None
+    say: Callable[[str], None] = lambda text: None
+    sample_flags: Callable[[], Sequence[Flag]] = tuple
+    make_worker: Callable[..., WorkerProcess[Answer]] = start_worker
+    clock: Clock = time.monotonic
+
+    def __post_init__(self) -> None:
+        self._next_sample, self._first_block = self.first
+        self.worker_was_killed = False
+        self._end_s = self._patience_s = math.inf
+        self._families: dict[str, FamilyProgress] = {}
+        self._worker = DeviceWorker(self._start_worker)
+
+    def measure_roofs(self, *, brief: bool = False) -> Mapping[str, Any]:
+        """The device's measured roofs: columns of the table ``devices``; ``brief``: by a look of a moment.
+
+        Raises:
+            BrokenEnvironment: the worker does not survive it.
+        """
+        roofs: Mapping[str, Any] = {}
+        look = Silence("the device's roofs", self.say, self.clock).look
+        try:
+            request = messages.MeasureRoofs(brief)
+            for answer in self._worker.answers(request, silence_s=lambda: START_TIMEOUT_S, look=look):
+                if isinstance(answer, messages.Roofs):
+                    roofs = answer.row
+        except Lost as lost:
+            raise BrokenEnvironment(f"measuring the device's roofs failed: {lost.how}; try 'xebench doctor'") from None
+        return roofs
+
+    def announce(self, families: Iterable[Family], reason: str = ENDED_BEFORE) -> None:
+        """Write the cases of families that are not measured yet, or that will not be, with the reason."""
+        result = CaseResult(reason=reason).columns()
+        cases = [fixed for family in families for fixed in self._fixed_columns(family).values()]
+        self.sink.append("cases", [{**fixed, **result} for fixed in cases])
+
+    @property
+    def next_sample(self) -> int:
+        """The first number that no sample has."""
+        return self._next_sample
+
+    def restore(self, progress: FamilyProgress) -> None:
+        """Take over what an earlier session has of a family."""
+        self._families[self._key(progress.family)] = progress
+
+    def run_family(self, family: Family, visit: Visit = FIRST_VISIT, budget_s: float = math.inf) -> dict[str, str]:
+        """Visit one family; gives the status of each variant, `NOT_MEASURED` when the run's budget ended before.
+
+        Args:
+            family: what to measure.
+            visit: in a later one than the first the variants that are ok so far are measured further, unless all
+                samples are taken.
+            budget_s: seconds that the run has left; sampling takes no longer, and a worker that hangs hardly.
+
+        Raises:
+            Stopped: a signal came; everything that the worker had sent is written.
+        """
+        begin_s = self.clock()
+        self._end_s, self._patience_s = begin_s + budget_s, visit.patience_s
+        progress = self._begin(family, visit)
+        try:
+            self._measure(progress)
+        except _BudgetSpent as end:
+            if not progress.is_later_visit:  # else what is on disk counts
+                self.sink.append("cases", progress.give_up(progress.waiting, NOT_MEASURED, str(end)))
+        progress.end(self.clock() - begin_s)
+        return progress.statuses()
+
+    def progress_of(self, family: Family) -> FamilyProgress | None:
+        """What the run has of a family; None before its first visit."""
+        return self._families.get(self._key(family))
+
+    def close(self) -> None:
+        """End the worker."""
+        self._worker.close()
+
+    def _start_worker(self, environment: Mapping[str, str]) -> WorkerProcess[Answer]:
+        return self.make_worker(str(self.device["device"]), environment=environment)
+
+    def _begin(self, family: Family, visit: Visit) -> FamilyProgress:
+        """What is known of a family, new in the first visit; variants to measure wait."""
+        key = self._key(family)
+        if not (visit.number and key in self._families):
+            fixed = self._fixed_columns(family)
+            self._families[key] = FamilyProgress(family, fixed, self.sampling, self._first_block)
+            self.sink.append("cases", self._families[key].rows())
+        self._families[key].begin(visit)
+        return self._families[key]
+
+    def _key(self, family: Family) -> str:
+        return family.case_id("", str(self.device["device_class"]))
+
+    def _fixed_columns(self, family: Family) -> Mapping[str, dict[str, Any]]:
+        return fixed_columns(family, self.device, self.seed, self.sampling.precision)
+
+    def _measure(self, progress: FamilyProgress) -> None:
+        """Let workers measure what waits, without the variants that each of them is lost with.
+
+        Raises:
+            _BudgetSpent: the run's time was over before.
+        """
+        while progress.waiting:
+            lost = self._measure_with_one_worker(progress)
+            if lost is None:
+                break
+            self.worker_was_killed = self.worker_was_killed or lost.status == Status.INTERRUPTED
+            # a worker that falls after it has told of a case takes nothing from that case
+            lost_with_it = [name for name in progress.waiting if lost.variant in (None, name)]
+            after = f", after {progress.hung[0]} had hung" if lost.status == Status.TIMEOUT and progress.hung else ""
+            self.sink.append("cases", progress.give_up(lost_with_it, lost.status, f"{lost}{after}"))
+            if lost.status == Status.TIMEOUT:
+                what, waited_s = lost.variant or lost.stage, lost.silent_s or 0.0
+                self.sink.append("cases", progress.give_up_after_hang(what, waited_s, self.timeout_s))
+            if progress.waiting and self.clock() >= self._end_s:
+                raise _BudgetSpent(_WHOLE_BUDGET)
+
+    def _silence_s(self, patience_s: float) -> float:
+        """How long a worker may say nothing: a hang takes no more of the run's budget than the family's share."""
+        left_s = max(0.0, min(self._end_s - self.clock(), self._patience_s)) + GRACE_S
+        return min(patience_s, round(left_s, 1)) if left_s < patience_s else patience_s
+
+    # ---- one worker's share of a visit --------------------------------------------------------------------------
+
+    def _measure_with_one_worker(self, progress: FamilyProgress) -> Lost | None:
+        """Let a worker measure what waits. None when it finished, else how it was lost.
+
+        Raises:
+            _BudgetSpent: it was silent when the run's time was over.
+        """
+        self._worker.use(progress.family.pattern.environment)
+        self._worker.ready()  # what that takes is no part of the budget for sampling
+        family, variants = progress.family, list(progress.waiting)
+        limits = progress.limits(self._end_s - self.clock())
+        request = MeasureFamily(
+            source=family.pattern.source,
+            pattern=family.pattern.name,
+            sizes=family.sizes,
+            axes=family.axes,
+            variants=variants,
+            case_ids={name: progress.fixed[name]["case_id"] for name in variants},
+            sampling=limits,
+            seed=self.seed,
+            first_sample=self._next_sample,
+            first_block=progress.next_block,
+            first_instance=progress.next_instance,
+            compiled=[name for name in variants if name in progress.compiled],
+            last=progress.is_last(limits),
+            earlier={state: list(instances) for state, instances in progress.speedups.items()},
+            compared=family.compared(str(self.device["device_class"])),
+            priors={state: self.prior(family.pattern.metric, state) for state in limits.states},
+        )
+        share, complete = VisitShare(self._next_sample), False
+        try:
+            lost = self._follow(request, progress, share)
+            complete = lost is None
+            return lost
+        finally:
+            progress.add_share(share, complete=complete)
+
+    def prior(self, metric: str, state: str) -> Prior:
+        """What all pairs of a metric say so far of how much instances differ."""
+        alike = [each for each in self._families.values() if each.family.pattern.metric == metric]
+        return prior_of(medians for each in alike for medians in each.medians(state))
+
+    def _follow(self, request: MeasureFamily, progress: FamilyProgress, share: VisitShare) -> Lost | None:
+        """Take what a worker sends until it has finished, or is lost: see `_measure_with_one_worker`."""
+        patience_s = progress.patience_s(self.timeout_s)
+        silence = Silence(progress.family.title(), self.say, self.clock)
+        answers = self._worker.answers(
+            request, request.variants, silence_s=lambda: self._silence_s(patience_s), look=silence.look
+        )
+        try:
+            for answer in answers:
+                silence.heard()
+                self._take(answer, progress, share)
+            return None
+        except Lost as lost:
+            if lost.silent_s is not None and lost.silent_s < patience_s:
+                # it was not given the time after which it counts as hung, so that nobody knows whether it is
+                at_work = f"{lost.variant or 'the worker'} in {lost.stage}: {lost.how}"
+                what = _WHOLE_BUDGET if self.clock() >= self._end_s else _SHARE_OF_BUDGET
+                raise _BudgetSpent(what, f" ({at_work})") from None
+            return lost
+        except Stopped:
+            for answer in self._worker.rest():
+                self._take(answer, progress, share)
+            raise
+        finally:
+            progress.slowest_step_s = max(progress.slowest_step_s, silence.slowest_step_s)
+
+    def _take(self, answer: Answer, progress: FamilyProgress, share: VisitShare) -> None:
+        if isinstance(answer, messages.TableRows):
+            if answer.table == "samples":
+                self._count(answer.rows, progress, share)
+            self.sink.append(answer.table, answer.rows)
+        elif isinstance(answer, messages.CaseOver):
+            self._finish(answer.variant, answer.result, progress, share)
+        elif isinstance(answer, messages.StateSampled):
+            share.speedups[answer.state] = list(answer.instances)
+            share.told_s += answer.seconds
+        elif isinstance(answer, messages.VariantChecked):
+            progress.answered.add(answer.variant)
+            self.notice(answer.variant)
+
+    def _count(self, samples: Sequence[dict[str, Any]], progress: FamilyProgress, share: VisitShare) -> None:
+        """Note which numbers are taken, and mark what was measured beside another run."""
+        flags = self.sample_flags()
+        for sample in samples:
+            self._next_sample = max(self._next_sample, sample["sample"] + 1)
+            progress.add_sample(sample)
+            share.add_sample(sample, self.clock())
+            sample["flags"] = timestamps.with_flags(sample["flags"], *flags)
+
+    def _finish(self, variant: str, result: CaseResult, progress: FamilyProgress, share: VisitShare) -> None:
+        """Write the last word on a variant in this visit: first what its check says of its samples.
+
+        Killed in between, the run has samples that count and a case that still waits; the other way round it would
+        have a case that is over, and samples that never count.
+        """
+        row = progress.finish(variant, result)
+        verdict = _CHECK_RESULTS.get(result.status)
+        if verdict is not None and self._next_sample > share.first_sample:
+            self.sink.append_checks([Check(row["case_id"], share.first_sample, self._next_sample, verdict)])
+        self.sink.append("cases", [row])

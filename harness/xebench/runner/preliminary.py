@@ -1,0 +1,151 @@
+"""What the instances of a family say so far: for the plan of visits and for progress, never for a table.
+
+The table `pairs` has the answers of a run. It knows more: the timer's quantum, drift, and the host's times.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from xebench.analysis.answer import (
+    Circumstances,
+    Judgement,
+    judge,
+    judge_accuracy,
+    judge_end,
+    same_within,
+    without_speedup,
+)
+from xebench.analysis.claim import Claim, comparisons
+from xebench.analysis.intervals import Interval, grouped_interval
+from xebench.analysis.moderation import NOTHING, Prior, moderated
+from xebench.runner.family_progress import FamilyProgress
+from xebench.runner.visits import PairState
+from xebench.vocabulary import NEVER_RUN, Answer, Outcome, Status, StopReason, find_baseline
+
+#: How many times as wide an interval must be that still answers, before a family makes room for others on that
+#: ground. Who looks again and again until there is an answer finds one by luck: with ten looks, intervals wider by 1.3
+#: (confidence 0.9894) are wrong together as often as one of 95 % is alone (Pocock 1977, "Group sequential methods in
+#: the design and analysis of clinical trials", table 1).
+MARGIN: Final = 1.3
+
+
+@dataclass(frozen=True)
+class PairSoFar:
+    """A variant and what it is compared with.
+
+    Attributes:
+        variant: its name.
+        judgement: the answer as it would be now.
+        words: the speed-up in a few characters, or what became of the variant.
+        state: for the plan; None when there is no speed-up, and none to come.
+    """
+
+    variant: str
+    judgement: Judgement
+    words: str
+    state: PairState | None = None
+
+
+#: What the pairs of a run say together, by state of the caches.
+PriorOf = Callable[[str], Prior]
+
+
+def pairs_so_far(
+    progress: FamilyProgress, device_class: str, prior_of: PriorOf = lambda state: NOTHING
+) -> list[PairSoFar]:
+    """All pairs of a family, in each state of the caches.
+
+    Args:
+        progress: what is known of the family.
+        device_class: of the device.
+        prior_of: what the run's other pairs of this metric say; it counts where it has ended the sampling.
+    """
+    family, baseline = progress.family, _baseline(progress)
+    if baseline is None:
+        return []
+    return [
+        pair
+        for variant in family.pattern.variants
+        for against, claim in comparisons(variant.name, family.claims(variant, device_class), baseline)
+        for pair in _pair(progress, variant.name, against, claim, prior_of)
+    ]
+
+
+def _baseline(progress: FamilyProgress) -> str | None:
+    found = find_baseline(progress.family.pattern.variants, role=lambda each: each.role)
+    return found.name if found else None
+
+
+def _pair(
+    progress: FamilyProgress, name: str, against: str, claim: Claim | None, prior_of: PriorOf
+) -> Iterator[PairSoFar]:
+    own, other = progress.results[name], progress.results[against]
+    if claim is not None and claim.of_end and other.status not in NEVER_RUN:
+        yield PairSoFar(name, judge_end(own.status, own.reason, claim), str(own.status))
+        return
+    if claim is not None and claim.of_accuracy and not {own.status, other.status} & NEVER_RUN:
+        judged = judge_accuracy(own.error_ulp, other.error_ulp, against, claim)
+        yield PairSoFar(name, judged, judged.reason.rpartition("; ")[2])
+        return
+    for side, words in ((own, ""), (other, f"baseline {against}")):
+        if side.status != Status.OK:
+            yield PairSoFar(
+                name, without_speedup(side.status, side.reason, words, claim), f"{words} {side.status}".strip()
+            )
+            return
+    states = progress.sampling.states
+    for state in states:
+        logs = _logs(progress, state, name, against)
+        if own.stopped_by == StopReason.PRECISION:  # as the sampling saw it
+            logs = moderated(logs, prior_of(state))
+        shown = f"{math.exp(logs.estimate):.3g}x" if logs.n else "no valid sample"
+        over = "" if against == _baseline(progress) else f"over {against}"
+        words = " ".join(filter(None, (shown, over, state if len(states) > 1 else "")))
+        band = same_within(progress.sampling.precision)
+        judged = judge(ratio_of(logs), claim, Circumstances(), band)
+        yield PairSoFar(name, judged, words, pair_state(logs, claim, band, progress.sampling.few_instances))
+
+
+def _logs(progress: FamilyProgress, state: str, name: str, against: str) -> Interval:
+    """The interval of a log speed-up so far."""
+    key = name if against == _baseline(progress) else f"{name}/{against}"
+    series = (one.get(key, ()) for one in progress.speedups.get(state, ()))
+    return grouped_interval([ratios for ratios in series if len(ratios)])
+
+
+def ratio_of(logs: Interval) -> Interval:
+    """The interval of a speed-up from that of its logarithm."""
+    estimate, low, high = (math.exp(value) for value in (logs.estimate, logs.low, logs.high))
+    return replace(logs, estimate=estimate, low=low, high=high)
+
+
+def pair_state(logs: Interval, claim: Claim | None, band: float, fewest: int) -> PairState:
+    """What the plan of visits needs to know of a pair.
+
+    Args:
+        logs: the interval of its log speed-up.
+        claim: None when nothing is claimed.
+        band: relative difference below which two times are the same in practice.
+        fewest: instances that an answer needs: the interval of one alone does not hold what differs between them.
+    """
+    groups = logs.groups if logs.n else 0
+    if claim is None:
+        return PairState(logs.half_width, groups)
+    wider = replace(logs, low=logs.estimate - MARGIN * logs.half_width, high=logs.estimate + MARGIN * logs.half_width)
+    ratio = ratio_of(wider) if logs.known else logs
+    undecided = judge(ratio, claim, Circumstances(), band).answer == Answer.UNDECIDED
+    open_still = undecided or groups < fewest
+    return PairState(logs.half_width, groups, _wanted(logs, claim, band) if open_still else None)
+
+
+def _wanted(logs: Interval, claim: Claim, band: float) -> float:
+    """The half-width that would answer a claim, if the estimate stays: see `xebench.analysis.answer.judge`."""
+    distance, edge = abs(logs.estimate), math.log1p(claim.within or band)
+    if not logs.known:
+        return edge / MARGIN
+    own_width = claim.word == Outcome.SAME and claim.within
+    return (abs(distance - edge) if own_width else max(distance, edge - distance)) / MARGIN

@@ -1,0 +1,165 @@
+"""Going on with a run: what is missing in it, and whether this is still the machine it was begun on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+import pandas as pd
+
+from xebench.analysis import times
+from xebench.analysis.rows import rows
+from xebench.errors import RunFolderError, XebenchError
+from xebench.patterns.plan import Family
+from xebench.records import Run, schema
+from xebench.runner.case_rows import NOT_MEASURED, CaseResult
+from xebench.runner.family_progress import FamilyProgress, LogSpeedups
+from xebench.runner.visits import Visit
+from xebench.sampling.limits import Sampling
+from xebench.sampling.stopping import log_speedups
+from xebench.vocabulary import SAMPLED_STATES, StopReason, find_baseline
+
+#: What tells one device, or one of its drivers, from another.
+IDENTITY: Final = ("device", "name", "driver_version")
+
+
+#: The manifest's entry of a run over a scheduler: the class of its devices, and what its problems are sized by.
+OVER_SCHEDULER: Final = "over_scheduler"
+
+
+def check_same_way(run: Run | None, *, over_scheduler: bool) -> None:
+    """Refuse to go on with a run on one machine over a scheduler, or the other way round: their keys differ.
+
+    Raises:
+        XebenchError: an earlier session went the other way.
+    """
+    if run is None or (OVER_SCHEDULER in run.manifest) == over_scheduler:
+        return
+    if over_scheduler:
+        raise XebenchError(f"{run.path} was begun on one machine: leave out --on, or start a new run with --output")
+    raise XebenchError(f"{run.path} was begun over a scheduler: add --on with the address of one")
+
+
+def recorded_device(run: Run | None) -> dict[str, Any] | None:
+    """The row of the device that an earlier run used; None without a run, or when it ended before there was one."""
+    return None if run is None or run.devices.empty else rows(run.devices)[-1]
+
+
+def check_same_device(recorded: Mapping[str, Any], here: Mapping[str, Any]) -> None:
+    """Refuse to mix the times of two devices, or of two drivers, under one name.
+
+    Raises:
+        XebenchError: ``here`` is not what the run was begun on.
+    """
+    if any(recorded[name] != here[name] for name in IDENTITY):
+        raise XebenchError(
+            f"the run was measured on {_words(recorded)}, and here is {_words(here)}: start a new run with --output"
+        )
+
+
+def _words(row: Mapping[str, Any]) -> str:
+    return f"{row['name']} ({row['device']}, driver {row['driver_version']})"
+
+
+def missing_families(plan: Sequence[Family], cases: pd.DataFrame, device_class: str) -> list[Family]:
+    """The families of ``plan`` in which a case is not over: they are measured again as a whole.
+
+    A speed-up needs both of its sides in the same blocks, so a family cannot be completed variant by variant. A preset
+    that has other sizes by now makes another family.
+    """
+    over = cases[cases["status"] != NOT_MEASURED]
+    done = set(zip(over["case_id"], over["sizes"], strict=True))
+    return [
+        family
+        for family in plan
+        if not done.issuperset((case_id, family.sizes_json()) for case_id in case_ids([family], device_class))
+    ]
+
+
+def unfinished_families(plan: Sequence[Family], cases: pd.DataFrame, device_class: str) -> list[Family]:
+    """The families of ``plan`` whose cases have results, but to which the run wanted to come again."""
+    waiting = set(cases.loc[cases["stopped_by"] == StopReason.PASS, "case_id"])
+    missing = missing_families(plan, cases, device_class)
+    return [family for family in plan if family not in missing and waiting & set(case_ids([family], device_class))]
+
+
+def family_progress(family: Family, run: Run, device_class: str, sampling: Sampling, next_block: int) -> FamilyProgress:
+    """What a run has of a family to which it wanted to come again: one visit is left, the last, unless a run's budget
+    has the say.
+
+    Args:
+        family: whose cases have results.
+        run: as an earlier session left it.
+        device_class: of its device.
+        sampling: the limits of all visits together.
+        next_block: number of a block that no session has taken.
+    """
+    names = {family.case_id(variant.name, device_class): variant.name for variant in family.pattern.variants}
+    own_cases = run.cases.loc[run.cases["case_id"].isin(names), [*schema.columns("cases")]]
+    cases = {names[row["case_id"]]: row for row in rows(own_cases)}
+    own = run.samples[run.samples["case_id"].isin(names)]
+    checked = own[own["state"].isin(SAMPLED_STATES) & own["checked"]]
+    return FamilyProgress(
+        family,
+        cases,
+        sampling,
+        next_block,
+        next_instance=int(max(own["instance"].dropna(), default=-1)) + 1,
+        results={variant: CaseResult.of_row(row) for variant, row in cases.items()},
+        visit=Visit(max(0, sampling.passes - 2)),
+        spent_s=0.0 if math.isinf(sampling.budget_s) else sampling.budget_s * (1 - 1 / sampling.passes),
+        blocks=checked["block"].nunique(),
+        speedups=_speedups(family, times.usable(run.cases, own), names, family.compared(device_class)),
+        compiled=set(cases),
+    )
+
+
+def _speedups(
+    family: Family, samples: pd.DataFrame, variants: Mapping[str, str], compared: Sequence[tuple[str, str]]
+) -> LogSpeedups:
+    """The log speed-ups of each instance, by state, from samples that count."""
+    baseline = find_baseline(family.pattern.variants, role=lambda variant: variant.role)
+    assert baseline is not None  # Pattern refuses to be declared without
+    speedups: LogSpeedups = {}
+    for (state, _), instance in samples.groupby(["state", "instance"]):
+        by_block = instance.pivot_table("time_ns", "block", "case_id", aggfunc="median").rename(columns=variants)
+        logs = log_speedups({str(name): by_block[name].tolist() for name in by_block}, baseline.name, compared)
+        speedups.setdefault(str(state), []).append({name: values.tolist() for name, values in logs.items()})
+    return speedups
+
+
+def case_ids(families: Iterable[Family], device_class: str) -> list[str]:
+    """The keys of all cases of ``families``."""
+    return [family.case_id(variant.name, device_class) for family in families for variant in family.pattern.variants]
+
+
+class _Git(msgspec.Struct):
+    commit: str | None = None
+
+
+class _Software(msgspec.Struct):
+    """What a manifest says of the software that measured."""
+
+    xebench: str | None = None
+    git: _Git | None = None
+    packages: dict[str, str | None] = {}
+
+    def versions(self) -> dict[str, str | None]:
+        """All of it by name."""
+        commit = self.git.commit if self.git else None
+        return {"xebench": self.xebench, "commit": commit and commit[:12], **self.packages}
+
+
+def changed_software(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Which versions differ between two manifests: ``numba 0.59.1 -> 0.60.0``.
+
+    Raises:
+        RunFolderError: a manifest was tampered with.
+    """
+    try:
+        then, current = (msgspec.convert(manifest, _Software).versions() for manifest in (before, now))
+    except msgspec.ValidationError as error:
+        raise RunFolderError(f"the run's manifest is damaged ({error}): restore it from a copy") from None
+    return [f"{name} {then.get(name)} -> {version}" for name, version in current.items() if then.get(name) != version]

@@ -1,0 +1,274 @@
+"""Which family a run comes to next, and for how long: arithmetic on what is known of the families.
+
+Without a budget every family has its turn, as often as there are passes. With one every family is visited once, as
+shortly as the budget asks for; what is left goes where it is worth most: to claims that can still be decided, those
+first that take the least time, then to the widest intervals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from scipy import special
+
+from xebench.analysis.intervals import CONFIDENCE
+from xebench.sampling.limits import Sampling
+
+#: Part of the budget that the first round leaves to later ones, where its visits are not too short for that.
+RESERVE: Final = 0.5
+
+#: Seconds of sampling of a first visit that are not given up for later rounds, and those below which none is worth it.
+USEFUL_S: Final = 1.5
+LEAST_S: Final = 0.2
+
+#: Seconds of sampling for each of several instances of a first visit. With less there is one alone, since two make a
+#: wider interval than one or three: Student's factor for two is 12.7.
+INSTANCE_S: Final = 0.5
+
+#: What the first visit of all is expected to take beside sampling.
+BESIDE_S: Final = 1.0
+
+#: How many times its seconds of sampling a visit may take until one instance makes an interval.
+OVERRUN: Final = 3.0
+
+#: Instances grow by this part between two visits: who looks often stops at luck.
+GROWTH: Final = 0.5
+
+#: Half-width of a log speed-up above which wider is no worse.
+WIDEST: Final = 1.0
+
+#: Most instances that a claim is looked ahead for.
+MOST_INSTANCES: Final = 1000
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One visit to a family.
+
+    Attributes:
+        number: of the family's visits, from 0.
+        sampling_s: seconds of sampling.
+        instances: that it takes, time permitting; None: as many as the family needs at least.
+        longest_s: seconds of sampling until which it waits for an interval of one instance; 0: it does not.
+        patience_s: seconds that a worker which says nothing may take from the other families.
+    """
+
+    number: int = 0
+    sampling_s: float = math.inf
+    instances: int | None = None
+    longest_s: float = 0.0
+    patience_s: float = math.inf
+
+
+@dataclass(frozen=True)
+class PairState:
+    """What is known of a pair.
+
+    Attributes:
+        half_width: of the interval of its log speed-up; infinite when there is none yet.
+        instances: that the interval is of.
+        wanted: the half-width that would answer its claim; None when it is answered, or nothing is claimed.
+    """
+
+    half_width: float
+    instances: int
+    wanted: float | None = None
+
+
+@dataclass(frozen=True)
+class FamilyState:
+    """What is known of a family.
+
+    Attributes:
+        visits: that are over.
+        over: whether it needs no other: it is known as precisely as was asked for, all samples are taken, or it failed.
+        rest_s: seconds of sampling that its own budget leaves.
+        beside_s: what its last visit took beside sampling; None when that is not known.
+        instance_s: seconds of sampling that make an instance with enough blocks; None likewise.
+        pairs: in each state of the caches.
+    """
+
+    visits: int = 0
+    over: bool = False
+    rest_s: float = math.inf
+    beside_s: float | None = None
+    instance_s: float | None = None
+    pairs: Sequence[PairState] = ()
+
+    @property
+    def instances(self) -> int:
+        """Of the pair that has the fewest."""
+        return min((pair.instances for pair in self.pairs), default=0)
+
+
+@dataclass(frozen=True)
+class Visits:
+    """Plans visits.
+
+    Attributes:
+        sampling: the limits of a family, all its visits together.
+        first_s: most seconds of sampling in a first visit.
+        budget_s: seconds for all visits together; None: without a limit.
+    """
+
+    sampling: Sampling
+    first_s: float
+    budget_s: float | None = None
+
+    def next(self, families: Sequence[FamilyState], left_s: float = math.inf) -> tuple[int, Visit] | None:
+        """The number of the family to visit, and for how long; None when nothing is left to do, or no time for it.
+
+        Args:
+            families: as they are now.
+            left_s: seconds that are left of the budget.
+        """
+        if self.budget_s is None:
+            return self._in_turn(families)
+        if left_s <= 0:
+            return None
+        new = [number for number, family in enumerate(families) if not family.over and not family.visits]
+        return (new[0], self._first(families, new, left_s)) if new else self._best(families, left_s)
+
+    def to_come(self, families: Sequence[FamilyState], left_s: float = math.inf) -> int:
+        """How many visits are to come, as far as can be said now."""
+        opened = [family for family in families if not family.over]
+        if self.budget_s is None:
+            return sum(max(1, self.sampling.passes - family.visits) for family in opened)
+        new = sum(not family.visits for family in opened)
+        usual_s = self._beside_s(families) + USEFUL_S
+        return new + (max(0, int(left_s / usual_s) - new) if opened else 0)
+
+    def seconds_to_come(self, families: Sequence[FamilyState], left_s: float, spent_s: float) -> float | None:
+        """Seconds that are left: of the budget, or by what visits took so far; None when nobody knows.
+
+        Args:
+            families: as they are now.
+            left_s: of the budget.
+            spent_s: by the visits so far.
+        """
+        if self.budget_s is not None:
+            return max(0.0, left_s)
+        measured = sum(family.visits for family in families if family.beside_s is not None)
+        return spent_s / measured * self.to_come(families) if measured else None
+
+    def _in_turn(self, families: Sequence[FamilyState]) -> tuple[int, Visit] | None:
+        passes = self.sampling.passes
+        # a family of an earlier session may have one more: what that spent on it is not known exactly
+        waiting = [number for number, family in enumerate(families) if not family.over and family.visits <= passes]
+        if not waiting:
+            return None
+        number = min(waiting, key=lambda each: families[each].visits)
+        family = families[number]
+        seconds = family.rest_s / max(1, passes - family.visits)
+        return number, Visit(family.visits, seconds, -(-self.sampling.min_instances // passes))
+
+    def _first(self, families: Sequence[FamilyState], new: Sequence[int], left_s: float) -> Visit:
+        """A first visit so long that all families have one, and later rounds have their part where that is possible."""
+        assert self.budget_s is not None
+        beside_s = self._beside_s(families)
+        fair_s = left_s / len(new) - beside_s
+        modest_s = (left_s - RESERVE * self.budget_s) / len(new) - beside_s
+        seconds = max(LEAST_S, min(fair_s, self.first_s, max(modest_s, USEFUL_S)))
+        seconds = min(seconds, families[new[0]].rest_s)
+        few = self.sampling.few_instances
+        several = seconds >= few * INSTANCE_S * max(1, len(self.sampling.states))
+        # the others must still have the least that is worth a visit
+        spare_s = left_s - beside_s - (len(new) - 1) * (beside_s + LEAST_S)
+        longest_s = max(seconds, min(OVERRUN * seconds, spare_s))
+        return Visit(0, seconds, few if several else 1, longest_s, left_s / len(new))
+
+    @staticmethod
+    def _beside_s(families: Sequence[FamilyState]) -> float:
+        """What a visit takes beside sampling, as far as is known."""
+        known = [family.beside_s for family in families if family.beside_s is not None]
+        return sum(known) / len(known) if known else BESIDE_S
+
+    # ---- later rounds -------------------------------------------------------------------------------------------
+
+    def _best(self, families: Sequence[FamilyState], left_s: float) -> tuple[int, Visit] | None:
+        usual_s = self._beside_s(families)
+        visits = dict(self._affordable(families, usual_s, left_s))
+        if not visits:
+            return None
+        number = max(visits, key=lambda each: self._worth(families[each], visits[each], usual_s, left_s))
+        return number, visits[number]
+
+    def _affordable(
+        self, families: Sequence[FamilyState], usual_s: float, left_s: float
+    ) -> Iterator[tuple[int, Visit]]:
+        """The next visit of each family, by its number, where the time is enough for it."""
+        opened = sum(not family.over for family in families)
+        for number, family in enumerate(families):
+            instance_s = self._instance_s(family)
+            most = int((left_s - _known(family.beside_s, usual_s)) / instance_s)
+            if not family.over and most > 0:
+                wanted = max(2, math.ceil(GROWTH * family.instances))
+                instances = min(wanted, most, self.sampling.min_instances)
+                seconds = min(family.rest_s, instances * instance_s)
+                longest_s = min(OVERRUN * seconds, left_s - _known(family.beside_s, usual_s))
+                yield number, Visit(family.visits, seconds, instances, longest_s, max(left_s / opened, longest_s))
+
+    def _instance_s(self, family: FamilyState) -> float:
+        return max(_known(family.instance_s, self.first_s), 1e-3)
+
+    def _worth(self, family: FamilyState, visit: Visit, usual_s: float, left_s: float) -> tuple[bool, float]:
+        """What a visit is worth: first whether it leads to an answer within the time, then how much a second gives."""
+        beside_s = _known(family.beside_s, usual_s)
+        answer_s = self._seconds_to_answer(family, beside_s)
+        if answer_s <= left_s:
+            return True, 1 / answer_s
+        assert visit.instances is not None
+        return False, _narrowing(family, visit.instances) / (beside_s + visit.sampling_s)
+
+    def _seconds_to_answer(self, family: FamilyState, beside_s: float) -> float:
+        """Seconds until the first of its claims that have no answer has one, if nothing unexpected comes."""
+        lacking = min((_lacking(pair, family.visits) for pair in family.pairs), default=math.inf)
+        if lacking == math.inf:
+            return math.inf
+        return lacking * self._instance_s(family) + math.ceil(lacking / self.sampling.min_instances) * beside_s
+
+
+def _known(value: float | None, usual: float) -> float:
+    return usual if value is None else value
+
+
+def _lacking(pair: PairState, visits: int) -> float:
+    """Instances until a pair has an answer.
+
+    Nobody knows that of a pair without an interval, or with one instance, whose interval does not hold what differs
+    between them: it is tried, and the less the more visits it had.
+    """
+    if pair.wanted is None:
+        return math.inf
+    if not math.isfinite(pair.half_width) or pair.instances < 2:
+        return float(max(1, visits) ** 2)
+    more = 1
+    while half_width_after(pair, more) > pair.wanted:
+        more = math.ceil(more * (1 + GROWTH))
+        if more > MOST_INSTANCES:
+            return math.inf
+    return float(more)
+
+
+def _narrowing(family: FamilyState, more: int) -> float:
+    """By how much the widest interval gets narrower; where there is none, less with every visit that gave none."""
+    widest = max(family.pairs, key=lambda pair: pair.half_width, default=PairState(math.inf, 0))
+    if not math.isfinite(widest.half_width):
+        return WIDEST / max(1, family.visits) ** 2
+    return min(widest.half_width, WIDEST) * (1 - half_width_after(widest, more) / (widest.half_width or math.inf))
+
+
+def half_width_after(pair: PairState, more: int) -> float:
+    """The half-width that a pair may be expected to have with so many instances more: Student's."""
+    now, then = pair.instances, pair.instances + more
+    factor = _student(then - 1) / _student(now - 1) if now > 1 else 1.0
+    return pair.half_width * factor * math.sqrt(max(1, now) / then)
+
+
+@lru_cache(maxsize=4096)
+def _student(freedom: int) -> float:
+    return float(special.stdtrit(freedom, (1 + CONFIDENCE) / 2))

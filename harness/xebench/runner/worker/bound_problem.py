@@ -1,0 +1,153 @@
+"""Put a problem's arrays on the device, and set them back before a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from xebench.errors import TooLarge, suggestion
+from xebench.patterns.problem import InOut, Output, Problem, device_bytes
+
+if TYPE_CHECKING:
+    from xebench.session.device_memory import DeviceMemory
+
+Array = npt.NDArray[Any]
+
+
+class HostView(SimpleNamespace):
+    """A problem as its reference sees it: numpy arrays and numbers as attributes."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"the problem has no {name!r}: {suggestion(name, vars(self))}")
+
+
+class Bound(HostView):
+    """A problem as variants see it: device arrays, host arrays under ``host``, numbers as attributes.
+
+    All variants share it, so what is there cannot be given another value.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in vars(self):
+            raise AttributeError(f"p.{name} cannot be set, since all variants share it: write its elements")
+        super().__setattr__(name, value)
+
+
+class Binding:
+    """A problem with its arrays on a device.
+
+    Args:
+        problem: the problem on the host.
+        numbers: the preset's numbers and the axes' values; they become attributes too.
+        memory: the device's memory.
+
+    Attributes:
+        bound: what variants see.
+        initial: initial contents of the in-out arrays.
+        inputs: contents of the arrays that no variant may change.
+        fills: of each output, what elements hold that variants do not write; None where they write all.
+    """
+
+    def __init__(self, problem: Problem, numbers: Mapping[str, Any], memory: DeviceMemory) -> None:
+        self._memory = memory
+        self._outputs = {n: f for n, f in problem.fields.items() if isinstance(f, Output)}
+        self.initial = {n: np.ascontiguousarray(f.initial) for n, f in problem.fields.items() if isinstance(f, InOut)}
+        self.inputs = {n: np.ascontiguousarray(f) for n, f in problem.fields.items() if isinstance(f, np.ndarray)}
+        self.fills = {n: f.fill for n, f in self._outputs.items()}
+        host: dict[str, Array] = {**self.inputs, **self.initial}
+        values: dict[str, Any] = dict(numbers)
+        for name, field in problem.fields.items():
+            if isinstance(field, Output):
+                blank = np.zeros(field.shape, field.dtype)
+                values[name] = blank if field.host else memory.upload(blank)
+                if field.host:
+                    host[name] = blank
+            else:
+                values[name] = memory.upload(host[name]) if name in host else field
+        self.bound = Bound(**{"host": Bound(**host), **values})
+
+    @property
+    def declared(self) -> dict[str, tuple[tuple[int, ...], Any]]:
+        """Shape and dtype of everything that a variant must write."""
+        outputs = {name: (field.shape, np.dtype(field.dtype)) for name, field in self._outputs.items()}
+        states = {name: (array.shape, array.dtype) for name, array in self.initial.items()}
+        return outputs | states
+
+    @property
+    def untouched(self) -> dict[str, Any]:
+        """What arrays hold that a variant has not written, where that is no poison alone."""
+        return self.initial | {name: fill for name, fill in self.fills.items() if fill is not None}
+
+    def reset(self) -> None:
+        """Put the initial contents of the in-out arrays back."""
+        for name, array in self.initial.items():
+            self._memory.write(getattr(self.bound, name), array)
+
+    def restore(self, name: str) -> None:
+        """Put the contents of an input back."""
+        self._memory.write(getattr(self.bound, name), self.inputs[name])
+
+    def holds_input(self, name: str) -> bool:
+        """Whether an input on the device has the bits that it must have."""
+        found = self._memory.read(getattr(self.bound, name))
+        return np.array_equal(_bits(found), _bits(self.inputs[name]))
+
+    def poison(self, contents: Mapping[str, Array]) -> None:
+        """Overwrite the outputs with what no right variant writes."""
+        for name, field in self._outputs.items():
+            target = getattr(self.bound, name)
+            if field.host:
+                target[...] = contents[name]
+            else:
+                self._memory.write(target, contents[name])
+
+    def results(self) -> dict[str, Array]:
+        """Host copies of everything that a variant must write."""
+        written = {name: getattr(self.bound, name) for name in self.declared}
+        return {
+            name: value.copy() if isinstance(value, np.ndarray) else self._memory.read(value)
+            for name, value in written.items()
+        }
+
+
+def host_view(problem: Problem, numbers: Mapping[str, Any]) -> HostView:
+    """The problem as its reference sees it: numpy arrays and numbers."""
+    fields = {
+        name: field.initial if isinstance(field, InOut) else field
+        for name, field in problem.fields.items()
+        if not isinstance(field, Output)
+    }
+    return HostView(**{**numbers, **fields})
+
+
+def check_memory(problem: Problem, global_memory_bytes: int, max_alloc_bytes: int, copies: int = 1) -> None:
+    """Refuse a problem that does not fit the device.
+
+    Args:
+        problem: on the host.
+        global_memory_bytes: that the device has.
+        max_alloc_bytes: of one allocation; 0 where that is not known.
+        copies: how many processes put it on the device.
+
+    Raises:
+        TooLarge: names what is needed and what there is.
+    """
+    sizes = [device_bytes(field) for field in problem.fields.values()]
+    total, largest = copies * sum(sizes), max(sizes, default=0)
+    # The driver and temporaries need a part; 0.9 is what Intel's own allocators leave.
+    if total > 0.9 * global_memory_bytes:
+        raise TooLarge(f"needs {_gib(total)} of device memory, the device has {_gib(global_memory_bytes)}")
+    if max_alloc_bytes and largest > max_alloc_bytes:
+        raise TooLarge(f"needs one allocation of {_gib(largest)}, the device allows {_gib(max_alloc_bytes)}")
+
+
+def _bits(array: Array) -> Array:
+    return array.reshape(-1).view(np.uint8)
+
+
+def _gib(size: float) -> str:
+    return f"{size / 2**30:.2f} GiB"

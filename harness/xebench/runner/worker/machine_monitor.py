@@ -1,0 +1,208 @@
+"""The state of the machine while samples are taken: load, clocks, throttling, others on the GPU.
+
+A few files of ``/proc`` and ``/sys`` that stay open, read between the samples: on two cores about 20 us altogether.
+What a machine does not tell is null.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from xebench.vocabulary import Flag
+
+#: States from which the usual one is taken; changes are looked for after them.
+REFERENCE_STATES: Final = 4
+
+#: Change of the part of time with contention or theft that is another state of the machine.
+LOAD_CHANGE: Final = 0.2
+
+#: Relative change of a clock that is another state.
+CLOCK_CHANGE: Final = 0.1
+
+#: What a sample is flagged with when a column of the table `machine` is not what it was in the beginning.
+FLAGS: Final = {
+    "contended": Flag.CONTENTION,
+    "stolen": Flag.STOLEN,
+    "cpu_mhz": Flag.CLOCK,
+    "gpu_limit_mhz": Flag.CLOCK,
+    "throttled": Flag.THROTTLING,
+    "gpu_clients": Flag.SHARED,
+}
+
+#: The first that is not standard input, output or errors.
+FIRST_DESCRIPTOR: Final = 3
+
+#: Seconds between two looks at who else uses the GPU, which takes milliseconds.
+GPU_CLIENTS_S: Final = 2.0
+
+
+class MachineMonitor:
+    """Reads the machine's state between samples and tells when it is not that of the beginning.
+
+    Args:
+        device_class: gpu or cpu: which clock matters.
+        root: where ``proc`` and ``sys`` are.
+        clock: seconds.
+    """
+
+    def __init__(
+        self, device_class: str, *, root: Path = Path("/"), clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._clock = clock
+        self._root = root
+        self._load = _Files(root, "proc/loadavg")
+        self._pressure = _Files(root, "proc/pressure/cpu")
+        self._stat = _Files(root, "proc/stat")
+        self._cpu_clock = _Files(root, "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq")
+        self._cpu_throttle = _Files(root, "sys/devices/system/cpu/cpu0/thermal_throttle/*_throttle_count")
+        self._gpu_clock = _Files(root, *_gpu("rps_act_freq_mhz", "act_freq"))
+        self._gpu_limit = _Files(root, *_gpu("rps_max_freq_mhz", "max_freq"))
+        self._gpu_throttle = _Files(root, *_gpu("throttle_reason_status", "throttle/status"))
+        self._decisive = ("contended", "stolen", "cpu_mhz" if device_class == "cpu" else "gpu_limit_mhz")
+        self._has_gpu = device_class == "gpu"
+        self._clients: int | None = None
+        self._clients_due = clock()
+        self._first: list[dict[str, Any]] = []
+        self._before = self._counters()
+
+    def observe(self) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """The state since the last call, and the names of what has changed since the beginning.
+
+        Columns of the table `machine`, null where the machine does not tell.
+        """
+        state = self._read()
+        changed = tuple(self._changed(state))
+        if len(self._first) < REFERENCE_STATES:
+            self._first.append(state)
+        return state, changed
+
+    def close(self) -> None:
+        """Close the files."""
+        for value in vars(self).values():
+            if isinstance(value, _Files):
+                value.close()
+
+    def _read(self) -> dict[str, Any]:
+        now, before = self._counters(), self._before
+        self._before = now
+        throttles = [*self._cpu_throttle.numbers(), *self._gpu_throttle.numbers()]
+        return {
+            "load_average": next(iter(self._load.numbers()), None),
+            "contended": _part(before.contended_us, now.contended_us, 1e6 * (now.time_s - before.time_s)),
+            "stolen": _part(before.stolen, now.stolen, now.cores - before.cores),
+            "cpu_mhz": next((khz / 1000 for khz in self._cpu_clock.numbers()), None),
+            "gpu_mhz": max(self._gpu_clock.numbers(), default=None),
+            "gpu_limit_mhz": min(self._gpu_limit.numbers(), default=None),
+            "throttled": int(sum(throttles)) if throttles else None,
+            "gpu_clients": self._gpu_clients(),
+        }
+
+    def _counters(self) -> _Counters:
+        some = self._pressure.text().partition("total=")[2].partition("\n")[0]
+        ticks = [int(word) for word in self._stat.text().partition("\n")[0].split()[1:9]]
+        return _Counters(self._clock(), int(some) if some else None, ticks[7] if len(ticks) > 7 else None, sum(ticks))
+
+    def _gpu_clients(self) -> int | None:
+        if self._has_gpu and self._clock() >= self._clients_due:
+            self._clients = len(gpu_processes(self._root) - {os.getpid()})
+            self._clients_due = self._clock() + GPU_CLIENTS_S
+        return self._clients
+
+    def _changed(self, state: dict[str, Any]) -> Iterator[str]:
+        if len(self._first) < REFERENCE_STATES:
+            return
+        for name in self._decisive:
+            values = [first[name] for first in self._first]
+            now = state[name]
+            if now is None or None in values:
+                continue
+            usual = statistics.median(values)
+            limit = CLOCK_CHANGE * usual if name.endswith("_mhz") else LOAD_CHANGE
+            if abs(now - usual) > limit:
+                yield name
+        for name in ("throttled", "gpu_clients"):
+            if state[name] != self._first[-1][name]:
+                yield name
+
+
+@dataclass(frozen=True)
+class _Counters:
+    """What only grows: the clock in s, contention in us, ticks of the cores that were stolen, and all of them."""
+
+    time_s: float
+    contended_us: int | None
+    stolen: int | None
+    cores: int
+
+
+class _Files:
+    """Files that stay open, for reading their present contents again and again."""
+
+    def __init__(self, root: Path, *patterns: str) -> None:
+        self._descriptors = []
+        for pattern in patterns:
+            for file in sorted(root.glob(pattern)):
+                with suppress(OSError):  # root only, or gone
+                    self._descriptors.append(_open(file))
+
+    def texts(self) -> Iterator[str]:
+        for descriptor in self._descriptors:
+            try:
+                yield os.pread(descriptor, 4096, 0).decode(errors="replace")
+            except OSError:
+                continue
+
+    def text(self) -> str:
+        return next(self.texts(), "")
+
+    def numbers(self) -> list[float]:
+        """The first word of each file, where it is a number."""
+        words = (text.split(maxsplit=1)[:1] for text in self.texts())
+        return [float(word[0]) for word in words if word and word[0].replace(".", "", 1).isdigit()]
+
+    def close(self) -> None:
+        while self._descriptors:
+            os.close(self._descriptors.pop())
+
+
+def _open(file: Path) -> int:
+    """A descriptor that is not 0, 1 or 2: a pattern may close those, once and again, and means others."""
+    descriptor = os.open(file, os.O_RDONLY)
+    try:
+        return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR)
+    finally:
+        os.close(descriptor)
+
+
+def gpu_processes(root: Path = Path("/")) -> set[int]:
+    """Processes that have a GPU open, as far as this user may see, by the ``drm-client-id`` of their descriptors."""
+    return {
+        int(folder.name)
+        for folder in (root / "proc").glob("[0-9]*")
+        if any(b"drm-client-id" in content for content in _contents(folder / "fdinfo"))
+    }
+
+
+def _contents(folder: Path) -> Iterator[bytes]:
+    try:
+        for file in folder.iterdir():
+            yield file.read_bytes()
+    except OSError:  # of another user, or ended meanwhile
+        return
+
+
+def _gpu(i915: str, xe: str) -> tuple[str, str]:
+    """Where Intel's two kernel drivers keep a number of each tile."""
+    return f"sys/class/drm/card*/gt/gt*/{i915}", f"sys/class/drm/card*/device/tile*/gt*/freq0/{xe}"
+
+
+def _part(before: float | None, now: float | None, whole: float) -> float | None:
+    return None if before is None or now is None or whole <= 0 else (now - before) / whole

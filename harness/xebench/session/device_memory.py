@@ -1,0 +1,116 @@
+"""Device memory: arrays, and copies between host and device."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import dpctl
+import dpctl.memory
+import numpy as np
+import numpy.typing as npt
+
+from xebench.dpex.signature import as_usm_array
+from xebench.errors import TooLarge, Unsupported
+from xebench.runtime import tensor
+from xebench.session.recorder import Traffic
+
+Array = npt.NDArray[Any]
+
+USM_KINDS: Final = ("device", "shared", "host")
+
+
+def allocate(shape: int | tuple[int, ...], dtype: Any, queue: dpctl.SyclQueue, usm: str = "device") -> Any:
+    """An uninitialised array.
+
+    Args:
+        shape: elements in each dimension.
+        dtype: numpy dtype.
+        queue: the queue whose context and device the memory belongs to.
+        usm: kind of USM: ``device``, ``shared`` or ``host``.
+
+    Raises:
+        ValueError: there is no such kind of USM.
+        Unsupported: the device lacks this kind of USM.
+        TooLarge: it lacks the memory.
+    """
+    if usm not in USM_KINDS:
+        raise ValueError(f"usm={usm!r}: use one of {', '.join(map(repr, USM_KINDS))}")
+    if not getattr(queue.sycl_device, f"has_aspect_usm_{usm}_allocations"):
+        raise Unsupported(f"the device has no {usm} USM")
+    try:
+        return tensor.empty(shape, dtype=dtype, usm_type=usm, sycl_queue=queue)
+    except (MemoryError, dpctl.memory.USMAllocationError) as error:
+        size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+        raise TooLarge(f"the device could not allocate {size} bytes of {usm} USM") from error
+
+
+def copy_async(queue: dpctl.SyclQueue, destination: Any, source: Any, depends: list[Any]) -> dpctl.SyclEvent:
+    """Submit a copy between contiguous arrays of the same size in bytes; either side may be a numpy array.
+
+    Raises:
+        ValueError: the sizes differ or a side is not contiguous.
+    """
+    target, count = _bytes_of(destination)
+    origin, origin_count = _bytes_of(source)
+    if count != origin_count:
+        raise ValueError(f"copy: the destination has {count} bytes, the source {origin_count}")
+    return queue.memcpy_async(target, origin, count, depends)
+
+
+def traffic(destination: Any, source: Any, size_bytes: int) -> Traffic:
+    """What a copy of so many bytes writes, and between which kinds of memory."""
+    return Traffic(int(size_bytes), f"{_kind_of(source)}_to_{_kind_of(destination)}")
+
+
+def _kind_of(side: Any) -> str:
+    """``device``, ``shared`` or ``host`` of USM, else ``pageable``."""
+    if isinstance(side, np.ndarray):
+        return "pageable"
+    usm_array = as_usm_array(side)
+    memory = side if usm_array is None else usm_array.usm_data
+    return str(memory.get_usm_type()) if hasattr(memory, "get_usm_type") else "pageable"
+
+
+def _bytes_of(array: Any) -> tuple[Any, int]:
+    """What dpctl copies from or to, and its size in bytes."""
+    if isinstance(array, np.ndarray):
+        if not array.flags.c_contiguous:
+            raise ValueError("copy: the host array is not contiguous")
+        return array.reshape(-1).view(np.uint8), array.nbytes
+    usm_array = as_usm_array(array)
+    if usm_array is None:
+        return array, array.nbytes
+    if not usm_array.flags.c_contiguous:
+        raise ValueError("copy: the device array is not contiguous")
+    # as_usm_memory honours a slice's offset; usm_data is the whole allocation.
+    return dpctl.memory.as_usm_memory(usm_array), usm_array.nbytes
+
+
+class DeviceMemory:
+    """Untimed transfers for setting a problem up and reading its results."""
+
+    def __init__(self, queue: dpctl.SyclQueue) -> None:
+        self._queue = queue
+
+    def upload(self, array: Array) -> Any:
+        """A device array with the contents of a host array.
+
+        Raises:
+            Unsupported: the device lacks the memory.
+        """
+        device_array = allocate(array.shape, array.dtype, self._queue)
+        self.write(device_array, array)
+        return device_array
+
+    def write(self, destination: Any, source: Array) -> None:
+        """Overwrite a device array, and wait."""
+        if source.nbytes:
+            contiguous = np.ascontiguousarray(source)  # must outlive the copy, which reads it when the device likes
+            copy_async(self._queue, destination, contiguous, []).wait()
+
+    def read(self, source: Any) -> Array:
+        """A host copy of a device array."""
+        host_array = np.empty(source.shape, source.dtype)
+        if host_array.nbytes:
+            copy_async(self._queue, host_array, source, []).wait()
+        return host_array

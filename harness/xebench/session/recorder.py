@@ -1,0 +1,192 @@
+"""Collect the device commands of one sample, and read their profiling times when it is over."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, NamedTuple, Protocol
+
+from xebench.analysis.metrics import EventTimes
+from xebench.errors import XebenchError
+
+
+class TimedEvent(Protocol):
+    """A device command that can be waited for and asked for its profiling times."""
+
+    def wait(self) -> None:
+        """Return when the command has finished."""
+
+    def times(self) -> tuple[int, int, int]:
+        """Submit, start and end, in ns of the device's clock."""
+
+
+class Traffic(NamedTuple):
+    """What a copy or a fill writes.
+
+    ``route`` is of a copy: kinds of memory, as the probes of the host link have them, such as ``pageable_to_device``.
+    """
+
+    bytes: int | None
+    route: str | None = None
+
+
+#: Of a command that is no copy and no fill.
+NO_TRAFFIC: Final = Traffic(None)
+
+#: All queues are of one clock.
+NO_CLOCKS: Final[Mapping[int, int]] = MappingProxyType({})
+
+
+class CommandTimes(NamedTuple):
+    """One device command of a sample; times in ns of the device's clock.
+
+    ``kind`` is kernel, copy, fill, barrier or library; ``queue`` numbers the session's queues from 0.
+    ``submit_ns`` is None where the driver gives none (seen: copies into pageable host memory on OpenCL).
+    ``bytes`` and ``route``: see `Traffic`. ``rank`` of MPI that submitted it; None where there are no ranks.
+    ``clock`` numbers the devices' clocks: 0 is that of the session's own device and its sub-devices. Times of two
+    clocks cannot be compared.
+    """
+
+    kind: str
+    name: str
+    queue: int
+    submit_ns: int | None
+    start_ns: int
+    end_ns: int
+    bytes: int | None = None
+    route: str | None = None
+    clock: int = 0
+    rank: int | None = None
+
+    def event_times(self) -> EventTimes:
+        """The times for the arithmetic of intervals; a missing submission counts as the start."""
+        submit_ns = self.start_ns if self.submit_ns is None else self.submit_ns
+        return EventTimes(submit_ns, self.start_ns, self.end_ns)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One sample.
+
+    Attributes:
+        host_ns: from the first call until everything that was recorded is over, on the host's clock.
+        late_ns: for how long the queues had work even then: the sample submitted what it did not record.
+        executions: the commands of each execution.
+        build_ns: the part of ``host_ns`` in which the driver built kernels.
+        begin_ns: when ``host_ns`` begins, on the host's clock, which all its processes share.
+    """
+
+    host_ns: int
+    late_ns: int
+    executions: Sequence[Sequence[CommandTimes]]
+    build_ns: int = 0
+    begin_ns: int = 0
+
+    @classmethod
+    def of_ranks(cls, ranks: Sequence[Measured]) -> Measured:
+        """What ranks did together: from the beginning of the first until the last is done.
+
+        Their times of building, and of work that was not recorded, are side by side: the longest is that of all. Each
+        has clocks of its own, as times of two processes cannot be compared.
+        """
+        begin_ns = min(own.begin_ns for own in ranks)
+        commands: list[CommandTimes] = []
+        clocks = 0
+        for rank, own in enumerate(ranks):
+            commands += [command._replace(rank=rank, clock=clocks + command.clock) for command in own.commands]
+            clocks += 1 + max((command.clock for command in own.commands), default=0)
+        return cls(
+            max(own.begin_ns + own.host_ns for own in ranks) - begin_ns,
+            max(own.late_ns for own in ranks),
+            [commands],
+            build_ns=max(own.build_ns for own in ranks),
+            begin_ns=begin_ns,
+        )
+
+    @property
+    def commands(self) -> list[CommandTimes]:
+        """The commands of all executions, in order."""
+        return [command for execution in self.executions for command in execution]
+
+    def times_by_clock(self) -> list[list[list[EventTimes]]]:
+        """Times of the commands of each execution, for each clock: times of two devices cannot be compared."""
+        last = max((command.clock for command in self.commands), default=0)
+        return [
+            [
+                [command.event_times() for command in execution if command.clock == clock]
+                for execution in self.executions
+            ]
+            for clock in range(last + 1)
+        ]
+
+
+class _Pending(NamedTuple):
+    kind: str
+    name: str
+    queue: int
+    first: TimedEvent
+    last: TimedEvent
+    traffic: Traffic = NO_TRAFFIC
+
+
+class Recorder:
+    """Remembers what was submitted since :meth:`begin`, by any thread.
+
+    Threads share it without a lock: what is timed only appends to a list, which is one step of the interpreter. The
+    commands of a thread stay in its order.
+    """
+
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget everything."""
+        self._pending: list[_Pending] = []
+        self._finished = 0
+        self._ends: list[int] = []
+
+    def add(self, kind: str, name: str, queue: int, event: TimedEvent, traffic: Traffic = NO_TRAFFIC) -> None:
+        """Remember one command."""
+        self._pending.append(_Pending(kind, name, queue, event, event, traffic))
+
+    def add_bracket(self, name: str, queue: int, first: TimedEvent, last: TimedEvent) -> None:
+        """Remember library work between two barriers: it lies between the first's end and the last's start."""
+        self._pending.append(_Pending("library", name, queue, first, last))
+
+    def wait(self) -> None:
+        """Wait for every command."""
+        # a sample may wait thousands of times: those waited for earlier are not asked again
+        begin = self._finished
+        waiting = self._pending[begin:]
+        for command in waiting:
+            command.last.wait()
+        self._finished = begin + len(waiting)  # other threads may have added commands meanwhile
+
+    def end_execution(self) -> None:
+        """Wait for every command; what comes later belongs to another execution of the same sample."""
+        self.wait()
+        self._ends.append(self._finished)
+
+    def collect(self, clocks: Mapping[int, int] = NO_CLOCKS) -> list[list[CommandTimes]]:
+        """The times of the commands of each ended execution, in the order of their submission.
+
+        Args:
+            clocks: of which device's clock a queue's times are, by its number, where that is not 0.
+
+        Raises:
+            XebenchError: a command came after the last of them.
+        """
+        if len(self._pending) > [0, *self._ends][-1]:
+            raise XebenchError("a thread submits after its sample is over: have the sample wait for its threads")
+        times = [self._read(command, clocks.get(command.queue, 0)) for command in self._pending]
+        return [times[begin:end] for begin, end in itertools.pairwise([0, *self._ends])]
+
+    @staticmethod
+    def _read(command: _Pending, clock: int) -> CommandTimes:
+        submit, start, end = command.first.times()
+        if command.kind == "library":
+            start, end = end, command.last.times()[1]
+        times = submit or None, start, end
+        return CommandTimes(command.kind, command.name, command.queue, *times, *command.traffic, clock)

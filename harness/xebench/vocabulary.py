@@ -1,0 +1,363 @@
+"""The words that the runner, the tables, the analysis and the reports share, each declared once.
+
+A new metric, flag or roof is one row here, and one function or probe where its numbers come from
+(docs/extending.md). Imports the standard library only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from typing import Final, Self, TypeVar
+
+T = TypeVar("T")
+
+
+class DeviceClass(StrEnum):
+    """What kind of device a row is of; part of every key, so that a CPU is never compared with a GPU."""
+
+    GPU = "gpu"
+    CPU = "cpu"
+
+
+class Role(StrEnum):
+    """What a variant is in the lesson of its pattern."""
+
+    NAIVE = "naive"
+    INTERMEDIATE = "intermediate"
+    OPTIMIZED = "optimized"
+    BASELINE = "baseline"
+    ANTIPATTERN = "antipattern"
+
+
+#: Roles that the others are compared with: the first of them that a family has.
+BASELINE_ROLES: Final = (Role.NAIVE, Role.BASELINE, Role.ANTIPATTERN)
+
+
+def find_baseline(members: Iterable[T], role: Callable[[T], str]) -> T | None:
+    """The member of a family that the others are compared with, or None.
+
+    Args:
+        members: variants of one family, or their rows.
+        role: of a member.
+    """
+    able = [member for member in members if role(member) in BASELINE_ROLES]
+    return min(able, key=lambda member: BASELINE_ROLES.index(Role(role(member))), default=None)
+
+
+class Status(StrEnum):
+    """What became of a case."""
+
+    OK = "ok"
+    WRONG = "wrong"
+    CRASHED = "crashed"
+    TIMEOUT = "timeout"
+    ERROR = "error"
+    SKIPPED = "skipped"
+    REFUSED = "refused"
+    INTERRUPTED = "interrupted"
+
+
+#: The instrument or a variant failed: the command's exit status is 1.
+FAILED: Final = frozenset({Status.WRONG, Status.CRASHED, Status.TIMEOUT, Status.ERROR})
+
+#: A case that was never run, on purpose: the device lacks what it needs.
+NEVER_RUN: Final = frozenset({Status.SKIPPED, Status.REFUSED})
+
+
+class State(StrEnum):
+    """What a sample is of: compilation, warm-up, or caches as the samples before left them, or flushed."""
+
+    COMPILE = "compile"
+    WARMUP = "warmup"
+    HOT = "hot"
+    COLD = "cold"
+
+
+#: States whose samples count.
+SAMPLED_STATES: Final = (State.HOT, State.COLD)
+
+#: The states that are sampled, by what a user asks for.
+STATES_ASKED: Final = {"hot": (State.HOT,), "cold": (State.COLD,), "both": (State.HOT, State.COLD)}
+
+
+class CheckResult(StrEnum):
+    """What is known of a case's results after some of its samples: the last word on a sample decides."""
+
+    PASSED = "passed"
+    WRONG = "wrong"
+    SUPERSEDED = "superseded"  # the case is measured again
+
+
+class StopReason(StrEnum):
+    """Why sampling of a family ended."""
+
+    PRECISION = "precision"
+    BUDGET = "budget"
+    MAX_BLOCKS = "max blocks"
+    PASS = "pass"  # another visit of the run was to go on, if there was one
+
+
+#: Why a run ended before all was as precise as was asked for, in the manifest's ``ended_by``; or the name of a signal.
+RUN_BUDGET: Final = "run budget"
+
+
+class Outcome(StrEnum):
+    """What the samples say of two variants. The first three are also words of a claim."""
+
+    FASTER = "faster"
+    SLOWER = "slower"
+    SAME = "same"
+    INCONCLUSIVE = "inconclusive"
+    NONE = "none"
+
+
+#: What a claim says of a variant's time.
+TIME_CLAIMS: Final = (Outcome.FASTER, Outcome.SLOWER, Outcome.SAME)
+
+#: What a claim says of a variant's end: its result is wrong, or it is refused or fails.
+END_CLAIMS: Final = ("wrong", "error")
+
+#: What a claim says of a variant's result: its largest error is smaller.
+ACCURACY_CLAIMS: Final = ("accurate",)
+
+#: What a claim says of the generated code: the variant has fewer of these.
+CODE_CLAIMS: Final = ("registers", "spills", "messages", "instructions")
+
+
+class Strength(StrEnum):
+    """Who makes a claim, and how firmly."""
+
+    FIGURE = "figure"  # the guide prints a figure
+    STATED = "stated"  # the guide says it
+    IMPLIED = "implied"  # it follows from what the guide says
+    OURS = "ours"  # the guide does not say it
+
+
+class Answer(StrEnum):
+    """Does the claim hold on this device?"""
+
+    HOLDS = "holds"
+    INVERTS = "inverts"
+    NO_EFFECT = "no effect"
+    UNDECIDED = "undecided"
+    NO_CLAIM = "no claim"
+    SKIPPED = "skipped"
+
+
+#: Answers to a claim; the other two say that there is none, or that nothing was run.
+ANSWERED: Final = (Answer.HOLDS, Answer.INVERTS, Answer.NO_EFFECT, Answer.UNDECIDED)
+
+
+class Evidence(StrEnum):
+    """What a time is read from; a flag spoils evidence, and so every metric that rests on it."""
+
+    INTERVALS = "start and end of the device's commands"
+    SUBMISSIONS = "submission of the device's commands"
+    HOST = "the host's clock"
+    STATE = "the state that the sample is meant to be of"
+
+
+class _Word(StrEnum):
+    """A word that has attributes: a declaration gives the word first, and ``__init__`` takes all of it."""
+
+    def __new__(cls, name: str, *attributes: object) -> Self:
+        """The word alone is the value."""
+        word = str.__new__(cls, name)
+        word._value_ = name
+        return word
+
+
+class Metric(_Word):
+    """Which time of a sample counts: the words of a pattern's declaration.
+
+    Attributes:
+        column: of table ``samples``; nanoseconds of one execution.
+        meaning: for the documentation of tables.
+        rests_on: the evidence that it is read from.
+    """
+
+    def __init__(self, name: str, column: str, meaning: str, *rests_on: Evidence) -> None:
+        self.column = column
+        self.meaning = meaning
+        self.rests_on = frozenset({*rests_on, Evidence.STATE})
+
+    DEVICE = (
+        "device",
+        "device_ns",
+        "Union of the intervals in which the sample's commands ran.",
+        Evidence.INTERVALS,
+    )
+    SPAN = (
+        "span",
+        "span_ns",
+        "First submit to last end of the sample's commands.",
+        Evidence.INTERVALS,
+        Evidence.SUBMISSIONS,
+    )
+    BUILD = ("build", "build_ns", "Host time in which the driver built the sample's kernels.", Evidence.HOST)
+    WALL = ("wall", "host_ns", "Host time from the first call until everything is over.", Evidence.HOST)
+
+    @property
+    def on_device_clock(self) -> bool:
+        """Whether the quantum of the device's timer is in it."""
+        return Evidence.HOST not in self.rests_on
+
+
+def metric_named(name: str) -> Metric:
+    """The metric of a word; a `KeyError` when there is none."""
+    return {str(metric): metric for metric in Metric}[name]
+
+
+class Flag(_Word):
+    """What was noticed about a sample, as the column ``flags`` of table ``samples`` has it.
+
+    Attributes:
+        meaning: for reports.
+        spoils: evidence that such a sample does not give. It is kept, and metrics that rest on it are not used.
+    """
+
+    def __init__(self, name: str, meaning: str, *spoils: Evidence) -> None:
+        self.meaning = meaning
+        self.spoils = frozenset(spoils)
+
+    ORDER = (
+        "order",
+        "an event's submit, start and end are not in this order (a clock that wraps looks like this)",
+        Evidence.INTERVALS,
+    )
+    ZERO = ("zero", "the events have no duration at all", Evidence.INTERVALS)
+    SHORT = ("short", "too short for the clock: few quanta of the device's timer, or a wall time of microseconds")
+    STALE = (
+        "stale",
+        "an event starts exactly when one of an earlier sample did: its timestamps are old",
+        Evidence.INTERVALS,
+    )
+    BACKWARDS = (
+        "backwards",
+        "an event starts before the end of the earlier sample: the device clock went backwards",
+        Evidence.INTERVALS,
+    )
+    OUTSIDE_HOST = (
+        "outside host",
+        "first start to last end is longer than the host waited: the timing is not synchronised",
+        Evidence.INTERVALS,
+        Evidence.HOST,
+    )
+    # Where DPC++ estimates a submission from the host's clock it has been seen to be wrong by 0.5 ms, more the longer
+    # the two clocks were not compared, while start and end are right (intel/llvm, pull requests 11324 and 18717).
+    STALE_SUBMIT = (
+        "stale submit",
+        "first submit to last end is longer than the host waited, start to end is not: the submission is old",
+        Evidence.SUBMISSIONS,
+    )
+    OVERLAP = ("overlap", "commands overlap, so their sum is more than the time that they took together")
+    NOT_COLD = (
+        "not cold",
+        "a cold sample that was faster than the measured roof of the memory allows",
+        Evidence.STATE,
+    )
+    CACHE_UNKNOWN = (
+        "cache size unknown",
+        "a cold sample of a device whose caches may be larger than what was flushed: nobody tells their size",
+    )
+    UNSYNCHRONISED = (
+        "unsynchronised",
+        "a queue was still busy when everything recorded was over: the sample timed a part of its work",
+        Evidence.INTERVALS,
+        Evidence.HOST,
+    )
+    CONTENTION = ("contention", "tasks waited for a core more, or less, than at the start")
+    STOLEN = ("stolen time", "a hypervisor gave the cores to others more, or less, than at the start")
+    CLOCK = ("clock", "the clock, or the limit of the GPU's clock, is not that of the start")
+    THROTTLING = ("throttling", "the device was slowed down for its temperature or power")
+    THROTTLED = ("throttled", "one of these four, which earlier versions of xebench did not tell apart")
+    SHARED = ("shared device", "another run of xebench used the same device, or programs came to the GPU or left it")
+
+    def invalidates(self, metric: str) -> bool:
+        """Whether that time of a sample with this flag may not be used."""
+        return not self.spoils.isdisjoint(metric_named(metric).rests_on)
+
+
+#: What to do about the flags that tell of the machine. Such a sample counts: both sides of a ratio are disturbed alike.
+REMEDIES: Final = {
+    Flag.CONTENTION: "end the other programs that use the cores",
+    Flag.STOLEN: "use another machine or another hour: other guests of the host took its cores",
+    Flag.CLOCK: "fix the clock (a CPU's governor 'performance', a GPU's lowest frequency as its highest)",
+    Flag.THROTTLING: "cool the device, or lower the limit of its clock",
+    Flag.THROTTLED: "look at the column 'changed' of the table 'machine'",
+    Flag.SHARED: "end the other programs on the device",
+}
+
+
+def is_valid(flags: Iterable[Flag], metric: str) -> bool:
+    """Whether the metric of a sample with these flags may be used."""
+    return not any(flag.invalidates(metric) for flag in flags)
+
+
+class Roof(_Word):
+    """A limit of the device that cases are placed under; the value is its name in reports.
+
+    Attributes:
+        column: of table ``devices``.
+        unit: of the column.
+        meaning: for the documentation of tables.
+        bound_by: what a case under it is bound by.
+        work: column of table ``cases`` with the amount that passes through it; amount per ns has the roof's unit.
+        operation_kind: of the operations that it limits, the roof's name; None for a bandwidth.
+        probes: of `xebench.roofline.catalogue`, the one of the roof's name unless others are given; the highest counts,
+            since nothing may pass above a roof. A run asks the first alone, and quickly; `xebench roofline` asks all.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        column: str,
+        unit: str,
+        meaning: str,
+        bound_by: str = "compute",
+        work: str = "operations",
+        probes: tuple[str, ...] = (),
+    ) -> None:
+        self.column = column
+        self.unit = unit
+        self.meaning = meaning
+        self.bound_by = bound_by
+        self.work = work
+        self.operation_kind = name if work == "operations" else None
+        self.probes = probes or (name,)
+
+    BANDWIDTH = (
+        "bandwidth",
+        "bandwidth_roof_gbps",
+        "GB/s",
+        "Memory bandwidth: the highest measured, in this run or by 'xebench roofline'; of caches: bandwidth_levels.",
+        "memory",
+        "bytes_moved",
+        ("read", "write", "stream_copy", "stream_scale", "stream_add", "stream_triad"),
+    )
+    FP32 = ("fp32", "fp32_roof_gflops", "GFLOP/s", "Single-precision rate, likewise.")
+    FP64 = ("fp64", "fp64_roof_gflops", "GFLOP/s", "Double-precision rate, likewise; null where the device has none.")
+    INT32 = ("int32", "int32_roof_gops", "Gop/s", "32-bit integer rate, likewise.")
+    SLM = (
+        "SLM",
+        "slm_roof_gbps",
+        "GB/s",
+        "Bandwidth of shared local memory, likewise.",
+        "slm",
+        "slm_bytes",
+        ("slm_read",),
+    )
+    HOST_LINK = (
+        "host link",
+        "host_link_roof_gbps",
+        "GB/s",
+        "Bandwidth of copies between host and device, likewise.",
+        "host link",
+        "host_bytes",
+        ("host_to_device", "device_to_host", "pageable_to_device", "device_to_pageable"),
+    )
+
+
+#: The rate roof of each kind of operation that a problem may count.
+RATE_ROOFS: Final = {roof.operation_kind: roof for roof in Roof if roof.operation_kind is not None}
