@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from xebench.analysis.claim import WORDS
 from xebench.cli.main import commands
-from xebench.records import TABLES
+from xebench.tables import TABLES
 from xebench.vocabulary import Answer, CheckResult, Metric, Outcome, Role, Roof, State, Status, Strength
 
 PAGE = Path(__file__).parents[1] / "docs" / "glossary.md"

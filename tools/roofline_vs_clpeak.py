@@ -28,9 +28,9 @@ from typing import Any
 import psutil
 
 from xebench import runtime
-from xebench.records.provenance import now
 from xebench.roofline.measure import ask_probes
 from xebench.runtime.libraries import CPU_DRIVER_LIBRARY, find_library
+from xebench.tables.provenance import now
 
 ALLOWED = 0.95  # of the best of the others
 QUIET_PERCENT = 5.0

@@ -16,7 +16,7 @@ from xebench.patterns.problem import Problem, inout, output
 if TYPE_CHECKING:
     from xebench.callables import compare, measure, open_session
     from xebench.dpex import device_func, kernel, kernel_api, opencl_kernel, specialize, spirv_kernel
-    from xebench.records import load_run
+    from xebench.tables import load_run
 
 __version__ = "0.1.0"
 __all__ = [
@@ -47,7 +47,7 @@ _OF_KERNELS = ("device_func", "kernel", "kernel_api", "opencl_kernel", "speciali
 
 def __getattr__(name: str) -> Any:
     if name == "load_run":
-        from xebench.records import load_run
+        from xebench.tables import load_run
 
         return load_run
     if name in _OF_CALLABLES:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from synthetic import Synthetic, noisy
 
-from xebench.records import Run, compare_runs
+from xebench.tables import Run, compare_runs
 
 
 def run(time_ns: float, seed: int, blocks: int = 40, device: dict[str, Any] | None = None, **case: Any) -> Run:

@@ -13,7 +13,7 @@ from synthetic import Synthetic
 
 from xebench.analysis import concurrency
 from xebench.analysis.metrics import EventTimes, span_ns, union_ns
-from xebench.records import frame
+from xebench.tables import frame
 
 Interval = tuple[int, int]
 

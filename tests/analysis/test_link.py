@@ -10,7 +10,7 @@ import pytest
 from synthetic import Synthetic
 
 from xebench.analysis.link import link_roofs, of_samples
-from xebench.records import frame
+from xebench.tables import frame
 
 ROOFS: Mapping[str, float] = {"host_to_device": 10.0, "device_to_host": 5.0, "pageable_to_device": 8.0}
 Copy = tuple[int, int, int | None, str | None]

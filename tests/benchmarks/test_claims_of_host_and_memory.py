@@ -16,7 +16,7 @@ from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.fit import Room
 from xebench.patterns.plan import build_plan
 from xebench.patterns.registry import discover
-from xebench.records import Run
+from xebench.tables import Run
 
 INFOS = {info.name: info for info in discover() if info.chapter in {"queues", "memory", "fusion", "reductions"}}
 #: 16 waves are 5 million work-items, and the last cache is as large as any.

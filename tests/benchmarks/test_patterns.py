@@ -17,9 +17,9 @@ import xebench
 from xebench.analysis.claim import from_json, is_expected
 from xebench.patterns.plan import build_plan
 from xebench.patterns.registry import builtin_files, discover
-from xebench.records import Run
 from xebench.runtime import missing
 from xebench.runtime.stack import is_current
+from xebench.tables import Run
 from xebench.vocabulary import SAMPLED_STATES
 
 INFOS = discover()

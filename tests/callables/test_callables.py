@@ -13,7 +13,7 @@ import pytest
 
 import xebench
 from xebench.errors import XebenchError
-from xebench.records import TABLES
+from xebench.tables import TABLES
 
 pytestmark = pytest.mark.device
 

@@ -15,8 +15,8 @@ import pytest
 from dask_kit import Cluster
 from pattern_copies import write_pattern
 
-from xebench.records import Run, load_run
-from xebench.records.run import compare_runs
+from xebench.tables import Run, load_run
+from xebench.tables.run import compare_runs
 
 pytest.importorskip("distributed")
 pytestmark = [pytest.mark.device, pytest.mark.slow]

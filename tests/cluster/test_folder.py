@@ -11,8 +11,8 @@ from xebench.cluster.folder import Folder, calibrated, missing_families
 from xebench.cluster.order import FamilyResult
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
-from xebench.records import RunWriter, load_run
 from xebench.runner.case_rows import CaseResult, fixed_columns
+from xebench.tables import RunWriter, load_run
 from xebench.vocabulary import Status
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from xebench.records import schema
-from xebench.records.checks import Check
+from xebench.tables import schema
+from xebench.tables.checks import Check
 from xebench.vocabulary import CheckResult
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from xebench.analysis.claim import Claim, to_json
 from xebench.analysis.pairs import pairs
 from xebench.analysis.summaries import summaries
-from xebench.records import TABLES, Run, frame
+from xebench.tables import TABLES, Run, frame
 
 DEVICE = "opencl:cpu:0"
 

@@ -16,7 +16,7 @@ from xebench.pages.claim_answers import Found, Said, all_said, answers, referenc
 from xebench.pages.claims import Answered, _code, cell, data, markdown
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.registry import discover
-from xebench.records import Run, frame
+from xebench.tables import Run, frame
 from xebench.vocabulary import ANSWERED
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -21,8 +21,8 @@ from xebench.pages.coverage import (
 )
 from xebench.patterns.catalogue import entries
 from xebench.patterns.registry import discover
-from xebench.records import schema
 from xebench.runtime.machine import Machine
+from xebench.tables import schema
 
 DOCS = Path(__file__).parents[2] / "docs"
 INFOS = discover()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from xebench.pages.readme import PATTERNS, renewed
-from xebench.records import load_run
+from xebench.tables import load_run
 
 ROOT = Path(__file__).parents[2]
 RUN = ROOT / "results" / "cpu-epyc-2-cores"

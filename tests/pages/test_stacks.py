@@ -13,7 +13,7 @@ from synthetic import Synthetic, noisy
 from xebench.errors import XebenchError
 from xebench.pages.marked import renewed
 from xebench.pages.stacks import BEGIN, END, times
-from xebench.records import Run
+from xebench.tables import Run
 
 ROOT = Path(__file__).parents[2]
 

@@ -15,8 +15,8 @@ import pytest
 from synthetic import Synthetic, noisy
 
 from xebench.analysis.claim import Claim, Figure, to_json
-from xebench.records import Run, RunWriter, schema
-from xebench.records.checks import Check
+from xebench.tables import Run, RunWriter, schema
+from xebench.tables.checks import Check
 from xebench.vocabulary import CheckResult
 
 BLOCKS = 30

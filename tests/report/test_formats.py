@@ -8,9 +8,9 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from xebench.records import Run
 from xebench.report import formats
 from xebench.report.run_summary import answer_sentence, headline
+from xebench.tables import Run
 
 #: How each format gives its whole content.
 WHOLE = [("text", {"verbose": True, "encoding": "utf-8"}), ("markdown", {}), ("html", {})]

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from xebench.records import Run
 from xebench.report.answer_words import SIGNS
 from xebench.report.formats.html import PLOT_WIDTH, interval_mark, position, render
+from xebench.tables import Run
 from xebench.vocabulary import Answer
 
 

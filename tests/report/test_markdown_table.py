@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from xebench.records import Run
 from xebench.report.formats import markdown
 from xebench.report.markdown_table import escape, table
+from xebench.tables import Run
 
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from temporary_copy import ROOT, copy_with, python_m
 
-from xebench.records import Run, load_run
 from xebench.report import formats
+from xebench.tables import Run, load_run
 
 RUN = ROOT / "results/cpu-epyc-2-cores"
 

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest_benchmark.stats import Stats
 
-from xebench.records import Run
 from xebench.report import formats
 from xebench.report.formats.pytest_benchmark import statistics
+from xebench.tables import Run
 
 
 def exported(run: Run) -> dict[str, Any]:

@@ -10,8 +10,8 @@ import pytest
 from synthetic import Synthetic, noisy
 
 from xebench.analysis.claim import Claim, to_json
-from xebench.records import Run
 from xebench.report.remarks import brief_remarks, failures, flag_line, instance_line, notes
+from xebench.tables import Run
 
 
 def test_flags_that_tell_of_the_machine_say_what_to_do() -> None:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from xebench.records import Run
+from xebench.tables import Run
 
 
 def report(run: Run, *options: str, encoding: str = "utf-8") -> str:

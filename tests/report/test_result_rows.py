@@ -10,10 +10,10 @@ from dataclasses import replace
 import pytest
 from synthetic import Synthetic, noisy
 
-from xebench.records import Run
 from xebench.report.formats import render
 from xebench.report.result_rows import ResultRow, device_line, result_rows
 from xebench.report.roofline_plot import plots
+from xebench.tables import Run
 
 
 def rows_of(run: Run) -> dict[str, ResultRow]:

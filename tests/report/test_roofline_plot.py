@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from xebench.records import Run
 from xebench.report.roofline_plot import HEIGHT, WIDTH, plots
+from xebench.tables import Run
 
 
 def test_every_case_with_work_and_a_time_is_a_point(run: Run) -> None:

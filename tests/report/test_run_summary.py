@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from xebench.records import Run
 from xebench.report.run_summary import NBSP, answer_sentence, headline
+from xebench.tables import Run
 from xebench.vocabulary import Answer
 
 

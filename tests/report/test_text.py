@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 from synthetic import Synthetic, noisy
 
-from xebench.records import Run
 from xebench.report.answer_words import SIGNS
 from xebench.report.formats.text import render
+from xebench.tables import Run
 from xebench.vocabulary import Answer
 
 

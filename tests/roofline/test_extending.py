@@ -25,7 +25,7 @@ from xebench import runtime
 
 runtime.load()
 from xebench.roofline.in_process import quick_result
-from xebench.records import TABLES
+from xebench.tables import TABLES
 from xebench.vocabulary import Roof
 from synthetic import Synthetic
 

@@ -15,7 +15,6 @@ from xebench.children.worker import WorkerDied, WorkerHung, WorkerKilled
 from xebench.errors import BrokenEnvironment, XebenchError
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
-from xebench.records.checks import Check
 from xebench.runner.case_rows import CaseResult, Work, fixed_columns
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.manager import GRACE_S, Manager
@@ -32,6 +31,7 @@ from xebench.runner.messages import (
 from xebench.runner.stop_signals import Stopped
 from xebench.runner.visits import Visit
 from xebench.sampling.limits import Sampling
+from xebench.tables.checks import Check
 from xebench.vocabulary import State, Status
 
 CLAIMS = {"a": (), "b": (Claim("faster", against="a", on=("gpu",)),)}

@@ -13,12 +13,12 @@ import pytest
 from xebench.errors import RunFolderError, XebenchError
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
-from xebench.records import Run, RunWriter, load_run, schema
-from xebench.records.checks import Check
 from xebench.runner import resume
 from xebench.runner.case_rows import CaseResult, fixed_columns
 from xebench.runner.recipe import Recipe
 from xebench.sampling.limits import Sampling
+from xebench.tables import Run, RunWriter, load_run, schema
+from xebench.tables.checks import Check
 from xebench.vocabulary import CheckResult, Status, StopReason
 
 DEVICE = {"device": "opencl:cpu:0", "name": "CPU", "driver_version": "1.2", "device_class": "cpu"}

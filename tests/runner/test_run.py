@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from signals_kit import HEEDING_SIGNALS
 
-from xebench.records import load_run
+from xebench.tables import load_run
 
 ROOT = Path(__file__).parents[2]
 FAULTY = ROOT / "tests/faulty/faulty_variants.py"

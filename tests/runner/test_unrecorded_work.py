@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import xebench
-from xebench.records import Run
+from xebench.tables import Run
 
 FILE = Path(__file__).parents[1] / "faulty/unrecorded_work.py"
 pytestmark = pytest.mark.device

@@ -9,9 +9,9 @@ import pytest
 from synthetic import Synthetic
 
 from xebench.analysis.claim import Claim, to_json
-from xebench.records import Run
 from xebench.studies.anytime.replay import moments
 from xebench.studies.anytime.simulation import Next, in_turn, planned, simulate
+from xebench.tables import Run
 
 
 def run_of_two_families() -> Run:
@@ -51,8 +51,8 @@ def test_what_the_study_cannot_date_is_refused(tmp_path: Path) -> None:
     from click.testing import CliRunner
 
     from xebench.errors import XebenchError
-    from xebench.records import RunWriter
     from xebench.studies.anytime.__main__ import main
+    from xebench.tables import RunWriter
 
     with RunWriter.create(tmp_path / "run", {}) as writer:
         writer.finish("complete")

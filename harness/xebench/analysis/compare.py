@@ -30,7 +30,7 @@ Match = tuple[Row | None, Row | None]
 
 
 class Tables(Protocol):
-    """The tables of a run that a comparison reads, as in `xebench.records.Run`."""
+    """The tables of a run that a comparison reads, as in `xebench.tables.Run`."""
 
     @property
     def devices(self) -> pd.DataFrame: ...

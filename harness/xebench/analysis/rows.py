@@ -1,6 +1,6 @@
 """Frames to rows: the form in which this package reads cases and hands back what it found.
 
-Rows are plain dictionaries by column name. `xebench.records` makes typed frames of them: nothing here knows how
+Rows are plain dictionaries by column name. `xebench.tables` makes typed frames of them: nothing here knows how
 tables are stored.
 """
 

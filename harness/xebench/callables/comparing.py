@@ -25,10 +25,10 @@ from xebench.callables.isolated import Work, measured_apart
 from xebench.callables.tables import run_of
 from xebench.callables.words import remarks
 from xebench.errors import XebenchError
-from xebench.records import Run
 from xebench.report.console import terminal_width
 from xebench.report.formats.text import MOST, table
 from xebench.session.session import Session
+from xebench.tables import Run
 
 #: Tolerances for results, relative and absolute: float32 has seven digits, and sums of another order lose some.
 RTOL: Final = 1e-5

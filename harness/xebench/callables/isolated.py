@@ -23,7 +23,7 @@ from xebench.callables.tables import run_of
 from xebench.children.lifetime import die_with_parent
 from xebench.children.process_exit import how_it_ended
 from xebench.errors import XebenchError, named
-from xebench.records import Run
+from xebench.tables import Run
 from xebench.vocabulary import Metric, Status
 
 #: Seconds without a result, beside those for the samples, after which the process is ended.

@@ -22,8 +22,8 @@ from xebench.callables.family import FunctionFamily
 from xebench.callables.isolated import Work, measured_apart
 from xebench.callables.tables import run_of
 from xebench.callables.words import commands_words, time_words
-from xebench.records import Run
 from xebench.session.session import Session
+from xebench.tables import Run
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,10 +9,10 @@ import pandas as pd
 
 from xebench.analysis.claim import from_json, is_expected
 from xebench.analysis.rows import rows
-from xebench.records import Run
 from xebench.report import units
 from xebench.report.remarks import flag_line
 from xebench.report.result_rows import number
+from xebench.tables import Run
 from xebench.vocabulary import Status
 
 #: What is told of commands that cannot be seen one by one.

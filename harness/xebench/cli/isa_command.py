@@ -143,7 +143,7 @@ def isa(names: tuple[str, ...], as_json: bool, **given: Any) -> None:
 
 def _write_table(kernels: Sequence[KernelOnGpu], file: Path) -> None:
     from xebench.isa.table import frame, row
-    from xebench.records.files import write_csv, write_parquet
+    from xebench.tables.files import write_csv, write_parquet
 
     write_table = write_csv if file.suffix == ".csv" else write_parquet
     write_table(file, frame(map(row, kernels)))

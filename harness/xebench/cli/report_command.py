@@ -19,7 +19,7 @@ from xebench.report import formats
 @VERBOSE
 def report(folder: Path, form: str, output: Path | None, verbose: bool) -> None:
     """Show the run in FOLDER again."""
-    from xebench.records import load_run
+    from xebench.tables import load_run
 
     options: dict[str, Any] = {"verbose": verbose} if form == "text" else {}
     if options and output is not None:  # what is written is UTF-8, whatever the terminal is

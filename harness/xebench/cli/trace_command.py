@@ -26,8 +26,8 @@ def trace(folder: Path, pattern: str, output: Path | None) -> None:
 
     Queues are tracks, with kernels, copies and the host apart, and arrows from a command's submission to its start.
     """
-    from xebench.records import load_run
     from xebench.report import trace_events
+    from xebench.tables import load_run
 
     text = trace_events.as_json(load_run(folder), pattern)
     if output is None:

@@ -25,9 +25,6 @@ from xebench.cluster.software import Software
 from xebench.doctor.self_test import selftest
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import local_source
-from xebench.records import schema
-from xebench.records.checks import Check
-from xebench.records.provenance import manifest
 from xebench.roofline.results import with_kept_roofs
 from xebench.roofline.store import Store
 from xebench.runner.device_lock import OtherRun, SharingWatch, device_lock
@@ -37,6 +34,9 @@ from xebench.runner.resource_limits import RunBudget, host_memory_bytes, parse_m
 from xebench.runner.run_options import Options
 from xebench.runner.visiting import Visiting
 from xebench.runtime import DeviceInfo
+from xebench.tables import schema
+from xebench.tables.checks import Check
+from xebench.tables.provenance import manifest
 from xebench.vocabulary import Flag
 
 #: Seconds without a family after which the process that holds the device ends: a run whose command was killed does not

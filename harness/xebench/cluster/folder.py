@@ -8,10 +8,10 @@ from typing import Any, Final
 from xebench.analysis.rows import Place, place, rows
 from xebench.cluster.order import FamilyResult
 from xebench.patterns.plan import Family
-from xebench.records import Run, RunWriter
-from xebench.records.checks import superseding
 from xebench.runner import resume
 from xebench.runner.case_rows import CaseResult, fixed_columns
+from xebench.tables import Run, RunWriter
+from xebench.tables.checks import superseding
 from xebench.vocabulary import Status
 
 #: Columns of numbers that are unique in a run.

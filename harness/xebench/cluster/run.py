@@ -22,14 +22,14 @@ from xebench.cluster.workers import Workers
 from xebench.errors import XebenchError
 from xebench.patterns.fit import Room
 from xebench.patterns.plan import Family
-from xebench.records import Run, RunWriter, load_run
-from xebench.records.provenance import manifest
 from xebench.runner import resume
 from xebench.runner.resource_limits import host_memory_bytes, parse_memory
 from xebench.runner.run import WORKER_KILLED
 from xebench.runner.run_end import RunEnd
 from xebench.runner.run_options import Options, Progress
 from xebench.runner.stop_signals import Stopped, StoppedEarly, StopSignals
+from xebench.tables import Run, RunWriter, load_run
+from xebench.tables.provenance import manifest
 from xebench.vocabulary import DeviceClass
 
 _REQUESTS: Final = ("auto", *map(str, DeviceClass))

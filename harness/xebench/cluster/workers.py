@@ -10,10 +10,10 @@ from typing import Final
 from xebench.cluster.order import Announcement, Order
 from xebench.cluster.scheduler import Scheduler
 from xebench.errors import NoDevice, XebenchError
-from xebench.records import RunWriter
 from xebench.runner.run_options import Progress
 from xebench.runtime import DeviceInfo
 from xebench.sampling.limits import Clock
+from xebench.tables import RunWriter
 from xebench.vocabulary import DeviceClass
 
 #: Seconds between two looks at who is there.

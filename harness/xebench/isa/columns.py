@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from xebench.isa.assembly import CLASSES
-from xebench.records.tables import Column
+from xebench.tables.columns import Column
 
 
 def _text(name: str, meaning: str, *, required: bool = False) -> Column:

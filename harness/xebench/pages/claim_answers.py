@@ -14,7 +14,7 @@ from xebench.analysis.claim import Claim, applying, columns, to_json
 from xebench.analysis.pairs import pairs
 from xebench.analysis.rows import Row, rows
 from xebench.patterns.declaration import PatternInfo, VariantInfo
-from xebench.records import Run, load_run
+from xebench.tables import Run, load_run
 from xebench.vocabulary import STATES_ASKED, DeviceClass
 
 #: Folder of the reference runs.

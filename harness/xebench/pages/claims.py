@@ -22,10 +22,10 @@ from xebench.pages import generated_code
 from xebench.pages.claim_answers import Found, Said, all_said, answers, class_of, is_asked, reference_runs, varying
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover
-from xebench.records import Run
 from xebench.report import claim_text, units
 from xebench.report.markdown_table import table
 from xebench.report.templates import fill
+from xebench.tables import Run
 from xebench.vocabulary import ANSWERED, Answer, DeviceClass
 
 NOT_MEASURED: Final = "not in that run"

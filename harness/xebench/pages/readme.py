@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from xebench.pages import marked
-from xebench.records import Run, load_run
 from xebench.report.formats.text import excerpt
+from xebench.tables import Run, load_run
 
 BEGIN: Final = "<!-- results: made by python -m xebench.pages.readme -->"
 END: Final = "<!-- end of results -->"

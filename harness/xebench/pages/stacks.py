@@ -16,9 +16,9 @@ import pandas as pd
 from xebench.analysis.rows import rows
 from xebench.errors import XebenchError
 from xebench.pages.marked import renewed
-from xebench.records import Run, load_run
 from xebench.report.markdown_table import table
 from xebench.report.units import duration
+from xebench.tables import Run, load_run
 from xebench.vocabulary import ANSWERED, Answer, State
 
 BEGIN: Final = "<!-- times: made by python -m xebench.pages.stacks -->"

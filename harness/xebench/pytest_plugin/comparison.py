@@ -11,11 +11,11 @@ from xebench.analysis import answer
 from xebench.analysis.claim import Claim, to_json
 from xebench.analysis.pairs import pairs
 from xebench.errors import XebenchError
-from xebench.records import schema
 from xebench.runtime import DeviceInfo
 from xebench.sampling.blocks import sample_family
 from xebench.sampling.limits import Sampling
 from xebench.sampling.stopping import decide
+from xebench.tables import schema
 from xebench.vocabulary import Metric, Role, State, is_valid
 
 NAIVE, OPTIMISED = "naive", "optimised"

@@ -17,7 +17,7 @@ from xebench.patterns.reading import read
 from xebench.pytest_plugin import borrowed
 from xebench.pytest_plugin.clock import Clock, replay
 from xebench.pytest_plugin.stored import refuse_other_device
-from xebench.records import Run
+from xebench.tables import Run
 from xebench.vocabulary import FAILED, Status
 
 RUN: Final = pytest.StashKey[Run]()

@@ -11,8 +11,8 @@ from xebench.analysis.rows import Place, by_place, place, rows
 from xebench.gpu_model.gpu_parameters import GpuError, GpuParameters
 from xebench.gpu_model.gpus import gpu_of_device
 from xebench.gpu_model.occupancy import LaunchShape, UnsupportedLaunch, drivers_work_group, occupancy_of
-from xebench.records import Run
 from xebench.report import units
+from xebench.tables import Run
 from xebench.vocabulary import DeviceClass
 
 #: What tells a case from the others of a run.

@@ -11,7 +11,7 @@ from xebench.analysis.claim import from_json, is_expected
 from xebench.analysis.fixed_cost import FEW
 from xebench.analysis.noise_floor import noise_floor
 from xebench.analysis.times import counted
-from xebench.records import Run
+from xebench.tables import Run
 from xebench.vocabulary import NEVER_RUN, REMEDIES, Status
 
 #: Part of the samples from which a flag is worth a line of the short report.

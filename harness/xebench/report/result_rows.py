@@ -11,10 +11,10 @@ import pandas as pd
 
 from xebench.analysis import points
 from xebench.analysis.levels import MEMORY, levels_of
-from xebench.records import Run
 from xebench.report import units
 from xebench.report.answer_words import asides, classes, guide_words, is_foreign, obstacle
 from xebench.report.launch_occupancy import key_of, occupancies
+from xebench.tables import Run
 from xebench.vocabulary import Roof, State, Strength, find_baseline
 
 #: A speed-up and the ends of its interval, where they are known.

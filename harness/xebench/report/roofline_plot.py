@@ -11,9 +11,9 @@ import pandas as pd
 
 from xebench.analysis import points
 from xebench.analysis.rows import Place, Row, by_place, place, rows
-from xebench.records import Run
 from xebench.report import units
 from xebench.report.result_rows import number
+from xebench.tables import Run
 from xebench.vocabulary import RATE_ROOFS, Roof, Status
 
 WIDTH, HEIGHT = 420, 260

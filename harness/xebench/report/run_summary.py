@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from xebench.records import Run
 from xebench.report import units
 from xebench.report.answer_words import SIGNS
 from xebench.report.result_rows import claimant, claims_for_others, number, sorted_pairs, text
+from xebench.tables import Run
 from xebench.vocabulary import RUN_BUDGET, Answer, DeviceClass
 
 #: Between a sign or a unit and its number, so that no line ends between them.

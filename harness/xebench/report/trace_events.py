@@ -20,7 +20,7 @@ from xebench.analysis import points
 from xebench.analysis.rows import Row, by_place, place, rows
 from xebench.analysis.times import usable
 from xebench.errors import XebenchError
-from xebench.records import Run
+from xebench.tables import Run
 from xebench.vocabulary import State
 
 #: What a track of a queue is called that has commands of a kind; all else are other commands.

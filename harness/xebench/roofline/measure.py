@@ -10,10 +10,10 @@ import msgspec
 
 from xebench import runtime
 from xebench.children.ask import Answer, ask
-from xebench.records.provenance import now
 from xebench.roofline.catalogue import PROBES, grouped
 from xebench.roofline.results import ProbeResult, Roofline
 from xebench.roofline.store import Store
+from xebench.tables.provenance import now
 
 WORKER = "xebench.roofline.probe_worker"
 #: Seconds after which a group of probes counts as hung; most of that is for slow compilers.

@@ -21,7 +21,7 @@ from typing import Any, Final
 import msgspec
 
 from xebench.errors import XebenchError
-from xebench.records.provenance import now
+from xebench.tables.provenance import now
 
 # Seconds between two looks for other runs.
 LOOK_S: Final = 1.0

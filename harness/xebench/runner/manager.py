@@ -17,7 +17,6 @@ from xebench.analysis.moderation import Prior, prior_of
 from xebench.children.worker import WorkerProcess
 from xebench.errors import BrokenEnvironment
 from xebench.patterns.plan import Family
-from xebench.records.checks import Check
 from xebench.runner import messages
 from xebench.runner.case_rows import ENDED_BEFORE, NOT_MEASURED, CaseResult, fixed_columns
 from xebench.runner.device_worker import START_TIMEOUT_S, DeviceWorker, Lost, start_worker
@@ -27,6 +26,7 @@ from xebench.runner.silence import Silence
 from xebench.runner.stop_signals import Stopped
 from xebench.runner.visits import Visit
 from xebench.sampling.limits import Clock, Sampling
+from xebench.tables.checks import Check
 from xebench.vocabulary import CheckResult, Flag, Status
 
 # A worker may be silent for this long when the run's budget is spent: it compiles, or computes a reference.
@@ -43,7 +43,7 @@ _CHECK_RESULTS = {Status.OK: CheckResult.PASSED, Status.WRONG: CheckResult.WRONG
 
 
 class Sink(Protocol):
-    """Takes rows: a run folder (`xebench.records.RunWriter`), or who sends them to one."""
+    """Takes rows: a run folder (`xebench.tables.RunWriter`), or who sends them to one."""
 
     def append(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """Take rows of a measured table."""

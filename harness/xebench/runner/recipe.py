@@ -80,7 +80,7 @@ class Recipe(msgspec.Struct, frozen=True):
         Raises:
             RunFolderError: there is no run, or its manifest does not say.
         """
-        from xebench.records.files import read_manifest
+        from xebench.tables.files import read_manifest
 
         kept = read_manifest(folder).get(KEY)
         types = {field.name: field.type for field in msgspec.structs.fields(cls)}

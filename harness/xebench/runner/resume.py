@@ -13,12 +13,12 @@ from xebench.analysis import times
 from xebench.analysis.rows import rows
 from xebench.errors import RunFolderError, XebenchError
 from xebench.patterns.plan import Family
-from xebench.records import Run, schema
 from xebench.runner.case_rows import NOT_MEASURED, CaseResult
 from xebench.runner.family_progress import FamilyProgress, LogSpeedups
 from xebench.runner.visits import Visit
 from xebench.sampling.limits import Sampling
 from xebench.sampling.stopping import log_speedups
+from xebench.tables import Run, schema
 from xebench.vocabulary import SAMPLED_STATES, StopReason, find_baseline
 
 #: What tells one device, or one of its drivers, from another.

@@ -14,9 +14,6 @@ from xebench.doctor.self_test import selftest
 from xebench.errors import NoDevice
 from xebench.patterns.fit import Room
 from xebench.patterns.plan import Family
-from xebench.records import Run, RunWriter, load_run, schema
-from xebench.records.checks import superseding
-from xebench.records.provenance import manifest
 from xebench.roofline.results import with_kept_roofs
 from xebench.runner import resume
 from xebench.runner.device_lock import DeviceLock, OtherRun, SharingWatch, device_lock
@@ -29,6 +26,9 @@ from xebench.runner.run_options import Options, Progress
 from xebench.runner.stop_signals import Stopped, StoppedEarly, StopSignals, exit_code
 from xebench.runner.visiting import Visiting
 from xebench.sampling.limits import Sampling
+from xebench.tables import Run, RunWriter, load_run, schema
+from xebench.tables.checks import superseding
+from xebench.tables.provenance import manifest
 from xebench.vocabulary import RUN_BUDGET, Flag, Roof
 
 #: Why a run ended, in the manifest's ``ended_by``, which may also name an error: somebody killed a worker, and what it

@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from xebench.errors import RunFolderError, XebenchError, named
-from xebench.records import Run, RunWriter
 from xebench.runner.run_options import Progress
 from xebench.runner.stop_signals import Stopped, StopSignals
+from xebench.tables import Run, RunWriter
 
 
 @dataclass(frozen=True)

@@ -28,9 +28,9 @@ def _measured_anew() -> Iterator[None]:
 
 
 def test_the_device_and_the_instrument_are_measured() -> None:
-    from xebench.records import TABLES
     from xebench.runner.worker.calibration import cold_limit_gbps, measure_roofs
     from xebench.session.session import Session
+    from xebench.tables import TABLES
 
     session = Session.on("cpu")
     columns = measure_roofs(session, brief=True)

@@ -157,8 +157,8 @@ def test_rows_of_compilation_are_sent_at_once_and_once_only() -> None:
 
 def test_every_row_fits_its_table() -> None:
     from xebench.dpex.kernel_store import Compilation
-    from xebench.records import schema
     from xebench.runner.worker.machine_monitor import MachineMonitor
+    from xebench.tables import schema
 
     rows, sender, _ = make()
     with closing(MachineMonitor("cpu")) as watch, rows.watched(watch):

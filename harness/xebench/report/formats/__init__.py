@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from xebench.records import Run
+    from xebench.tables import Run
 
 
 def names() -> list[str]:

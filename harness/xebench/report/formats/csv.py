@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xebench.analysis import points
-from xebench.records import Run
+from xebench.tables import Run
 
 
 def render(run: Run) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any, Final
 
-from xebench.records import Run
 from xebench.report.answer_words import SIGNS
 from xebench.report.remarks import failures, notes
 from xebench.report.result_rows import Ends, ResultRow, device_line, result_rows
@@ -16,6 +15,7 @@ from xebench.report.roofline_plot import HEIGHT, WIDTH, plots
 from xebench.report.run_summary import answer_sentence, headline, state
 from xebench.report.speedup_bar import HIGH, LOW, TICKS
 from xebench.report.templates import fill
+from xebench.tables import Run
 
 PLOT_WIDTH: Final = 220
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from xebench.records import Run
+from xebench.tables import Run
 
 
 def render(run: Run) -> str:

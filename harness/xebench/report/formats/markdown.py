@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import groupby
 from typing import Final
 
-from xebench.records import Run
 from xebench.report.answer_words import SIGNS
 from xebench.report.markdown_table import escape, table
 from xebench.report.remarks import failures, notes
 from xebench.report.result_rows import ResultRow, device_line, result_rows
 from xebench.report.run_summary import answer_sentence, headline
+from xebench.tables import Run
 
 
 def _answer(row: ResultRow) -> str:

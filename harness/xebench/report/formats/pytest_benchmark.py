@@ -15,9 +15,9 @@ import numpy as np
 from xebench.analysis import times
 from xebench.analysis.rows import Row, by_place, place, rows
 from xebench.analysis.statistics import Floats
-from xebench.records import Run
 from xebench.report.remarks import failures
 from xebench.report.result_rows import point_words
+from xebench.tables import Run
 
 #: Of pytest-benchmark, the first whose files have every field that is written here.
 VERSION: Final = "4.0.0"

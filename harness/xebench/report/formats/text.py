@@ -11,13 +11,13 @@ from typing import Final
 
 from rich.text import Text
 
-from xebench.records import Run
 from xebench.report import speedup_bar
 from xebench.report.answer_words import SIGNS
 from xebench.report.console import draw, terminal_width
 from xebench.report.remarks import brief_remarks, failures, noise_line, remarks
 from xebench.report.result_rows import ResultRow, device_line, result_rows
 from xebench.report.run_summary import NBSP, answer_sentence, headline, state
+from xebench.tables import Run
 from xebench.vocabulary import RUN_BUDGET, Answer
 
 #: Columns at most: longer lines are hard to read.

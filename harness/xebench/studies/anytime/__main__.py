@@ -34,8 +34,8 @@ def main(run: Path | None, moments: int, repeat: int) -> None:
 
 
 def _replayed(folder: Path, count: int) -> list[str]:
-    from xebench.records import load_run
     from xebench.studies.anytime.replay import moments
+    from xebench.tables import load_run
 
     run = load_run(folder)
     begin, end = (run.manifest.get(name) for name in ("created", "finished"))

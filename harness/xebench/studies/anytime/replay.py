@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from xebench.analysis.pairs import pairs
-from xebench.records import Run, schema
+from xebench.tables import Run, schema
 from xebench.vocabulary import ANSWERED, Answer, Status, StopReason
 
 #: Moments of the run that are looked at, the last one its end.

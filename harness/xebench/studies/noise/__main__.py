@@ -90,7 +90,7 @@ def _facts(
     calibration: Calibration,
     minutes: float,
 ) -> dict[str, Any]:
-    from xebench.records.provenance import manifest
+    from xebench.tables.provenance import manifest
 
     return {
         **manifest(sys.argv[1:], machine, environment),

@@ -10,9 +10,9 @@ from typing import Any, Final
 import pandas as pd
 
 from xebench.errors import RunFolderError
-from xebench.records.files import write_csv, write_json, write_parquet, write_text
 from xebench.studies.noise.figure import as_svg
 from xebench.studies.noise.summary import as_markdown
+from xebench.tables.files import write_csv, write_json, write_parquet, write_text
 
 DATA: Final = "decisions"
 FACTS: Final = "study.json"

@@ -6,7 +6,7 @@
     summaries.csv  pairs.csv      the same two tables for a spreadsheet
 
 While the journal is there it is the truth; it goes only after every table is in place, so that a run which is
-killed at any moment leaves a folder that `xebench.records.load_run` reads.
+killed at any moment leaves a folder that `xebench.tables.load_run` reads.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ import pandas as pd
 
 from xebench.analysis.rows import rows
 from xebench.errors import RunFolderError
-from xebench.records import files, journal, schema
-from xebench.records.checks import Check
-from xebench.records.files import MANIFEST
-from xebench.records.lock import NAME as LOCK_FILE
-from xebench.records.lock import FolderLock
-from xebench.records.provenance import now
-from xebench.records.run import Run, measured, with_derived
+from xebench.tables import files, journal, schema
+from xebench.tables.checks import Check
+from xebench.tables.files import MANIFEST
+from xebench.tables.lock import NAME as LOCK_FILE
+from xebench.tables.lock import FolderLock
+from xebench.tables.provenance import now
+from xebench.tables.run import Run, measured, with_derived
 
 CSV_TABLES: Final = ("summaries", "pairs")
 
@@ -51,7 +51,7 @@ class RunWriter:
 
         Args:
             path: The folder; parents are made.
-            manifest: Provenance (`xebench.records.provenance.manifest`).
+            manifest: Provenance (`xebench.tables.provenance.manifest`).
             overwrite: Whether the tables of a run that is there may be thrown away. Files that are not a
                 run's are left alone, and a folder that holds no run is refused.
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from rows_kit import case, check, device, sample
 
 from xebench.errors import RunFolderError
-from xebench.records import RunWriter, load_run, schema
-from xebench.records.checks import Check, superseding, with_checked
+from xebench.tables import RunWriter, load_run, schema
+from xebench.tables.checks import Check, superseding, with_checked
 from xebench.vocabulary import CheckResult
 
 STATES = ("compile", "warmup", "hot", "cold")

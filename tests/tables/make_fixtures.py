@@ -1,4 +1,4 @@
-"""Make the two runs of the present schema version that `fixtures` keeps: ``python tests/records/make_fixtures.py``.
+"""Make the two runs of the present schema version that `fixtures` keeps: ``python tests/tables/make_fixtures.py``.
 
 One is complete. The other was killed in the first of two passes, resumed, and killed again in the second: it has
 samples that were measured again, samples that no check followed, and a journal instead of tables. What names folders of
@@ -20,7 +20,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from xebench.records.schema import SCHEMA_VERSION
+from xebench.tables.schema import SCHEMA_VERSION
 
 FIXTURES = Path(__file__).parent / "fixtures"
 

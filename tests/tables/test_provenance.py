@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from xebench.records import provenance
 from xebench.runtime.stack import stack
+from xebench.tables import provenance
 
 
 def git(folder: Path, *arguments: str) -> None:

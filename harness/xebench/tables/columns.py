@@ -1,6 +1,6 @@
 """Every table's columns as data: what a row is, and name, dtype, unit and meaning of each column.
 
-Read these through `xebench.records.schema`, which makes frames of them.
+Read these through `xebench.tables.schema`, which makes frames of them.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows_kit import device, row
 
-from xebench.records import TABLES, SchemaError, frame, schema
+from xebench.tables import TABLES, SchemaError, frame, schema
 
 
 @pytest.mark.parametrize("table", TABLES)

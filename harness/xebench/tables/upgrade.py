@@ -13,7 +13,7 @@ import pandas as pd
 
 from xebench.analysis.claim import Claim, to_json
 from xebench.errors import RunFolderError
-from xebench.records import schema
+from xebench.tables import schema
 from xebench.vocabulary import NEVER_RUN, Answer, Outcome, State
 
 #: The version that brought a table; the others were there from the first on.

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from rows_kit import case, device, sample
 
 from xebench.errors import RunFolderError
-from xebench.records import SchemaError, journal, schema
-from xebench.records.journal import Journal
+from xebench.tables import SchemaError, journal, schema
+from xebench.tables.journal import Journal
 
 numbers = st.one_of(st.none(), st.floats(allow_nan=False, allow_infinity=False))
 rows = st.lists(
@@ -127,7 +127,7 @@ def test_a_full_disk_is_one_line_and_keeps_what_was_there(tmp_path: Path) -> Non
         from pathlib import Path
         from rows_kit import sample
         from xebench.errors import RunFolderError
-        from xebench.records.journal import Journal
+        from xebench.tables.journal import Journal
         resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
         written = Journal(Path({str(tmp_path)!r}))
         for number in range(100):

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from xebench.children.process import run
-from xebench.records.schema import SCHEMA_VERSION
 from xebench.runtime.stack import stack
+from xebench.tables.schema import SCHEMA_VERSION
 
 #: Packages whose version may change a result: the compilers, the runtimes, the drivers, the statistics.
 PACKAGES: Final = (

@@ -13,7 +13,7 @@ import msgspec
 import pandas as pd
 
 from xebench.errors import RunFolderError
-from xebench.records import schema, upgrade
+from xebench.tables import schema, upgrade
 
 MANIFEST: Final = "manifest.json"
 

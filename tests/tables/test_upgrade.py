@@ -13,8 +13,8 @@ from rows_kit import write_pair
 
 from xebench.analysis.claim import from_json
 from xebench.errors import RunFolderError
-from xebench.records import Run, RunWriter, compare_runs, load_run, schema, upgrade
 from xebench.report import formats
+from xebench.tables import Run, RunWriter, compare_runs, load_run, schema, upgrade
 from xebench.vocabulary import RUN_BUDGET, Answer
 
 FIXTURES = Path(__file__).parent / "fixtures"

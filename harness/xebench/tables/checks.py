@@ -18,7 +18,7 @@ from xebench.vocabulary import CheckResult, State
 
 
 class Check(NamedTuple):
-    """A row of the table `checks`; the columns are explained where they are declared, in `xebench.records.tables`."""
+    """A row of the table `checks`; the columns are explained where they are declared, in `xebench.tables.columns`."""
 
     case_id: str
     first_sample: int

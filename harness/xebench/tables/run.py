@@ -11,7 +11,7 @@ import pandas as pd
 
 from xebench.analysis import points
 from xebench.analysis.claim import from_json, is_expected
-from xebench.records import checks, files, journal, schema, upgrade
+from xebench.tables import checks, files, journal, schema, upgrade
 from xebench.vocabulary import FAILED
 
 #: Tables that get a column for each size and each axis when a user reads them.
@@ -20,7 +20,7 @@ _WITH_POINTS: Final = ("cases", "summaries", "pairs")
 
 @dataclass(frozen=True)
 class Run:
-    """A run read from its folder; the frames have the columns of `xebench.records.TABLES`.
+    """A run read from its folder; the frames have the columns of `xebench.tables.TABLES`.
 
     Cases, samples, summaries and pairs have a column for each size and each axis of the run's patterns besides, such as
     ``size_n`` and ``axis_work_group_size``; null where the pattern has none of that name.

@@ -17,8 +17,8 @@ from typing import Any, Final, Self
 import pandas as pd
 
 from xebench.errors import RunFolderError
-from xebench.records import schema, upgrade
-from xebench.records.files import cannot_write
+from xebench.tables import schema, upgrade
+from xebench.tables.files import cannot_write
 
 FOLDER: Final = "journal"
 

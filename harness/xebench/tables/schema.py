@@ -1,7 +1,7 @@
 """The columns of every table in one place, and the only function that makes frames of rows.
 
 A run folder holds the tables of `RUN_TABLES`; `comparisons` is what `xebench.analysis.compare` makes of
-two runs. A frame made here has the columns, the order and the dtypes that `xebench.records.tables` declares.
+two runs. A frame made here has the columns, the order and the dtypes that `xebench.tables.columns` declares.
 """
 
 from __future__ import annotations
@@ -15,11 +15,21 @@ from typing import Any, Final
 import pandas as pd
 
 from xebench.errors import XebenchError
-from xebench.records import tables
-from xebench.records.tables import Column
+from xebench.tables.columns import (
+    CASES,
+    CHECKS,
+    COMPARISONS,
+    DEVICES,
+    EVENTS,
+    MACHINE,
+    PAIRS,
+    SAMPLES,
+    SUMMARIES,
+    Column,
+)
 from xebench.vocabulary import Metric
 
-#: Of the tables that are written; `xebench.records.upgrade` reads earlier ones.
+#: Of the tables that are written; `xebench.tables.upgrade` reads earlier ones.
 SCHEMA_VERSION: Final = 5
 
 #: Tables whose rows are measured and journalled.
@@ -41,15 +51,15 @@ REWRITABLE: Final[Mapping[str, Sequence[str]]] = {
 TABLES: Final[Mapping[str, Mapping[str, Column]]] = {
     name: {column.name: column for column in columns}
     for name, columns in {
-        "devices": tables.DEVICES,
-        "cases": tables.CASES,
-        "samples": tables.SAMPLES,
-        "events": tables.EVENTS,
-        "machine": tables.MACHINE,
-        "checks": tables.CHECKS,
-        "summaries": tables.SUMMARIES,
-        "pairs": tables.PAIRS,
-        "comparisons": tables.COMPARISONS,
+        "devices": DEVICES,
+        "cases": CASES,
+        "samples": SAMPLES,
+        "events": EVENTS,
+        "machine": MACHINE,
+        "checks": CHECKS,
+        "summaries": SUMMARIES,
+        "pairs": PAIRS,
+        "comparisons": COMPARISONS,
     }.items()
 }
 

@@ -13,7 +13,7 @@ import pytest
 from rows_kit import case, device, event, sample, write_pair
 
 from xebench.errors import RunFolderError
-from xebench.records import Run, RunWriter, load_run, schema
+from xebench.tables import Run, RunWriter, load_run, schema
 
 MANIFEST = {"command": ["xebench", "run"], "created": "2024-05-01T00:00:00+00:00"}
 
@@ -88,7 +88,7 @@ def test_kill_9_loses_nothing_that_was_appended(tmp_path: Path) -> None:
         import sys
         sys.path.insert(0, {str(Path(__file__).parents[1] / "kits")!r})
         from rows_kit import *
-        from xebench.records import RunWriter
+        from xebench.tables import RunWriter
         writer = RunWriter.create({str(tmp_path / "run")!r}, {{}})
         write_pair(writer)
         for number in range(20, 10**9):
@@ -224,7 +224,7 @@ def test_a_full_disk_at_the_end_keeps_the_journal(tmp_path: Path, monkeypatch: p
 
 def test_a_journal_that_was_not_yet_dropped_says_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed between the tables and the removal of the journal."""
-    monkeypatch.setattr("xebench.records.run_folder._discard_journal", lambda folder: None)
+    monkeypatch.setattr("xebench.tables.run_folder._discard_journal", lambda folder: None)
     run = finished(tmp_path / "run")
     assert (tmp_path / "run" / "journal").is_dir()
     assert same(run, load_run(tmp_path / "run"))
