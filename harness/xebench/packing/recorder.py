@@ -20,8 +20,8 @@ from xebench.isa.ocloc import NoCompiler
 from xebench.kernel_pack import PackedKernel
 from xebench.patterns.registry import portable_source
 
-#: The folder that the package ``xebench`` is in.
-PROJECT: Final = Path(__file__).resolve().parents[2]
+#: The folder that the package ``xebench`` is in, and that of a checkout.
+_ROOTS: Final = Path(__file__).resolve().parents[2:4]
 
 
 class Recorder:
@@ -120,4 +120,4 @@ def _origin(file: Path) -> str:
     """A file as any checkout has it."""
     if (source := Path(portable_source(str(file)))) != file:
         return source.as_posix()
-    return file.relative_to(PROJECT).as_posix() if file.is_relative_to(PROJECT) else file.name
+    return next((file.relative_to(root).as_posix() for root in _ROOTS if file.is_relative_to(root)), file.name)
