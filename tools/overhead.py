@@ -15,8 +15,8 @@ ROUNDS = 40
 def main(device: str) -> None:
     """Print host time a sample of both sides, and their ratio."""
     runtime.load()
-    from xebench.runner.worker.instrument import empty_launch
-    from xebench.runner.worker.overhead import sample_overheads
+    from xebench.measuring.instrument import empty_launch
+    from xebench.measuring.overhead import sample_overheads
     from xebench.session.session import Session
 
     session = Session.on(device)

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from counting import arrays_bytes, operations_of
 
+from xebench.measuring.bound_problem import host_view
+from xebench.measuring.prepare import find_pattern, make_problem
 from xebench.patterns.plan import build_plan
 from xebench.patterns.problem import Problem, inout, output
 from xebench.patterns.registry import discover
-from xebench.runner.worker.bound_problem import host_view
-from xebench.runner.worker.prepare import find_pattern, make_problem
 from xebench.runtime import load
 
 INFOS = {info.name: info for info in discover()}

@@ -146,9 +146,9 @@ def session() -> Any:
 @pytest.mark.device
 @pytest.mark.parametrize("name", INFOS)
 def test_no_variant_asks_for_what_the_device_lacks(name: str, session: Any) -> None:
+    from xebench.measuring.bound_problem import Binding
+    from xebench.measuring.prepare import check_device, find_pattern, make_problem
     from xebench.packing.pattern_kernels import run_variant
-    from xebench.runner.worker.bound_problem import Binding
-    from xebench.runner.worker.prepare import check_device, find_pattern, make_problem
     from xebench.session.device_memory import DeviceMemory
 
     info = INFOS[name]

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from xebench.measuring.prepare import find_pattern, make_problem
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.plan import build_plan
 from xebench.patterns.registry import discover
-from xebench.runner.worker.prepare import find_pattern, make_problem
 from xebench.runtime import load
 
 INFOS = {info.name: info for info in discover()}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from xebench.children.activity import ActivityPage
-from xebench.runner.messages import CaseOver, MeasureFamily, TableRows
+from xebench.measuring.messages import CaseOver, MeasureFamily, TableRows
 from xebench.sampling.limits import Sampling
 
 
@@ -30,10 +30,10 @@ class Sender:
 
 def measure(path: Path, pattern: str, **sampling: Any) -> Sender:
     """Measure a pattern of a file on the CPU device; 0.5 s and 12 blocks, unless told otherwise."""
-    from xebench.runner.worker.family_run import FamilyRun
-    from xebench.runner.worker.input_check import Sums
-    from xebench.runner.worker.places import Places
-    from xebench.runner.worker.prepare import find_pattern
+    from xebench.measuring.family_run import FamilyRun
+    from xebench.measuring.input_check import Sums
+    from xebench.measuring.places import Places
+    from xebench.measuring.prepare import find_pattern
     from xebench.runtime.devices import describe
     from xebench.session.session import Session
 

@@ -56,7 +56,7 @@ RUN = """
 from pathlib import Path
 import numpy as np
 from xebench.patterns.pattern_file import load_file
-from xebench.runner.worker.bound_problem import Bound
+from xebench.measuring.bound_problem import Bound
 from xebench.session.device_memory import DeviceMemory
 from xebench.session.session import Session
 session = Session.on("opencl:cpu:0")

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from xebench.errors import PatternError
+from xebench.measuring.case_rows import CaseResult, Work, fixed_columns
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
 from xebench.patterns.problem import Problem, inout, output
-from xebench.runner.case_rows import CaseResult, Work, fixed_columns
 from xebench.runner.family_progress import FamilyProgress, VisitShare
 from xebench.runner.visits import Visit
 from xebench.sampling.limits import Sampling

@@ -13,12 +13,8 @@ import pytest
 from xebench.analysis.claim import Claim, from_json
 from xebench.children.worker import WorkerDied, WorkerHung, WorkerKilled
 from xebench.errors import BrokenEnvironment, XebenchError
-from xebench.patterns.declaration import PatternInfo, VariantInfo
-from xebench.patterns.plan import Family
-from xebench.runner.case_rows import CaseResult, Work, fixed_columns
-from xebench.runner.family_progress import FamilyProgress
-from xebench.runner.manager import GRACE_S, Manager
-from xebench.runner.messages import (
+from xebench.measuring.case_rows import CaseResult, Work, fixed_columns
+from xebench.measuring.messages import (
     CaseOver,
     Done,
     Failed,
@@ -28,6 +24,10 @@ from xebench.runner.messages import (
     TableRows,
     VariantChecked,
 )
+from xebench.patterns.declaration import PatternInfo, VariantInfo
+from xebench.patterns.plan import Family
+from xebench.runner.family_progress import FamilyProgress
+from xebench.runner.manager import GRACE_S, Manager
 from xebench.runner.stop_signals import Stopped
 from xebench.runner.visits import Visit
 from xebench.sampling.limits import Sampling

@@ -9,9 +9,9 @@ import pytest
 
 from xebench.analysis.claim import Claim
 from xebench.analysis.moderation import Prior
+from xebench.measuring.case_rows import CaseResult, fixed_columns
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
-from xebench.runner.case_rows import CaseResult, fixed_columns
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.preliminary import MARGIN, pairs_so_far
 from xebench.sampling.limits import Sampling

@@ -11,9 +11,9 @@ import pytest
 
 from xebench.analysis.claim import Claim
 from xebench.analysis.moderation import NOTHING, Prior
+from xebench.measuring.case_rows import CaseResult, fixed_columns
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
-from xebench.runner.case_rows import CaseResult, fixed_columns
 from xebench.runner.family_progress import FamilyProgress, VisitShare
 from xebench.runner.resource_limits import RunBudget
 from xebench.runner.visiting import Visiting

@@ -13,13 +13,13 @@ from xebench.analysis.claim import Claim
 from xebench.callables.results import Array, arrays_of, differences
 from xebench.callables.rows import Rows, case_id
 from xebench.errors import Unsupported, XebenchError
+from xebench.measuring.calibration import make_flusher
+from xebench.measuring.machine_monitor import MachineMonitor
+from xebench.measuring.row_stream import RowStream
+from xebench.measuring.sample_flags import Rules
+from xebench.measuring.sample_taker import SampleTaker
+from xebench.measuring.variant_run import VariantRun, nothing, outcome
 from xebench.patterns.pattern import Variant
-from xebench.runner.worker.calibration import make_flusher
-from xebench.runner.worker.machine_monitor import MachineMonitor
-from xebench.runner.worker.row_stream import RowStream
-from xebench.runner.worker.sample_flags import Rules
-from xebench.runner.worker.sample_taker import SampleTaker
-from xebench.runner.worker.variant_run import VariantRun, nothing, outcome
 from xebench.runtime.devices import describe
 from xebench.sampling import batching
 from xebench.sampling.blocks import sample_family

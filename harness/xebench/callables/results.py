@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from xebench.runner.worker.comparison import difference
+from xebench.measuring.comparison import difference
 from xebench.runtime import tensor
 
 Array = npt.NDArray[Any]

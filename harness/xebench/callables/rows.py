@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from xebench.runner.messages import TableRows
+from xebench.measuring.messages import TableRows
 from xebench.runtime import DeviceInfo
 
 #: What stands where a run has the pattern and its preset.

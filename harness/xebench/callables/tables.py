@@ -14,8 +14,8 @@ from xebench.analysis.answer import same_within
 from xebench.analysis.claim import applying, to_json
 from xebench.callables.family import FunctionFamily
 from xebench.callables.rows import PATTERN, PRESET, case_id
-from xebench.runner.worker.instrument import measure_empty_kernel
-from xebench.runner.worker.variant_run import VariantRun
+from xebench.measuring.instrument import measure_empty_kernel
+from xebench.measuring.variant_run import VariantRun
 from xebench.session.session import Session
 from xebench.tables import Run, schema
 from xebench.tables.run import with_derived

@@ -14,6 +14,9 @@ from typing import Final, NoReturn
 
 _PR_SET_PDEATHSIG: Final = 1
 
+#: Signals that end a command. A batch system may send them to every process of a job, of whom one answers.
+STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 
 def run_as_child(main: Callable[[list[str]], int]) -> NoReturn:
     """All that a module which is started by its name does as a program.

@@ -23,12 +23,12 @@ from xebench.cluster.one_at_a_time import alone_on
 from xebench.cluster.order import Announcement, FamilyOrder, FamilyResult, Order
 from xebench.cluster.software import Software
 from xebench.doctor.self_test import selftest
+from xebench.measuring.device_worker import START_TIMEOUT_S, start_worker
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import local_source
 from xebench.roofline.results import with_kept_roofs
 from xebench.roofline.store import Store
 from xebench.runner.device_lock import OtherRun, SharingWatch, device_lock
-from xebench.runner.device_worker import START_TIMEOUT_S, start_worker
 from xebench.runner.manager import Manager
 from xebench.runner.resource_limits import RunBudget, host_memory_bytes, parse_memory
 from xebench.runner.run_options import Options

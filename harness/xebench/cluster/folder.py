@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from xebench.analysis.rows import Place, place, rows
 from xebench.cluster.order import FamilyResult
+from xebench.measuring.case_rows import CaseResult, fixed_columns
 from xebench.patterns.plan import Family
 from xebench.runner import resume
-from xebench.runner.case_rows import CaseResult, fixed_columns
 from xebench.tables import Run, RunWriter
 from xebench.tables.checks import superseding
 from xebench.vocabulary import Status

@@ -14,9 +14,9 @@ import msgspec
 
 from xebench.children.process import in_threads
 from xebench.errors import XebenchError
+from xebench.measuring.device_worker import DeviceWorker, Lost, start_worker
+from xebench.measuring.messages import Done, Failed, Message, Ready
 from xebench.patterns.plan import Family
-from xebench.runner.device_worker import DeviceWorker, Lost, start_worker
-from xebench.runner.messages import Done, Failed, Message, Ready
 from xebench.vocabulary import DeviceClass
 
 TIMEOUT_S = 120

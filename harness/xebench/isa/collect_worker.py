@@ -17,12 +17,12 @@ from xebench.dpex.kernel_store import KernelStore
 from xebench.dpex.signature import index_space_extents
 from xebench.errors import named
 from xebench.isa.collect import Collected, CollectFamily, KernelLaunch, LeastWork, Note, VariantWithoutKernel
+from xebench.measuring.bound_problem import Binding
+from xebench.measuring.case_rows import Work
+from xebench.measuring.messages import Stage
+from xebench.measuring.prepare import find_pattern, make_problem
+from xebench.measuring.variant_run import start
 from xebench.patterns.registry import portable_text
-from xebench.runner.case_rows import Work
-from xebench.runner.messages import Stage
-from xebench.runner.worker.bound_problem import Binding
-from xebench.runner.worker.prepare import find_pattern, make_problem
-from xebench.runner.worker.variant_run import start
 from xebench.session.device_memory import DeviceMemory
 from xebench.session.session import Session
 

@@ -8,12 +8,12 @@ from typing import Final
 import numpy as np
 
 from xebench.doctor.self_test_kernels import run_checks
+from xebench.measuring.input_check import Sums
+from xebench.measuring.instrument import measure_instrument
 from xebench.roofline.bench import Bench
 from xebench.roofline.catalogue import PROBES
 from xebench.roofline.in_process import measure_probes
 from xebench.roofline.search import Effort
-from xebench.runner.worker.input_check import Sums
-from xebench.runner.worker.instrument import measure_instrument
 from xebench.session.cache_flush import Flusher
 from xebench.session.session import Session
 

@@ -11,13 +11,13 @@ from xebench.dpex.events import DeviceEvent
 from xebench.dpex.kernel_store import KernelStore
 from xebench.dpex.signature import signature_of
 from xebench.errors import Unsupported, named
+from xebench.measuring.bound_problem import Binding, Bound
+from xebench.measuring.prepare import find_pattern, make_problem
+from xebench.measuring.variant_run import accepted, start
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.pattern import Variant
 from xebench.patterns.plan import Family, build_plan
 from xebench.patterns.problem import Problem
-from xebench.runner.worker.bound_problem import Binding, Bound
-from xebench.runner.worker.prepare import find_pattern, make_problem
-from xebench.runner.worker.variant_run import accepted, start
 from xebench.session.device_memory import DeviceMemory
 from xebench.session.session import Session
 from xebench.vocabulary import DeviceClass

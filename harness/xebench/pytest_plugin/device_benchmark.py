@@ -62,7 +62,7 @@ class DeviceBenchmark:
     """
 
     def __init__(self, benchmark: Any, device: DeviceInfo, say: Callable[[str], None]) -> None:
-        from xebench.runner.worker.sample_flags import Rules
+        from xebench.measuring.sample_flags import Rules
         from xebench.session.session import Session
 
         self.session = Session.on(device.device)

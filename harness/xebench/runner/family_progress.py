@@ -15,8 +15,8 @@ import msgspec
 import numpy as np
 
 from xebench.analysis.intervals import MIN_SAMPLES
+from xebench.measuring.case_rows import NOT_MEASURED, CaseResult, Row
 from xebench.patterns.plan import Family
-from xebench.runner.case_rows import NOT_MEASURED, CaseResult, Row
 from xebench.runner.visits import Visit
 from xebench.sampling.limits import Sampling
 from xebench.vocabulary import SAMPLED_STATES, State, Status, StopReason

@@ -16,12 +16,12 @@ from xebench.analysis import timestamps
 from xebench.analysis.moderation import Prior, prior_of
 from xebench.children.worker import WorkerProcess
 from xebench.errors import BrokenEnvironment
+from xebench.measuring import messages
+from xebench.measuring.case_rows import ENDED_BEFORE, NOT_MEASURED, CaseResult, fixed_columns
+from xebench.measuring.device_worker import START_TIMEOUT_S, DeviceWorker, Lost, start_worker
+from xebench.measuring.messages import Answer, MeasureFamily
 from xebench.patterns.plan import Family
-from xebench.runner import messages
-from xebench.runner.case_rows import ENDED_BEFORE, NOT_MEASURED, CaseResult, fixed_columns
-from xebench.runner.device_worker import START_TIMEOUT_S, DeviceWorker, Lost, start_worker
 from xebench.runner.family_progress import FamilyProgress, VisitShare
-from xebench.runner.messages import Answer, MeasureFamily
 from xebench.runner.silence import Silence
 from xebench.runner.stop_signals import Stopped
 from xebench.runner.visits import Visit

@@ -12,8 +12,8 @@ import pandas as pd
 from xebench.analysis import times
 from xebench.analysis.rows import rows
 from xebench.errors import RunFolderError, XebenchError
+from xebench.measuring.case_rows import NOT_MEASURED, CaseResult
 from xebench.patterns.plan import Family
-from xebench.runner.case_rows import NOT_MEASURED, CaseResult
 from xebench.runner.family_progress import FamilyProgress, LogSpeedups
 from xebench.runner.visits import Visit
 from xebench.sampling.limits import Sampling

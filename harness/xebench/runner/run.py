@@ -12,12 +12,12 @@ import msgspec
 from xebench import runtime
 from xebench.doctor.self_test import selftest
 from xebench.errors import NoDevice
+from xebench.measuring.device_worker import start_worker
 from xebench.patterns.fit import Room
 from xebench.patterns.plan import Family
 from xebench.roofline.results import with_kept_roofs
 from xebench.runner import resume
 from xebench.runner.device_lock import DeviceLock, OtherRun, SharingWatch, device_lock
-from xebench.runner.device_worker import start_worker
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.manager import Manager
 from xebench.runner.resource_limits import RunBudget, host_memory_bytes, parse_memory

@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cache, partial
 
+from xebench.measuring.case_rows import NOT_MEASURED
 from xebench.patterns.plan import Family
-from xebench.runner.case_rows import NOT_MEASURED
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.manager import Manager
 from xebench.runner.preliminary import PairSoFar, pairs_so_far

@@ -1,0 +1,88 @@
+"""What a run knows of its device before the first pattern: the roofs, and the instrument's own error."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import closing
+from typing import Final
+
+from xebench.measuring.instrument import measure_instrument
+from xebench.measuring.machine_monitor import LOAD_CHANGE, MachineMonitor
+from xebench.roofline.catalogue import ROUTES, WORKING_SETS, level_name
+from xebench.roofline.in_process import quick_result, quick_results
+from xebench.roofline.levels import beyond_caches, cached_bytes, known_caches, measured_levels, named_levels
+from xebench.roofline.results import ProbeResult
+from xebench.roofline.search import BRIEF, QUICK
+from xebench.session.cache_flush import Flusher, cache_bytes
+from xebench.session.session import Session
+from xebench.vocabulary import DeviceClass, Roof
+
+#: How much faster than a quick look memory may be: that tries few forms for a moment, and others of the same device
+#: have been up to a third faster.
+QUICK_LOOK_MISSES: Final = 4 / 3
+#: A brief look measures every so manieth working set.
+_BRIEF_STEP: Final = 2
+
+
+def measure_roofs(session: Session, *, brief: bool = False) -> dict[str, float | str | None]:
+    """Measure the device's roofs, and the instrument's own error.
+
+    Args:
+        session: on the device.
+        brief: look for a moment only.
+
+    Returns:
+        Columns of the table ``devices``: the roofs, None where the device lacks something or computes wrong, and those
+        of :func:`xebench.measuring.instrument.measure_instrument`.
+    """
+    device_class = DeviceClass.CPU if session.device.is_cpu else DeviceClass.GPU
+    roofs = [roof.probes[0] for roof in Roof]
+    levels = [level_name(size) for size in WORKING_SETS[:: _BRIEF_STEP if brief else 1]]
+    with closing(MachineMonitor(device_class)) as monitor:
+        results = quick_results(session.device.filter_string, [*roofs, *levels], BRIEF if brief else QUICK)
+        links = quick_results(session.device.filter_string, ROUTES, BRIEF)
+        state, _ = monitor.observe()
+    busy = device_class == DeviceClass.CPU and max(state["contended"] or 0, state["stolen"] or 0) > LOAD_CHANGE
+    by_roof = {roof: results[roof.probes[0]] for roof in Roof}
+    failures = [f"{roof}: {result.reason}" for roof, result in by_roof.items() if result.status == "failed"]
+    measured = measured_levels({name: result.value for name, result in results.items()})
+    memory_gbps = by_roof[Roof.BANDWIDTH].value
+    if memory_gbps is not None:
+        memory_gbps = max(memory_gbps, beyond_caches(measured, cache_bytes(session.device)))
+    caches = known_caches(device_class, int(session.device.global_mem_cache_size))
+    return {
+        **{roof.column: result.value for roof, result in by_roof.items()},
+        Roof.BANDWIDTH.column: memory_gbps,
+        "bandwidth_levels": named_levels(measured, memory_gbps, caches),
+        "link_roofs": json.dumps({route: result.value for route, result in links.items()}),
+        "roofs_disturbed": _disturbed(by_roof, busy=busy),
+        "roofs_from": "; ".join(["this run", *failures]),
+        **measure_instrument(session),
+    }
+
+
+def _disturbed(results: Mapping[Roof, ProbeResult], *, busy: bool) -> str:
+    """The roofs that may be too low: all of them when others used the cores."""
+    # copies are timed by the host, so that repeats differ on a quiet machine, too
+    told = {roof for roof, result in results.items() if busy or (roof is not Roof.HOST_LINK and result.disturbed)}
+    return ", ".join(roof for roof, result in results.items() if result.value and roof in told)
+
+
+def cold_limit_gbps(session: Session) -> float:
+    """The bandwidth above which data did not come from the memory; 0 if it is not known."""
+    return QUICK_LOOK_MISSES * (quick_result(session.device.filter_string, Roof.BANDWIDTH.probes[0]).value or 0.0)
+
+
+def make_flusher(session: Session) -> Flusher:
+    """What empties the device's caches; where nobody tells how large they are, that is measured."""
+    told = cache_bytes(session.device)
+    return Flusher(session.queue, cold_limit_gbps(session), told or _measured_cache_bytes(session))
+
+
+def _measured_cache_bytes(session: Session) -> int | None:
+    memory = Roof.BANDWIDTH.probes[0]
+    names = [memory, *map(level_name, WORKING_SETS)]
+    results = quick_results(session.device.filter_string, names, BRIEF)
+    measured = {name: result.value for name, result in results.items()}
+    return cached_bytes(measured_levels(measured), measured[memory])

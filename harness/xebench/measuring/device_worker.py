@@ -1,0 +1,165 @@
+"""A worker on a device as those see it who ask it: started when it is needed, and anew after it was lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
+
+from xebench.children.worker import WorkerEnded, WorkerHung, WorkerKilled, WorkerProcess
+from xebench.errors import BrokenEnvironment, NoDevice, XebenchError
+from xebench.measuring.messages import Answer, Done, Failed, Message
+from xebench.vocabulary import Status
+
+# Starting the stack takes seconds; on a loaded machine a multiple of that.
+START_TIMEOUT_S: Final = 300.0
+
+# What a worker has sent is in the pipe when it is gone.
+REST_TIMEOUT_S: Final = 1.0
+
+#: Of the cases that a worker was lost with, where it has not crashed.
+_STATUSES: Final = {WorkerHung: Status.TIMEOUT, WorkerKilled: Status.INTERRUPTED}
+
+T = TypeVar("T")
+
+
+@dataclass(eq=False)
+class Lost(Exception):
+    """A worker has ended, or has given up, before it had answered.
+
+    Attributes:
+        how: it ended, or why it gave up.
+        status: of the cases that it was lost with.
+        variant: the one at work; None when it was at what all of them need.
+        stage: what it was at; empty when it has given up.
+        silent_s: for how long it had been silent when that was too long; None when it was not.
+    """
+
+    how: str
+    status: Status
+    variant: str | None = None
+    stage: str = ""
+    silent_s: float | None = None
+
+    def __str__(self) -> str:
+        return f"{self.stage}: {self.how}" if self.stage else self.how
+
+
+class DeviceWorker(Generic[T]):
+    """Whichever worker process is there now.
+
+    Args:
+        start: starts one in which these variables are set, which answers `Ready` when it can be asked.
+    """
+
+    def __init__(self, start: Callable[[Mapping[str, str]], WorkerProcess[T]]) -> None:
+        self._start = start
+        self._environment: Mapping[str, str] = {}
+        self._process: WorkerProcess[T] | None = None
+
+    def use(self, environment: Mapping[str, str]) -> None:
+        """Have these variables set in the process that is asked next: one with others is ended."""
+        if environment != self._environment:
+            self.close()
+            self._environment = dict(environment)
+
+    def ready(self) -> WorkerProcess[T]:
+        """The worker process, started when there is none.
+
+        Raises:
+            BrokenEnvironment: it does not start.
+            NoDevice: there is no such device.
+            XebenchError: it has failed before it could be asked.
+        """
+        if self._process is None:
+            self._process = self._start(self._environment)
+            try:
+                answer = self._process.listen(START_TIMEOUT_S)
+            except WorkerEnded as end:
+                self.close()
+                raise BrokenEnvironment(f"a worker process did not start: {end}; try 'xebench doctor'") from None
+            if isinstance(answer, Failed):
+                self.close()
+                error = NoDevice if answer.exit_code == NoDevice.exit_code else XebenchError
+                raise error(f"the worker failed: {answer.reason}")
+        return self._process
+
+    def answers(
+        self,
+        request: Message,
+        variants: Sequence[str] = (),
+        *,
+        silence_s: Callable[[], float],
+        look: Callable[[str | None, str, float], None] = lambda variant, stage, limit_s: None,
+    ) -> Iterator[T]:
+        """Send a request; what the worker answers, until it has done what it was asked for.
+
+        Args:
+            request: what to do.
+            variants: that it is about, as the activity page numbers them.
+            silence_s: seconds for which the worker may say nothing, asked before each answer.
+            look: called a few times a second while it says nothing, with the variant that it is at, the stage and
+                these seconds.
+
+        Raises:
+            Lost: it has ended, or is silent for too long, or has given up.
+            XebenchError: see `ready`.
+        """
+        process = self.ready()
+
+        def listen(limit_s: float) -> T:
+            return process.listen(limit_s, lambda: look(*process.activity.read(variants), limit_s))
+
+        process.ask(request)
+        try:
+            while not isinstance(answer := listen(limit_s := silence_s()), Done | Failed):
+                yield answer
+        except WorkerEnded as end:
+            variant, stage = process.activity.read(variants)
+            self.close()
+            silent_s = limit_s if isinstance(end, WorkerHung) else None
+            raise Lost(str(end), _STATUSES.get(type(end), Status.CRASHED), variant, stage, silent_s) from None
+        if isinstance(answer, Failed):
+            self.close()
+            raise Lost(answer.reason, Status.ERROR)
+
+    def rest(self) -> Iterator[T]:
+        """End the worker; what it had sent before."""
+        if self._process is not None:
+            self._process.kill()
+            with suppress(WorkerEnded):
+                while True:
+                    yield self._process.listen(REST_TIMEOUT_S)
+
+    def close(self) -> None:
+        """End the worker."""
+        if self._process is not None:
+            self._process.close()
+            self._process = None
+
+
+def start_worker(
+    device: str,
+    handler: str = "xebench.measuring.family_run",
+    answers: Any = Answer,
+    *,
+    environment: Mapping[str, str] | None = None,
+    memory_limit_bytes: int | None = None,
+    poll: Callable[[], None] = lambda: None,
+) -> WorkerProcess[Any]:
+    """Start a worker.
+
+    Args:
+        device: SYCL filter string.
+        handler: the module that answers requests (`xebench.measuring.serve`).
+        answers: the union of its messages.
+        environment: variables that it sets before it loads the SYCL runtime.
+        memory_limit_bytes: that the worker may occupy; None for no limit.
+        poll: called a few times a second while it is listened to.
+    """
+    arguments = (handler, device, json.dumps(dict(environment or {})))
+    return WorkerProcess(
+        "xebench.measuring.serve", arguments, answers, memory_limit_bytes=memory_limit_bytes, poll=poll
+    )

@@ -1,0 +1,135 @@
+"""What a run's manager and its workers say to one another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from xebench.analysis.moderation import Prior
+from xebench.measuring.case_rows import CaseResult
+from xebench.sampling.limits import Sampling
+from xebench.vocabulary import State
+
+#: Log speed-ups by variant, for each instance.
+InstanceSpeedups = Sequence[Mapping[str, Sequence[float]]]
+
+
+class Stage(StrEnum):
+    """What a worker is at with a family, or with one of its variants."""
+
+    IDLE = "idle"
+    PROBLEM = "problem"
+    REFERENCE = "reference"
+    PREPARE = "prepare"
+    CHECK = "check"
+    SAMPLE = "sample"
+    RECHECK = "recheck"
+
+
+class Message(msgspec.Struct, frozen=True, tag_field="kind", tag=True, forbid_unknown_fields=True):
+    """The root of all messages; a worker's code in another room may add its own."""
+
+
+class MeasureRoofs(Message, frozen=True):
+    """The device's roofs, and the instrument's own error.
+
+    Attributes:
+        brief: look for a moment only: the run is short, or the roofs are known from before.
+    """
+
+    brief: bool = False
+
+
+class MeasureFamily(Message, frozen=True, kw_only=True):
+    """One family of cases.
+
+    Attributes:
+        source: the pattern's file.
+        pattern: its name.
+        sizes, axes: the preset's numbers and the point on the axes.
+        variants: names, in the order of the activity page's numbers.
+        case_ids: a key for each variant.
+        sampling: how long to sample.
+        seed: of the data and of the order of samples.
+        first_sample, first_block, first_instance: numbers that are not taken yet.
+        compiled: variants that have their rows of compilation.
+        last: no pass comes after this one.
+        earlier: log speed-ups of earlier passes' instances, by state.
+        compared: variants, each with another that a claim compares it with, beside the baseline.
+        priors: what the run's other pairs of this metric say of how much instances differ, by state.
+    """
+
+    source: str
+    pattern: str
+    sizes: Mapping[str, Any]
+    axes: Mapping[str, Any]
+    variants: Sequence[str]
+    case_ids: Mapping[str, str]
+    sampling: Sampling
+    seed: int
+    first_sample: int = 0
+    first_block: int = 0
+    first_instance: int = 0
+    compiled: Sequence[str] = ()
+    last: bool = True
+    earlier: Mapping[str, InstanceSpeedups] = {}
+    compared: Sequence[tuple[str, str]] = ()
+    priors: Mapping[str, Prior] = {}
+
+
+Request = MeasureRoofs | MeasureFamily
+
+
+class Ready(Message, frozen=True):
+    """It has started, and waits for requests."""
+
+
+class Done(Message, frozen=True):
+    """It has done what it was asked for last."""
+
+
+class Failed(Message, frozen=True):
+    """It gives up, for a reason that is no pattern's own, and ends with this exit status."""
+
+    reason: str
+    exit_code: int
+
+
+class Roofs(Message, frozen=True):
+    """Columns of the table ``devices``."""
+
+    row: Mapping[str, float | str | None]
+
+
+class VariantChecked(Message, frozen=True):
+    """A variant was checked, or has dropped out."""
+
+    variant: str
+
+
+class TableRows(Message, frozen=True):
+    """Rows of a table, as its schema has them."""
+
+    table: str
+    rows: Sequence[dict[str, Any]]
+
+
+class StateSampled(Message, frozen=True):
+    """A state was sampled in one pass: log speed-ups of its instances, and the seconds that it took."""
+
+    state: State
+    instances: InstanceSpeedups
+    seconds: float
+
+
+class CaseOver(Message, frozen=True):
+    """What became of a case."""
+
+    variant: str
+    result: CaseResult
+
+
+Answer = Ready | Done | Failed | Roofs | VariantChecked | TableRows | StateSampled | CaseOver

@@ -1,0 +1,127 @@
+"""What a sample costs beside the commands that it measures, against a plain dpctl loop over the same launches."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from statistics import median
+from typing import Any
+
+from xebench.children.channel import Sender
+from xebench.dpex import build, compile_kernel
+from xebench.dpex.signature import index_space_extents
+from xebench.measuring.row_stream import RowStream
+from xebench.measuring.sample_flags import Rules
+from xebench.measuring.sample_taker import SampleTaker
+from xebench.measuring.variant_run import VariantRun, nothing
+from xebench.patterns.pattern import Variant
+from xebench.sampling.blocks import sample_family
+from xebench.sampling.limits import Sampling
+from xebench.sampling.stopping import decide
+from xebench.session.session import Session
+from xebench.vocabulary import Role
+
+#: Samples in a round; the rounds of the two sides are taken in turns.
+SAMPLES = 60
+
+
+@dataclass(frozen=True)
+class Overheads:
+    """Host time for one sample beside its device time: medians over rounds, in ns.
+
+    Attributes:
+        sample_ns: by the harness: order of the blocks, launch, wait, reading times, rules, rows into the pipe, the
+            stopping rule.
+        bare_ns: by a plain loop: dpctl's submit, wait, and reading times.
+        launch_ns: of ``session.launch`` alone.
+    """
+
+    sample_ns: float
+    bare_ns: float
+    launch_ns: float
+
+
+def sample_overheads(session: Session, kernel: Any, index_space: Any, array: Any, *, rounds: int = 6) -> Overheads:
+    """Measure both sides in turns.
+
+    Args:
+        session: samples go through it; its queue serves the plain loop as well.
+        kernel: takes one one-dimensional array.
+        index_space: a ``kernel_api.NdRange`` of one dimension.
+        array: the argument.
+        rounds: of each side.
+    """
+    launch = partial(session.launch, kernel, index_space, array)
+    bare = _bare_loop(session, kernel, index_space, array)
+    bare(), session.measure(launch)
+    taken = [(_harness_ns(session, launch), bare()) for _ in range(rounds)]
+    sample_ns, bare_ns = (median(values) for values in zip(*taken, strict=True))
+    return Overheads(sample_ns, bare_ns, median(_launch_ns(session, launch) for _ in range(SAMPLES)))
+
+
+def _harness_ns(session: Session, launch: Callable[[], Any]) -> float:
+    """One round of a family of two equal variants, sampled as the patterns' are."""
+    names = ("a", "b")
+    variants = {name: VariantRun(Variant(name, Role.BASELINE, launch, (), (), ""), launch) for name in names}
+    device_ns: list[float] = []
+    with _nowhere() as sender:
+        rows = RowStream(sender, {name: name for name in names}, 0)
+        taker = SampleTaker(session, nothing, rows, Rules("device", 1))
+
+        def measure(variant: str, **place: Any) -> float:
+            device_ns.append(taker.take(variants[variant], **place))
+            return device_ns[-1]
+
+        blocks = SAMPLES // len(names)
+        sampling = Sampling(precision=1e-9, budget_s=60, max_blocks=blocks)
+        begin = time.perf_counter_ns()
+        sample_family(names, measure, partial(decide, baseline="a", sampling=sampling), sampling, seed=0)
+        elapsed_ns = time.perf_counter_ns() - begin
+    return elapsed_ns / len(device_ns) - median(device_ns)
+
+
+def _bare_loop(session: Session, kernel: Any, index_space: Any, array: Any) -> Callable[[], float]:
+    """A round of dpctl alone: submit, wait, read the three times."""
+    extents, local = index_space_extents(index_space)
+    queue, ranges = session.queue, [list(extents), list(local or ())]
+    bare_kernel = build(compile_kernel(kernel, index_space, (array,)), queue).kernel
+    numbers = [ctypes.c_longlong(value) for value in (array.size, array.itemsize, *array.shape, *array.strides)]
+    # numba-dpex's order of an array: elements, their size, the pointer, extents, strides in bytes
+    numbers[-1].value *= array.itemsize
+    arguments = [*numbers[:2], array.usm_data, *numbers[2:]]
+
+    def one_round() -> float:
+        device_ns: list[int] = []
+        begin = time.perf_counter_ns()
+        for _ in range(SAMPLES):
+            event = queue.submit_async(bare_kernel, arguments, *ranges)
+            event.wait()
+            event.profiling_info_submit  # noqa: B018
+            device_ns.append(event.profiling_info_end - event.profiling_info_start)
+        return (time.perf_counter_ns() - begin) / SAMPLES - median(device_ns)
+
+    return one_round
+
+
+@contextmanager
+def _nowhere() -> Iterator[Sender]:
+    """Rows are made and sent, and nobody reads them."""
+    descriptor = os.open(os.devnull, os.O_WRONLY)
+    try:
+        yield Sender(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _launch_ns(session: Session, launch: Callable[[], Any]) -> int:
+    session.begin()
+    begin = time.perf_counter_ns()
+    event = launch()
+    end = time.perf_counter_ns()
+    event.wait()
+    return end - begin

@@ -1,0 +1,104 @@
+"""What a family needs before it is bound to a device: its pattern, what that asks of the device, and its problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xebench.errors import PatternError, Unsupported
+from xebench.measuring.comparison import UnusableReference
+from xebench.measuring.variant_run import READ_ONLY, accepted
+from xebench.patterns.pattern import Pattern
+from xebench.patterns.pattern_file import load_file
+from xebench.patterns.problem import InOut, Problem
+from xebench.runtime import DeviceInfo, missing
+from xebench.runtime.capabilities import LIMITED_AXES
+
+_loaded: dict[str, list[Pattern]] = {}
+
+
+def find_pattern(source: str, name: str) -> Pattern:
+    """The pattern of a file; files are executed once per process, so their kernels are compiled once.
+
+    Raises:
+        PatternError: the file cannot be read.
+    """
+    if source not in _loaded:
+        _loaded[source] = load_file(Path(source))
+    return next(pattern for pattern in _loaded[source] if pattern.name == name)
+
+
+def check_device(pattern: Pattern, axes: Mapping[str, Any], device: DeviceInfo) -> None:
+    """Refuse what no variant can run on a device, before anything is allocated.
+
+    Raises:
+        Unsupported: names what is missing.
+    """
+    reason = missing(device, pattern.requires, **{name: axes[name] for name in LIMITED_AXES if name in axes})
+    if reason:
+        raise Unsupported(reason)
+
+
+def make_problem(pattern: Pattern, numbers: Mapping[str, Any], seed: int) -> Problem:
+    """The problem on the host, at one size and one point of the axes; its arrays are copies that cannot be written.
+
+    Copies, since what the pattern file does later with arrays of its own must not change the problem.
+
+    Raises:
+        PatternError: the pattern's function gives no problem.
+    """
+    assert pattern.make_problem is not None
+    problem = pattern.make_problem(np.random.default_rng(seed), **accepted(pattern.make_problem, numbers))
+    if not isinstance(problem, Problem):
+        raise PatternError(f"@pattern.problem returned a {type(problem).__name__}: return Problem(...) with the fields")
+    for name, field in problem.fields.items():  # one by one: each original may be freed before the next is copied
+        problem.fields[name] = _own(field)
+    return problem
+
+
+def make_reference(pattern: Pattern, view: Any, rank: int = 0, ranks: int = 1) -> Any:
+    """What every variant must compute.
+
+    Args:
+        pattern: with the reference.
+        view: the problem as the reference sees it.
+        rank, ranks: which rank of how many is to have it, for a reference that names these.
+
+    Raises:
+        UnusableReference: it changes its inputs.
+    """
+    assert pattern.make_reference is not None
+    of_rank = accepted(pattern.make_reference, {"rank": rank, "ranks": ranks})
+    try:
+        return pattern.make_reference(view, **of_rank)
+    except ValueError as error:
+        if READ_ONLY not in str(error):
+            raise
+        name = _changed_in_place(partial(pattern.make_reference, **of_rank), view)
+        raise UnusableReference(f"the reference changes {name} in place: copy it first") from error
+
+
+def _changed_in_place(function: Callable[..., Any], view: Any) -> str:
+    """Which array a function tried to change, seen by letting it change copies."""
+    arrays = {name: value for name, value in vars(view).items() if isinstance(value, np.ndarray)}
+    copies = {name: array.copy() for name, array in arrays.items()}
+    with suppress(Exception):
+        function(type(view)(**{**vars(view), **copies}))
+    changed = (name for name, array in arrays.items() if array.tobytes() != copies[name].tobytes())
+    return next((f"p.{name}" for name in changed), "an input")
+
+
+def _own(field: Any) -> Any:
+    if isinstance(field, InOut):
+        return replace(field, initial=_own(np.asarray(field.initial)))
+    if not isinstance(field, np.ndarray):
+        return field
+    array = np.array(field, order="C")
+    array.setflags(write=False)
+    return array.view()  # whose flag cannot be set back, as that of the array itself can

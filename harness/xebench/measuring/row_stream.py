@@ -1,0 +1,149 @@
+"""Turn samples into rows of the tables, and send them between the samples rather than within."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from xebench.analysis import timestamps
+from xebench.dpex.kernel_store import Compilation
+from xebench.measuring.machine_monitor import FLAGS, MachineMonitor
+from xebench.measuring.messages import TableRows
+from xebench.session.recorder import CommandTimes
+from xebench.vocabulary import Metric, State
+
+# A crash must not cost more than this much of what was measured.
+FLUSH_AFTER_S = 0.05
+
+# How often somebody looks for rows that are stuck behind a sample which hangs; seldom, since it may disturb a sample.
+STUCK_AFTER_S = 0.25
+
+
+class Receives(Protocol):
+    """Takes rows: a pipe to the manager (`xebench.children.channel.Sender`), or who keeps them in this process."""
+
+    def send(self, message: TableRows, /) -> None:
+        """Take some rows of one table."""
+
+
+@dataclass
+class RowStream:
+    """Rows of one family on their way to the manager, a range of samples at a time.
+
+    Attributes:
+        sender: where to.
+        case_ids: key of the case by variant.
+        first_sample: number of the first sample.
+        clock: seconds.
+        compiled: variants that have their rows of compilation already, and send no more of them.
+    """
+
+    sender: Receives
+    case_ids: Mapping[str, str]
+    first_sample: int
+    clock: Callable[[], float] = time.monotonic
+    compiled: Container[str] = ()
+
+    def __post_init__(self) -> None:
+        self._next_sample = self.first_sample
+        self._samples: list[dict[str, Any]] = []
+        self._events: list[dict[str, Any]] = []
+        self._flushed = self.clock()
+        self._monitor: MachineMonitor | None = None
+        # of the rows that are queued: the thread that measures and the helper of `watched` both send them
+        self._lock = threading.Lock()
+
+    def add_sample(self, variant: str, measured: Mapping[str, Any], commands: Sequence[CommandTimes]) -> None:
+        """Queue the row of one sample and the rows of its commands."""
+        self._queue(variant, measured, commands)
+        self._flush_old()
+
+    def _queue(self, variant: str, measured: Mapping[str, Any], commands: Sequence[CommandTimes]) -> None:
+        key = {"case_id": self.case_ids[variant], "sample": self._next_sample}
+        self._next_sample += 1
+        events = [
+            {**key, "sequence": sequence, **command._asdict(), "queue": f"q{command.queue}"}
+            for sequence, command in enumerate(commands)
+        ]
+        with self._lock:
+            self._samples.append({**key, "stage": None, "cached": None, **measured})
+            self._events += events
+
+    def add_compilations(self, variant: str, stages: Sequence[Compilation], host_ns: int) -> None:
+        """Send the rows of a variant's first call: each stage of compilation, and the rest as ``launch``.
+
+        All at once, since a worker that goes on with what is left of the family sends no more of them.
+        """
+        if variant in self.compiled:
+            return
+        rest = max(0, host_ns - sum(stage.host_ns for stage in stages))
+        for stage in [*stages, Compilation("", "launch", rest, cached=False)]:
+            self._queue(
+                variant,
+                {
+                    "block": -1,
+                    "order": -1,
+                    "instance": None,
+                    "state": State.COMPILE,
+                    "stage": stage.stage,
+                    "cached": stage.cached,
+                    "batch": 1,
+                    "commands": None,
+                    **dict.fromkeys((metric.column for metric in Metric), None),
+                    "host_ns": stage.host_ns,
+                    "queue_ns": None,
+                    "valid": True,
+                    "flags": "",
+                },
+                (),
+            )
+        self.flush()
+
+    def flush(self) -> None:
+        """Send everything that is queued, and what the machine was like meanwhile."""
+        with self._lock:
+            machine = self._observe(self._monitor) if self._monitor is not None and self._samples else []
+            # events first: whoever reads a killed run's samples finds the events of each
+            for table, rows in (("events", self._events), ("samples", self._samples), ("machine", machine)):
+                if rows:
+                    self.sender.send(TableRows(table, rows))
+            self._samples, self._events = [], []
+            self._flushed = self.clock()
+
+    @contextmanager
+    def watched(self, monitor: MachineMonitor) -> Iterator[None]:
+        """While samples are taken: the monitor is asked once for each range of samples, and a hang costs no row."""
+        self.flush()
+        self._monitor = monitor
+        over = threading.Event()
+        # it may send rows while the thread that measures sends a message of its own: a `Sender` keeps the two apart
+        helper = threading.Thread(target=self._send_stuck, args=(over,), daemon=True)
+        helper.start()
+        try:
+            yield
+        finally:
+            over.set()
+            helper.join()
+            self.flush()
+            self._monitor = None
+
+    def _flush_old(self) -> None:
+        if self._samples and self.clock() - self._flushed > FLUSH_AFTER_S:
+            self.flush()
+
+    def _send_stuck(self, over: threading.Event) -> None:
+        with suppress(BrokenPipeError):  # the other thread meets it too, and ends the worker
+            while not over.wait(STUCK_AFTER_S):
+                self._flush_old()
+
+    def _observe(self, monitor: MachineMonitor) -> list[dict[str, Any]]:
+        """The machine's state over the queued samples; when it is another than before, they are marked."""
+        reading, changed = monitor.observe()
+        for row in self._samples if changed else ():
+            row["flags"] = timestamps.with_flags(row["flags"], *(FLAGS[name] for name in changed))
+        first, last = self._samples[0]["sample"], self._samples[-1]["sample"]
+        return [{"first_sample": first, "last_sample": last, **reading, "changed": ",".join(changed)}]

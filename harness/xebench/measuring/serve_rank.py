@@ -1,0 +1,31 @@
+"""A rank: a worker (`serve`) that MPI's launcher has started, and that answers over a socket."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from typing import Final
+
+from xebench.children.activity import ActivityPage
+from xebench.children.lifetime import run_as_child
+from xebench.measuring import serve
+
+_HANDLER: Final = "xebench.measuring.rank"
+
+
+def main(arguments: list[str]) -> int:
+    """Serve at the socket that the first argument names, on the device and with the variables that the others do."""
+    path, device, environment = arguments
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(path)
+    reading = connection.detach()
+    descriptors = reading, os.dup(reading), ActivityPage.create().descriptor
+    status = serve.main([*map(str, descriptors), _HANDLER, device, environment])
+    if not status and (mpi := sys.modules.get("mpi4py.MPI")):
+        mpi.Finalize()
+    return status
+
+
+if __name__ == "__main__":
+    run_as_child(main)

@@ -1,0 +1,147 @@
+"""Pattern files that change inputs, write outputs now and then, or return the wrong thing: the culprit is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from family_kit import Sender, measure
+from pattern_copies import write_pattern
+
+pytestmark = pytest.mark.device
+
+CARELESS = Path(__file__).parents[1] / "faulty/careless_patterns.py"
+OK = ("ok", "")
+
+
+def statuses(done: Sender) -> dict[str, tuple[str, str]]:
+    return {name: (case["status"], case["reason"]) for name, case in done.cases.items()}
+
+
+def outcomes(pattern: str, **sampling: Any) -> dict[str, tuple[str, str]]:
+    return statuses(measure(CARELESS, pattern, **sampling))
+
+
+def test_a_variant_that_changes_an_input_is_named_and_the_others_are_measured() -> None:
+    done = measure(CARELESS, "spoils_input")
+    wrong = ("wrong", "variant spoils changed input x: declare it inout")
+    assert statuses(done) == {"spoils": wrong, "right": OK, "right_too": OK}
+    assert {row["case_id"] for row in done.samples(state="hot")} == {"right", "right_too"}
+
+
+@pytest.mark.parametrize("size", [3, 3 << 20, (3 << 20) + 1])
+def test_one_bit_in_an_input_is_seen_on_the_host_and_on_the_device(size: int, tmp_path: Path) -> None:
+    path = tmp_path / "careless.py"
+    write_pattern(path, CARELESS.read_text().replace("BYTES = 3", f"BYTES = {size}"))
+    done = measure(path, "spoils_large_input")
+    wrong = ("wrong", "variant changes_the_last_byte changed input big: declare it inout")
+    assert statuses(done) == {"right": OK, "changes_the_last_byte": wrong}
+
+
+def test_an_input_that_is_changed_while_it_is_sampled_costs_every_variant_that_worked_on_it() -> None:
+    found = outcomes("spoils_later")
+    reason = "input x was changed in a sample, by this variant or another: declare it inout"
+    assert found == {"right": ("wrong", reason), "spoils_once": ("wrong", reason)}
+
+
+def test_an_input_that_is_changed_in_another_instance_is_seen_there() -> None:
+    found = outcomes("spoils_new_instance", min_instances=2, max_blocks=40)
+    wrong = ("wrong", "variant spoils_when_prepared_again changed input x: declare it inout")
+    assert found == {"right": OK, "spoils_when_prepared_again": wrong}
+
+
+def test_a_variant_that_fails_after_it_changed_an_input_fails_alone() -> None:
+    found = outcomes("spoils_and_fails")
+    assert found == {"fails": ("error", "check: RuntimeError: after it changed x"), "right": OK}
+
+
+def test_the_names_of_the_problem_stay_as_they_are() -> None:
+    found = outcomes("swaps")
+    assert found["right"] == OK
+    assert found["swaps_arrays"][0] == "error" and "p.x cannot be set" in found["swaps_arrays"][1]
+
+
+def test_arrays_on_the_host_are_read_only() -> None:
+    found = outcomes("changes_host_input")
+    assert found.pop("right") == OK
+    for status, reason in found.values():
+        assert status == "error"
+        assert reason.endswith("read-only: arrays of p.host belong to the problem: change a copy")
+
+
+def test_a_reference_that_works_in_place_is_told_so() -> None:
+    why = ("error", "reference: the reference changes p.x in place: copy it first")
+    assert outcomes("reference_in_place") == {"right": why}
+
+
+def test_an_array_of_the_authors_own_is_none_of_the_problems() -> None:
+    assert outcomes("captured", min_instances=2, max_blocks=40) == {"right": OK, "changes_its_own_array": OK}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "variant"),
+    [
+        ("writes_when_nan", "writes_where_it_sees_nan"),
+        ("writes_when_first_is_wrong", "looks_at_the_first_element"),
+    ],
+)
+def test_a_variant_that_leaves_outputs_as_they_are_is_wrong(pattern: str, variant: str) -> None:
+    found = outcomes(pattern, max_blocks=200, precision=1e-9, budget_s=20.0)
+    assert found["right"] == OK
+    status, reason = found[variant]
+    assert status == "wrong"
+    assert reason.startswith("results are wrong in block ")
+    assert "after outputs were overwritten: a variant must write every output each time: y: " in reason
+
+
+def test_a_variant_that_does_less_where_outputs_are_right_is_wrong() -> None:
+    found = outcomes("writes_when_any_is_wrong")
+    assert found["right"] == OK
+    status, reason = found["looks_at_all_elements"]
+    assert status == "wrong"
+    assert reason.startswith("fewer commands where outputs are right already, in block ")
+    assert outcomes("until_done") == {"steps": OK}
+
+
+def test_an_output_that_is_written_in_part_keeps_its_fill() -> None:
+    found = outcomes("written_in_part")
+    assert found.pop("writes_all")[0] == "wrong"
+    assert found == {"writes_even_ones": OK, "writes_even_ones_too": OK}
+
+
+def test_an_output_that_is_written_in_part_can_be_batched() -> None:
+    batches = {row["batch"] for row in measure(CARELESS, "written_in_part").samples(state="hot")}
+    assert min(batches) > 1
+
+
+@pytest.mark.parametrize(
+    ("pattern", "reasons"),
+    [
+        ("reference_none", ["reference: the reference returned None: return {'y': array}"]),
+        ("reference_list", ["reference: the reference returned a list: return {'y': array}"]),
+        ("reference_empty", ["reference: the reference must return {'y': array}: missing ['y'], unknown []"]),
+        ("reference_words", ["reference: y: the reference is a str, not an array of numbers"]),
+        ("problem_dict", ["problem: @pattern.problem returned a dict: return Problem(...) with the fields"]),
+        (
+            "misspelt",
+            [
+                "check: AttributeError: the problem has no 'guesses': did you mean guess?",
+                "check: AttributeError: the problem has no 'm': known are guess, host, n, y",
+            ],
+        ),
+        (
+            "not_allowed",
+            [
+                "check: ArgumentError: plain_function is no kernel: give a function that is decorated with "
+                "numba_dpex.kernel",
+                "check: ValueError: usm='gpu': use one of 'device', 'shared', 'host'",
+                "check: ArgumentError: plain_function is no kernel: give a function that is decorated with "
+                "numba_dpex.kernel",
+                "check: IndexSpaceError: tuple is no index space: use kernel_api.Range or NdRange",
+            ],
+        ),
+    ],
+)
+def test_mistakes_are_told_in_a_line_that_helps(pattern: str, reasons: list[str]) -> None:
+    assert list(outcomes(pattern).values()) == [("error", reason) for reason in reasons]

@@ -1,0 +1,130 @@
+"""The check cannot pass vacuously."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from xebench.measuring.comparison import UnusableReference, check_reference, difference, in_part, poison_for
+
+DTYPES = st.sampled_from([np.dtype(t) for t in ("int8", "uint8", "int32", "uint64", "float32", "float64", "bool")])
+
+
+def all_wrong(poison: np.ndarray, expected: np.ndarray, rtol: float = 0.0, atol: float = 0.0) -> bool:
+    found = difference("y", poison, expected, rtol, atol)
+    return found is not None and found.startswith(f"y: {expected.size} of {expected.size} elements")
+
+
+@given(DTYPES.flatmap(lambda dtype: hnp.arrays(dtype, st.integers(1, 400))), st.integers(0, 99), st.booleans())
+def test_poison_differs_from_the_expected_values_everywhere(expected: np.ndarray, seed: int, nan: bool) -> None:
+    finite = np.nan_to_num(expected, posinf=0, neginf=0)
+    poison = poison_for(finite, random.Random(seed), not_a_number=nan)
+    assert poison.dtype == expected.dtype and all_wrong(poison, finite)
+    if nan and expected.dtype.kind == "f":
+        assert np.isnan(poison).all()
+
+
+def test_poison_where_every_small_integer_is_expected() -> None:
+    every = np.arange(-128, 128).astype(np.int8)
+    for seed in range(20):
+        assert all_wrong(poison_for(every, random.Random(seed)), every)
+
+
+def test_poison_is_another_each_time() -> None:
+    source, expected = random.Random(1), np.arange(4)
+    for kind in (np.int32, np.float32):
+        assert len({float(poison_for(expected.astype(kind), source)[0]) for _ in range(20)}) == 20
+
+
+@pytest.mark.parametrize(("rtol", "atol"), [(0.5, 0.0), (3.0, 0.0), (0.0, 1e6), (0.1, 10.0)])
+def test_poison_is_beyond_every_tolerance(rtol: float, atol: float) -> None:
+    expected = np.array([-7.0, 0.0, 1e4], np.float32)
+    for seed in range(20):
+        assert all_wrong(poison_for(expected, random.Random(seed), rtol, atol), expected, rtol, atol)
+
+
+def test_what_is_not_written_keeps_its_fill() -> None:
+    expected = np.array([3, -1, 4, -1], np.int32)
+    poison = poison_for(expected, random.Random(1), fill=-1)
+    assert (poison == expected).tolist() == [False, True, False, True]
+    assert poison[[1, 3]].tolist() == [-1, -1]
+
+
+def test_a_poison_in_part_leaves_right_results_at_one_end() -> None:
+    source, expected = random.Random(1), np.arange(6).reshape(2, 3)
+    poison = np.full_like(expected, 99)
+    seen = {
+        tuple((in_part(poison, expected, source, at_end=at_end) == 99).reshape(-1).tolist())
+        for at_end in [True, False] * 100
+    }
+    assert len(seen) == 11, "from each end one to all six of them"
+    assert (False,) * 6 not in seen and expected.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+@pytest.mark.parametrize(
+    ("expected", "message"),
+    [
+        ({}, r"must return {'y': array}: missing \['y'\]"),
+        ({"y": np.ones(3), "z": np.ones(3)}, r"unknown \['z'\]"),
+        (None, "the reference returned None: return {'y': array}"),
+        ([np.ones(3)], "the reference returned a list: return {'y': array}"),
+        ({"y": None}, "y: the reference is None, not an array of numbers"),
+        ({"y": "abc"}, "y: the reference is a str"),
+        ({"y": np.ones(4)}, "shape"),
+        ({"y": np.array([1.0, np.nan, 2.0])}, "not finite"),
+    ],
+)
+def test_a_reference_that_cannot_serve_is_named(expected: object, message: str) -> None:
+    with pytest.raises(UnusableReference, match=message):
+        check_reference(expected, {"y": ((3,), np.dtype(np.float32))}, {})
+
+
+def test_a_reference_must_fit_the_declared_integers() -> None:
+    with pytest.raises(UnusableReference, match="does not fit int8"):
+        check_reference({"y": np.array([300])}, {"y": ((1,), np.dtype(np.int8))}, {})
+    with pytest.raises(UnusableReference, match="does not fit int32"):
+        check_reference({"y": np.array([1.5])}, {"y": ((1,), np.dtype(np.int32))}, {})
+
+
+def test_nothing_to_compare_is_refused() -> None:
+    with pytest.raises(UnusableReference, match="no element"):
+        check_reference({"y": np.ones(0)}, {"y": ((0,), np.dtype(np.float32))}, {})
+    with pytest.raises(UnusableReference, match="no output"):
+        check_reference({}, {}, {})
+
+
+def test_a_state_that_should_stay_as_it_is_proves_nothing() -> None:
+    same = np.arange(3, dtype=np.int32)
+    with pytest.raises(UnusableReference, match="proves nothing"):
+        check_reference({"a": same}, {"a": ((3,), same.dtype)}, {"a": same})
+    with pytest.raises(UnusableReference, match="proves nothing"):
+        check_reference({"a": same}, {"a": ((3,), same.dtype)}, {"a": same + 1}, atol=1.0)
+    with pytest.raises(UnusableReference, match="proves nothing"):
+        check_reference({"a": np.full(3, -1)}, {"a": ((3,), same.dtype)}, {"a": -1})
+
+
+def test_differences_say_how_many_and_where() -> None:
+    expected = np.zeros((2, 3), np.int32)
+    actual = expected.copy()
+    actual[1, 2] = 7
+    assert difference("y", expected, expected, 0, 0) is None
+    assert difference("y", actual, expected, 0, 0) == "y: 1 of 6 elements differ; first at (1, 2): 7 instead of 0"
+
+
+def test_tolerance_is_absolute_plus_relative_and_nan_never_passes() -> None:
+    expected = np.array([100.0, 0.0], np.float32)
+    near = np.array([100.5, 0.25], np.float32)
+    assert difference("y", near, expected, 0.01, 0.25) is None
+    assert difference("y", near, expected, 0.01, 0.0) is not None
+    assert difference("y", np.full(2, np.nan, np.float32), expected, 1e9, 1e9) is not None
+
+
+def test_another_shape_or_type_is_a_difference() -> None:
+    one = np.ones(2, np.float32)
+    assert "shape" in str(difference("y", one[:1], one, 0, 0))
+    assert "dtype" in str(difference("y", one.astype(np.float64), one, 0, 0))

@@ -1,0 +1,140 @@
+"""A worker that is lost is told as what it is, and the next one takes its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from xebench.children.worker import WorkerDied, WorkerEnded, WorkerHung, WorkerKilled
+from xebench.errors import BrokenEnvironment, NoDevice, XebenchError
+from xebench.measuring.device_worker import DeviceWorker, Lost
+from xebench.measuring.messages import Done, Failed, MeasureRoofs, Ready, VariantChecked
+from xebench.vocabulary import Status
+
+READY, DONE, CHECKED = Ready(), Done(), VariantChecked("a")
+
+
+class Process:
+    """Says what it is given, one after the other."""
+
+    def __init__(self, *script: Any, at_work: tuple[str | None, str] = ("b", "sample")) -> None:
+        self.script = list(script)
+        self.activity = self
+        self.at_work = at_work
+        self.done: list[str] = []
+
+    def ask(self, request: Any) -> None:
+        self.done.append("ask")
+
+    def listen(self, timeout_s: float, look: Callable[[], None] = lambda: None) -> Any:
+        look()
+        answer = self.script.pop(0)
+        if isinstance(answer, WorkerEnded):
+            raise answer
+        return answer
+
+    def read(self, names: Sequence[str]) -> tuple[str | None, str]:
+        return self.at_work
+
+    def kill(self) -> None:
+        self.done.append("kill")
+
+    def close(self) -> None:
+        self.done.append("close")
+
+
+def worker(*processes: Process) -> DeviceWorker[Any]:
+    waiting = list(processes)
+    return DeviceWorker(lambda environment: waiting.pop(0))  # type: ignore[arg-type, return-value]
+
+
+def answers(of: DeviceWorker[Any], silence_s: float = 5) -> list[Any]:
+    return list(of.answers(MeasureRoofs(), ("a", "b"), silence_s=lambda: silence_s))
+
+
+def test_one_process_answers_request_after_request() -> None:
+    process = Process(READY, CHECKED, DONE, DONE)
+    used = worker(process)
+    assert answers(used) == [CHECKED] and answers(used) == []
+    used.close()
+    used.close()
+    assert process.done == ["ask", "ask", "close"]
+
+
+@pytest.mark.parametrize(
+    ("end", "status", "silent_s"),
+    [
+        (WorkerDied("ended by SIGSEGV"), Status.CRASHED, None),
+        (WorkerKilled("killed from outside"), Status.INTERRUPTED, None),
+        (WorkerHung("no answer for 5 s"), Status.TIMEOUT, 5),
+    ],
+)
+def test_a_lost_worker_is_told_with_the_variant_at_work(
+    end: WorkerEnded, status: Status, silent_s: float | None
+) -> None:
+    process = Process(READY, end)
+    used = worker(process, Process(READY, DONE))
+    with pytest.raises(Lost) as caught:
+        answers(used)
+    assert (caught.value.variant, caught.value.status, caught.value.silent_s) == ("b", status, silent_s)
+    assert str(caught.value) == f"sample: {end}"
+    assert process.done[-1] == "close"
+    assert answers(used) == [], "the next one takes its place"
+
+
+def test_what_a_silent_worker_is_at_can_be_seen() -> None:
+    seen: list[tuple[str | None, str, float]] = []
+    used = worker(Process(READY, CHECKED, DONE))
+    look = used.answers(MeasureRoofs(), ("a", "b"), silence_s=lambda: 7, look=lambda *at: seen.append(at))
+    assert list(look) == [CHECKED]
+    assert seen == [("b", "sample", 7), ("b", "sample", 7)]
+
+
+def test_a_worker_that_gives_up_is_lost_with_all_variants() -> None:
+    used = worker(Process(READY, Failed("the pattern file is gone", 2)))
+    with pytest.raises(Lost) as caught:
+        answers(used)
+    assert (caught.value.variant, caught.value.status) == (None, Status.ERROR)
+    assert str(caught.value) == "the pattern file is gone"
+
+
+@pytest.mark.parametrize(
+    ("first", "error", "words"),
+    [
+        (WorkerDied("ended with status 127"), BrokenEnvironment, "did not start: ended with status 127; try"),
+        (Failed("no device 'x'", NoDevice.exit_code), NoDevice, "the worker failed: no device 'x'"),
+        (Failed("RuntimeError", 1), XebenchError, "the worker failed: RuntimeError"),
+    ],
+)
+def test_a_worker_that_does_not_start_is_an_error(first: Any, error: type[XebenchError], words: str) -> None:
+    process = Process(first)
+    with pytest.raises(error, match=words):
+        worker(process).ready()
+    assert process.done == ["close"]
+
+
+def test_what_a_worker_had_sent_is_heard_when_it_is_ended() -> None:
+    process = Process(READY, CHECKED, CHECKED, WorkerKilled("by us"))
+    used = worker(process)
+    assert list(used.rest()) == [], "there is none yet"
+    used.ready()
+    assert list(used.rest()) == [CHECKED, CHECKED]
+    assert process.done == ["kill"]
+
+
+def test_a_process_with_other_variables_takes_the_place_of_one() -> None:
+    asked: list[dict[str, str]] = []
+    processes = [Process(READY, DONE, DONE), Process(READY, DONE)]
+
+    def start(environment: Mapping[str, str]) -> Any:
+        asked.append(dict(environment))
+        return processes[len(asked) - 1]
+
+    used: DeviceWorker[Any] = DeviceWorker(start)
+    for variables in ({}, {}, {"NEO_CACHE_PERSISTENT": "0"}):
+        used.use(variables)
+        assert answers(used) == []
+    assert asked == [{}, {"NEO_CACHE_PERSISTENT": "0"}]
+    assert [process.done for process in processes] == [["ask", "ask", "close"], ["ask"]]

@@ -1,0 +1,65 @@
+"""What manager and worker say to one another: every message arrives as what it was, and nothing else does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from xebench.measuring import messages
+from xebench.measuring.case_rows import CaseResult, Work
+from xebench.measuring.messages import Answer, CaseOver, Message, Request
+from xebench.sampling.limits import Sampling
+from xebench.vocabulary import State, Status
+
+FAMILY = messages.MeasureFamily(
+    source="p.py",
+    pattern="p",
+    sizes={"n": 64},
+    axes={"dtype": "float32"},
+    variants=["a", "b"],
+    case_ids={"a": "p/a", "b": "p/b"},
+    sampling=Sampling(states=[State.HOT, State.COLD], budget_s=0.1),
+    seed=1,
+    compiled=["a"],
+    compared=[("b", "a")],
+    earlier={"hot": [{"b": [0.1, 1 / 3]}]},
+)
+WORK = Work(8, None, "fp32", 16)
+
+
+@pytest.mark.parametrize(
+    ("message", "union"),
+    [
+        (messages.MeasureRoofs(), Request),
+        (FAMILY, Request),
+        (messages.Ready(), Answer),
+        (messages.Done(), Answer),
+        (messages.Failed("no device", 3), Answer),
+        (messages.Roofs({"bandwidth_roof_gbps": 1.5, "fp64_roof_gflops": None, "roofs_from": "this run"}), Answer),
+        (messages.VariantChecked("a"), Answer),
+        (messages.TableRows("samples", [{"sample": 7, "host_ns": 1e9, "valid": True, "stage": None}]), Answer),
+        (messages.StateSampled(State.HOT, [{"b": [0.1, 1 / 3]}], 2.5), Answer),
+        (CaseOver("a", CaseResult(Status.WRONG, "differs", "", "[]", work=WORK)), Answer),
+        (CaseOver("a", CaseResult(Status.ERROR, "problem: no")), Answer),
+    ],
+)
+def test_a_message_arrives_as_it_was_sent(message: Message, union: Any) -> None:
+    assert msgspec.json.decode(msgspec.json.encode(message), type=union) == message
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"kind":"CaseOver","variant":"a","result":{"status":"fine"}}',
+        b'{"kind":"CaseOver","variant":"a","result":{"status":"ok","work":{"operations":9223372036854775808}}}',
+        b'{"kind":"CaseOver","variant":"a","result":{"status":"ok"},"colour":"red"}',
+        b'{"kind":"StateSampled","state":"hot","instances":[{"b":[null]}],"seconds":1}',
+        b'{"kind":"Failed","reason":"x"}',
+        b'{"kind":"MeasureRoofs"}',
+    ],
+)
+def test_nothing_else_is_an_answer(line: bytes) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.json.decode(line, type=Answer)

@@ -1,0 +1,68 @@
+"""The problem and the reference of a pattern, on the host."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from xebench import Problem, inout, output
+from xebench.errors import PatternError
+from xebench.measuring.bound_problem import host_view
+from xebench.measuring.comparison import UnusableReference
+from xebench.measuring.prepare import make_problem, make_reference
+
+
+def pattern(**functions: Any) -> Any:
+    return SimpleNamespace(**functions)
+
+
+def test_a_problems_arrays_are_copies_that_cannot_be_written() -> None:
+    own, start = np.arange(6.0).reshape(2, 3).T, np.zeros(2)
+    problem = make_problem(
+        pattern(make_problem=lambda rng, n: Problem(x=own, s=inout(start), y=output(n, int))), {"n": 2}, 1
+    )
+    view = host_view(problem, {"n": 2})
+    own += 1
+    start += 1
+    assert view.x.tolist() == [[0, 3], [1, 4], [2, 5]] and view.s.tolist() == [0, 0]
+    for array in (view.x, view.s):
+        assert array.flags.c_contiguous
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            array.setflags(write=True)
+
+
+@pytest.mark.parametrize("given", [{"y": 1}, None, Problem])
+def test_what_is_no_problem_is_refused(given: Any) -> None:
+    with pytest.raises(PatternError, match=rf"^@pattern.problem returned a {type(given).__name__}: return Problem"):
+        make_problem(pattern(make_problem=lambda rng: given), {}, 1)
+
+
+def in_place(p: Any) -> Any:
+    p.b.sort()
+    return {"y": p.b}
+
+
+def through_a_function(p: Any) -> Any:
+    np.multiply(p.b, 2, out=p.b)
+    return {"y": p.b}
+
+
+@pytest.mark.parametrize("reference", [in_place, through_a_function])
+def test_a_reference_that_works_in_place_is_told_which_array(reference: Any) -> None:
+    problem = make_problem(pattern(make_problem=lambda rng: Problem(a=np.arange(3), b=np.array([2, 1, 3]))), {}, 1)
+    with pytest.raises(UnusableReference, match=r"^the reference changes p\.b in place: copy it first$"):
+        make_reference(pattern(make_reference=reference), host_view(problem, {}))
+    assert problem.b.tolist() == [2, 1, 3]
+
+
+def test_another_error_of_a_reference_stays_its_own() -> None:
+    def fails(p: Any) -> Any:
+        raise ValueError("no root")
+
+    with pytest.raises(ValueError, match="^no root$"):
+        make_reference(pattern(make_reference=fails), host_view(Problem(), {}))

@@ -1,0 +1,108 @@
+"""Variants that ranks of MPI run together: measured as one, checked on every rank, and lost alone."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+from family_kit import Sender, measure
+
+from xebench.errors import Unsupported
+from xebench.measuring import mpi_launcher
+
+FILE = Path(__file__).parents[1] / "faulty/of_ranks.py"
+
+
+@pytest.fixture(scope="module")
+def mpi() -> None:
+    try:
+        mpi_launcher.find_launcher()
+    except Unsupported as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def shared(mpi: None) -> Sender:
+    return measure(FILE, "shared_work", budget_s=20, min_instances=2, max_blocks=12)
+
+
+@pytest.fixture(scope="module")
+def spoiled(mpi: None) -> Sender:
+    return measure(FILE, "spoiled_by_one", max_blocks=12)
+
+
+@pytest.mark.device
+@pytest.mark.slow
+def test_ranks_are_measured_beside_what_runs_here(shared: Sender) -> None:
+    assert {name: case["reason"] for name, case in shared.cases.items() if case["status"] != "ok"} == {}
+    rows = shared.samples(state="hot")
+    for block in {row["block"] for row in rows}:
+        assert {row["case_id"] for row in rows if row["block"] == block} == {"one", "two", "without", "exchanged"}
+    assert {row["instance"] for row in rows} >= {0, 1}, "arrays and kernels are made anew on the ranks, too"
+    assert {row["batch"] for row in rows} == {1}, "ranks meet before each execution"
+
+
+@pytest.mark.device
+@pytest.mark.slow
+def test_every_command_has_its_rank(shared: Sender) -> None:
+    found = {name: {row["rank"] for row in shared.rows["events"] if row["case_id"] == name} for name in shared.cases}
+    assert found == {"one": {0}, "two": {0, 1}, "without": {None}, "exchanged": {0, 1}}
+    commands = {name: {row["commands"] for row in shared.samples(case_id=name, state="hot")} for name in found}
+    assert commands["two"] == {2 * count for count in commands["one"]}, "those of all ranks"
+
+
+@pytest.mark.device
+@pytest.mark.slow
+def test_which_ranks_they_are_is_told(shared: Sender) -> None:
+    assert shared.cases["without"]["devices"] is None
+    assert shared.cases["one"]["devices"].startswith("1 rank of ")
+    assert shared.cases["two"]["devices"].startswith("2 ranks of ")
+    assert " on opencl:cpu:0" in shared.cases["two"]["devices"]
+    assert all("double" in case["kernels"] for case in shared.cases.values())
+
+
+@pytest.mark.device
+@pytest.mark.slow
+def test_a_rank_that_ends_or_fails_costs_its_variant_only(spoiled: Sender) -> None:
+    reasons = {name: (case["status"], case["reason"]) for name, case in spoiled.cases.items()}
+    status, reason = reasons["dies"]
+    assert status == "crashed"
+    assert reason.startswith("check: the 2 ranks: one ended by SIGSEGV in of_ranks.py, line ")
+    assert reasons["raises"] == ("error", "check: rank 1 alone: RuntimeError: rank 1 has had enough")
+    assert reasons["good"] == reasons["good_after"] == ("ok", "")
+    assert spoiled.samples(case_id="good", state="hot"), "in ranks that came for those that were lost"
+
+
+@pytest.mark.device
+@pytest.mark.slow
+def test_results_are_checked_on_every_rank(spoiled: Sender) -> None:
+    case = spoiled.cases["wrong_on_one"]
+    assert case["status"] == "wrong"
+    assert case["reason"].startswith("y[rank, ...]: 1024 of 2048 elements differ; first at (1, 0): 7.0 ")
+
+
+@pytest.mark.device
+def test_without_mpi_its_variants_are_skipped_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    done = measure(FILE, "shared_work", max_blocks=6)
+    for name in ("one", "two", "exchanged"):
+        assert done.cases[name]["status"] == "skipped"
+        assert done.cases[name]["reason"] == "needs MPI: pip install 'xebench[mpi]' (there is no mpi4py)"
+    assert done.cases["without"]["status"] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("code", "printed", "status"),
+    [
+        (11, "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Segmentation fault (signal 11)", -11),  # MPICH
+        (9, "=   KILLED BY SIGNAL: 9 (Killed)\n=   KILLED BY SIGNAL: 6 (Aborted)", -6),  # Intel's
+        (139, "prterun noticed that process rank 1 exited", -11),  # Open MPI
+        (137, "EXIT STRING: Killed (signal 9)", -9),
+        (3, "", 3),
+    ],
+)
+def test_how_the_first_rank_ended_is_read_from_what_launchers_say(code: int, printed: str, status: int) -> None:
+    from xebench.measuring.ranks import status_of
+
+    assert status_of(code, printed) == status

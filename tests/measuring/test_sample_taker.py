@@ -1,0 +1,105 @@
+"""One sample: what happens before the clock starts, and its row, with fakes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from xebench.vocabulary import Flag
+
+pytestmark = pytest.mark.device  # importing the session loads dpctl
+
+
+class Log:
+    """Session, binding, flusher and rows in one, to see the order of what is asked of them."""
+
+    def __init__(self, executions: Any, host_ns: int) -> None:
+        self.executions = executions
+        self.host_ns = host_ns
+        self.done: list[str] = []
+        self.rows: list[dict[str, Any]] = []
+        self.limit_gbps = 10.0
+        self.covers = True
+
+    def reset(self) -> None:
+        self.done.append("reset")
+
+    def flush(self) -> None:
+        self.done.append("flush")
+
+    def measure(self, timed: Any, batch: int) -> Any:
+        from xebench.session.recorder import Measured
+
+        self.done.append(f"measure {batch}")
+        return Measured(self.host_ns, 0, self.executions)
+
+    def add_sample(self, variant: str, row: dict[str, Any], commands: Any) -> None:
+        self.rows.append({"variant": variant, **row, "kept": len(commands)})
+
+
+def take(log: Log, metric: str, *, cold: bool = False, batch: int = 1) -> float:
+    from xebench.measuring.sample_flags import Rules
+    from xebench.measuring.sample_taker import SampleTaker
+    from xebench.measuring.variant_run import VariantRun
+    from xebench.patterns.pattern import Variant
+
+    session: Any = log
+    rules = Rules(metric, 1, bytes_moved=1_000_000)
+    taker = SampleTaker(session, log.reset, session, rules, log if cold else None)
+    variant = VariantRun(Variant("v", "naive", print, {}, (), ""))
+    return taker.take(variant, state="cold" if cold else "hot", block=3, order=1, batch=batch)
+
+
+def kernel(submit: int, start: int, end: int) -> Any:
+    from xebench.session.recorder import CommandTimes
+
+    return CommandTimes("kernel", "k", 0, submit, start, end)
+
+
+def test_arrays_are_reset_and_caches_flushed_before_the_clock_starts() -> None:
+    log = Log([[kernel(0, 10, 1_000_010)]], 1_100_000)
+    assert take(log, "device", cold=True) == 1_000_000
+    assert log.done == ["reset", "flush", "measure 1"]
+    assert (log.rows[0]["state"], log.rows[0]["block"], log.rows[0]["order"]) == ("cold", 3, 1)
+    hot = Log([[kernel(0, 10, 1_000_010)]], 1_100_000)
+    take(hot, "device")
+    assert hot.done == ["reset", "measure 1"]
+
+
+@pytest.mark.parametrize(("metric", "expected"), [("device", 1000.0), ("span", 1105.0), ("wall", 2500.0)])
+def test_the_times_of_a_batch_are_those_of_one_execution(metric: str, expected: float) -> None:
+    log = Log([[kernel(0, 100, 1000)], [kernel(2000, 2110, 3210)]], 5000)
+    assert take(log, metric, batch=2) == expected
+    (row,) = log.rows
+    assert (row["batch"], row["host_ns"], row["device_ns"], row["span_ns"], row["queue_ns"]) == (
+        2,
+        2500.0,
+        1000.0,
+        1105.0,
+        105.0,
+    )
+    assert (row["commands"], row["kept"]) == (1, 2), "the commands of every execution are kept"
+
+
+def test_gaps_between_executions_do_not_count() -> None:
+    log = Log([[kernel(0, 10, 1010)], [kernel(900_000, 900_010, 901_010)]], 1_000_000)
+    assert take(log, "span", batch=2) == 1010
+
+
+def test_a_sample_that_cannot_be_trusted_has_a_row_and_no_value() -> None:
+    log = Log([[kernel(0, 10, 5_000)]], 100)
+    assert math.isnan(take(log, "device"))
+    assert log.rows[0]["valid"] is False and log.rows[0]["flags"] == Flag.OUTSIDE_HOST
+
+
+def test_a_cold_sample_faster_than_the_memory_is_no_cold_sample() -> None:
+    log = Log([[kernel(0, 10, 10_010)]], 20_000)  # 1 MB in 10 us: 100 GB/s
+    assert math.isnan(take(log, "device", cold=True))
+    assert log.rows[0]["flags"] == "not cold"
+    log.limit_gbps = 200.0
+    assert take(log, "device", cold=True) == 10_000
+    log.covers = False
+    assert take(log, "device", cold=True) == 10_000, "it counts, and says what is not known"
+    assert log.rows[-1]["flags"] == "cache size unknown"
