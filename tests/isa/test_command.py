@@ -19,6 +19,7 @@ from xebench.isa.ocloc import compile_source, find_compiler
 from xebench.patterns.registry import discover
 
 HERE = Path(__file__).parent
+GPUS = HERE.parents[1] / "harness/xebench/gpu_model/data/gpus.json"
 
 
 def run(*arguments: str, status: int = 0) -> subprocess.CompletedProcess[str]:
@@ -40,6 +41,10 @@ def test_wrong_options_are_refused_with_their_values(arguments: list[str], messa
     done = CliRunner().invoke(isa, arguments)
     assert done.exit_code == 2
     assert message in done.output
+
+
+def test_an_unknown_pattern_is_told_before_the_compiler_is_looked_for() -> None:
+    assert "no pattern" in run("no_such", "--ocloc", "/nowhere/ocloc", status=2).stderr
 
 
 def test_without_a_compiler_the_status_is_3() -> None:
@@ -68,6 +73,20 @@ def test_axes_of_the_compiler_are_rows(tmp_path: Path) -> None:
     assert points == {(gpu, grf, simd) for gpu in ("pvc", "crash") for grf in ("default", "large") for simd in (16, 32)}
     assert {row["status"] for row in rows} == {"unreadable", "crashed"}
     assert "crash|-cl-mad-enable -cl-intel-256-GRF-per-thread|32" in kit.calls(tmp_path / "fake")
+
+
+@pytest.mark.device
+def test_a_gpu_of_a_file_is_compiled_for_as_the_file_says(tmp_path: Path) -> None:
+    """Its name is the row's, its field `ocloc` the compiler's; what a kernel needs is looked up in it, too."""
+    ocloc = kit.fake_ocloc(tmp_path / "fake")
+    pvc = next(gpu for gpu in json.loads(GPUS.read_text())["gpus"] if gpu["code"] == "pvc")
+    own = {name: value for name, value in pvc.items() if name not in ("code", "name", "products")}
+    file = tmp_path / "my-gpu.json"
+    file.write_text(json.dumps({**own, "ocloc": "own-name"}))
+    arguments = ("sound", "--path", str(HERE / "troubled_patterns.py"), "--gpu", str(file), "--no-cache", "--json")
+    done = run(*arguments, "--ocloc", str(ocloc), status=2)
+    assert {row["gpu"] for row in json.loads(done.stdout)["rows"]} == {"my-gpu"}
+    assert {call.partition("|")[0] for call in kit.calls(tmp_path / "fake")} == {"own-name"}
 
 
 @kit.needs_ocloc

@@ -1,4 +1,4 @@
-"""What the commands on generated code share: the kernels that patterns launch. Heavy rooms are imported when used."""
+"""What the commands on generated code share: what a user names, and its kernels. Heavy rooms are imported when used."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from xebench.patterns.plan import Family
 
 
-def collected(
+def plan_for(
     names: Sequence[str], paths: Sequence[Path], preset: str, gpus: Sequence[GpuParameters] = ()
-) -> tuple[list[Family], Collected]:
-    """A plan of the patterns that a user names, and its kernels.
+) -> list[Family]:
+    """A plan of the patterns that a user names, made before the compiler is looked for: a wrong name ends at once.
 
     Args:
         names: patterns, chapters or catalogue ids; all patterns when there are none.
@@ -25,7 +25,6 @@ def collected(
         preset: of the problem sizes.
         gpus: that are meant: what follows the device is what all of them offer.
     """
-    from xebench.isa.collect import collect
     from xebench.patterns.plan import build_plan
     from xebench.patterns.registry import discover, select
     from xebench.vocabulary import DeviceClass
@@ -33,6 +32,12 @@ def collected(
     offered = set.intersection(*(set(gpu.sub_group_sizes) for gpu in gpus)) if gpus else ()
     # the code of a kernel is the same at a preset's further sizes
     plan = [family for family in build_plan(select(discover(paths), names), preset) if not family.overrides]
-    plan = [family.on(DeviceClass.GPU, sorted(offered)) for family in plan]
+    return [family.on(DeviceClass.GPU, sorted(offered)) for family in plan]
+
+
+def collected(plan: Sequence[Family]) -> Collected:
+    """The kernels of a plan, told as it begins."""
+    from xebench.isa.collect import collect
+
     say(f"collecting the kernels of {len({family.pattern.name for family in plan})} patterns")
-    return plan, collect(plan)
+    return collect(plan)

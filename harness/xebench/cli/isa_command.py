@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xebench.cli import completion
-from xebench.cli.collecting import collected
+from xebench.cli.collecting import collected, plan_for
 from xebench.cli.options import JSON, NAMES, OCLOC, PATHS, output_file, output_folder, path_option, preset_option
 from xebench.cli.output import say, show_view, write
 from xebench.errors import XebenchError
@@ -25,27 +25,23 @@ def _listed(value: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in value.split(",") if part.strip())
 
 
-def _gpus(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:
-    """Codes of the GPUs, none twice: of aliases and products their code, other names as ocloc may know them."""
+def _gpus(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str | GpuParameters, ...]:
+    """The GPUs, none twice: of names, aliases, products and files what is known, other names as ocloc may know them."""
     from xebench.gpu_model.gpu_parameters import GpuError
     from xebench.gpu_model.gpus import find_gpu
 
-    codes = []
+    found: dict[str, str | GpuParameters] = {}
     for name in _listed(value):
         try:
-            codes.append(find_gpu(name).code)
+            gpu = find_gpu(name)
+            found.setdefault(gpu.code, gpu)
         except GpuError:
-            codes.append(name)
-    if not codes:
+            if Path(name).suffix in (".json", ".toml"):
+                raise
+            found.setdefault(name, name)
+    if not found:
         raise click.BadParameter("name a GPU, such as pvc")
-    return tuple(dict.fromkeys(codes))
-
-
-def _known(codes: Sequence[str]) -> list[GpuParameters]:
-    """Those of the catalogue; of another GPU only ocloc knows something."""
-    from xebench.gpu_model.gpus import gpus
-
-    return [gpu for gpu in gpus() if gpu.code in codes]
+    return tuple(found.values())
 
 
 def _some_of(*choices: str) -> Callback:
@@ -82,7 +78,7 @@ def _table_file(context: click.Context, parameter: click.Parameter, value: Path 
     show_default=True,
     callback=_gpus,
     shell_complete=completion.gpus,
-    help="pvc, dg2, tgllp, bmg, ...",
+    help="pvc, dg2, tgllp, bmg, ..., or a file that describes one.",
 )
 @OCLOC
 @click.option(
@@ -120,10 +116,12 @@ def isa(names: tuple[str, ...], as_json: bool, **given: Any) -> None:
     from xebench.isa.table import compile_launches, targets
     from xebench.report import isa_text
 
+    known = [gpu for gpu in given["gpus"] if not isinstance(gpu, str)]
+    plan = plan_for(names, given["paths"], given["preset"], known)
     compiler = find_compiler(given["ocloc"])
     say(compiler.label)
     wanted = targets(given["gpus"], given["grf_modes"], given["widths"], given["build_options"].split())
-    plan, launched = collected(names, given["paths"], given["preset"], _known(given["gpus"]))
+    launched = collected(plan)
     say(f"compiling {len({launch.spirv_sha256 for launch in launched.launches})} kernels for {len(wanted)} targets")
     cache = CompileCache(renew=given["no_cache"])
     kernels = compile_launches(launched.launches, wanted, compiler, cache, given["keep"])

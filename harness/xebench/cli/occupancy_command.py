@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xebench.cli import completion
-from xebench.cli.collecting import collected
+from xebench.cli.collecting import collected, plan_for
 from xebench.cli.options import EUS, JSON, OCLOC, PATHS, preset_option, refuse
 from xebench.cli.output import say, show_view
 from xebench.errors import XebenchError
@@ -103,9 +103,10 @@ def _of_patterns(gpu: GpuParameters, names: tuple[str, ...], as_json: bool, give
     from xebench.isa.ocloc import find_compiler
     from xebench.report import launches_text
 
+    plan = plan_for(names, given["paths"], given["preset"], [gpu])
     compiler = find_compiler(given["ocloc"])
     say(f"{compiler.label}, {gpu.product.name} ({gpu.code})")
-    _, kernels = collected(names, given["paths"], given["preset"], [gpu])
+    kernels = collected(plan)
     launches = occupancies(kernels.launches, gpu, compiler, CompileCache())
     show_view(launches_text, as_json, launches, kernels.missing, given["preset"])
     if not any(launch.occupancy for launch in launches):

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from xebench.cli import completion
-from xebench.cli.collecting import collected
+from xebench.cli.collecting import collected, plan_for
 from xebench.cli.options import EUS, JSON, NAMES, OCLOC, PATHS, preset_option
 from xebench.cli.output import say, show_view
 from xebench.errors import XebenchError
@@ -39,9 +39,10 @@ def project(names: tuple[str, ...], gpu: str, eus: int | None, as_json: bool, **
     from xebench.report import projection_text
 
     parameters = find_gpu(gpu, eus)
+    plan = plan_for(names, given["paths"], given["preset"], [parameters])
     compiler = find_compiler(given["ocloc"])
     say(compiler.label)
-    plan, kernels = collected(names, given["paths"], given["preset"], [parameters])
+    kernels = collected(plan)
     launches = occupancies(kernels.launches, parameters, compiler, CompileCache())
     projections = list(project_plan(plan, kernels.work, launches, parameters))
     show_view(projection_text, as_json, projections, parameters)

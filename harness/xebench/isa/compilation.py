@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from xebench.gpu_model.gpus import gpus
+from xebench.gpu_model.gpu_parameters import GpuError, GpuParameters
+from xebench.gpu_model.gpus import find_gpu
 
 GRF_FLAGS = {
     "default": (),
@@ -57,17 +58,28 @@ class Target:
         build_options: of the driver's compiler, such as ``-cl-fast-relaxed-math``.
         grf_mode: ``default`` (the compiler's choice), ``large`` or ``auto``.
         forced_simd: SIMD width that is forced, or None; IGC 2 leaves kernels alone that require another.
+        described: the GPU of a parameter file, which the catalogue does not have.
     """
 
     gpu: str
     build_options: tuple[str, ...] = ()
     grf_mode: str = "default"
     forced_simd: int | None = None
+    described: GpuParameters | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def parameters(self) -> GpuParameters | None:
+        """What is known of the GPU; None where only ocloc knows its name."""
+        try:
+            return self.described or find_gpu(self.gpu)
+        except GpuError:
+            return None
 
     @property
     def device(self) -> str:
         """The GPU as ocloc calls it."""
-        return next((gpu.ocloc_name for gpu in gpus() if gpu.code == self.gpu), self.gpu)
+        gpu = self.parameters
+        return gpu.ocloc_name if gpu is not None else self.gpu
 
     @property
     def options(self) -> tuple[str, ...]:

@@ -76,7 +76,7 @@ def occupancies(
         compiler: an ocloc.
         cache: of compilations.
     """
-    kernels = compile_launches(launches, targets([gpu.ocloc_name]), compiler, cache)
+    kernels = compile_launches(launches, targets([gpu]), compiler, cache)
     compiled = {(kernel.launch.identity, kernel.launch.kernel): kernel for kernel in kernels}
     return [_of(launch, compiled[launch.identity, launch.kernel], gpu) for launch in launches]
 

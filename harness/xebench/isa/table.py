@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xebench.gpu_model.gpu_parameters import GpuError
-from xebench.gpu_model.gpus import find_gpu
+from xebench.gpu_model.gpu_parameters import GpuParameters
 from xebench.isa.collect import KernelLaunch
 from xebench.isa.columns import ISA
 from xebench.isa.compilation import Compiled, Compiler, Source, Target
@@ -65,14 +64,18 @@ class KernelOnGpu:
 
 
 def targets(
-    gpus: Sequence[str],
+    gpus: Sequence[str | GpuParameters],
     grf_modes: Sequence[str] = ("default",),
     simd_widths: Sequence[int | None] = (None,),
     build_options: Sequence[str] = (),
 ) -> list[Target]:
     """All combinations."""
-    combinations = itertools.product(gpus, grf_modes, simd_widths)
-    return [Target(gpu, tuple(build_options), grf, simd) for gpu, grf, simd in combinations]
+    return [
+        Target(gpu, tuple(build_options), grf, simd)
+        if isinstance(gpu, str)
+        else Target(gpu.code, tuple(build_options), grf, simd, gpu)
+        for gpu, grf, simd in itertools.product(gpus, grf_modes, simd_widths)
+    ]
 
 
 def compile_launches(
@@ -100,27 +103,26 @@ def compile_launches(
         for launch in reversed(unique.values())
         for target in wanted
     ]
-    fit = [(source, target) for launch, source, target in plan if not _lacking(launch, target.gpu)]
+    fit = [(source, target) for launch, source, target in plan if not _lacking(launch, target)]
     results = compile_all(compiler, fit, cache)
     return [
         KernelOnGpu(launch, target, compiler, "skipped", lacking)
-        if (lacking := _lacking(launch, target.gpu))
+        if (lacking := _lacking(launch, target))
         else _kernel(launch, target, compiler, results[source.sha256, target], keep)
         for launch, source, target in plan
     ]
 
 
-def _lacking(launch: KernelLaunch, name: str) -> str:
-    """What a kernel requires and a GPU lacks, as far as the catalogue of GPUs tells; or ""."""
-    try:
-        gpu = find_gpu(name)
-    except GpuError:
+def _lacking(launch: KernelLaunch, target: Target) -> str:
+    """What a kernel requires and a GPU lacks, as far as is known of it; or ""."""
+    gpu = target.parameters
+    if gpu is None:
         return ""
     lanes = [int(what.partition("=")[2]) for what in launch.requires if what.startswith("matrix_lanes=")]
     if any(gpu.matrix_lanes != wanted for wanted in lanes):
         engine = f"has one of {gpu.matrix_lanes}" if gpu.matrix_lanes else "has none"
-        return f"needs a matrix engine (XMX) of {lanes[0]} lanes, {name} {engine}"
-    return f"needs fp64, which {name} lacks" if "fp64" in launch.requires and not gpu.fp64 else ""
+        return f"needs a matrix engine (XMX) of {lanes[0]} lanes, {target.gpu} {engine}"
+    return f"needs fp64, which {target.gpu} lacks" if "fp64" in launch.requires and not gpu.fp64 else ""
 
 
 def _options(launch: KernelLaunch, target: Target) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import click
 
-from xebench.cli.collecting import collected
+from xebench.cli.collecting import collected, plan_for
 from xebench.cli.options import OCLOC
 from xebench.cli.output import run_program, say
 from xebench.isa.code_answers import code_answers
@@ -39,7 +39,8 @@ def main(ocloc: str | None, save: Path) -> None:
     begin = time.monotonic()
     compiler = find_compiler(ocloc)
     say(compiler.label)
-    plan, launched = collected((), (), "smoke")
+    plan = plan_for((), (), "smoke")
+    launched = collected(plan)
     # without a cache, since the page tells how long it takes
     kernels = compile_launches(launched.launches, targets(GPUS), compiler)
     rows = [{name: value for name, value in row(kernel).items() if name in KEPT} for kernel in kernels]

@@ -77,14 +77,13 @@ def _look(request: pytest.FixtureRequest, family: Family, variant: str) -> tuple
     run = _run(request)
     device = rows(run.devices)[0]
     sizes = [int(size) for size in str(device["sub_group_sizes"] or "").split(",") if size]
-    axes = family.on(device["device_class"], sizes).axes_json()
-    cases = run.cases
-    here = cases[(cases["pattern"] == family.pattern.name) & (cases["variant"] == variant) & (cases["axes"] == axes)]
+    case_id = family.on(device["device_class"], sizes).case_id(variant, device["device_class"])
+    here = run.cases[run.cases["case_id"] == case_id]
     (case,) = rows(here)
     expected = is_expected(case["status"], case["reason"], from_json(case["claims"]))
     if case["status"] in (*FAILED, Status.INTERRUPTED) and not expected:
         pytest.fail(f"{case['status']}: {case['reason']}", pytrace=False)
-    samples = times.usable(here, run.samples[run.samples["case_id"] == case["case_id"]])
+    samples = times.usable(here, run.samples[run.samples["case_id"] == case_id])
     if samples.empty:
         pytest.skip(f"{case['status']}: {case['reason']}")
     return {**case, "name": device["name"]}, samples["time_ns"].tolist()

@@ -85,6 +85,15 @@ class Subject:
         kernels = _KERNELS[::-1] if pair.swapped else _KERNELS
         return self._program(kernels[0], trips[0]), self._program(kernels[1], trips[1])
 
+    def alone(self, program: Program) -> Program:
+        """The program for a tool that calls it itself, many times: the events of all calls must not gather."""
+
+        def run() -> None:
+            self.session.begin()
+            program()
+
+        return run
+
     def measure_lengths(self, rounds: int, source: random.Random) -> None:
         """Measure both kernels at several lengths, for the calibration.
 
@@ -112,8 +121,6 @@ class Subject:
         session, space, arguments = self.session, self._space, (self._x, np.float32(0.5), np.int64(trips))
 
         def run() -> None:
-            # a tool that calls this many times must not gather the events of all calls
-            session.begin()
             session.launch(kernel, space, *arguments)
             session.wait()
 

@@ -73,9 +73,10 @@ class Study:
         tools = self._tools(pair)
         order = random.Random(pair.seed).sample(sorted(tools), len(tools))
         programs = self._subject.programs(pair)
+        alone = [self._subject.alone(program) for program in programs]
         for position, name in enumerate(order):
             begin = time.monotonic()
-            observation = tools[name](*programs, self._plan.seconds_per_pair)
+            observation = tools[name](*(programs if name in PRECISIONS else alone), self._plan.seconds_per_pair)
             yield {
                 **asdict(pair),
                 "tool": name,
