@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
+from xebench.errors import BrokenEnvironment
 from xebench.runtime import opencl_drivers
+from xebench.runtime.variables import hiding_variables
 
 INTEL = "processor : 0\nvendor_id : GenuineIntel\nflags\t\t: fpu avx avx2 fma bmi2\n"
 AMD = "processor : 0\nvendor_id : AuthenticAMD\nflags\t\t: {}\n"
@@ -37,6 +41,48 @@ def test_the_driver_joins_those_of_the_system(vendors: Path, tmp_path: Path) -> 
     (vendors / "intel.icd").write_text("/usr/lib/intel-opencl/libigdrcl.so\n")
     cpu_driver = driver(tmp_path)
     assert settings(vendors, cpu_driver) == {"OCL_ICD_FILENAMES": str(cpu_driver)}
+
+
+def test_a_driver_in_a_path_with_a_space_gets_another(
+    vendors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The driver reads the path in /proc/self/maps: that of a hard link, or of a copy; of no symbolic one."""
+    folder = tmp_path / "my projects"
+    folder.mkdir()
+    cpu_driver = driver(folder)
+    cpu_driver.write_text("driver")
+    (folder / "beside.rtl").write_text("part")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    named = Path(settings(vendors, cpu_driver)["OCL_ICD_FILENAMES"])
+    assert named == Path(settings(vendors, cpu_driver)["OCL_ICD_FILENAMES"])
+    assert named.is_relative_to(tmp_path / "cache/xebench/driver") and " " not in str(named.resolve())
+    assert (named.read_text(), (named.parent / "beside.rtl").read_text()) == ("driver", "part")
+    assert not hiding_variables({"OCL_ICD_FILENAMES": str(named)}, cpu_driver)
+    # where the environment's own cache has a space, too, and on another file system
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "my cache"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    monkeypatch.setattr(Path, "hardlink_to", Mock(side_effect=OSError(18, "Invalid cross-device link")))
+    named = Path(settings(vendors, cpu_driver)["OCL_ICD_FILENAMES"])
+    assert named.is_relative_to(tmp_path / "temporary") and not named.is_symlink()
+    assert named.read_text() == "driver"
+    # another driver in its place
+    (folder / "libintelocl.so.2026.22.10.0").write_text("later driver")
+    assert Path(settings(vendors, cpu_driver)["OCL_ICD_FILENAMES"]).read_text() == "later driver"
+
+
+def test_where_the_driver_gets_no_other_folder_the_space_is_the_reason(
+    vendors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "my projects"
+    folder.mkdir()
+    cpu_driver = driver(folder)
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "file"))
+    with pytest.raises(BrokenEnvironment, match=r"^Intel's CPU driver cannot work in /.*/my projects, since the path"):
+        settings(vendors, cpu_driver)
+    # what the user has chosen asks for no folder
+    assert settings(vendors, cpu_driver, OCL_ICD_FILENAMES="") == {}
 
 
 def test_what_the_loader_finds_is_what_is_registered_and_named(tmp_path: Path) -> None:

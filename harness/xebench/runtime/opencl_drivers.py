@@ -11,6 +11,7 @@ from xebench.runtime import pins
 from xebench.runtime.files import text_of
 from xebench.runtime.libraries import CPU_DRIVER_LIBRARY
 from xebench.runtime.packages import CPU_DRIVER, FIRST_GOOD_DRIVER
+from xebench.runtime.spaces import without_spaces
 
 SYSTEM_VENDORS = Path("/etc/OpenCL/vendors")
 
@@ -56,13 +57,17 @@ def driver_settings(environment: Mapping[str, str], cpu_driver: Path | None, cpu
         environment: the variables of this process.
         cpu_driver: the environment's own CPU driver.
         cpuinfo: text of ``/proc/cpuinfo``.
+
+    Raises:
+        BrokenEnvironment: the driver lies where it cannot work.
     """
     if cpu_driver is None:
         return {}
     settings = {}
     # The loader adds these drivers to the registered ones, so a system's GPU driver stays visible.
-    if not cpu_driver_registered(registered_drivers(vendor_folders(environment))):
-        settings["OCL_ICD_FILENAMES"] = str(cpu_driver)
+    registered = registered_drivers(vendor_folders(environment))
+    if "OCL_ICD_FILENAMES" not in environment and not cpu_driver_registered(registered):
+        settings["OCL_ICD_FILENAMES"] = str(without_spaces(cpu_driver))
     series = cpu_driver_series(cpu_driver)
     if series is not None and series < FIRST_GOOD_DRIVER and (architecture := _target_architecture(cpuinfo)):
         settings["CL_CONFIG_CPU_TARGET_ARCH"] = architecture

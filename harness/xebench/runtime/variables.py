@@ -6,6 +6,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from xebench.runtime.spaces import places
+
 # Families of variables, by what reads them. Most occur in the guide.
 PREFIXES = (
     *("ZE_", "ZEX_", "ZES_", "ZET_", "ONEAPI_", "SYCL_", "UR_", "XPTI_"),  # SYCL runtime and Level Zero
@@ -50,7 +52,8 @@ def hiding_variables(environment: Mapping[str, str], own_driver: Path | None) ->
         own_driver: the environment's own CPU driver, which `xebench.runtime.load` names to the OpenCL loader.
     """
     found = {name: environment[name] for name in HIDING if environment.get(name)}
-    return " and ".join(f"{name}={value}" for name, value in found.items() if value != str(own_driver))
+    own = [] if own_driver is None else [str(place) for place in places(own_driver)]
+    return " and ".join(f"{name}={value}" for name, value in found.items() if value not in own)
 
 
 def relevant_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -73,7 +73,7 @@ class Study:
         tools = self._tools(pair)
         order = random.Random(pair.seed).sample(sorted(tools), len(tools))
         programs = self._subject.programs(pair)
-        alone = [self._subject.alone(program) for program in programs]
+        alone = self._subject.alone(programs[0]), self._subject.alone(programs[1])
         for position, name in enumerate(order):
             begin = time.monotonic()
             observation = tools[name](*(programs if name in PRECISIONS else alone), self._plan.seconds_per_pair)
