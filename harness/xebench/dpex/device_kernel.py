@@ -42,17 +42,28 @@ class DeviceKernel:
     @property
     def sub_group_size(self) -> int | None:
         """The sub-group size that the kernel requires, or None when the driver chooses it at launch."""
-        return int(self.kernel.compile_sub_group_size) or None
+        return self.compiled.options.sub_group_size
 
     @property
     def max_sub_group_size(self) -> int | None:
-        """The largest sub-group it runs with: on Intel's GPUs the SIMD width that the driver compiled it for."""
-        return int(self.kernel.max_sub_group_size) or None
+        """The largest sub-group it runs with: on Intel's GPUs the SIMD width that the driver compiled it for.
+
+        None where the driver cannot be asked, as for `max_work_group_size`.
+        """
+        return (int(self.kernel.max_sub_group_size) or None) if self._answers else None
 
     @property
-    def max_work_group_size(self) -> int:
-        """The largest work-group that this kernel can run with on its device."""
-        return int(self.kernel.work_group_size)
+    def max_work_group_size(self) -> int | None:
+        """The largest work-group that this kernel can run with on its device; None where the driver cannot be asked."""
+        return int(self.kernel.work_group_size) if self._answers else None
+
+    @property
+    def _answers(self) -> bool:
+        """Whether dpctl would ask for the device at hand: it asks for the first of the context.
+
+        For a device that the kernel was not built for, a driver may refuse, and the C++ exception ends the process.
+        """
+        return bool(self.context.get_devices()[0] == self.device)
 
 
 def build(compiled: CompiledKernel, queue: Any) -> DeviceKernel:
