@@ -67,3 +67,15 @@ def test_a_command_that_is_shown_is_accepted(command: str, tmp_path: Path, monke
         found.make_context(name, arguments)
     except click.UsageError as error:
         pytest.fail(f"xebench {command}: {error.format_message()}")
+
+
+def test_the_readme_is_as_frank_as_the_page_on_measuring() -> None:
+    """Both tell of the same runs: every figure of one is in the other."""
+
+    def figures(file: str, begin: str, end: str) -> set[str]:
+        text = (ROOT / file).read_text(encoding="utf-8")
+        return set(re.findall(r"\d+(?:\.\d+)?", text.partition(begin)[2].partition(end)[0]))
+
+    told = figures("README.md", "**What it does not know.**", "\n\n")
+    assert told == figures("docs/measurement.md", "### What instances do not show", "## Runs with a budget")
+    assert {"11", "4", "72", "19"} <= told

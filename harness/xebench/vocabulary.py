@@ -290,6 +290,25 @@ REMEDIES: Final = {
 }
 
 
+class Reason(StrEnum):
+    """Why an answer is what it is, for programs: the sentence beside it is for people."""
+
+    MEASURED = "measured"  # the samples, the errors or the variant's right result answer
+    NOISE = "noise"
+    TIMER = "timer"
+    DRIFT = "drift"
+    BUDGET = "budget"
+    FEW_BLOCKS = "too few blocks"
+    UNRECORDED = "unrecorded work?"
+    NO_SAMPLE = "no valid sample"
+    NO_ERRORS = "errors are not known"
+    BASELINE = "baseline"  # the other side has no result: its case has the status
+
+
+#: All that stands in ``reason_code``: also a flag that tells of the machine, or what became of the variant.
+REASON_CODES: Final = (*Reason, *REMEDIES, *(status for status in Status if status != Status.OK))
+
+
 def is_valid(flags: Iterable[Flag], metric: str) -> bool:
     """Whether the metric of a sample with these flags may be used."""
     return not any(flag.invalidates(metric) for flag in flags)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from xebench.analysis import answer
 from xebench.analysis.answer import (
     Circumstances,
-    Judgement,
     judge,
     judge_accuracy,
     judge_end,
@@ -19,7 +18,9 @@ from xebench.analysis.answer import (
 )
 from xebench.analysis.claim import Claim, Figure
 from xebench.analysis.intervals import UNKNOWN, Interval, blurred
-from xebench.vocabulary import ANSWERED, Answer, Flag, Outcome
+from xebench.analysis.judge import Comparison
+from xebench.analysis.judgement import Judgement, in_brief
+from xebench.vocabulary import ANSWERED, REASON_CODES, Answer, Flag, Outcome
 
 FASTER = Claim("faster")
 
@@ -90,21 +91,21 @@ def test_answer(low: float, high: float, claim: Claim | None, expected: str) -> 
 def test_how_much_is_judged_where_somebody_promises_it() -> None:
     figure = Figure(3.0, device="Max 1550", line="G 1")
     guides, ours = Claim("faster", at_least=1.5, figure=figure), Claim("faster", at_least=1.5)
+    case = {"preset": "guide", "overrides": "{}", "metric": "device", "same_within": 0.02}
     little, much, unsure = interval(1.1, 1.2), interval(1.6, 1.7), interval(1.4, 1.6)
 
     def answers(claim: Claim, *, here: bool) -> list[str]:
-        each = (judge(one, claim, Circumstances(), at_guides_size=here) for one in (little, much, unsure))
-        return [found.answer for found in each]
+        device = {"name": "Intel(R) Data Center GPU Max 1550" if here else "Arc"}
+        pair = Comparison({}, case, claim)
+        return [pair.judge(one, device, Circumstances()).answer for one in (little, much, unsure)]
 
     assert answers(guides, here=False) == ["holds", "holds", "holds"], "another device promises nothing"
     assert answers(guides, here=True) == ["no effect", "holds", "holds"]
     assert answers(ours, here=False) == ["no effect", "holds", "holds"]
-    assert judge(little, ours, Circumstances()).reason.startswith(
-        "claimed faster by at least 1.5 times; faster by 15 %"
-    )
-    slower = Claim("slower", at_least=1.5)
-    assert judge(interval(0.5, 0.6), slower, Circumstances()).answer == "holds"
-    assert judge(interval(0.8, 0.9), slower, Circumstances()).answer == "no effect"
+    assert judge(little, ours, Circumstances(), least=1.5).reason.startswith("faster by 15 %")
+    slower = Claim("slower")
+    assert judge(interval(0.5, 0.6), slower, Circumstances(), least=1.5).answer == "holds"
+    assert judge(interval(0.8, 0.9), slower, Circumstances(), least=1.5).answer == "no effect"
 
 
 @pytest.mark.parametrize(
@@ -126,6 +127,7 @@ def test_how_much_is_judged_where_somebody_promises_it() -> None:
 def test_a_claim_of_the_end(claim: Claim, status: str, why: str | None, expected: str) -> None:
     found = judge_end(status, why, claim)
     assert (found.outcome, found.answer) == ("none", expected)
+    assert found.code == ("measured" if status == "ok" else status)
     assert (why or "right result") in found.reason
 
 
@@ -146,7 +148,7 @@ def test_a_claim_of_the_end(claim: Claim, status: str, why: str | None, expected
 def test_a_claim_of_accuracy(own: float | None, other: float | None, least: float, expected: str) -> None:
     found = judge_accuracy(own, other, "native_log", Claim("accurate", at_least=least))
     assert (found.outcome, found.answer) == ("none", expected)
-    assert found.reason.startswith("claimed accurate; ")
+    assert found.code == ("errors are not known" if expected == "undecided" else "measured")
     assert ("native_log by" in found.reason) == (expected != "undecided")
 
 
@@ -170,14 +172,14 @@ DRIFTED = Interval(1.2, 1.1, 1.3, 10)
 )
 def test_an_undecided_answer_names_its_cause(circumstances: Circumstances, code: str) -> None:
     found = judge(interval(0.9, 1.1), FASTER, circumstances)
-    assert found.answer == "undecided"
+    assert (found.answer, found.code) == ("undecided", code)
     assert found.reason.startswith(f"{code}: ")
 
 
 def test_too_few_blocks_come_first() -> None:
     found = judge(Interval(3.0, math.nan, math.nan, 4), FASTER, Circumstances(stopped_by="budget"))
     assert (found.outcome, found.answer) == ("inconclusive", "undecided")
-    assert found.reason.startswith("too few blocks: 4 of the 6")
+    assert found.code == "too few blocks" and found.reason.startswith("too few blocks: 4 of the 6")
     assert "budget" in found.reason
 
 
@@ -212,21 +214,32 @@ def test_the_band_is_short_in_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "why", "side", "claim", "expected", "reason"),
+    ("status", "why", "baseline", "claim", "expected", "reason", "brief"),
     [
-        ("wrong", "3 of 64 elements differ", "", FASTER, "undecided", "wrong result: 3 of 64 elements differ"),
-        ("crashed", None, "baseline plain", FASTER, "undecided", "baseline plain crashed"),
-        ("skipped", "needs fp64", "", FASTER, "skipped", "skipped: needs fp64"),
-        ("refused", "needs 9 GiB", "baseline plain", None, "skipped", "baseline plain refused: needs 9 GiB"),
-        ("ok", "no block", "", FASTER, "undecided", "no valid sample: no block"),
-        ("error", "boom", "", None, "no claim", "failed: boom"),
+        ("wrong", "3 differ", "", FASTER, "undecided", "wrong result: 3 differ", "wrong result"),
+        ("crashed", None, "plain", FASTER, "undecided", "baseline plain crashed", "no result of plain"),
+        ("skipped", "no (Item<1>, x): y; z", "", FASTER, "skipped", "no (Item<1>, x): y; z", "no (Item<1>, x): y; z"),
+        (
+            "refused",
+            "9 GiB",
+            "plain",
+            None,
+            "skipped",
+            "baseline plain refused: 9 GiB",
+            "baseline plain refused: 9 GiB",
+        ),
+        ("ok", "no block", "", FASTER, "undecided", "no valid sample: no block", "no valid sample"),
+        ("error", "boom: x", "", None, "no claim", "failed: boom: x", "failed"),
+        ("interrupted", "the run ended", "", FASTER, "undecided", "interrupted: the run ended", "interrupted"),
     ],
 )
 def test_without_a_speedup(
-    status: str, why: str | None, side: str, claim: Claim | None, expected: str, reason: str
+    status: str, why: str | None, baseline: str, claim: Claim | None, expected: str, reason: str, brief: str
 ) -> None:
-    found = without_speedup(status, why, side, claim)
+    found = without_speedup(status, why, baseline, claim)
     assert (found.outcome, found.answer, found.reason) == ("none", expected, reason)
+    assert found.code == ("no valid sample" if status == "ok" else "baseline" if baseline else status)
+    assert in_brief(found, claim.word if claim else None, "plain") == brief
 
 
 @given(
@@ -246,7 +259,7 @@ def test_every_answer_has_a_reason_of_one_line(
 ) -> None:
     for one in (interval(low, low * width), Interval(low, math.nan, math.nan, 2)):
         found = judge(one, claim, circumstances)
-        assert found.reason.strip()
+        assert found.reason.strip() and found.code in REASON_CODES
         assert "\n" not in found.reason
         assert found.outcome in {Outcome.FASTER, Outcome.SLOWER, Outcome.SAME, Outcome.INCONCLUSIVE}
         assert found.answer in (ANSWERED if claim else {Answer.NO_CLAIM})

@@ -17,6 +17,7 @@ from xebench.runner.preliminary import MARGIN, pairs_so_far
 from xebench.sampling.limits import Sampling
 from xebench.vocabulary import Status
 
+DEVICE = {"device": "opencl:cpu:0", "device_class": "cpu", "name": "Max 1550"}
 OK = CaseResult(Status.OK, "", "pass")
 
 
@@ -26,14 +27,14 @@ def progress(*speedups: dict[str, float], claims: tuple[Claim, ...] = (), **resu
     variants = tuple(VariantInfo(*one, "") for one in declared)
     info = PatternInfo("p", "f", "g", "l", (), "device", {"smoke": {}}, {}, variants, "p.py")
     family = Family(info, "smoke", {}, {})
-    fixed = fixed_columns(family, {"device": "opencl:cpu:0", "device_class": "cpu"}, seed=1)
+    fixed = fixed_columns(family, DEVICE, seed=1)
     found = {**dict.fromkeys("abc", OK), **results}
     instances: list[Any] = [{name: [math.log(value)] * 10 for name, value in one.items()} for one in speedups]
     return FamilyProgress(family, fixed, Sampling(few_instances=3), 0, results=found, speedups={"hot": instances})
 
 
 def answers(known: FamilyProgress) -> list[tuple[str, str, str]]:
-    return [(pair.variant, str(pair.judgement.answer), pair.words) for pair in pairs_so_far(known, "cpu")]
+    return [(pair.variant, str(pair.judgement.answer), pair.words) for pair in pairs_so_far(known, DEVICE)]
 
 
 def test_every_variant_is_compared_with_the_baseline_and_with_what_its_claims_name() -> None:
@@ -47,12 +48,12 @@ def test_every_variant_is_compared_with_the_baseline_and_with_what_its_claims_na
 def test_what_cannot_be_compared_says_why() -> None:
     claims = (Claim("faster"),)
     lost = progress({"b": 2.0}, claims=claims, c=CaseResult(Status.SKIPPED, "no local memory"))
-    assert answers(lost) == [("b", "no claim", "2x"), ("c", "skipped", "skipped")]
+    assert answers(lost) == [("b", "no claim", "2x"), ("c", "skipped", "no local memory")]
     alone = progress(claims=claims, a=CaseResult(Status.WRONG, "x"))
-    assert answers(alone)[1] == ("c", "undecided", "baseline a wrong")
+    assert answers(alone)[1] == ("c", "undecided", "no result of a")
     assert answers(progress(claims=claims))[1] == ("c", "undecided", "no valid sample")
     wrong = progress({"b": 2.0}, claims=(Claim("wrong"),), c=CaseResult(Status.WRONG, "1 element differs"))
-    assert answers(wrong)[1] == ("c", "holds", "wrong")
+    assert answers(wrong)[1] == ("c", "holds", "wrong result, as claimed")
 
 
 @pytest.mark.parametrize(
@@ -70,14 +71,14 @@ def test_a_claim_is_open_until_more_than_its_interval_answers_it(
     speedups: tuple[float, ...], claim: Claim | None, wanted: float | None
 ) -> None:
     known = progress(*({"c": speedup} for speedup in speedups), claims=(claim,) if claim else ())
-    pair = pairs_so_far(known, "cpu")[-1].state
+    pair = pairs_so_far(known, DEVICE)[-1].state
     assert pair is not None and pair.instances == len(speedups)
     assert pair.wanted == (None if wanted is None else pytest.approx(wanted / MARGIN))
 
 
 def test_an_interval_that_just_excludes_one_makes_no_room_for_others() -> None:
     lucky = progress(*({"c": speedup} for speedup in (1.09, 1.13, 1.19, 1.04)), claims=(Claim("faster"),))
-    (pair,) = [pair for pair in pairs_so_far(lucky, "cpu") if pair.variant == "c"]
+    (pair,) = [pair for pair in pairs_so_far(lucky, DEVICE) if pair.variant == "c"]
     assert pair.judgement.answer == "holds" and pair.state is not None
     narrower = pair.state.half_width
     assert pair.state.wanted is None or narrower > pair.state.wanted
@@ -87,15 +88,13 @@ def test_what_the_runs_other_pairs_say_counts_where_it_has_ended_the_sampling() 
     few = ({"c": speedup} for speedup in (1.04, 1.10, 1.16))
     precise = progress(*few, claims=(Claim("faster"),), c=CaseResult(Status.OK, "", "precision"))
     alike = Prior(variance=0.01**2, freedom=10.0)
-    assert pairs_so_far(precise, "cpu")[-1].judgement.answer == "undecided"
-    assert pairs_so_far(precise, "cpu", lambda state: alike)[-1].judgement.answer == "holds"
+    assert pairs_so_far(precise, DEVICE)[-1].judgement.answer == "undecided"
+    assert pairs_so_far(precise, DEVICE, lambda state: alike)[-1].judgement.answer == "holds"
     precise.results["c"] = OK
-    assert pairs_so_far(precise, "cpu", lambda state: alike)[-1].judgement.answer == "undecided"
+    assert pairs_so_far(precise, DEVICE, lambda state: alike)[-1].judgement.answer == "undecided"
 
 
 def test_without_a_baseline_nothing_is_compared() -> None:
     known = progress({"b": 2.0})
-    variants = tuple(VariantInfo(name, "optimized", (), "") for name in "ab")
-    info = PatternInfo("p", "f", "g", "l", (), "device", {"smoke": {}}, {}, variants, "p.py")
-    known.family = Family(info, "smoke", {}, {})
-    assert pairs_so_far(known, "cpu") == []
+    known.fixed["a"]["role"] = "optimized"
+    assert pairs_so_far(known, DEVICE) == []

@@ -8,8 +8,18 @@ from typing import Final
 
 from xebench.analysis.claim import Claim
 from xebench.analysis.intervals import MIN_SAMPLES, UNKNOWN, Interval
+from xebench.analysis.judgement import STATUS_WORDS, Judgement
 from xebench.analysis.unrecorded import HostTimes
-from xebench.vocabulary import NEVER_RUN, REMEDIES, Answer, Flag, Outcome, Status, StopReason
+from xebench.vocabulary import (
+    NEVER_RUN,
+    REMEDIES,
+    Answer,
+    Flag,
+    Outcome,
+    Reason,
+    Status,
+    StopReason,
+)
 
 #: Speed-ups from 1 / (1 + this) to 1 + this are the same in practice, in runs that do not tell their band.
 SAME_WITHIN: Final = 0.02
@@ -25,24 +35,6 @@ NOTABLE_DRIFT: Final = 0.02
 
 #: Outcomes that say that there is a difference.
 SURE: Final = (Outcome.FASTER, Outcome.SLOWER)
-
-_STATUS_WORDS: Final = {Status.WRONG: "wrong result", Status.ERROR: "failed"}
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """What the samples say of a claim.
-
-    Attributes:
-        outcome: faster, slower, same, inconclusive, or none when there is no speed-up to judge.
-        answer: holds, inverts, no effect, undecided, no claim or skipped.
-        reason: One line; of an inconclusive outcome it begins with a code: too few blocks, unrecorded work?, timer, a
-            flag that tells of the machine, drift, budget or noise.
-    """
-
-    outcome: Outcome
-    answer: Answer
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -99,8 +91,7 @@ def judge(
     claim: Claim | None,
     circumstances: Circumstances,
     band: float = SAME_WITHIN,
-    *,
-    at_guides_size: bool = False,
+    least: float = 1.0,
 ) -> Judgement:
     """The answer to a claim of time, of a pair whose both sides ran and computed the right result.
 
@@ -109,20 +100,13 @@ def judge(
         claim: None when nothing is claimed of this pair.
         circumstances: What else is known of the blocks.
         band: Relative difference below which two times are the same in practice (`same_within`).
-        at_guides_size: whether product, metric and size are those of the claim's figure: else nobody promised by how
-            much.
+        least: the smallest ratio that is promised here.
     """
-    trusted, outcome, reason = _conclude(interval, circumstances, band)
+    trusted, outcome, code, reason = _conclude(interval, circumstances, band)
     if claim is None:
-        return Judgement(outcome, Answer.NO_CLAIM, reason)
-    if not trusted:
-        return Judgement(outcome, Answer.UNDECIDED, reason)
-    least = claim.at_least if at_guides_size or claim.figure is None else 1.0
-    answer = _answer(interval, outcome, claim, band, least)
-    if answer == Answer.UNDECIDED:
-        return Judgement(outcome, answer, reason)
-    less = f" by at least {least:g} times" if least > 1 else ""
-    return Judgement(outcome, answer, f"claimed {claim.word}{less}; {reason}")
+        return Judgement(outcome, Answer.NO_CLAIM, code, reason)
+    answer = _answer(interval, outcome, claim, band, least) if trusted else Answer.UNDECIDED
+    return Judgement(outcome, answer, code, reason)
 
 
 def _answer(interval: Interval, outcome: Outcome, claim: Claim, band: float, least: float) -> Answer:
@@ -146,15 +130,15 @@ def _answer(interval: Interval, outcome: Outcome, claim: Claim, band: float, lea
 
 def judge_end(status: str, why: str | None, claim: Claim) -> Judgement:
     """The answer to a claim that a variant's result is wrong, or that it is refused."""
-    happened = f"{_STATUS_WORDS.get(Status(status), status)}: {why}" if why else status
-    if claim.expects(status, why):
-        return Judgement(Outcome.NONE, Answer.HOLDS, f"claimed {claim.word}; {happened}")
     if status == Status.OK:
-        return Judgement(Outcome.NONE, Answer.NO_EFFECT, f"claimed {claim.word}; it computes the right result here")
+        return Judgement(Outcome.NONE, Answer.NO_EFFECT, Reason.MEASURED, "it computes the right result here")
+    happened = _end(status, why)
+    if claim.expects(status, why):
+        return Judgement(Outcome.NONE, Answer.HOLDS, status, happened)
     if status in NEVER_RUN:
-        return Judgement(Outcome.NONE, Answer.SKIPPED, happened)
-    expected = f"claimed {claim.word}" + (f" with {claim.kind!r}" if claim.kind else "")
-    return Judgement(Outcome.NONE, Answer.UNDECIDED, f"{expected}; {happened}")
+        return Judgement(Outcome.NONE, Answer.SKIPPED, status, happened)
+    expected = f"; claimed with {claim.kind!r}" if claim.kind else ""
+    return Judgement(Outcome.NONE, Answer.UNDECIDED, status, happened + expected)
 
 
 def judge_accuracy(error_ulp: float | None, other_ulp: float | None, against: str, claim: Claim) -> Judgement:
@@ -167,34 +151,43 @@ def judge_accuracy(error_ulp: float | None, other_ulp: float | None, against: st
         claim: what is claimed.
     """
     if error_ulp is None or other_ulp is None:
-        why = "errors are not known: results that are finite, and a reference in higher precision, tell them"
-        return Judgement(Outcome.NONE, Answer.UNDECIDED, f"claimed {claim.word}; {why}")
+        why = f"{Reason.NO_ERRORS}: results that are finite, and a reference in higher precision, tell them"
+        return Judgement(Outcome.NONE, Answer.UNDECIDED, Reason.NO_ERRORS, why)
     found = f"errs by {error_ulp:.3g} ulp, {against} by {other_ulp:.3g} ulp"
     if error_ulp > other_ulp:
         told = Answer.INVERTS
     else:
         told = Answer.HOLDS if error_ulp < other_ulp >= claim.at_least * error_ulp else Answer.NO_EFFECT
-    return Judgement(Outcome.NONE, told, f"claimed {claim.word}; {found}")
+    return Judgement(Outcome.NONE, told, Reason.MEASURED, found)
 
 
-def without_speedup(status: str, why: str | None, side: str, claim: Claim | None) -> Judgement:
+def without_speedup(status: str, why: str | None, baseline: str, claim: Claim | None) -> Judgement:
     """The answer of a pair one side of which is not ok.
 
     Args:
-        status: Status of that side's case; ok when it ran, but no sample of it can be used.
+        status: Status of that side's case; ok when both ran, but no sample can be used.
         why: Its reason.
-        side: Whose status it is, for the reason, such as "baseline one_by_one"; "" for the variant itself.
+        baseline: The name of the other side where the status is its own; "" for the variant itself.
         claim: See `judge`.
     """
-    word = "no valid sample" if status == Status.OK else _STATUS_WORDS.get(Status(status), status)
-    reason = f"{side} {word}".strip() + (f": {why}" if why else "")
+    code = Reason.NO_SAMPLE if status == Status.OK else Reason.BASELINE if baseline else status
+    word = STATUS_WORDS.get(status, status)
+    reason = f"baseline {baseline} {word}" + (f": {why}" if why else "") if baseline else _end(status, why)
     if status in NEVER_RUN:
-        return Judgement(Outcome.NONE, Answer.SKIPPED, reason)
-    return Judgement(Outcome.NONE, Answer.NO_CLAIM if claim is None else Answer.UNDECIDED, reason)
+        answer = Answer.SKIPPED
+    else:
+        answer = Answer.NO_CLAIM if claim is None else Answer.UNDECIDED
+    return Judgement(Outcome.NONE, answer, code, reason)
 
 
-def _conclude(interval: Interval, circumstances: Circumstances, band: float) -> tuple[bool, Outcome, str]:
-    """Whether the interval says anything, what it says, and why."""
+def _end(status: str, why: str | None) -> str:
+    """What became of a side; of one that was skipped only why, as the answer says the rest."""
+    word = Reason.NO_SAMPLE if status == Status.OK else STATUS_WORDS.get(status, status)
+    return str(word) if not why else why if status == Status.SKIPPED else f"{word}: {why}"
+
+
+def _conclude(interval: Interval, circumstances: Circumstances, band: float) -> tuple[bool, Outcome, str, str]:
+    """Whether the interval says anything, what it says, and why: a code and a sentence."""
     if not interval.known:
         in_between = circumstances.stopped_by == StopReason.PASS  # the run ended, with more visits to come
         ended = f", ended by {circumstances.stopped_by}" if circumstances.stopped_by and not in_between else ""
@@ -202,17 +195,20 @@ def _conclude(interval: Interval, circumstances: Circumstances, band: float) -> 
         return (
             False,
             Outcome.INCONCLUSIVE,
-            f"too few blocks: {interval.n} of the {MIN_SAMPLES} that an interval needs{ended}; {advice}",
+            Reason.FEW_BLOCKS,
+            f"{Reason.FEW_BLOCKS}: {interval.n} of the {MIN_SAMPLES} that an interval needs{ended}; {advice}",
         )
     outcome = outcome_of(interval, band)
     measured = describe(interval, "blocks")
     if circumstances.host is not None and (contradiction := circumstances.host.contradiction(outcome)):
-        return False, Outcome.INCONCLUSIVE, f"{contradiction} ({measured})"
+        told = f"{Reason.UNRECORDED}: {contradiction} ({measured})"
+        return False, Outcome.INCONCLUSIVE, Reason.UNRECORDED, told
     if outcome == Outcome.INCONCLUSIVE:
-        return True, outcome, f"{_obstacle(interval, circumstances)} ({measured})"
+        code, why = _obstacle(interval, circumstances)
+        return True, outcome, code, f"{code}: {why} ({measured})"
     if outcome == Outcome.SAME:
-        return True, outcome, f"{measured}, same within {100 * band:.3g} %"
-    return True, outcome, f"{size(interval.estimate)}: {measured}"
+        return True, outcome, Reason.MEASURED, f"{measured}, same within {100 * band:.3g} %"
+    return True, outcome, Reason.MEASURED, f"{size(interval.estimate)}: {measured}"
 
 
 def size(speedup: float) -> str:
@@ -238,21 +234,21 @@ def describe(interval: Interval, unit: str) -> str:
     return f"{interval.estimate:.3f}, 95 % interval {interval.low:.3f} to {interval.high:.3f}, {interval.n} {unit}{of}"
 
 
-def _obstacle(interval: Interval, circumstances: Circumstances) -> str:
-    """Why the interval does not decide, the most telling cause first, and what to do about it."""
+def _obstacle(interval: Interval, circumstances: Circumstances) -> tuple[str, str]:
+    """Why the interval does not decide, the most telling cause first: a code, and a sentence with what to do."""
     if _mostly_quantum(interval, circumstances.quantum):
-        return f"timer: its quantum makes an error of {circumstances.quantum:.1%}; use a larger preset"
+        return Reason.TIMER, f"its quantum makes an error of {circumstances.quantum:.1%}; use a larger preset"
     if circumstances.throttled >= THROTTLED_SHARE:
         flag, part = circumstances.disturbance, circumstances.throttled
-        return f"{flag}: the machine's state changed in {part:.0%} of the blocks; {REMEDIES[flag]}, and run again"
+        return flag, f"the machine's state changed in {part:.0%} of the blocks; {REMEDIES[flag]}, and run again"
     moved = circumstances.drift
     if moved.known and not moved.low <= 1 <= moved.high and abs(moved.estimate - 1) > NOTABLE_DRIFT:
-        return f"drift: the speed-up moved by {moved.estimate - 1:+.1%} between the halves; run again"
+        return Reason.DRIFT, f"the speed-up moved by {moved.estimate - 1:+.1%} between the halves; run again"
     if circumstances.stopped_by == StopReason.PASS:
-        return "budget: the run ended before the interval was narrow enough; go on with --resume"
+        return Reason.BUDGET, "the run ended before the interval was narrow enough; go on with --resume"
     if circumstances.stopped_by == StopReason.BUDGET:
-        return "budget: the time was spent before the interval was narrow enough; raise --budget"
-    return "noise: the interval is too wide to decide; run again on a quieter machine"
+        return Reason.BUDGET, "the time was spent before the interval was narrow enough; raise --budget"
+    return Reason.NOISE, "the interval is too wide to decide; run again on a quieter machine"
 
 
 def _mostly_quantum(interval: Interval, quantum: float) -> bool:

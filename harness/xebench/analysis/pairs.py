@@ -4,6 +4,7 @@ whether the claim holds.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,13 +14,14 @@ import numpy as np
 import pandas as pd
 
 from xebench.analysis import answer, intervals, times
-from xebench.analysis.claim import Claim, Figure, columns, comparisons, from_json
+from xebench.analysis.claim import columns
 from xebench.analysis.fixed_cost import with_fixed_cost
+from xebench.analysis.judge import Comparison, compared
 from xebench.analysis.moderation import NOTHING, Prior, moderated_speedup, prior_of
 from xebench.analysis.rows import FAMILY_KEY, Row, by_place, place, rows
 from xebench.analysis.statistics import Floats
 from xebench.analysis.unrecorded import HostTimes, allowed_ns
-from xebench.vocabulary import NEVER_RUN, REMEDIES, Flag, Status, StopReason, find_baseline, metric_named
+from xebench.vocabulary import REMEDIES, Flag, Status, StopReason, metric_named
 
 #: Columns of the variant's case that a pair repeats.
 _KEPT: Final = (*FAMILY_KEY, "chapter", "guide", "catalogue", "overrides", "metric", "variant", "role")
@@ -126,14 +128,16 @@ class _Blocks:
 
 
 @dataclass(frozen=True)
-class _Pair:
-    """A variant and what it is compared with, in one state, and what is claimed of them."""
+class _Pair(Comparison):
+    """A comparison in one state.
 
-    baseline: Row
-    case: Row
+    Attributes:
+        state: of the caches; None when nothing was sampled.
+        shared: both sides' blocks.
+    """
+
     state: str | None
     shared: _Shared
-    claim: Claim | None
 
     @property
     def kind(self) -> tuple[str | None, ...]:
@@ -145,22 +149,9 @@ def _compared(cases: pd.DataFrame, blocks: _Blocks) -> Iterator[_Pair]:
     families: dict[tuple[str | None, ...], list[Row]] = {}
     for case in rows(cases):
         families.setdefault(tuple(case[name] for name in FAMILY_KEY), []).append(case)
-    for members in families.values():
-        baseline = find_baseline(members, role=lambda case: str(case["role"]))
-        if baseline is None:
-            continue
-        by_name = {case["variant"]: case for case in members}
-        asked = [
-            (own, *one)
-            for own in members
-            for one in comparisons(own["variant"], from_json(own["claims"]), baseline["variant"])
-        ]
-        for case, against, claim in asked:
-            other = by_name.get(against)
-            if other is None:  # a run of this variant alone
-                continue
-            for state in blocks.states(other, case):
-                yield _Pair(other, case, state, blocks.shared(other, case, state), claim)
+    for one in itertools.chain.from_iterable(map(compared, families.values())):
+        for state in blocks.states(one.baseline, one.case):
+            yield _Pair(one.baseline, one.case, one.claim, state, blocks.shared(one.baseline, one.case, state))
 
 
 def _priors(pairs: Iterable[_Pair]) -> Mapping[tuple[str | None, ...], Prior]:
@@ -178,7 +169,7 @@ def _row(pair: _Pair, device: Row, prior: Prior) -> Row:
     baseline, case, shared = pair.baseline, pair.case, pair.shared
     # what the interval is of: an instance that was cut off does not count
     counted = intervals.counted_groups(intervals.by_instance(shared.baseline_ns, shared.instances))
-    failed = _failed(pair, len(counted))
+    failed = pair.ended(len(counted))
     quantum, speedup, wall, host = 0.0, intervals.UNKNOWN, intervals.UNKNOWN, None
     if not failed:
         if metric_named(case["metric"]).on_device_clock:
@@ -190,12 +181,10 @@ def _row(pair: _Pair, device: Row, prior: Prior) -> Row:
         if case["stopped_by"] == StopReason.PRECISION:  # as the sampling saw it
             exact = moderated_speedup(exact, prior)
         speedup = intervals.blurred(exact, quantum)
-    claim = pair.claim
-    said = columns(claim)
-    at_guides_size = claim is not None and claim.figure is not None and _is_as_in(claim.figure, case, device)
-    judged = failed or answer.judge(
+    said, least = columns(pair.claim), pair.least(device)
+    judged = failed or pair.judge(
         speedup,
-        claim,
+        device,
         answer.Circumstances(
             case["stopped_by"],
             intervals.drift(shared.baseline_ns / shared.variant_ns, shared.instances),
@@ -204,8 +193,6 @@ def _row(pair: _Pair, device: Row, prior: Prior) -> Row:
             host,
             shared.disturbance,
         ),
-        answer.SAME_WITHIN if case["same_within"] is None else case["same_within"],
-        at_guides_size=at_guides_size,
     )
     return {
         **{name: case[name] for name in _KEPT},
@@ -223,8 +210,10 @@ def _row(pair: _Pair, device: Row, prior: Prior) -> Row:
         "outcome": judged.outcome,
         **said,
         "of_guide": _part(speedup.estimate, said["guide_speedup"]),
-        "at_guides_size": at_guides_size if claim is not None and claim.figure else None,
+        "at_guides_size": pair.at_guides_size(device),
+        "at_least": least if least > 1 else None,
         "answer": judged.answer,
+        "reason_code": str(judged.code),
         "reason": judged.reason,
     }
 
@@ -232,33 +221,6 @@ def _row(pair: _Pair, device: Row, prior: Prior) -> Row:
 def _part(speedup: float | None, printed: float | None) -> float | None:
     """A speed-up as a part of the one that the guide prints."""
     return speedup / printed if printed and speedup and math.isfinite(speedup) else None
-
-
-def _is_as_in(figure: Figure, case: Row, device: Row) -> bool:
-    """Whether a case was measured as the guide's figure was: on that product, by that metric, at the guide's sizes."""
-    product = figure.device.lower().split()
-    name = str(device.get("name") or "").lower()
-    here = bool(product) and all(word in name for word in product)
-    as_printed = case["preset"] == "guide" and case["overrides"] in (None, "{}")
-    return here and as_printed and figure.metric in ("", case["metric"])
-
-
-def _failed(pair: _Pair, instances: int) -> answer.Judgement | None:
-    """The answer when there is no speed-up to judge, or None."""
-    baseline, case, claim = pair.baseline, pair.case, pair.claim
-    # where both were skipped nothing was asked
-    if claim is not None and claim.of_end and baseline["status"] not in NEVER_RUN:
-        return answer.judge_end(case["status"], case["reason"], claim)
-    if claim is not None and claim.of_accuracy and not {case["status"], baseline["status"]} & NEVER_RUN:
-        return answer.judge_accuracy(case["error_ulp"], baseline["error_ulp"], str(baseline["variant"]), claim)
-    sides = ("", case), (f"baseline {baseline['variant']}", baseline)
-    for words, side in sides:
-        if side["status"] != Status.OK:
-            return answer.without_speedup(side["status"], side["reason"], words, claim)
-    if not instances:
-        why = "the two sides share no block with a valid sample"
-        return answer.without_speedup(Status.OK, why, "", claim)
-    return None
 
 
 def _host_times(shared: _Shared, device_class: str, empty_kernel_ns: float | None) -> HostTimes:

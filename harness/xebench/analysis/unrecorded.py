@@ -68,6 +68,6 @@ def allowed_ns(device_class: str, empty_kernel_ns: float | None, commands: float
 
 def _words(side: str, beside_ns: float) -> str:
     return (
-        f"unrecorded work?: beside its commands {side} takes {beside_ns / 1e3:.0f} us more on the host than the other "
+        f"beside its commands {side} takes {beside_ns / 1e3:.0f} us more on the host than the other "
         "side: submit everything by session.launch, session.copy or session.call"
     )

@@ -8,6 +8,7 @@ from typing import Any, Final
 import pandas as pd
 
 from xebench.analysis.fixed_cost import FEW
+from xebench.analysis.judgement import Judgement, in_brief
 from xebench.vocabulary import ACCURACY_CLAIMS, END_CLAIMS, Answer, DeviceClass, Outcome
 
 #: What stands before a row. The sign carries the answer; colours only help.
@@ -21,14 +22,6 @@ SIGNS: Final[Mapping[str, str]] = {
 }
 
 _CLASSES: Final[Mapping[str, str]] = {DeviceClass.GPU: "GPUs", DeviceClass.CPU: "CPUs"}
-
-#: A claim of a variant's end, by the answer.
-_ENDS: Final = {
-    ("wrong", Answer.HOLDS): "wrong result, as claimed",
-    ("wrong", Answer.NO_EFFECT): "right here, claimed to be wrong",
-    ("error", Answer.HOLDS): "fails, as claimed",
-    ("error", Answer.NO_EFFECT): "runs here, claimed to fail",
-}
 
 
 def classes(claimed_for: Any) -> str:
@@ -66,18 +59,14 @@ def _too_short(pair: Mapping[Any, Any]) -> str:
 
 def obstacle(pair: Mapping[Any, Any]) -> str:
     """Why there is no answer, or why there is no speed-up."""
-    outcome, answer, reason = pair["outcome"], pair["answer"], str(pair["reason"])
-    if end := _ENDS.get((pair["claim"], answer)) if not pd.isna(pair["claim"]) else None:
-        return end
-    if answer == Answer.SKIPPED:  # the sign says so
-        return reason.partition(";")[0].partition(", ")[0].removeprefix("skipped: ")
-    if outcome == Outcome.NONE:
-        happened = reason.partition("; ")[2] if reason.startswith("claimed ") else reason
-        return happened.partition(":")[0]
-    if outcome == Outcome.INCONCLUSIVE:
-        return reason.partition(":")[0].rpartition("; ")[2]
-    # a claim of sameness with a width of its own
-    return "the interval is too wide" if answer == Answer.UNDECIDED else ""
+    code = "" if pd.isna(pair["reason_code"]) else pair["reason_code"]
+    judged = Judgement(pair["outcome"], pair["answer"], code, pair["reason"])
+    return in_brief(judged, None if pd.isna(pair["claim"]) else pair["claim"], pair["baseline"])
+
+
+def sentence(pair: Mapping[Any, Any]) -> str:
+    """What is claimed, and what the answer rests on."""
+    return str(pair["reason"]) if pd.isna(pair["claim"]) else f"{_what(pair)}; {pair['reason']}"
 
 
 def _claimed(pair: Mapping[Any, Any]) -> str:
@@ -88,5 +77,9 @@ def _claimed(pair: Mapping[Any, Any]) -> str:
     expected = pair["claim"] == Outcome.FASTER and pair["answer"] in (Answer.HOLDS, Answer.UNDECIDED, Answer.SKIPPED)
     if expected or pair["claim"] in (*END_CLAIMS, *ACCURACY_CLAIMS):
         return f"claimed{whom}" if whom else ""
-    by = str(pair["reason"]).partition(";")[0].partition(" by at least ")[2]
-    return f"claimed {pair['claim']}{f' by at least {by}' if by else ''}{whom}"
+    return f"{_what(pair)}{whom}"
+
+
+def _what(pair: Mapping[Any, Any]) -> str:
+    least = "" if pd.isna(pair["at_least"]) else f" by at least {float(pair['at_least']):g} times"
+    return f"claimed {pair['claim']}{least}"

@@ -12,10 +12,10 @@ import pandas as pd
 from xebench.analysis import points
 from xebench.analysis.levels import MEMORY, levels_of
 from xebench.report import units
-from xebench.report.answer_words import asides, classes, guide_words, is_foreign, obstacle
+from xebench.report.answer_words import asides, classes, guide_words, is_foreign, obstacle, sentence
 from xebench.report.launch_occupancy import key_of, occupancies
 from xebench.tables import Run
-from xebench.vocabulary import Roof, State, Strength, find_baseline
+from xebench.vocabulary import Roof, State, Status, Strength, find_baseline
 
 #: A speed-up and the ends of its interval, where they are known.
 Ends = tuple[float | None, float | None, float | None]
@@ -163,7 +163,7 @@ def _point(pair: dict[Any, Any]) -> tuple[str, ...]:
 def sorted_pairs(run: Run) -> list[dict[Any, Any]]:
     """The pairs in the order in which reports show them."""
     # pairs without a block of an unfinished run are told of by `failures`, all together
-    untouched = run.pairs["reason"].str.startswith("interrupted") & (run.pairs["blocks"] == 0)
+    untouched = (run.pairs["reason_code"] == Status.INTERRUPTED).fillna(False) & (run.pairs["blocks"] == 0)
     return sorted(run.pairs[~untouched].to_dict("records"), key=_order)
 
 
@@ -196,7 +196,7 @@ def _row(pair: dict[Any, Any], baseline: str) -> ResultRow:
         guide=guide_words(pair, with_source=True),
         obstacle=obstacle(pair),
         asides=asides(pair),
-        reason=pair["reason"],
+        reason=sentence(pair),
     )
 
 

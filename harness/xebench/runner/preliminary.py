@@ -1,30 +1,25 @@
 """What the instances of a family say so far: for the plan of visits and for progress, never for a table.
 
-The table `pairs` has the answers of a run. It knows more: the timer's quantum, drift, and the host's times.
+The answers are those of the one judge (`xebench.analysis.judge`). For the table `pairs` it knows more: the timer's
+quantum, drift, and the host's times.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
-from xebench.analysis.answer import (
-    Circumstances,
-    Judgement,
-    judge,
-    judge_accuracy,
-    judge_end,
-    same_within,
-    without_speedup,
-)
-from xebench.analysis.claim import Claim, comparisons
+from xebench.analysis.answer import Circumstances, judge
+from xebench.analysis.claim import Claim
 from xebench.analysis.intervals import Interval, grouped_interval
+from xebench.analysis.judge import Comparison, compared
+from xebench.analysis.judgement import Judgement, in_brief
 from xebench.analysis.moderation import NOTHING, Prior, moderated
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.visits import PairState
-from xebench.vocabulary import NEVER_RUN, Answer, Outcome, Status, StopReason, find_baseline
+from xebench.vocabulary import Answer, Outcome, Reason, StopReason, find_baseline
 
 #: How many times as wide an interval must be that still answers, before a family makes room for others on that
 #: ground. Who looks again and again until there is an answer finds one by luck: with ten looks, intervals wider by 1.3
@@ -55,64 +50,45 @@ PriorOf = Callable[[str], Prior]
 
 
 def pairs_so_far(
-    progress: FamilyProgress, device_class: str, prior_of: PriorOf = lambda state: NOTHING
+    progress: FamilyProgress, device: Mapping[str, Any], prior_of: PriorOf = lambda state: NOTHING
 ) -> list[PairSoFar]:
     """All pairs of a family, in each state of the caches.
 
     Args:
         progress: what is known of the family.
-        device_class: of the device.
+        device: its row of the table `devices`.
         prior_of: what the run's other pairs of this metric say; it counts where it has ended the sampling.
     """
-    family, baseline = progress.family, _baseline(progress)
-    if baseline is None:
-        return []
+    members = progress.rows()
+    baseline = find_baseline(members, role=lambda case: str(case["role"]))
     return [
         pair
-        for variant in family.pattern.variants
-        for against, claim in comparisons(variant.name, family.claims(variant, device_class), baseline)
-        for pair in _pair(progress, variant.name, against, claim, prior_of)
+        for one in compared(members)
+        for pair in _pair(progress, one, device, prior_of, is_first=one.baseline is baseline)
     ]
 
 
-def _baseline(progress: FamilyProgress) -> str | None:
-    found = find_baseline(progress.family.pattern.variants, role=lambda each: each.role)
-    return found.name if found else None
-
-
 def _pair(
-    progress: FamilyProgress, name: str, against: str, claim: Claim | None, prior_of: PriorOf
+    progress: FamilyProgress, one: Comparison, device: Mapping[str, Any], prior_of: PriorOf, *, is_first: bool
 ) -> Iterator[PairSoFar]:
-    own, other = progress.results[name], progress.results[against]
-    if claim is not None and claim.of_end and other.status not in NEVER_RUN:
-        yield PairSoFar(name, judge_end(own.status, own.reason, claim), str(own.status))
+    name, against = str(one.case["variant"]), str(one.baseline["variant"])
+    if judged := one.ended():
+        yield PairSoFar(name, judged, in_brief(judged, one.claim.word if one.claim else None, against))
         return
-    if claim is not None and claim.of_accuracy and not {own.status, other.status} & NEVER_RUN:
-        judged = judge_accuracy(own.error_ulp, other.error_ulp, against, claim)
-        yield PairSoFar(name, judged, judged.reason.rpartition("; ")[2])
-        return
-    for side, words in ((own, ""), (other, f"baseline {against}")):
-        if side.status != Status.OK:
-            yield PairSoFar(
-                name, without_speedup(side.status, side.reason, words, claim), f"{words} {side.status}".strip()
-            )
-            return
-    states = progress.sampling.states
+    states, sampling = progress.sampling.states, progress.sampling
     for state in states:
-        logs = _logs(progress, state, name, against)
-        if own.stopped_by == StopReason.PRECISION:  # as the sampling saw it
+        logs = _logs(progress, state, name if is_first else f"{name}/{against}")
+        if one.case["stopped_by"] == StopReason.PRECISION:  # as the sampling saw it
             logs = moderated(logs, prior_of(state))
-        shown = f"{math.exp(logs.estimate):.3g}x" if logs.n else "no valid sample"
-        over = "" if against == _baseline(progress) else f"over {against}"
+        judged = one.judge(ratio_of(logs), device, Circumstances(one.case["stopped_by"]))
+        shown = f"{math.exp(logs.estimate):.3g}x" if logs.n else Reason.NO_SAMPLE
+        over = "" if is_first else f"over {against}"
         words = " ".join(filter(None, (shown, over, state if len(states) > 1 else "")))
-        band = same_within(progress.sampling.precision)
-        judged = judge(ratio_of(logs), claim, Circumstances(), band)
-        yield PairSoFar(name, judged, words, pair_state(logs, claim, band, progress.sampling.few_instances))
+        yield PairSoFar(name, judged, words, pair_state(logs, one.claim, one.band, sampling.few_instances))
 
 
-def _logs(progress: FamilyProgress, state: str, name: str, against: str) -> Interval:
+def _logs(progress: FamilyProgress, state: str, key: str) -> Interval:
     """The interval of a log speed-up so far."""
-    key = name if against == _baseline(progress) else f"{name}/{against}"
     series = (one.get(key, ()) for one in progress.speedups.get(state, ()))
     return grouped_interval([ratios for ratios in series if len(ratios)])
 

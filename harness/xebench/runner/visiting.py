@@ -101,8 +101,7 @@ class Visiting:
 
     def _pairs(self, known: FamilyProgress) -> list[PairSoFar]:
         metric = known.family.pattern.metric
-        device_class = str(self.manager.device["device_class"])
-        return pairs_so_far(known, device_class, cache(partial(self.manager.prior, metric)))
+        return pairs_so_far(known, self.manager.device, cache(partial(self.manager.prior, metric)))
 
     def _is_sure(self, state: FamilyState) -> bool:
         few = self.visits.sampling.few_instances

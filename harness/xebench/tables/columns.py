@@ -11,6 +11,7 @@ from typing import Final, Literal
 from xebench.vocabulary import (
     ACCURACY_CLAIMS,
     END_CLAIMS,
+    REASON_CODES,
     TIME_CLAIMS,
     Answer,
     CheckResult,
@@ -367,8 +368,10 @@ PAIRS: Final = (
         "Whether product, metric and size are those of the guide's figure: else it does not promise how much. Null "
         "without a figure.",
     ),
+    _number("at_least", "The smallest ratio that is promised and was judged; null where nobody promises how much."),
     _text("answer", f"{', '.join(Answer)}.", required=True),
-    _text("reason", "What the answer rests on, in one line.", required=True),
+    _text("reason_code", f"Why, for programs: {', '.join(REASON_CODES)}."),
+    _text("reason", "What the answer rests on, in one line for people.", required=True),
     _number(
         "times_empty_kernel",
         "The shorter side's device time over an empty kernel's; where it is small, fixed cost is in the speed-up. Null "

@@ -13,7 +13,7 @@ import msgspec
 import pandas as pd
 
 from xebench.errors import RunFolderError
-from xebench.tables import schema, upgrade
+from xebench.tables import reasons, schema, upgrade
 
 MANIFEST: Final = "manifest.json"
 
@@ -116,6 +116,8 @@ def read_parquet(path: Path, table: str, version: int = schema.SCHEMA_VERSION) -
 
     try:
         data = pd.read_parquet(path, engine="pyarrow")
+        if table == "pairs" and "reason_code" not in data:  # a run of version 5
+            data = reasons.with_codes(data)
         if version < schema.SCHEMA_VERSION:
             data = upgrade.frame(table, data, version)
         return schema.typed(table, data)

@@ -1,0 +1,101 @@
+"""The judge of pairs: what the cases of two variants, and what was sampled of them so far, say of a claim.
+
+The table `pairs` and the progress of a run both ask it; the table knows more of the circumstances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xebench.analysis import answer
+from xebench.analysis.answer import Circumstances
+from xebench.analysis.claim import Claim, comparisons, from_json
+from xebench.analysis.intervals import Interval
+from xebench.analysis.judgement import Judgement
+from xebench.analysis.rows import Row
+from xebench.vocabulary import NEVER_RUN, Status, find_baseline
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A variant, what it is compared with, and what is claimed of that.
+
+    Attributes:
+        baseline, case: rows of the table `cases`.
+        claim: None when nothing is claimed.
+    """
+
+    baseline: Row
+    case: Row
+    claim: Claim | None
+
+    @property
+    def band(self) -> float:
+        """Relative difference below which two times are the same in practice."""
+        stated = self.case["same_within"]
+        return answer.SAME_WITHIN if stated is None else float(stated)
+
+    def at_guides_size(self, device: Mapping[str, Any]) -> bool | None:
+        """Whether it is measured as the guide's figure was: on that product, by that metric, at the guide's sizes.
+
+        None without a figure.
+        """
+        figure, case = self.claim.figure if self.claim else None, self.case
+        if figure is None:
+            return None
+        product, name = figure.device.lower().split(), str(device.get("name") or "").lower()
+        here = bool(product) and all(word in name for word in product)
+        as_printed = case["preset"] == "guide" and case["overrides"] in (None, "{}")
+        return here and as_printed and figure.metric in ("", case["metric"])
+
+    def least(self, device: Mapping[str, Any]) -> float:
+        """The smallest ratio that is promised; elsewhere than at the guide's size nobody promises how much."""
+        return self.claim.at_least if self.claim and self.at_guides_size(device) is not False else 1.0
+
+    def ended(self, blocks: int | None = None) -> Judgement | None:
+        """The answer that needs no speed-up, or the one where there is none; else None.
+
+        Args:
+            blocks: that both sides share; None as long as some may come.
+        """
+        own, other, claim = self.case, self.baseline, self.claim
+        # where both were skipped nothing was asked
+        if claim is not None and claim.of_end and other["status"] not in NEVER_RUN:
+            return answer.judge_end(own["status"], own["reason"], claim)
+        if claim is not None and claim.of_accuracy and not {own["status"], other["status"]} & NEVER_RUN:
+            return answer.judge_accuracy(own["error_ulp"], other["error_ulp"], str(other["variant"]), claim)
+        for side, name in ((own, ""), (other, str(other["variant"]))):
+            if side["status"] != Status.OK:
+                return answer.without_speedup(side["status"], side["reason"], name, claim)
+        if blocks == 0:
+            why = "the two sides share no block with a valid sample"
+            return answer.without_speedup(Status.OK, why, "", claim)
+        return None
+
+    def judge(self, speedup: Interval, device: Mapping[str, Any], circumstances: Circumstances) -> Judgement:
+        """The answer of a speed-up.
+
+        Args:
+            speedup: with its interval.
+            device: its row of the table `devices`.
+            circumstances: what else is known of the samples.
+        """
+        return answer.judge(speedup, self.claim, circumstances, self.band, self.least(device))
+
+
+def compared(members: Sequence[Row]) -> Iterator[Comparison]:
+    """All comparisons of a family; none without a naive, baseline or antipattern variant.
+
+    Args:
+        members: its rows of the table `cases`.
+    """
+    baseline = find_baseline(members, role=lambda case: str(case["role"]))
+    if baseline is None:
+        return
+    by_name = {case["variant"]: case for case in members}
+    for case in members:
+        for against, claim in comparisons(case["variant"], from_json(case["claims"]), baseline["variant"]):
+            if against in by_name:  # else a run of this variant alone
+                yield Comparison(by_name[against], case, claim)
