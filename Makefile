@@ -44,7 +44,7 @@ bench: install  ## the main job: every family, on the best device here; under te
 study: install  ## the noise study: xebench beside its peers; leave the machine alone for 20 minutes
 	$(BIN)/python -m xebench.studies.noise
 
-study-placement: install  ## equal kernels in one instance and in several; five quiet minutes
+study-placement: install  ## equal kernels in one instance and in several; ten quiet minutes
 	$(BIN)/python -m xebench.studies.placement
 
 roofline-check: install  ## the measured roofs beside probes in OpenCL C, and clpeak if installed; ten quiet minutes
@@ -83,6 +83,7 @@ lint: install  ## ruff, ruff format, mypy, the rooms' imports, codespell
 
 EXPORT := uv export --quiet --no-emit-project --no-emit-index-url --no-header --no-annotate
 lock:  ## both locks again, from pyproject.toml (needs uv)
+	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv" >&2; exit 1; }
 	uv lock --quiet
 	$(EXPORT) --no-dev --extra kernels --output-file requirements.lock >/dev/null
 	$(EXPORT) --only-group dev --output-file requirements-dev.lock >/dev/null

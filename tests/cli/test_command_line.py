@@ -14,6 +14,7 @@ import pytest
 XEBENCH = [sys.executable, "-m", "xebench"]
 ROOT = Path(__file__).parents[2]
 RUN = str(ROOT / "results/cpu-epyc-2-cores")
+OWN = str(ROOT / "docs/examples/own_saxpy.py")
 OCCUPANCY = ("occupancy", "--gpu", "pvc", "--sub-group", "16", "--work-group")
 
 
@@ -32,6 +33,8 @@ def xebench(*arguments: str) -> subprocess.CompletedProcess[str]:
         (("run", "--run-budget", "soon"), "'soon' is no duration: write 540, 9m or 1h30m"),
         (("run", "--seed", "-5"), "-5 is not in the range"),
         (("run", "--seed", str(2**40)), "is not in the range"),
+        (("run", "--output", f"{__file__}/run"), "name another folder with --output"),
+        (("run", "own_saxpi", "--path", OWN), "no pattern matches 'own_saxpi': the files of --path declare own_saxpy"),
         (("report", RUN, "--output", "/no/such/x.html"), "there is no folder /no/such: make it"),
         (("report", RUN, "--output", "/tmp"), "/tmp is a folder: name a file in it"),
         (("isa", "--html", "/no/such/x.html"), "there is no folder /no/such"),
@@ -47,6 +50,15 @@ def test_what_a_user_can_cause_ends_in_one_line(arguments: tuple[str, ...], said
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1, done.stderr
     assert done.stderr.startswith("xebench: ") and said in done.stderr
+
+
+@pytest.mark.parametrize("program", ["pages.readme", "pages.stacks", "studies.intervals"])
+def test_programs_about_xebench_read_their_arguments(program: str) -> None:
+    command = [sys.executable, "-m", f"xebench.{program}"]
+    done = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(f"Usage: python -m xebench.{program}")
+    done = subprocess.run([*command, "no", "such", "files"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1 and f"{program} --help" in done.stderr
 
 
 def test_too_few_open_files_are_one_line() -> None:

@@ -52,6 +52,8 @@ def run_plan_on(address: str, plan: Sequence[Family], options: Options, progress
                 progress.say(f"{options.output} holds a complete run: there is nothing to resume")
                 return earlier
             resume.check_same_way(earlier, over_scheduler=True)
+            if earlier is None:
+                RunWriter.refuse(options.output, overwrite=options.overwrite)
             progress.stage(f"connecting to {address}")
             with Scheduler(address) as scheduler:
                 order = _order(options, earlier)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Final
 
+import click
+
+from xebench.cli.output import run_program
 from xebench.pages import marked
 from xebench.report.formats.text import excerpt
 from xebench.tables import Run, load_run
@@ -43,6 +45,13 @@ def renewed(text: str, run: Run) -> str:
     return marked.renewed(text, BEGIN, END, results(run))
 
 
+@click.command()
+@click.argument("page", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("run", type=click.Path(path_type=Path))
+def main(page: Path, run: Path) -> None:
+    """Put the results of a run into a page."""
+    page.write_text(renewed(page.read_text(encoding="utf-8"), load_run(run)), encoding="utf-8")
+
+
 if __name__ == "__main__":
-    page = Path(sys.argv[1])
-    page.write_text(renewed(page.read_text(encoding="utf-8"), load_run(sys.argv[2])), encoding="utf-8")
+    run_program(main, "python -m xebench.pages.readme")

@@ -6,14 +6,15 @@ They are times of two runs, so that no ratio of them is given: what else changed
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import click
 import pandas as pd
 
 from xebench.analysis.rows import rows
+from xebench.cli.output import run_program
 from xebench.errors import XebenchError
 from xebench.pages.marked import renewed
 from xebench.report.markdown_table import table
@@ -114,7 +115,15 @@ def _time(row: Mapping[str, Any]) -> str:
     return f"{duration(row['median_ns'])} ({duration(row['low_ns'])} - {duration(row['high_ns'])})"
 
 
-if __name__ == "__main__":
-    page = Path(sys.argv[1])
-    content = times(*(load_run(folder) for folder in sys.argv[2:4]))
+@click.command()
+@click.argument("page", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("pinned", type=click.Path(path_type=Path))
+@click.argument("current", type=click.Path(path_type=Path))
+def main(page: Path, pinned: Path, current: Path) -> None:
+    """Put the times of two runs, one on each stack, into a page."""
+    content = times(load_run(pinned), load_run(current))
     page.write_text(renewed(page.read_text(encoding="utf-8"), BEGIN, END, content), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    run_program(main, "python -m xebench.pages.stacks")

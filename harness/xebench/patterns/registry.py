@@ -88,12 +88,15 @@ def select(infos: Sequence[PatternInfo], globs: Sequence[str]) -> list[PatternIn
     if not globs:
         return list(infos)
     ids = {info.name: (*info.catalogue, *(entry.id for entry in covered(info.catalogue))) for info in infos}
+    own = [info.name for info in infos if not Path(info.source).is_relative_to(BENCHMARKS)]
     words = {info.name: (info.name, info.chapter, *ids[info.name]) for info in infos}
     chosen: set[str] = set()
     for glob in globs:
         matching = {name for name in words if any(fnmatchcase(word, glob) for word in words[name])}
         if not matching:
             advice = suggestion(glob, set().union(*words.values()), "'xebench list' shows their names")
+            if own:
+                advice = f"the files of --path declare {', '.join(own)}"
             raise PatternError(f"no pattern matches {glob!r}: {advice}")
         chosen |= matching
     return [info for info in infos if info.name in chosen]

@@ -60,6 +60,8 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
                 progress.say(f"{options.output} holds a complete run: there is nothing to resume")
                 return earlier
             resume.check_same_way(earlier, over_scheduler=False)
+            if earlier is None:
+                RunWriter.refuse(options.output, overwrite=options.overwrite)
             progress.stage("loading the SYCL runtime")
             device = _choose_device(options, earlier, progress)
             plan = [family.on(device.device_class, device.sub_group_sizes, _room(device)) for family in plan]

@@ -114,7 +114,8 @@ def choose(devices: Sequence[DeviceInfo], request: str, require_gpu: bool = Fals
     first = next((device for device in devices if wanted in ("auto", device.device_class)), None)
     if first is None:
         what = "SYCL device" if wanted == "auto" else wanted.upper()
-        raise NoDevice(f"no {what} found ({_available(devices)})")
+        step = ": see xebench doctor, or name one of these with --device" if devices else ""
+        raise NoDevice(f"no {what} found ({_available(devices)}){step}")
     if request == "auto" and first.device_class != "gpu":
         notice = f"no GPU found: falling back to the CPU device {first.device} ({first.name}); see xebench doctor"
         return Selection(first, notice)

@@ -11,6 +11,8 @@ killed at any moment leaves a folder that `xebench.tables.load_run` reads.
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -72,6 +74,20 @@ class RunWriter:
         except BaseException:
             lock.release()
             raise
+
+    @staticmethod
+    def refuse(path: Path | str, *, overwrite: bool = False) -> None:
+        """Refuse what `create` would, before anything is made or measured.
+
+        Raises:
+            RunFolderError: The folder holds something else or an earlier run, or cannot be made or written.
+        """
+        folder = Path(path)
+        _refuse(folder, overwrite)
+        there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+        if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+            reason = os.strerror(errno.EACCES if there.is_dir() else errno.ENOTDIR)
+            raise RunFolderError(f"cannot write {folder} ({reason}: {there}): name another folder with --output")
 
     @classmethod
     def resume(cls, path: Path | str, manifest: Mapping[str, Any]) -> Self:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import math
 from typing import Final
 
+import click
+
+from xebench.cli.output import run_program
 from xebench.sampling.limits import Sampling
 from xebench.studies.intervals.interval_coverage import ESTIMATORS, NOISES, coverage, coverage_when_stopping
 
 BLOCKS: Final = (7, 10, 15, 20, 30, 60)
 
 
-def main(repeats: int = 2000) -> None:
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--repeats", default=2000, show_default=True, help="Simulated comparisons for each figure.")
+def main(repeats: int) -> None:
     """Print the tables: every estimator on every noise, and the interval in use under the stopping rule."""
     print(f"{'coverage in % (half-width in %)':56}" + "".join(f"{blocks:>14}" for blocks in BLOCKS))
     for noise_name, noise in NOISES.items():
@@ -27,4 +32,4 @@ def main(repeats: int = 2000) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_program(main, "python -m xebench.studies.intervals")
