@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -184,16 +185,35 @@ def last_line(*arguments: str, status: int) -> str:
     ).splitlines()[-1]
 
 
-def test_nobody_at_the_address(tmp_path: Path) -> None:
-    said = last_line("--on", "tcp://127.0.0.1:1", "--output", str(tmp_path / "run"), status=2)
-    assert "no Dask scheduler answers at tcp://127.0.0.1:1" in said and not (tmp_path / "run").exists()
+def refused(address: str, folder: Path) -> str:
+    said = last_line("--on", address, "--output", str(folder / "run"), status=3)
+    assert f"no Dask scheduler answers at {address}" in said and not (folder / "run").exists()
+    return said
+
+
+@pytest.mark.parametrize(
+    ("address", "why"), [("tcp://127.0.0.1:1", "Timed out"), ("nonsense", "port"), ("http://127.0.0.1:1", "scheme")]
+)
+def test_nobody_at_the_address(tmp_path: Path, address: str, why: str) -> None:
+    assert why in refused(address, tmp_path)
+
+
+def test_a_server_that_never_answers(tmp_path: Path) -> None:
+    """Such as a web server, to which a scheduler's first message is an unfinished request."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        assert "no answer" in refused(f"tcp://127.0.0.1:{silent.getsockname()[1]}", tmp_path)
+
+
+def test_a_worker_is_no_scheduler(cluster: tuple[Cluster, Path], tmp_path: Path) -> None:
+    running, _ = cluster
+    assert "it is a Worker" in refused(next(iter(running.addresses.values())), tmp_path)
 
 
 def test_a_scheduler_without_workers_or_devices(cluster: tuple[Cluster, Path], tmp_path: Path) -> None:
     running, _ = cluster
     output = ("--output", str(tmp_path / "run"))
     with Cluster(tmp_path, ()) as empty:
-        assert "has no workers: run 'dask worker" in last_line("--on", empty.address, *output, status=2)
+        assert "has no workers: run 'dask worker" in last_line("--on", empty.address, *output, status=3)
     said = last_line("--on", running.address, "--device", "gpu", *output, status=3)
     assert "has a device to measure on" in said and "no GPU found" in said
     output = ("--on", running.address, *output)

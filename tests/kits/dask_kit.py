@@ -30,11 +30,12 @@ class Cluster:
         self._folder, self._hosts = folder, hosts
         self._environment = {**os.environ, **(environment or {})}
         self.workers: dict[str, subprocess.Popen[str]] = {}
+        self.addresses: dict[str, str] = {}
 
     def __enter__(self) -> Self:
         self.scheduler, self.address = self._start("scheduler")
         for host in self._hosts:
-            self.workers[host], _ = self._start("worker", self.address, host)
+            self.workers[host], self.addresses[host] = self._start("worker", self.address, host)
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import queue
 import warnings
@@ -10,12 +11,16 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final, Self, TypeVar
 
 from xebench.cluster.order import Announcement, FamilyOrder, Order
-from xebench.errors import BrokenEnvironment, XebenchError, first_line, named
+from xebench.errors import BrokenEnvironment, NoDevice, XebenchError, first_line, named
 
 #: Seconds in which a scheduler must answer.
 CONNECT_S: Final = 10.0
 
 T = TypeVar("T")
+
+
+class NoScheduler(NoDevice):
+    """Nothing that measures answers at the address."""
 
 
 class SchedulerLost(XebenchError):
@@ -36,7 +41,7 @@ class Scheduler:
 
     Raises:
         BrokenEnvironment: the extra is not installed.
-        XebenchError: nobody answers at the address.
+        NoScheduler: no scheduler answers at the address.
     """
 
     def __init__(self, address: str) -> None:
@@ -51,13 +56,17 @@ class Scheduler:
         self.address = address
         self.news: queue.SimpleQueue[Any] = queue.SimpleQueue()
         try:
+            # before the client: it waits for ever for a server that is no scheduler
+            kind = asyncio.run(asyncio.wait_for(_kind(address), CONNECT_S))
+            if kind != "Scheduler":
+                raise ValueError(f"it is a {kind}")
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of versions that differ, in a table
                 self._client = distributed.Client(address, timeout=CONNECT_S, set_as_default=False, name="xebench")
-        except (OSError, ValueError) as error:
-            raise XebenchError(
-                f"no Dask scheduler answers at {address} ({first_line(error)}): give the address that 'dask scheduler' "
-                "prints"
+        except Exception as error:  # of a wrong address it may be any
+            why = first_line(error) or f"no answer for {CONNECT_S:g} s"
+            raise NoScheduler(
+                f"no Dask scheduler answers at {address} ({why}): give the address that 'dask scheduler' prints"
             ) from None
 
     def __enter__(self) -> Self:
@@ -75,7 +84,7 @@ class Scheduler:
             XebenchError: a worker cannot be asked.
         """
         if not self.workers():
-            raise XebenchError(
+            raise NoScheduler(
                 f"the scheduler at {self.address} has no workers: run 'dask worker {self.address}' on each host, one "
                 "for each device"
             )
@@ -149,3 +158,11 @@ class Scheduler:
             return action()
         except (OSError, TimeoutError):
             raise SchedulerLost(self.address) from None
+
+
+async def _kind(address: str) -> str:
+    """What a Dask server calls itself: Scheduler, Worker or Nanny."""
+    from distributed.core import rpc
+
+    async with rpc(address, timeout=CONNECT_S / 2) as server:
+        return str((await server.identity())["type"])
