@@ -18,8 +18,9 @@ from xebench.runtime.devices import DeviceInfo
 
 #: Raised when probes measure something else than before, so that what they measured then is not used.
 VERSION: Final = 2
-#: What makes a device another one. A virtual CPU's name says nothing of its cores and memory.
-_IDENTITY: Final = ("name", "vendor", "driver_version", "backend", "compute_units", "global_memory_bytes")
+#: What makes a device another one. A virtual CPU's name says nothing of its cores and memory, and of two equal GPUs
+#: one may sit in a slower slot.
+_IDENTITY: Final = ("device", "name", "vendor", "driver_version", "backend", "compute_units", "global_memory_bytes")
 
 
 class Store:
