@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from fake_device import GPU
 
-from xebench.children.ask import Answer
+from xebench.children.ask import Reply
 from xebench.doctor import examination
 from xebench.doctor.examination import Report, examine
 from xebench.doctor.self_test import SelfTest
@@ -31,7 +31,7 @@ def sound(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def devices_are(monkeypatch: pytest.MonkeyPatch, *devices: object) -> None:
-    answer = Answer([asdict(device) for device in devices])  # type: ignore[call-overload]
+    answer = Reply([asdict(device) for device in devices])  # type: ignore[call-overload]
     monkeypatch.setattr(examination, "ask", lambda module, arguments, timeout_s: answer)
 
 
@@ -75,7 +75,7 @@ def test_a_broken_environment_is_reported_and_devices_left_alone(monkeypatch: py
 
 
 def test_a_driver_that_crashes_while_listing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(examination, "ask", lambda module, arguments, timeout_s: Answer(failure="crashed (SIGSEGV)"))
+    monkeypatch.setattr(examination, "ask", lambda module, arguments, timeout_s: Reply(failure="crashed (SIGSEGV)"))
     report = examine()
     assert not report.usable
     assert about(report, "devices").detail == "listing them: crashed (SIGSEGV)"

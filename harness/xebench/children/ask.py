@@ -16,14 +16,14 @@ from xebench.errors import XebenchError
 
 
 @dataclass(frozen=True)
-class Answer:
+class Reply:
     """What a child process said: decoded JSON, or why there is none (one line)."""
 
     value: Any = None
     failure: str | None = None
 
 
-def ask(module: str, arguments: Sequence[str] = (), *, timeout_s: float) -> Answer:
+def ask(module: str, arguments: Sequence[str] = (), *, timeout_s: float) -> Reply:
     """Run ``python -m module arguments`` and decode the last line that it prints as JSON.
 
     A module that ends with a status of its own says why in the last line of its errors.
@@ -31,17 +31,17 @@ def ask(module: str, arguments: Sequence[str] = (), *, timeout_s: float) -> Answ
     try:
         child = run(python_module(module, *arguments), timeout_s, errors=subprocess.PIPE)
     except subprocess.TimeoutExpired:
-        return Answer(failure=f"no answer within {timeout_s:g} s")
+        return Reply(failure=f"no answer within {timeout_s:g} s")
     if child.returncode > 0 and (reason := last_line(child.stderr)):
-        return Answer(failure=reason)
+        return Reply(failure=reason)
     if child.returncode:
-        return Answer(failure=how_it_ended(child.returncode, child.stderr))
+        return Reply(failure=how_it_ended(child.returncode, child.stderr))
     # a driver may print lines of its own before ours
     line = last_line(child.stdout)
     try:
-        return Answer(json.loads(line))
+        return Reply(json.loads(line))
     except ValueError:
-        return Answer(failure=f"answered nonsense: {line[:80]!r}")
+        return Reply(failure=f"answered nonsense: {line[:80]!r}")
 
 
 def answer(question: Callable[[list[str]], Any]) -> NoReturn:

@@ -122,10 +122,10 @@ class Note(Message, frozen=True):
     collected: Collected
 
 
-Answer = Ready | Done | Failed | Note
+FromCollector = Ready | Done | Failed | Note
 
 # msgspec dies where two threads are the first to use a type: put it together here
-msgspec.json.Decoder(Answer)
+msgspec.json.Decoder(FromCollector)
 
 
 def collect(families: Sequence[Family], *, timeout_s: float = TIMEOUT_S, processes: int = 2) -> Collected:
@@ -151,8 +151,8 @@ def collect(families: Sequence[Family], *, timeout_s: float = TIMEOUT_S, process
 
 def _collect_share(families: Sequence[Family], timeout_s: float) -> Collected:
     collected = Collected()
-    worker: DeviceWorker[Answer] = DeviceWorker(
-        lambda environment: start_worker("auto", "xebench.isa.collect_worker", Answer, environment=environment)
+    worker: DeviceWorker[FromCollector] = DeviceWorker(
+        lambda environment: start_worker("auto", "xebench.isa.collect_worker", FromCollector, environment=environment)
     )
     try:
         for number, family in enumerate(families):
@@ -167,7 +167,9 @@ def _collect_share(families: Sequence[Family], timeout_s: float) -> Collected:
     return collected
 
 
-def _collect_family(family: Family, worker: DeviceWorker[Answer], timeout_s: float, collected: Collected) -> None:
+def _collect_family(
+    family: Family, worker: DeviceWorker[FromCollector], timeout_s: float, collected: Collected
+) -> None:
     waiting = _variants(family)
     while waiting:
         request = CollectFamily(

@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from xebench.children.worker import WorkerEnded, WorkerHung, WorkerKilled, WorkerProcess
 from xebench.errors import BrokenEnvironment, NoDevice, XebenchError
-from xebench.measuring.messages import Answer, Done, Failed, Message
+from xebench.measuring.messages import Done, Failed, Message, WorkerMessage
 from xebench.vocabulary import Status
 
 # Starting the stack takes seconds; on a loaded machine a multiple of that.
@@ -143,7 +143,7 @@ class DeviceWorker(Generic[T]):
 def start_worker(
     device: str,
     handler: str = "xebench.measuring.family_run",
-    answers: Any = Answer,
+    answers: Any = WorkerMessage,
     *,
     environment: Mapping[str, str] | None = None,
     memory_limit_bytes: int | None = None,

@@ -132,4 +132,4 @@ class CaseOver(Message, frozen=True):
     result: CaseResult
 
 
-Answer = Ready | Done | Failed | Roofs | VariantChecked | TableRows | StateSampled | CaseOver
+WorkerMessage = Ready | Done | Failed | Roofs | VariantChecked | TableRows | StateSampled | CaseOver

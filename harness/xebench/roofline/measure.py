@@ -9,7 +9,7 @@ from dataclasses import replace
 import msgspec
 
 from xebench import runtime
-from xebench.children.ask import Answer, ask
+from xebench.children.ask import Reply, ask
 from xebench.roofline.catalogue import PROBES, grouped
 from xebench.roofline.results import ProbeResult, Roofline
 from xebench.roofline.store import Store
@@ -20,7 +20,7 @@ WORKER = "xebench.roofline.probe_worker"
 GROUP_TIMEOUT_S = 300.0
 PROBE_TIMEOUT_S = 120.0
 
-Ask = Callable[..., Answer]
+Ask = Callable[..., Reply]
 
 
 def roofs(device: str = "auto", *, store: Store | None = None) -> dict[str, float | None]:
@@ -105,5 +105,5 @@ def ask_probes(
     return results
 
 
-def _decoded(answer: Answer) -> list[ProbeResult]:
+def _decoded(answer: Reply) -> list[ProbeResult]:
     return msgspec.convert(answer.value, list[ProbeResult])

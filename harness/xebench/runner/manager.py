@@ -19,7 +19,7 @@ from xebench.errors import BrokenEnvironment
 from xebench.measuring import messages
 from xebench.measuring.case_rows import ENDED_BEFORE, NOT_MEASURED, CaseResult, fixed_columns
 from xebench.measuring.device_worker import START_TIMEOUT_S, DeviceWorker, Lost, start_worker
-from xebench.measuring.messages import Answer, MeasureFamily
+from xebench.measuring.messages import MeasureFamily, WorkerMessage
 from xebench.patterns.plan import Family
 from xebench.runner.family_progress import FamilyProgress, VisitShare
 from xebench.runner.silence import Silence
@@ -88,7 +88,7 @@ class Manager:
     notice: Callable[[str], None] = lambda text: None
     say: Callable[[str], None] = lambda text: None
     sample_flags: Callable[[], Sequence[Flag]] = tuple
-    make_worker: Callable[..., WorkerProcess[Answer]] = start_worker
+    make_worker: Callable[..., WorkerProcess[WorkerMessage]] = start_worker
     clock: Clock = time.monotonic
 
     def __post_init__(self) -> None:
@@ -161,7 +161,7 @@ class Manager:
         """End the worker."""
         self._worker.close()
 
-    def _start_worker(self, environment: Mapping[str, str]) -> WorkerProcess[Answer]:
+    def _start_worker(self, environment: Mapping[str, str]) -> WorkerProcess[WorkerMessage]:
         return self.make_worker(str(self.device["device"]), environment=environment)
 
     def _begin(self, family: Family, visit: Visit) -> FamilyProgress:
@@ -275,7 +275,7 @@ class Manager:
         finally:
             progress.slowest_step_s = max(progress.slowest_step_s, silence.slowest_step_s)
 
-    def _take(self, answer: Answer, progress: FamilyProgress, share: VisitShare) -> None:
+    def _take(self, answer: WorkerMessage, progress: FamilyProgress, share: VisitShare) -> None:
         if isinstance(answer, messages.TableRows):
             if answer.table == "samples":
                 self._count(answer.rows, progress, share)
