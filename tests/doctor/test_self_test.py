@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from fake_device import GPU
 
-from xebench.children.ask import Answer
+from xebench.children.ask import Reply
 from xebench.doctor import self_test
 from xebench.doctor.__main__ import main
 from xebench.errors import NoDevice
@@ -20,12 +20,12 @@ from xebench.runtime import opencl_drivers
 from xebench.runtime.devices import select_device
 
 
-def answering(answer: Answer) -> Any:
+def answering(answer: Reply) -> Any:
     return lambda module, arguments, timeout_s: answer
 
 
 def test_no_failures_is_ok(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(self_test, "ask", answering(Answer([])))
+    monkeypatch.setattr(self_test, "ask", answering(Reply([])))
     result = self_test.selftest(GPU)
     assert result == self_test.SelfTest("level_zero:gpu:0")
     assert result.ok
@@ -35,13 +35,13 @@ def test_no_failures_is_ok(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("answer", "failures"),
     [
-        (Answer(["a: 1 of 2 wrong", "b: gone"]), ("a: 1 of 2 wrong", "b: gone")),
-        (Answer(failure="crashed (SIGABRT)"), ("self-test: crashed (SIGABRT)",)),
-        (Answer(failure="no answer within 120 s"), ("self-test: no answer within 120 s",)),
+        (Reply(["a: 1 of 2 wrong", "b: gone"]), ("a: 1 of 2 wrong", "b: gone")),
+        (Reply(failure="crashed (SIGABRT)"), ("self-test: crashed (SIGABRT)",)),
+        (Reply(failure="no answer within 120 s"), ("self-test: no answer within 120 s",)),
     ],
 )
 def test_failures_crashes_and_hangs_are_failures(
-    monkeypatch: pytest.MonkeyPatch, answer: Answer, failures: tuple[str, ...]
+    monkeypatch: pytest.MonkeyPatch, answer: Reply, failures: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(self_test, "ask", answering(answer))
     result = self_test.selftest("opencl:cpu:0")

@@ -9,7 +9,7 @@ import pytest
 
 from xebench.measuring import messages
 from xebench.measuring.case_rows import CaseResult, Work
-from xebench.measuring.messages import Answer, CaseOver, Message, Request
+from xebench.measuring.messages import CaseOver, Message, Request, WorkerMessage
 from xebench.sampling.limits import Sampling
 from xebench.vocabulary import State, Status
 
@@ -34,15 +34,18 @@ WORK = Work(8, None, "fp32", 16)
     [
         (messages.MeasureRoofs(), Request),
         (FAMILY, Request),
-        (messages.Ready(), Answer),
-        (messages.Done(), Answer),
-        (messages.Failed("no device", 3), Answer),
-        (messages.Roofs({"bandwidth_roof_gbps": 1.5, "fp64_roof_gflops": None, "roofs_from": "this run"}), Answer),
-        (messages.VariantChecked("a"), Answer),
-        (messages.TableRows("samples", [{"sample": 7, "host_ns": 1e9, "valid": True, "stage": None}]), Answer),
-        (messages.StateSampled(State.HOT, [{"b": [0.1, 1 / 3]}], 2.5), Answer),
-        (CaseOver("a", CaseResult(Status.WRONG, "differs", "", "[]", work=WORK)), Answer),
-        (CaseOver("a", CaseResult(Status.ERROR, "problem: no")), Answer),
+        (messages.Ready(), WorkerMessage),
+        (messages.Done(), WorkerMessage),
+        (messages.Failed("no device", 3), WorkerMessage),
+        (
+            messages.Roofs({"bandwidth_roof_gbps": 1.5, "fp64_roof_gflops": None, "roofs_from": "this run"}),
+            WorkerMessage,
+        ),
+        (messages.VariantChecked("a"), WorkerMessage),
+        (messages.TableRows("samples", [{"sample": 7, "host_ns": 1e9, "valid": True, "stage": None}]), WorkerMessage),
+        (messages.StateSampled(State.HOT, [{"b": [0.1, 1 / 3]}], 2.5), WorkerMessage),
+        (CaseOver("a", CaseResult(Status.WRONG, "differs", "", "[]", work=WORK)), WorkerMessage),
+        (CaseOver("a", CaseResult(Status.ERROR, "problem: no")), WorkerMessage),
     ],
 )
 def test_a_message_arrives_as_it_was_sent(message: Message, union: Any) -> None:
@@ -62,4 +65,4 @@ def test_a_message_arrives_as_it_was_sent(message: Message, union: Any) -> None:
 )
 def test_nothing_else_is_an_answer(line: bytes) -> None:
     with pytest.raises(msgspec.ValidationError):
-        msgspec.json.decode(line, type=Answer)
+        msgspec.json.decode(line, type=WorkerMessage)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from xebench.children.ask import Answer
+from xebench.children.ask import Reply
 from xebench.errors import XebenchError
 from xebench.roofline import measure
 from xebench.roofline.catalogue import FOOTPRINTS, GROUPS, PROBES, chase_name, find_probe, grouped
@@ -25,14 +25,14 @@ class Child:
         self.asked: list[tuple[str, str, tuple[str, ...]]] = []
         self.deadly = set(deadly)
 
-    def __call__(self, module: str, arguments: Sequence[str], *, timeout_s: float) -> Answer:
+    def __call__(self, module: str, arguments: Sequence[str], *, timeout_s: float) -> Reply:
         assert module == "xebench.roofline.probe_worker"
         assert timeout_s > 0
         device, effort, *names = arguments
         self.asked.append((device, effort, tuple(names)))
         if self.deadly & set(names):
-            return Answer(failure="crashed (SIGSEGV)")
-        return Answer([asdict(ProbeResult(name, "ok", 1.0, 1.0, 3, 1e6)) for name in names])
+            return Reply(failure="crashed (SIGSEGV)")
+        return Reply([asdict(ProbeResult(name, "ok", 1.0, 1.0, 3, 1e6)) for name in names])
 
 
 @pytest.fixture
