@@ -165,3 +165,57 @@ def test_the_second_of_several_sizes_go_together() -> None:
     pattern = declare(presets={"smoke": {"n": (8, 7, 5), "m": (4, 3), "k": 1}, "default": {"n": 2}})
     assert pattern.presets == {"smoke": {"n": 8, "m": 4, "k": 1}, "default": {"n": 2}}
     assert pattern.further_sizes == {"smoke": ({"n": 7, "m": 3}, {"n": 5})}
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"rtol": float("inf")}, "rtol: inf"),
+        ({"atol": -1e-9}, "atol: -1e-09"),
+        ({"rtol": float("nan")}, "rtol: nan"),
+        ({"atol": 1j}, "atol: 1j"),
+        ({"presets": {"smoke": {"n": float("nan")}, "default": {"n": 1}}}, "presets: smoke"),
+        ({"presets": {"smoke": {"n": (1, float("inf"))}, "default": {"n": 1}}}, "presets: smoke"),
+        ({"axes": {"part": (0.5, float("inf"))}}, "axes: part"),
+        ({"axes": {"wide\x1b[31m": (1,)}}, "use letters, digits and underscores"),
+        ({"environment": {"": "1"}}, "cannot be set"),
+        ({"environment": {"A=B": "1"}}, "cannot be set"),
+        ({"environment": {"A": "\0"}}, "cannot be set"),
+    ],
+)
+def test_nonsense_is_refused_when_it_is_declared(changes: dict[str, Any], why: str) -> None:
+    with pytest.raises(PatternError, match=r"pattern 'sample' \(test_pattern.py\)") as error:
+        declare(**changes)
+    assert why in str(error.value)
+
+
+def with_variants(**functions: Any) -> Pattern:
+    """A pattern with an axis, whose functions are these or right ones."""
+    pattern = declare(axes={"stride": (1, 2)})
+    right = {"problem": lambda rng, n: None, "reference": lambda p: {}, "plain": lambda session, p, stride: None}
+    for name, function in {**right, **functions}.items():
+        function.__name__ = name
+        register = {"problem": pattern.problem, "reference": pattern.reference}.get(name, pattern.naive)
+        register(function)
+    return pattern
+
+
+@pytest.mark.parametrize(
+    ("functions", "why"),
+    [
+        ({"problem": lambda rng, m: None}, "parameter 'm' is no size of preset 'smoke' and no axis"),
+        ({"problem": lambda: None}, "it receives rng"),
+        ({"reference": lambda p, rnk: {}}, "parameter 'rnk' is neither rank nor ranks: did you mean rank"),
+        ({"plain": lambda session, p, strid: None}, "parameter 'strid' is no axis: did you mean stride"),
+        ({"plain": lambda session, p, *, n: None}, "parameter 'n' is no axis"),
+        ({"plain": lambda session: None}, "it receives session, problem"),
+    ],
+)
+def test_a_parameter_that_nothing_gives_is_named(functions: dict[str, Any], why: str) -> None:
+    with pytest.raises(PatternError) as error:
+        with_variants(**functions).complete()
+    assert why in str(error.value)
+
+
+def test_parameters_may_have_defaults_and_take_the_rest() -> None:
+    with_variants(problem=lambda rng, n, much=2, **others: None, plain=lambda *arguments, **axes: None).complete()

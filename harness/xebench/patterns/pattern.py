@@ -7,9 +7,10 @@ runs the pattern.
 from __future__ import annotations
 
 import inspect
+import math
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any, Final, Protocol, TypeVar, overload
 
 from xebench.analysis.claim import Claim, Claims, claims_of
 from xebench.errors import PatternError, suggestion
+from xebench.patterns.claim_rules import contradiction
 from xebench.patterns.fit import by_class, is_fit
 from xebench.vocabulary import SAMPLED_STATES, DeviceClass, Metric, Role, find_baseline
 
@@ -214,18 +216,30 @@ class Pattern:
             self._fail("metric", f"{self.metric!r} is none of {', '.join(Metric)}")
         if self.state not in list(SAMPLED_STATES):
             self._fail("state", f"{self.state!r} is none of {', '.join(SAMPLED_STATES)}")
+        for name, tolerance in (("rtol", self.rtol), ("atol", self.atol)):
+            if not isinstance(tolerance, int | float) or not 0 <= tolerance < math.inf:
+                self._fail(name, f"{tolerance!r}: give a number from 0, below infinity")
+        for name in (*self.presets, *self.axes, *(name for sizes in self.presets.values() for name in sizes)):
+            if not isinstance(name, str) or not name.isidentifier():
+                self._fail("presets and axes", f"{name!r}: use letters, digits and underscores for names")
         self._check_environment(self.environment)
         self._check_ranks(self.ranks)
+        self._check_presets()
+        self._check_axes()
+
+    def _check_presets(self) -> None:
         for preset in ("smoke", "default", *self.presets):
             if preset not in self.presets:
                 self._fail("presets", f"{preset!r} is missing")
             if not all(_is_size(size) for size in self.presets[preset].values()):
                 self._fail("presets", f"{preset}: give plain numbers or strings, fit(...), or one each for cpu and gpu")
             further = self.further_sizes.get(preset, ())
-            if not all(type(size) in PLAIN for sizes in further for size in sizes.values()):
+            if not all(_is_plain(size) for sizes in further for size in sizes.values()):
                 self._fail("presets", f"{preset}: give plain numbers for the sizes after the first")
+
+    def _check_axes(self) -> None:
         for axis, values in self.axes.items():
-            if not values or not all(type(value) in PLAIN for value in values):
+            if not values or not all(map(_is_plain, values)):
                 self._fail("axes", f"{axis}: give plain numbers or strings, at least one")
             if DEVICE in values and axis not in DEVICE_AXES:
                 self._fail("axes", f"{axis}: only {', '.join(DEVICE_AXES)} can be {DEVICE!r}: give its values")
@@ -235,6 +249,11 @@ class Pattern:
     def _check_environment(self, variables: Mapping[str, str]) -> None:
         if not all(isinstance(word, str) for pair in variables.items() for word in pair):
             self._fail("environment", "give text for names and values")
+        for name, value in variables.items():
+            if not name or "=" in name or "\0" in name + value:
+                self._fail(
+                    "environment", f"{name!r}={value!r} cannot be set: a name has no '=' and nothing a zero byte"
+                )
 
     def _check_ranks(self, ranks: int) -> None:
         if type(ranks) is not int or ranks < 0:
@@ -256,6 +275,35 @@ class Pattern:
         for variant in self.variants.values():
             for claim in variant.claims:
                 self._check_sides(variant, claim)
+        claims = {variant.name: variant.claims for variant in self.variants.values()}
+        if fault := contradiction(claims, self.baseline_variant.name):
+            self._fail("claim", fault)
+        self._check_parameters()
+
+    def _check_parameters(self) -> None:
+        """See that every function gets all the parameters that it names: an error of seconds, not of a run."""
+        assert self.make_problem is not None and self.make_reference is not None
+        for preset, sizes in self.presets.items():
+            names = {*sizes, *self.axes}
+            self._check_signature(self.make_problem, ("rng",), names, f"no size of preset {preset!r} and no axis")
+        self._check_signature(self.make_reference, ("problem",), ("rank", "ranks"), "neither rank nor ranks")
+        for variant in self.variants.values():
+            self._check_signature(variant.function, ("session", "problem"), self.axes, "no axis")
+
+    def _check_signature(
+        self, function: Callable[..., Any], given: Sequence[str], names: Collection[str], otherwise: str
+    ) -> None:
+        try:
+            parameters = list(inspect.signature(function).parameters.values())
+        except (TypeError, ValueError):  # not written in Python
+            return
+        name = getattr(function, "__name__", "function")
+        positional = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+        if len(positional) < len(given) and not any(one.kind is one.VAR_POSITIONAL for one in parameters):
+            self._fail(name, f"it receives {', '.join(given)}: name {'them' if len(given) > 1 else 'it'} first")
+        for one in [*positional[len(given) :], *(one for one in parameters if one.kind is one.KEYWORD_ONLY)]:
+            if one.default is one.empty and one.name not in names:
+                self._fail(name, f"parameter {one.name!r} is {otherwise}: {suggestion(one.name, names)}")
 
     def _check_sides(self, variant: Variant, claim: Claim) -> None:
         against = claim.against or self.baseline_variant.name
@@ -292,4 +340,9 @@ def _further(sizes: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
 def _is_size(value: Any) -> bool:
     """Whether it is a size: a plain value or one that follows the device, or such a one for each class of device."""
     sizes = by_class(value)
-    return set(sizes) == set(DeviceClass) and all(type(size) in PLAIN or is_fit(size) for size in sizes.values())
+    return set(sizes) == set(DeviceClass) and all(_is_plain(size) or is_fit(size) for size in sizes.values())
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether tables can hold a value: no array, and no number that is not finite."""
+    return type(value) in PLAIN and (not isinstance(value, float) or math.isfinite(value))
