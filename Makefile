@@ -50,8 +50,8 @@ study-placement: install  ## equal kernels in one instance and in several; ten q
 roofline-check: install  ## the measured roofs beside probes in OpenCL C, and clpeak if installed; ten quiet minutes
 	$(BIN)/python tools/roofline_vs_clpeak.py --rounds 6
 
-test: install  ## the tests
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
+test: install  ## the tests; TESTS='-m optional': those that need a program beside the environment
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal $(TESTS)
 
 docs: install  ## pages that are generated from the code
 	$(BIN)/python -m xebench.pages.coverage > docs/coverage.md

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
+import optional
 import pytest
 from hypothesis import settings
 
@@ -36,6 +37,7 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if is_current() and item.get_closest_marker("compiler"):
         pytest.skip(NEEDS_COMPILER)
+    optional.skip_without(item)
 
 
 @pytest.fixture(autouse=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from fake_device import GPU
+from optional import needs
 from shared_folder import shared_folder
 
 import xebench
@@ -23,7 +24,8 @@ from xebench.tables import Run
 from xebench.vocabulary import SAMPLED_STATES
 
 INFOS = discover()
-NAMES = [info.name for info in INFOS]
+#: Of each a parameter; those with ranks need a launcher.
+PATTERNS = [pytest.param(info.name, marks=[needs("mpiexec")] if info.chapter == "ranks" else ()) for info in INFOS]
 CHAPTERS = {
     "compilation",
     "devices",
@@ -40,16 +42,17 @@ CHAPTERS = {
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """One run of everything, for all processes of the tests; short, since only the results are looked at."""
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """One run of everything that is tested, for all processes; short, since only the results are looked at."""
+    tests = [item for item in request.session.items if item.path == Path(__file__) and "run" in item.fixturenames]
+    names = {item.callspec.params["name"] if hasattr(item, "callspec") else "*" for item in tests}
     with shared_folder(tmp_path_factory, "smoke-of-all") as folder:
         output = folder / "run"
-        command = [sys.executable, "-m", "xebench", "run", "--preset", "smoke", "--device", "cpu", "--budget", "0.05"]
+        command = [sys.executable, "-m", "xebench", "run", *({"*"} & names or sorted(names))]
+        options = ["--preset", "smoke", "--device", "cpu", "--budget", "0.05", "--output", str(output)]
         stderr = ""
         if not (output / "manifest.json").exists():
-            done = subprocess.run(
-                [*command, "--output", str(output)], capture_output=True, text=True, check=False, timeout=1200
-            )
+            done = subprocess.run([*command, *options], capture_output=True, text=True, check=False, timeout=1200)
             stderr = done.stderr
         assert (output / "manifest.json").exists(), stderr
         return xebench.load_run(output)
@@ -62,7 +65,6 @@ def _as_claimed(case: Mapping[str, Any]) -> bool:
         "matrix engine",
         "needs 2 devices",
         "needs the level_zero",
-        "needs MPI",
         *(("numba-dpex is needed", "copies between sub-devices") if is_current() else ()),
     )
     if case["status"] == "skipped" and any(what in case["reason"] for what in lacking):
@@ -71,7 +73,7 @@ def _as_claimed(case: Mapping[str, Any]) -> bool:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PATTERNS)
 def test_every_variant_computes_the_right_result(run: Run, name: str) -> None:
     cases = run.cases[run.cases["pattern"] == name]
     assert len(cases) >= 2
@@ -80,7 +82,7 @@ def test_every_variant_computes_the_right_result(run: Run, name: str) -> None:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PATTERNS)
 def test_every_variant_was_sampled_and_its_commands_recorded(run: Run, name: str) -> None:
     cases = run.cases[run.cases["pattern"] == name]
     taken = run.samples[run.samples["state"].isin(SAMPLED_STATES) & run.samples["case_id"].isin(cases["case_id"])]
@@ -100,7 +102,7 @@ def test_a_partial_sub_group_that_is_taken_for_a_whole_one_is_wrong_as_claimed(r
 def test_the_run_is_complete_and_nothing_failed(run: Run) -> None:
     assert run.complete
     assert run.cases["case_id"].is_unique
-    assert set(run.pairs["pattern"]) == set(NAMES)
+    assert set(run.pairs["pattern"]) == {info.name for info in INFOS}
 
 
 def test_there_are_the_chapters_with_at_least_eighteen_patterns() -> None:

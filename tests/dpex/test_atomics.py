@@ -5,6 +5,7 @@ import re
 import device_kit as kit
 import numpy as np
 import pytest
+from optional import needs
 
 from xebench import kernel_api as kapi
 from xebench.dpex import atomics, kernel
@@ -186,6 +187,7 @@ def test_private_arrays_are_refused():
     )
 
 
+@needs("ocloc")
 @pytest.mark.parametrize("gpu", kit.GPUS)
 @pytest.mark.parametrize("dtype", (np.uint32, np.float32, np.uint64))
 def test_every_function_compiles_for_intel_gpus(gpu, dtype, tmp_path):
@@ -196,6 +198,7 @@ def test_every_function_compiles_for_intel_gpus(gpu, dtype, tmp_path):
         assert kit.Assembly(kit.spirv_of(bits, 32, x, x), gpu, tmp_path / "bits").simd in (8, 16, 32)
 
 
+@needs("ocloc")
 @pytest.mark.parametrize("gpu", kit.GPUS)
 def test_only_an_order_costs_fences(gpu, tmp_path):
     @kernel

@@ -1,6 +1,5 @@
 """Intel's offline graphics compiler takes the SPIR-V, also the old one (IGC 1.0.12504 of Debian 12)."""
 
-import shutil
 import subprocess
 from functools import lru_cache
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from optional import needs
 
 from xebench import kernel_api as kapi
 from xebench.dpex import compile_kernel, kernel, llvm_text
@@ -17,7 +17,7 @@ from xebench.runtime.tensor import tensor as dpt
 pytestmark = [
     pytest.mark.device,
     pytest.mark.compiler,
-    pytest.mark.skipif(shutil.which("ocloc") is None, reason="no ocloc here (Debian: intel-opencl-icd)"),
+    needs("ocloc"),
 ]
 DEVICES = ("pvc", "dg2-g10", "tgllp")
 

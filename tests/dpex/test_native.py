@@ -3,6 +3,7 @@
 import device_kit as kit
 import numpy as np
 import pytest
+from optional import needs
 
 from xebench import kernel_api as kapi
 from xebench.dpex import kernel, native
@@ -125,6 +126,7 @@ def test_integers_are_refused():
     assert kit.refused(wrong, X) == "native.inverse_sqrt: x is int64, but must be float32 or float64"
 
 
+@needs("ocloc")
 @pytest.mark.parametrize("gpu", kit.GPUS)
 @pytest.mark.parametrize("function", [native_kernel, half_kernel], ids=["native", "half"])
 def test_every_function_compiles_for_intel_gpus(gpu, function, tmp_path):

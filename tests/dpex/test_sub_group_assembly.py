@@ -6,6 +6,7 @@ from functools import lru_cache
 import device_kit as kit
 import numpy as np
 import pytest
+from optional import needs
 
 from xebench import kernel_api as kapi
 from xebench.dpex import kernel, sub_group
@@ -37,6 +38,7 @@ def block_bytes(message):
     return int(elements[1]) // 8 * int(elements[2])
 
 
+@needs("ocloc")
 @pytest.mark.parametrize("width", READS)
 @pytest.mark.parametrize("gpu", kit.GPUS)
 def test_a_block_is_as_few_messages_as_the_hardware_allows(gpu, width, tmp_path):
@@ -50,6 +52,7 @@ def test_a_block_is_as_few_messages_as_the_hardware_allows(gpu, width, tmp_path)
         assert len(sizes) <= -(-size // ONE_MESSAGE)
 
 
+@needs("ocloc")
 @pytest.mark.parametrize(("gpu", "size"), [("pvc", 16), ("pvc", 32), ("dg2-g10", 8), ("dg2-g10", 16), ("dg2-g10", 32)])
 def test_the_required_sub_group_size_is_the_simd_width(gpu, size, tmp_path):
     @kernel(sub_group_size=size)
@@ -61,6 +64,7 @@ def test_the_required_sub_group_size_is_the_simd_width(gpu, size, tmp_path):
     assert kit.Assembly(kit.spirv_of(rotate, 64, x, x), gpu, tmp_path).simd == size
 
 
+@needs("ocloc")
 def test_without_block_access_every_lane_sends_its_address(tmp_path):
     @kernel(sub_group_size=16)
     def copy(item: kapi.NdItem, x, y):
@@ -72,6 +76,7 @@ def test_without_block_access_every_lane_sends_its_address(tmp_path):
     assert messages == ["load.ugm.d32", "store.ugm.d32"]
 
 
+@needs("ocloc")
 @pytest.mark.parametrize("gpu", kit.GPUS)
 def test_every_function_compiles_for_intel_gpus(gpu, tmp_path):
     @kernel(sub_group_size=16)

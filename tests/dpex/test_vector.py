@@ -7,6 +7,7 @@ import device_kit as kit
 import dpnp
 import numpy as np
 import pytest
+from optional import needs
 
 from xebench import kernel_api as kapi
 from xebench.dpex import dpex_errors, kernel, vector
@@ -237,6 +238,7 @@ def copy_kernel(width):
     return copy
 
 
+@needs("ocloc")
 @pytest.mark.parametrize("width", vector.WIDTHS)
 @pytest.mark.parametrize("gpu", kit.GPUS)
 def test_a_vector_is_as_few_messages_as_the_hardware_allows(gpu, width, tmp_path):
@@ -248,6 +250,7 @@ def test_a_vector_is_as_few_messages_as_the_hardware_allows(gpu, width, tmp_path
         assert messages == [f"{kind}.ugm.d32x{widest}"] * (width // widest)
 
 
+@needs("ocloc")
 def test_unaligned_and_local_access_is_wide_too(tmp_path):
     @kernel(sub_group_size=16)
     def copy(item: kapi.NdItem, x, y, window):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import isa_kit as kit
 import pytest
+from optional import needs
 
 from xebench.isa.claims import about_arithmetic, about_memory, about_registers
 from xebench.isa.claims.check import all_claims, check
@@ -123,7 +124,7 @@ def test_the_results_are_of_the_claims_of_today() -> None:
         assert {result["answer"] for result in compiler["results"]} <= set(guide_claims.ANSWERS)
 
 
-@kit.needs_ocloc
+@needs("ocloc")
 @pytest.mark.device
 @pytest.mark.slow
 @pytest.mark.compiler

@@ -11,6 +11,7 @@ import isa_kit as kit
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from optional import needs
 
 from xebench.cli.isa_command import isa
 from xebench.isa.columns import ISA
@@ -89,7 +90,7 @@ def test_a_gpu_of_a_file_is_compiled_for_as_the_file_says(tmp_path: Path) -> Non
     assert {call.partition("|")[0] for call in kit.calls(tmp_path / "fake")} == {"own-name"}
 
 
-@kit.needs_ocloc
+@needs("ocloc")
 @pytest.mark.device
 def test_a_kernel_in_opencl_c_is_compiled_from_its_text(tmp_path: Path) -> None:
     example = Path(__file__).parents[2] / "docs/examples/own_opencl_kernel.py"
@@ -99,7 +100,7 @@ def test_a_kernel_in_opencl_c_is_compiled_from_its_text(tmp_path: Path) -> None:
     assert [path.read_text().count("volatile") for path in tmp_path.rglob("*.cl")] == [1]
 
 
-@kit.needs_ocloc
+@needs("ocloc")
 @pytest.mark.device
 def test_the_installed_compiler(tmp_path: Path) -> None:
     name = next(info.name for info in discover() if info.name == "subgroup_vector_payload")
@@ -115,7 +116,7 @@ def test_the_installed_compiler(tmp_path: Path) -> None:
     assert "load.ugm.d32x4.a64" in page.read_text()
 
 
-@kit.needs_ocloc
+@needs("ocloc")
 @pytest.mark.device
 @pytest.mark.slow
 def test_every_kernel_of_the_suite_is_compiled_for_pvc() -> None:
@@ -130,7 +131,7 @@ def test_every_kernel_of_the_suite_is_compiled_for_pvc() -> None:
     assert not bad
 
 
-@kit.needs_ocloc
+@needs("ocloc")
 @pytest.mark.device
 @pytest.mark.compiler
 def test_a_crash_of_the_installed_compiler_is_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +154,7 @@ def test_a_crash_of_the_installed_compiler_is_an_outcome(monkeypatch: pytest.Mon
     assert (done.status, done.reason) == ("crashed", "ended by SIGABRT")
 
 
-@kit.needs_ocloc
+@needs("ocloc")
 @pytest.mark.device
 def test_the_table_as_a_file(tmp_path: Path) -> None:
     for name, read in (("isa.csv", pd.read_csv), ("isa.parquet", pd.read_parquet)):
@@ -165,7 +166,7 @@ def test_the_table_as_a_file(tmp_path: Path) -> None:
     assert (refused.exit_code, "must end in .csv or .parquet" in refused.output) == (2, True)
 
 
-@kit.needs_ocloc
+@needs("ocloc")
 @pytest.mark.device
 def test_claims_on_code_are_answered() -> None:
     arguments = ("claimed", "--path", str(HERE / "claimed_patterns.py"), "--gpu", "pvc,dg2")

@@ -12,6 +12,7 @@ from pathlib import Path
 import isa_kit as kit
 import msgspec
 import pytest
+from optional import needs
 
 from xebench import runtime
 from xebench.gpu_model.gpu_parameters import GpuParameters
@@ -143,7 +144,7 @@ def test_variants_that_ask_for_compute_units_are_noted() -> None:
     assert "tree_one_stage" in sized
 
 
-@kit.needs_ocloc
+@needs("ocloc")
 @pytest.mark.device
 def test_occupancy_of_a_pattern() -> None:
     done = command("occupancy", "--pattern", "slm_convolution_cache", "--gpu", "pvc", "--preset", "smoke", "--json")
@@ -158,7 +159,7 @@ def test_occupancy_of_a_pattern() -> None:
     assert "nearest better" in text
 
 
-@kit.needs_ocloc
+@needs("ocloc")
 @pytest.mark.device
 def test_project_says_that_it_is_a_model() -> None:
     options = ("slm_convolution_cache", "--gpu", "pvc", "--preset", "smoke")
@@ -202,7 +203,7 @@ def test_the_device_that_is_present_must_be_a_gpu_that_is_known() -> None:
     assert "--gpu" in done.stderr
 
 
-@kit.needs_ocloc
+@needs("ocloc")
 @pytest.mark.device
 def test_launches_of_one_module_have_the_registers_that_each_asks_for(tmp_path: Path) -> None:
     path = Path(__file__).parent / "option_patterns.py"

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 import struct
 from pathlib import Path
-
-import pytest
 
 from xebench.isa.assembly import read_assembly
 from xebench.isa.kernel_code import KernelCode
@@ -14,8 +11,6 @@ from xebench.isa.zeinfo import read_zeinfo
 
 FIXTURES = Path(__file__).parents[1] / "isa" / "fixtures"
 ALL = sorted(path.relative_to(FIXTURES).with_suffix("").as_posix() for path in FIXTURES.glob("*/*.asm"))
-
-needs_ocloc = pytest.mark.skipif(shutil.which("ocloc") is None, reason="no ocloc here (Debian: intel-opencl-icd)")
 
 FAKE = """\
 #!/bin/sh

@@ -19,7 +19,6 @@ from typing import Any, Final
 
 import pytest
 
-from xebench.runtime import opencl_drivers
 from xebench.runtime.stack import is_current
 
 HERE: Final = Path(__file__).parents[1]
@@ -103,10 +102,7 @@ class Driver:
 
 
 def installed_driver() -> Driver:
-    """The OpenCL driver of this system, or a skip."""
-    registered = opencl_drivers.registered_drivers(opencl_drivers.vendor_folders(os.environ))
-    if not any("igdrcl" in path and opencl_drivers.driver_exists(path) for path in registered):
-        pytest.skip("Intel's OpenCL driver for GPUs (intel-opencl-icd) is not installed")
+    """The OpenCL driver of this system."""
     return Driver(Path(sys.executable))
 
 

@@ -7,31 +7,22 @@ from pathlib import Path
 
 import pytest
 from family_kit import Sender, measure
-
-from xebench.errors import Unsupported
-from xebench.measuring import mpi_launcher
+from optional import needs
 
 FILE = Path(__file__).parents[1] / "faulty/of_ranks.py"
 
 
 @pytest.fixture(scope="module")
-def mpi() -> None:
-    try:
-        mpi_launcher.find_launcher()
-    except Unsupported as error:
-        pytest.skip(str(error))
-
-
-@pytest.fixture(scope="module")
-def shared(mpi: None) -> Sender:
+def shared() -> Sender:
     return measure(FILE, "shared_work", budget_s=20, min_instances=2, max_blocks=12)
 
 
 @pytest.fixture(scope="module")
-def spoiled(mpi: None) -> Sender:
+def spoiled() -> Sender:
     return measure(FILE, "spoiled_by_one", max_blocks=12)
 
 
+@needs("mpiexec")
 @pytest.mark.device
 @pytest.mark.slow
 def test_ranks_are_measured_beside_what_runs_here(shared: Sender) -> None:
@@ -43,6 +34,7 @@ def test_ranks_are_measured_beside_what_runs_here(shared: Sender) -> None:
     assert {row["batch"] for row in rows} == {1}, "ranks meet before each execution"
 
 
+@needs("mpiexec")
 @pytest.mark.device
 @pytest.mark.slow
 def test_every_command_has_its_rank(shared: Sender) -> None:
@@ -52,6 +44,7 @@ def test_every_command_has_its_rank(shared: Sender) -> None:
     assert commands["two"] == {2 * count for count in commands["one"]}, "those of all ranks"
 
 
+@needs("mpiexec")
 @pytest.mark.device
 @pytest.mark.slow
 def test_which_ranks_they_are_is_told(shared: Sender) -> None:
@@ -62,6 +55,7 @@ def test_which_ranks_they_are_is_told(shared: Sender) -> None:
     assert all("double" in case["kernels"] for case in shared.cases.values())
 
 
+@needs("mpiexec")
 @pytest.mark.device
 @pytest.mark.slow
 def test_a_rank_that_ends_or_fails_costs_its_variant_only(spoiled: Sender) -> None:
@@ -74,6 +68,7 @@ def test_a_rank_that_ends_or_fails_costs_its_variant_only(spoiled: Sender) -> No
     assert spoiled.samples(case_id="good", state="hot"), "in ranks that came for those that were lost"
 
 
+@needs("mpiexec")
 @pytest.mark.device
 @pytest.mark.slow
 def test_results_are_checked_on_every_rank(spoiled: Sender) -> None:

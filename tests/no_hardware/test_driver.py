@@ -10,9 +10,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from optional import needs
 from pretended_gpus import Driver, Tried, installed_driver, try_patterns
 
 from xebench.patterns.registry import builtin_files
+
+pytestmark = needs("GPU driver")
 
 GPUS = ("dg2", "tgllp")
 # dpnp and oneMKL bring code for the devices that they were built for, and this driver is not among them.

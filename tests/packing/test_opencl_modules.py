@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from isa_kit import needs_ocloc
+from optional import needs
 
 from xebench.dpex import kernel_api as kapi
 from xebench.dpex import opencl_kernel, packs, spirv_kernel
@@ -33,7 +33,7 @@ def no_compiler() -> Any:
     raise NoCompiler("none")
 
 
-@needs_ocloc
+@needs("ocloc")
 def test_the_same_text_gives_the_same_bytes_which_the_driver_takes(tmp_path: Path) -> None:
     add = opencl_kernel(TEXT, build_options="-DFACTOR=2")
     modules = OpenCLModules(tmp_path / "none.zip")
@@ -46,7 +46,7 @@ def test_the_same_text_gives_the_same_bytes_which_the_driver_takes(tmp_path: Pat
     assert dpt.asnumpy(x).tolist() == [6.0] * 8
 
 
-@needs_ocloc
+@needs("ocloc")
 def test_what_ocloc_does_not_take_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(NoCompiler, match=r"^kernel add: ocloc makes no SPIR-V of it: .*undeclared identifier 'FACTOR'"):
         OpenCLModules(tmp_path / "none.zip").module(opencl_kernel(TEXT))

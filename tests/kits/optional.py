@@ -1,0 +1,51 @@
+"""What a test needs of the machine beside Python, make and the environment: `needs` marks it, the skip says it.
+
+`.ci/run` runs all tests with every such program hidden, and then, with the programs, those that have this mark.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import Final
+
+import pytest
+
+from xebench.errors import Unsupported
+from xebench.runtime import opencl_drivers
+
+#: What brings it.
+OPTIONAL: Final = {
+    "ocloc": "Intel's offline compiler (Debian: intel-opencl-icd)",
+    "mpiexec": "an MPI launcher and mpi4py (pip install mpich mpi4py, or Debian: openmpi-bin)",
+    "GPU driver": "Intel's OpenCL driver for GPUs (Debian: intel-opencl-icd)",
+}
+
+
+def needs(what: str) -> pytest.MarkDecorator:
+    """The mark of a test that cannot run without this."""
+    assert what in OPTIONAL, f"{what}: say in OPTIONAL what brings it"
+    return pytest.mark.optional(what)
+
+
+def is_here(what: str) -> bool:
+    """Whether xebench finds it."""
+    if what == "GPU driver":
+        drivers = opencl_drivers.registered_drivers(opencl_drivers.vendor_folders(os.environ))
+        return any("igdrcl" in driver and opencl_drivers.driver_exists(driver) for driver in drivers)
+    if what == "mpiexec":
+        from xebench.measuring.mpi_launcher import find_launcher
+
+        try:
+            find_launcher()
+        except Unsupported:
+            return False
+        return True
+    return shutil.which(what) is not None
+
+
+def skip_without(item: pytest.Item) -> None:
+    """Skip a test that lacks what it needs."""
+    for mark in item.iter_markers("optional"):
+        if not is_here(mark.args[0]):
+            pytest.skip(f"needs {mark.args[0]}: {OPTIONAL[mark.args[0]]}")
