@@ -1,6 +1,6 @@
-"""A machine without optional programs: ``python .ci/bare.py FOLDER VENV``, then ``PATH=FOLDER/path`` and ``FOLDER/venv``.
+"""A machine without optional programs: ``python .ci/bare.py FOLDER VENV``.
 
-``path`` has a link to every program on the path but those hidden, and ``venv`` is the environment without its own. So
+``FOLDER/path`` has a link to every program on the path but those hidden, and ``FOLDER/venv`` is the environment without its own. So
 nothing has to be uninstalled, and nothing that looks for a program finds it, wherever it lies.
 """
 
@@ -11,9 +11,9 @@ from pathlib import Path
 
 #: Intel's compiler, C compilers, browsers, MPI, and what else a developer may have.
 HIDDEN = (
-    *("ocloc*", "cc", "c89*", "c99*", "gcc*", "g++*", "c++*", "cpp*", "*-gcc*", "*-g++*", "*-cpp*", "clang*", "icx*"),
+    *("ocloc*", "cc", "c89*", "c99*", "gcc*", "g++*", "c++*", "cpp*", "*-gcc*", "*-g++*", "clang*", "icx*"),
     *("chrom*", "google-chrome*", "firefox*", "msedge*", "brave*", "xdg-open", "sensible-browser", "www-browser"),
-    *("mpi*", "orterun", "prterun", "hydra_*", "spirv-*", "llvm-spirv*", "tmux*", "clinfo*", "uv", "uvx", "debootstrap"),
+    *("mpi*", "orterun", "prterun", "hydra_*", "spirv-*", "llvm-spirv*", "tmux*", "clinfo*", "uv", "uvx"),
 )
 
 
