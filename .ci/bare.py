@@ -1,7 +1,7 @@
 """A machine without optional programs: ``python .ci/bare.py FOLDER VENV``.
 
-``FOLDER/path`` has a link to every program on the path but those hidden, and ``FOLDER/venv`` is the environment without its own. So
-nothing has to be uninstalled, and nothing that looks for a program finds it, wherever it lies.
+``FOLDER/path`` has a link to every program on the path but those hidden, and ``FOLDER/venv`` is the environment without
+its own. So nothing has to be uninstalled, and nothing that looks for a program finds it, wherever it lies.
 """
 
 import os
