@@ -56,7 +56,6 @@ test: install  ## the tests; TESTS='-m optional': those that need a program besi
 docs: install  ## pages that are generated from the code
 	$(BIN)/python -m xebench.pages.coverage > docs/coverage.md
 	$(BIN)/python -m xebench.pages.claims > docs/claims.md
-	$(BIN)/python -m xebench.pages.guide_claims > docs/guide-claims-in-assembly.md
 	$(BIN)/python -m xebench.pages.generated_code > docs/generated-code.md
 	$(BIN)/python -m xebench.pages.projection > docs/projection.md
 	$(BIN)/python -m xebench.pages.readme README.md results/cpu-epyc-2-cores

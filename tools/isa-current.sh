@@ -1,13 +1,12 @@
 #!/bin/sh
-# With the current Intel GPU compiler, in the root of tools/intel-root.sh: the guide's claims, the whole suite and the
-# tests of the room.
+# With the current Intel GPU compiler, in the root of tools/intel-root.sh: the whole suite, with what is claimed of its
+# code, and the tests of the room.
 #
 #   tools/isa-current.sh [ROOT]        ROOT: where it goes, kept for the next time [/var/cache/xebench/ocloc-current]
 set -eu
 root=${1:-/var/cache/xebench/ocloc-current}
 here=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 python=${PYTHON:-$here/.venv/bin/python}
-claims=$here/harness/xebench/pages/data/isa_claims.json
 suite=$here/harness/xebench/pages/data/isa_suite.json
 
 "$here/tools/intel-root.sh" "$root"
@@ -20,8 +19,6 @@ exec "$root/lib64/ld-linux-x86-64.so.2" --library-path "$root/usr/lib/x86_64-lin
 END
 chmod +x "$root/ocloc"
 
-"$python" -m xebench.pages.guide_claims_data --ocloc "$root/ocloc" --save "$claims"
-"$python" -m xebench.pages.guide_claims >"$here/docs/guide-claims-in-assembly.md"
 "$python" -m xebench.pages.generated_code_data --ocloc "$root/ocloc" --save "$suite"
 "$python" -m xebench.pages.generated_code >"$here/docs/generated-code.md"
 "$python" -m xebench.pages.claims >"$here/docs/claims.md"

@@ -104,6 +104,9 @@ def in_int64(session, p, work_group_size):
     claim=(
         Claim("faster", on=("gpu",), source="G 3503 to 3588"),
         Claim("faster", against="in_float64", on=("gpu",), source="G 3547 to 3588"),
+        # on Gen9 and Xe-LP, where additions to floats are loops
+        Claim("branches", on=("gpu",), source="G 3547"),
+        Claim("branches", against="in_float64", on=("gpu",), source="G 3547"),
     )
 )
 def in_int32(session, p, work_group_size):

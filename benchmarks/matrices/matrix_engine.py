@@ -73,7 +73,13 @@ def tiles(session, p, lanes, tall, wide, large_grf=False):
     return lambda: session.launch(multiply, engine.sub_groups(p.n, lanes, tall, wide), p.a, p.b, p.c, p.n)
 
 
-@pattern.intermediate(claim=Claim("faster", strength="implied", source="G 5366 to 5368"), requires=("matrix_lanes=16",))
+@pattern.intermediate(
+    claim=(
+        Claim("faster", strength="implied", source="G 5366 to 5368"),
+        Claim("additions", strength="implied", source="G 5370"),  # the engine's instruction multiplies and adds
+    ),
+    requires=("matrix_lanes=16",),
+)
 def one_tile(session, p):
     """A sub-group computes one tile of 8 by 16: two tiles are loaded for each instruction of the engine."""
     return tiles(session, p, 16, tall=1, wide=1)
@@ -109,7 +115,13 @@ def sixteen_tiles_in_few_registers(session, p):
     return tiles(session, p, 16, tall=8, wide=2)
 
 
-@pattern.optimized(claim=Claim("faster", strength="implied", source="G 5366 to 5444"), requires=("matrix_lanes=8",))
+@pattern.optimized(
+    claim=(
+        Claim("faster", strength="implied", source="G 5366 to 5444"),
+        Claim("additions", strength="implied", source="G 5370"),
+    ),
+    requires=("matrix_lanes=8",),
+)
 def eight_tiles_of_8_lanes(session, p):
     """The engine of Arc's A series is half as wide: a sub-group of 8 lanes computes 32 by 16."""
     return tiles(session, p, 8, tall=4, wide=2)

@@ -111,7 +111,7 @@ def launcher(session, p, **options):
     return lambda: session.launch(apply, items, p.u, p.factors, p.d, p.w, p.order, *slm)
 
 
-@pattern.naive
+@pattern.naive(claim=Claim("registers", against="unrolled", on=("gpu",), source="G 1865 to 1867"))
 def rolled(session, p):
     """Sums along an edge are loops, and registers are the small file."""
     return launcher(session, p, unroll="disable")

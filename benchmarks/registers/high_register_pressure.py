@@ -67,7 +67,7 @@ def lanes_32_large_grf(session, p):
 
 
 @pattern.intermediate(
-    claim=(*claims(NARROW, "lanes_32", WIDE), claims(NARROW, "lanes_32_large_grf", WIDE_LARGE)[0]),
+    claim=(*claims(NARROW, "lanes_32", WIDE), *claims(NARROW, "lanes_32_large_grf", WIDE_LARGE)),
     requires=("sub_group_size=16",),
 )
 def lanes_16(session, p):

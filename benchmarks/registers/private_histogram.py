@@ -40,7 +40,9 @@ def bins_of_64_bits(session, p, work_group_size, sub_group_size):
     return launcher(session, p, work_group_size, count_privately_by(BINS, sub_group_size, np.int64))
 
 
-@pattern.optimized(claim=tuple(Claim(word, on=("gpu",), source="G 1968 to 1970") for word in ("faster", "spills")))
+@pattern.optimized(
+    claim=tuple(Claim(word, on=("gpu",), source="G 1968 to 1970") for word in ("faster", "spilling_kernels"))
+)
 def bins_of_32_bits(session, p, work_group_size, sub_group_size):
     """As wide as the largest count needs: 128 bytes a work-item."""
     return launcher(session, p, work_group_size, count_privately_by(BINS, sub_group_size, np.int32))

@@ -97,7 +97,11 @@ def unrolled_by_hand(session, p, sub_group_size):
     return launch_in_one_group(session, p, sub_group_size, add_two_a_step)
 
 
-@pattern.optimized(claim=Claim("faster", against="unrolled_by_hand", on=("gpu",), source="G 3368"))
+@pattern.optimized(
+    claim=tuple(
+        Claim(word, against="unrolled_by_hand", on=("gpu",), source="G 3368") for word in ("faster", "late_loads")
+    )
+)
 def loads_first(session, p, sub_group_size):
     """Two elements a step, all four loads before both stores."""
     return launch_in_one_group(session, p, sub_group_size, load_first)
@@ -107,6 +111,7 @@ def loads_first(session, p, sub_group_size):
     claim=(
         Claim("faster", against="unrolled_by_hand", on=("gpu",), source="G 3274, 3413"),
         Claim("same", against="loads_first", on=("gpu",), strength="implied", source="G 3413"),
+        Claim("late_loads", against="unrolled_by_hand", on=("gpu",), source="G 3413"),
     )
 )
 def restrict(session, p, sub_group_size):

@@ -122,7 +122,17 @@ END_CLAIMS: Final = ("wrong", "error")
 ACCURACY_CLAIMS: Final = ("accurate",)
 
 #: What a claim says of the generated code: the variant has fewer of these.
-CODE_CLAIMS: Final = ("registers", "spills", "messages", "instructions")
+CODE_CLAIMS: Final = (
+    "registers",
+    "spills",
+    "spilling_kernels",
+    "messages",
+    "addresses",
+    "late_loads",
+    "instructions",
+    "additions",
+    "branches",
+)
 
 
 class Strength(StrEnum):

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from xebench import runtime
-from xebench.isa.claims import about_arithmetic, claim
 from xebench.isa.compilation import Source, Target
 from xebench.isa.ocloc import compile_source, find_compiler
 
 FIXTURES = Path(__file__).parent / "fixtures"
+KERNELS = Path(__file__).parent / "kernels"
+ENGINE = ("-DSG=16", "-DSHARE=short", "-DMATRIX_ENGINE")
 
 
 def mixture() -> Source:
@@ -44,21 +45,51 @@ def mixture() -> Source:
     return Source(compile_kernel(mixture, kapi.NdRange((64,), (64,)), arguments).spirv)
 
 
+def block_copy() -> Source:
+    """Copy 16 elements a work-item as blocks of the sub-group."""
+    from xebench import kernel_api as kapi
+    from xebench.dpex import compile_kernel, kernel, sub_group
+    from xebench.runtime.tensor import tensor as dpt
+
+    @kernel(sub_group_size=16)
+    def copy_blocks(item: kapi.NdItem, x: Any, y: Any) -> None:
+        first = item.get_global_id(0) // 16 * 16 * 16
+        for k in range(2):
+            j = first + k * 16 * 8
+            sub_group.block_write8(y, j, sub_group.block_read8(x, j))
+
+    arrays = [dpt.empty(1, dtype="int32") for _ in range(2)]
+    return Source(compile_kernel(copy_blocks, kapi.NdRange((256,), (256,)), arrays).spirv)
+
+
+def atomic_sum() -> Source:
+    """Every work-item adds to the same number."""
+    from xebench import kernel_api as kapi
+    from xebench.dpex import compile_kernel, kernel
+    from xebench.runtime.tensor import tensor as dpt
+
+    @kernel
+    def add_to_one(item: kapi.NdItem, x: Any, total: Any) -> None:
+        kapi.AtomicRef(total, 0).fetch_add(x[item.get_global_id(0)])
+
+    arrays = [dpt.empty(1, dtype="float32") for _ in range(2)]
+    return Source(compile_kernel(add_to_one, kapi.NdRange((256,), (256,)), arrays).spirv)
+
+
+def opencl(name: str) -> Source:
+    """A kernel of `kernels`."""
+    return Source((KERNELS / f"{name}.cl").read_bytes(), "opencl")
+
+
 def jobs() -> dict[str, tuple[Source, Target]]:
     """Name of a fixture, what is compiled, and for which GPU."""
-    from xebench.isa.claims.claim_kernels import accesses, atomic_sum
-
-    mixed = mixture()
-    blocks = accesses()["copy_blocks"]
-    private = claim.opencl("histogram")
-    engine = claim.opencl("tile_product")
+    mixed, blocks, private = mixture(), block_copy(), opencl("histogram")
     found = {f"mixture.{gpu}": (mixed, Target(gpu)) for gpu in ("pvc", "dg2", "tgllp", "bmg")}
     found |= {f"blocks.{gpu}": (blocks, Target(gpu)) for gpu in ("pvc", "tgllp")}
     found |= {f"private.{gpu}": (private, Target(gpu)) for gpu in ("dg2", "tgllp")}
-    found["atomic.pvc"] = (atomic_sum("float32"), Target("pvc"))
-    found["spills.pvc"] = (claim.opencl("eighty_doubles"), Target("pvc", forced_simd=16))
-    options = about_arithmetic.engine_options("pvc")
-    found["engine.pvc"] = (engine, Target("pvc", options))
+    found["atomic.pvc"] = (atomic_sum(), Target("pvc"))
+    found["spills.pvc"] = (opencl("eighty_doubles"), Target("pvc", forced_simd=16))
+    found["engine.pvc"] = (opencl("tile_product"), Target("pvc", ENGINE))
     return found
 
 

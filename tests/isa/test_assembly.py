@@ -72,7 +72,7 @@ def test_float_atomics_of_xe_lp_are_a_loop(generation: str) -> None:
     assembly = kit.code(f"{generation}/mixture.tgllp").assembly
     assert assembly.count("atomic", "global") == 4
     # the kernel's own loop, and one of compare and swap
-    assert assembly.opcodes("while") == 2
+    assert [each.opcode for each in assembly.instructions].count("while") == 2
 
 
 @pytest.mark.parametrize("generation", GENERATIONS)
@@ -85,7 +85,7 @@ def test_64_bits_are_native_on_pvc_and_emulated_on_dg2(generation: str) -> None:
 @pytest.mark.parametrize("generation", GENERATIONS)
 def test_the_logarithm_is_one_instruction_of_the_math_unit(generation: str) -> None:
     assembly = kit.code(f"{generation}/mixture.pvc").assembly
-    assert assembly.by_class["math"] == assembly.opcodes("math.log") == 1
+    assert [each.opcode for each in assembly.instructions if each.kind == "math"] == ["math.log"]
 
 
 @pytest.mark.parametrize("generation", GENERATIONS)
@@ -93,6 +93,30 @@ def test_block_messages(generation: str) -> None:
     pvc, tgllp = (kit.code(f"{generation}/blocks.{gpu}").messages for gpu in ("pvc", "tgllp"))
     assert pvc["load.global.d32x64t"] == 4 and pvc["store.global.d64x64t"] == 2
     assert tgllp["load.global.d32x32t"] == tgllp["store.global.d32x32t"] == 8
+
+
+@pytest.mark.parametrize("generation", GENERATIONS)
+def test_a_block_has_one_address_and_lanes_have_one_each(generation: str) -> None:
+    blocks, lanes = (kit.code(f"{generation}/{name}.pvc").assembly for name in ("blocks", "mixture"))
+    assert blocks.address_registers == 1
+    # 32 lanes of 8 bytes in registers of 64
+    assert lanes.address_registers == 4
+
+
+def test_loads_behind_a_store_are_late() -> None:
+    def late(order: str) -> int:
+        messages = {"L": "load.ugm.d32.a64 (16|M0) r1:1 [r2:2]", "S": "store.ugm.d32.a64 (16|M0) [r2:2] r1:1"}
+        return read_assembly(listing(*(messages[each] for each in order))).late_loads
+
+    assert [late(order) for order in ("", "LL", "LLSLLS", "LLLLSS", "SL")] == [0, 0, 2, 0, 1]
+
+
+@pytest.mark.parametrize("generation", GENERATIONS)
+def test_a_matrix_engine_adds_without_additions(generation: str) -> None:
+    assert kit.code(f"{generation}/engine.pvc").assembly.additions == 0
+    loop = kit.code(f"{generation}/mixture.tgllp").assembly
+    # value += log(value), and the sum that is tried until it fits: twice, for lanes 0 to 15 and 16 to 31
+    assert 0 < loop.additions <= loop.by_class["float"]
 
 
 @pytest.mark.parametrize("generation", GENERATIONS)

@@ -10,11 +10,8 @@ import msgspec
 from xebench.cli.main import commands
 from xebench.pages.coverage import (
     CANNOT_BE_SAID,
-    GENERATED_CODE,
     NOT_YET,
-    PATTERN,
     RECORDED,
-    checked_in_code,
     kind,
     markdown,
     patterns_by_entry,
@@ -71,13 +68,6 @@ def test_what_cannot_be_said_has_a_reason_and_a_stand_in() -> None:
 def test_what_a_pattern_answers_has_no_other_kind_in_the_catalogue() -> None:
     stale = [entry.id for entry in entries() if entry.kind and entry.id in PATTERNS]
     assert not stale, f"take kind, detail and stand_in of {', '.join(stale)} out of catalogue.csv"
-
-
-def test_a_claim_in_generated_code_counts_where_no_pattern_does() -> None:
-    (spills,) = (entry for entry in entries() if entry.id == "E20")
-    assert spills.id in checked_in_code()
-    assert kind(spills, {}) == GENERATED_CODE
-    assert kind(spills, {"E20": ["one"]}) == PATTERN
 
 
 def test_a_pattern_that_names_a_lesson_covers_it_in_all_chapters() -> None:

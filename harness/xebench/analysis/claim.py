@@ -50,7 +50,8 @@ class Claim(msgspec.Struct, frozen=True):
     Attributes:
         word: of its time: ``faster``, ``slower``, ``same``; of its result: ``accurate`` (its largest error against a
             reference in higher precision is smaller); of its end: ``wrong`` (its result is), ``error`` (it is
-            refused, or fails); of its code: ``registers``, ``spills``, ``messages``, ``instructions`` (it has fewer).
+            refused, or fails); of its code, which has fewer: ``registers``, ``spills``, ``messages``, ``instructions``
+            or another of `xebench.vocabulary.CODE_CLAIMS`.
         against: the variant that it is compared with; "": the one that the pattern's speed-ups are counted from.
         at_least: the smallest ratio that is promised: of times, errors, or numbers of the generated code.
         within: relative difference up to which two times are ``same``; 0: the run's own band.

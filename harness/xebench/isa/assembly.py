@@ -116,9 +116,24 @@ class Assembly:
             for message in self.messages
         )
 
-    def opcodes(self, *names: str) -> int:
-        """How many instructions have one of these opcodes."""
-        return sum(instruction.opcode in names for instruction in self.instructions)
+    @property
+    def additions(self) -> int:
+        """Floating-point additions, those that are fused with a product too."""
+        return sum(each.kind == "float" and each.opcode in ("add", "mad") for each in self.instructions)
+
+    @property
+    def address_registers(self) -> int:
+        """Most registers that hold the addresses of one load, store or atomic of global memory."""
+        return max((each.address_registers for each in self._moved("load", "store", "atomic")), default=0)
+
+    @property
+    def late_loads(self) -> int:
+        """Loads from global memory that follow a store to it in the text."""
+        kinds = [each.kind for each in self._moved("load", "store")]
+        return kinds[kinds.index("store") :].count("load") if "store" in kinds else 0
+
+    def _moved(self, *kinds: str) -> list[Message]:
+        return [each for each in self.messages if each.space == "global" and each.kind in kinds]
 
 
 def read_assembly(text: str) -> Assembly:

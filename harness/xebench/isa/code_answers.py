@@ -1,4 +1,4 @@
-"""Answers to what is claimed of generated code: has the variant fewer registers, spills, messages or instructions?
+"""Answers to what is claimed of generated code: has the variant fewer registers, messages, branches, or the like?
 
 One answer a claim, a GPU with its options, and a point on the axes at which other kernels are launched. Numbers are of
 the program text, as in the table ``isa``.
@@ -25,6 +25,8 @@ _MESSAGES: Final = tuple(
     if (kind, space) != ("atomic", "scratch")
 )
 
+_OUTSIDE: Final = ("spill_bytes", "private_bytes")
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -32,6 +34,7 @@ class Measure:
 
     Attributes:
         columns: of the table ``isa``, added up for a kernel.
+        of_kernel: of this sum.
         together: of the numbers of a variant's kernels. What a hardware thread holds is free again when its kernel is
             over, so there the largest counts; messages and instructions add up.
         unit: of the number, for a sentence.
@@ -40,14 +43,24 @@ class Measure:
     columns: tuple[str, ...]
     together: Callable[[Iterable[int]], int]
     unit: str
+    of_kernel: Callable[[int], int] = int
+
+    def of(self, kernels: Iterable[Mapping[str, Any]]) -> int:
+        """The number of a variant, from its kernels' figures by column."""
+        return self.together(self.of_kernel(sum(one[name] or 0 for name in self.columns)) for one in kernels)
 
 
 #: Every word of `xebench.vocabulary.CODE_CLAIMS`.
 MEASURES: Final[Mapping[str, Measure]] = {
     "registers": Measure(("registers_used",), max, "registers"),
-    "spills": Measure(("spill_bytes", "private_bytes"), max, "bytes outside registers"),
+    "spills": Measure(_OUTSIDE, max, "bytes outside registers"),
+    "spilling_kernels": Measure(_OUTSIDE, sum, "kernels with bytes outside registers", of_kernel=bool),
     "messages": Measure(_MESSAGES, sum, "messages to memory"),
+    "addresses": Measure(("address_registers",), max, "registers for the addresses of a message"),
+    "late_loads": Measure(("late_loads",), sum, "loads behind a store"),
     "instructions": Measure(("instructions",), sum, "instructions"),
+    "additions": Measure(("additions",), sum, "floating-point additions"),
+    "branches": Measure(("instructions_control",), sum, "branches"),
 }
 
 
@@ -111,7 +124,7 @@ class _Side:
     def number(self, measure: Measure) -> int | None:
         if self.fault:
             return None
-        return measure.together(sum(figures[name] or 0 for name in measure.columns) for figures in self.figures)
+        return measure.of(self.figures)
 
 
 class _Code:

@@ -42,6 +42,7 @@ ISA: Final = (
     _text("global_size", "Index space of the first launch, dimension 0 (the fastest) first, commas between."),
     _text("local_size", "Work-group of the first launch; null when the driver chose."),
     _count("instructions", "Instructions in the program text, arguments' prolog included."),
+    _count("additions", "Floating-point additions, those that are fused with a product too."),
     *(_count(f"instructions_{name}", f"Of these: {meaning}.") for name, meaning in CLASSES.items()),
     _count(
         "loads_global",
@@ -49,6 +50,8 @@ ISA: Final = (
     ),
     _count("stores_global", "Messages that store to global memory, likewise."),
     _count("atomics_global", "Atomic messages to global memory."),
+    _count("address_registers", "Most registers that hold the addresses of one load, store or atomic of these."),
+    _count("late_loads", "Loads from global memory that follow a store to it in the program text."),
     _count("loads_slm", "Messages that load from shared local memory."),
     _count("stores_slm", "Messages that store to shared local memory."),
     _count("atomics_slm", "Atomic messages to shared local memory."),

@@ -100,7 +100,6 @@ class Compiled:
         zeinfo: the binary's own description.
         assembly: text of each kernel's assembly, by kernel name.
         simd_widths: of these texts.
-        warnings: what the compiler said although it succeeded.
     """
 
     status: str
@@ -108,4 +107,3 @@ class Compiled:
     zeinfo: str = field(default="", repr=False)
     assembly: Mapping[str, str] = field(default_factory=dict, repr=False)
     simd_widths: Mapping[str, int] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()

@@ -101,7 +101,7 @@ def compile_source(compiler: Compiler, source: Source, target: Target, *, timeou
         binaries = list((folder / "out").glob("*.bin"))
         if len(binaries) != 1:
             return Compiled("refused", f"ocloc made {len(binaries) or 'no'} binaries for {target.gpu}: name one GPU")
-        return _read_results(binaries[0], folder / "dump", run.stdout)
+        return _read_results(binaries[0], folder / "dump")
 
 
 def to_spirv(compiler: Compiler, source: Source, options: Sequence[str]) -> bytes:
@@ -166,12 +166,11 @@ def _reason(run: subprocess.CompletedProcess[str]) -> str:
     return lines[-1][:200] if lines else f"exit status {run.returncode}"
 
 
-def _read_results(binary: Path, dump: Path, said: str) -> Compiled:
+def _read_results(binary: Path, dump: Path) -> Compiled:
     try:
         sections = elf.sections(binary.read_bytes())
     except ValueError as error:
         return Compiled("unreadable", f"the binary cannot be read: {error}")
-    warnings = dict.fromkeys(line.strip() for line in said.splitlines() if line.strip().startswith("warning:"))
     zeinfo = sections.get(".ze_info", b"").rstrip(b"\0").decode()
     texts = _assembly_texts(dump, _simd_widths(zeinfo))
     if not texts:
@@ -181,7 +180,6 @@ def _read_results(binary: Path, dump: Path, said: str) -> Compiled:
         zeinfo=zeinfo,
         assembly={name: text.content for name, text in texts.items()},
         simd_widths={name: text.simd_width for name, text in texts.items()},
-        warnings=tuple(warnings),
     )
 
 

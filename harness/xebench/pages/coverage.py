@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from xebench.pages import guide_claims
 from xebench.patterns.catalogue import Entry, covered, entries
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover
@@ -14,11 +13,10 @@ from xebench.report.markdown_table import table
 from xebench.report.templates import fill
 
 PATTERN: Final = "pattern"
-GENERATED_CODE: Final = "generated code"
 RECORDED: Final = "recorded"
 CANNOT_BE_SAID: Final = "cannot be said"
 NOT_YET: Final = "not yet"
-KINDS: Final = (PATTERN, GENERATED_CODE, RECORDED, CANNOT_BE_SAID, NOT_YET)
+KINDS: Final = (PATTERN, RECORDED, CANNOT_BE_SAID, NOT_YET)
 
 #: Where the lessons lie, in the page's words.
 PROGRAMS: Final = {"kernel": "in a kernel", "host": "in the host program"}
@@ -33,11 +31,6 @@ def patterns_by_entry(infos: Sequence[PatternInfo]) -> dict[str, list[str]]:
     return found
 
 
-def checked_in_code() -> frozenset[str]:
-    """The entries of which a claim is checked in generated code (docs/guide-claims-in-assembly.md)."""
-    return frozenset(claim["id"] for claim in guide_claims.read()["claims"])
-
-
 def kind(entry: Entry, patterns: Mapping[str, Sequence[str]]) -> str:
     """One of `KINDS`: what answers an entry.
 
@@ -47,7 +40,7 @@ def kind(entry: Entry, patterns: Mapping[str, Sequence[str]]) -> str:
     """
     if entry.id in patterns:
         return PATTERN
-    return entry.kind or (GENERATED_CODE if entry.id in checked_in_code() else NOT_YET)
+    return entry.kind or NOT_YET
 
 
 def _by(entry: Entry, patterns: Mapping[str, Sequence[str]]) -> str:
@@ -55,8 +48,6 @@ def _by(entry: Entry, patterns: Mapping[str, Sequence[str]]) -> str:
     answered = kind(entry, patterns)
     if answered == PATTERN:
         return ", ".join(f"`{name}`" for name in patterns[entry.id])
-    if answered == GENERATED_CODE:
-        return f"[claim](guide-claims-in-assembly.md#{entry.id.lower()})"
     if answered == RECORDED:
         return ", ".join(f"`{name}`" for name in entry.detail.split(", "))
     return f"{entry.detail}; instead: {entry.stand_in}" if answered == CANNOT_BE_SAID else ""

@@ -20,7 +20,7 @@ def _what(claim: Claim) -> str:
     if claim.of_accuracy:
         return f"more accurate than {claim.against}{least}"
     if claim.of_code:
-        return f"fewer {claim.word} than {claim.against}{least}"
+        return f"fewer {claim.word.replace('_', ' ')} than {claim.against}{least}"
     return f"must end as {claim.word}" + (f" with {claim.kind!r}" if claim.kind else "")
 
 
