@@ -32,7 +32,7 @@ def measure(path: Path, pattern: str, **sampling: Any) -> Sender:
     """Measure a pattern of a file on the CPU device; 0.5 s and 12 blocks, unless told otherwise."""
     from xebench.measuring.family_run import FamilyRun
     from xebench.measuring.input_check import Sums
-    from xebench.measuring.places import Places
+    from xebench.measuring.places import Pool
     from xebench.measuring.prepare import find_pattern
     from xebench.runtime.devices import describe
     from xebench.session.session import Session
@@ -49,12 +49,12 @@ def measure(path: Path, pattern: str, **sampling: Any) -> Sender:
         sampling=Sampling(**{"budget_s": 0.5, "min_blocks": 6, "max_blocks": 12, **sampling}),
         seed=1,
     )
-    sender, activity, places = Sender(), ActivityPage.create(), Places("cpu")
+    sender, activity, pool = Sender(), ActivityPage.create(), Pool("cpu")
     try:
         kept: Any = sender
-        FamilyRun(request, session, describe(session.device), kept, activity, Sums(session.queue), places).run()
+        FamilyRun(request, session, describe(session.device), kept, activity, Sums(session.queue), pool).run()
         assert activity.read(variants) == (None, "idle")
     finally:
         activity.close()
-        places.close()
+        pool.close()
     return sender

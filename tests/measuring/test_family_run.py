@@ -131,10 +131,10 @@ def test_an_error_that_says_too_little_or_too_much_costs_its_variant_only(error:
 def test_a_pattern_that_exits_when_it_is_checked_again_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "exits.py"
     write_pattern(path, EXITS.replace("AT", "('reset', 1)").replace("ERROR", "SystemExit"))
-    from xebench.measuring.result_check import Checker
+    from xebench.measuring.correctness import Checker
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Checker, "verify", lambda self, variant: sys.exit(0))
+        patch.setattr(Checker, "verify", lambda self, variant, place: sys.exit(0))
         done = measure(path, "exits")
     assert {(case["status"], case["reason"]) for case in done.cases.values()} == {("error", "recheck: SystemExit: 0")}
 

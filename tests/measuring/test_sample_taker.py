@@ -13,7 +13,7 @@ pytestmark = pytest.mark.device  # importing the session loads dpctl
 
 
 class Log:
-    """Session, binding, flusher and rows in one, to see the order of what is asked of them."""
+    """Place, flusher and rows in one, to see the order of what is asked of them."""
 
     def __init__(self, executions: Any, host_ns: int) -> None:
         self.executions = executions
@@ -23,15 +23,14 @@ class Log:
         self.limit_gbps = 10.0
         self.covers = True
 
-    def reset(self) -> None:
-        self.done.append("reset")
-
     def flush(self) -> None:
         self.done.append("flush")
 
-    def measure(self, timed: Any, batch: int) -> Any:
+    def sample(self, variant: str, batch: int, flush: Any) -> Any:
         from xebench.session.recorder import Measured
 
+        if flush is not None:
+            flush()
         self.done.append(f"measure {batch}")
         return Measured(self.host_ns, 0, self.executions)
 
@@ -42,14 +41,12 @@ class Log:
 def take(log: Log, metric: str, *, cold: bool = False, batch: int = 1) -> float:
     from xebench.measuring.sample_flags import Rules
     from xebench.measuring.sample_taker import SampleTaker
-    from xebench.measuring.variant_run import VariantRun
     from xebench.patterns.pattern import Variant
 
-    session: Any = log
-    rules = Rules(metric, 1, bytes_moved=1_000_000)
-    taker = SampleTaker(session, log.reset, session, rules, log if cold else None)
-    variant = VariantRun(Variant("v", "naive", print, {}, (), ""))
-    return taker.take(variant, state="cold" if cold else "hot", block=3, order=1, batch=batch)
+    anything: Any = log
+    taker = SampleTaker(anything, lambda: Rules(metric, 1, bytes_moved=1_000_000), log if cold else None)
+    variant = Variant("v", "naive", print, {}, (), "")
+    return taker.take(anything, variant, state="cold" if cold else "hot", block=3, order=1, batch=batch)
 
 
 def kernel(submit: int, start: int, end: int) -> Any:
@@ -58,14 +55,14 @@ def kernel(submit: int, start: int, end: int) -> Any:
     return CommandTimes("kernel", "k", 0, submit, start, end)
 
 
-def test_arrays_are_reset_and_caches_flushed_before_the_clock_starts() -> None:
+def test_caches_are_flushed_before_the_clock_starts_where_samples_are_cold() -> None:
     log = Log([[kernel(0, 10, 1_000_010)]], 1_100_000)
     assert take(log, "device", cold=True) == 1_000_000
-    assert log.done == ["reset", "flush", "measure 1"]
+    assert log.done == ["flush", "measure 1"]
     assert (log.rows[0]["state"], log.rows[0]["block"], log.rows[0]["order"]) == ("cold", 3, 1)
     hot = Log([[kernel(0, 10, 1_000_010)]], 1_100_000)
     take(hot, "device")
-    assert hot.done == ["reset", "measure 1"]
+    assert hot.done == ["measure 1"]
 
 
 @pytest.mark.parametrize(("metric", "expected"), [("device", 1000.0), ("span", 1105.0), ("wall", 2500.0)])
@@ -103,3 +100,15 @@ def test_a_cold_sample_faster_than_the_memory_is_no_cold_sample() -> None:
     log.covers = False
     assert take(log, "device", cold=True) == 10_000, "it counts, and says what is not known"
     assert log.rows[-1]["flags"] == "cache size unknown"
+
+
+def test_the_clock_of_another_process_may_have_another_zero() -> None:
+    from xebench.measuring.sample_flags import Rules
+    from xebench.measuring.sample_taker import SampleTaker
+    from xebench.patterns.pattern import Variant
+
+    here, ranks = (Variant(name, "naive", print, {}, (), "", ranks=count) for name, count in (("v", 0), ("r", 2)))
+    other, same = (Variant(name, "naive", print, {}, (), "", {"B": "2", "A": "1"}) for name in ("w", "x"))
+    taker = SampleTaker(Any, lambda: Rules("device", 1.0))
+    assert taker.rules_of(other) is taker.rules_of(same) is taker.rules_of(other)
+    assert len({id(taker.rules_of(variant)) for variant in (here, ranks, other)}) == 3

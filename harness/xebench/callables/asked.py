@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Literal
 
-from xebench.callables.family import Settings
+from xebench.analysis.claim import Claim
+from xebench.callables.family import FunctionFamily, Settings
+from xebench.callables.isolated import measured_apart, refuse_what_stays_here
 from xebench.callables.sessions import session_on
 from xebench.errors import XebenchError, suggestion
 from xebench.sampling.limits import MIN_INSTANCES, Sampling
@@ -63,10 +65,26 @@ def settings_of(
     return Settings(metric=metric, state=State(state), sampling=sampling, setup=setup, **others)
 
 
-def session_for(queue: Any, device: str, settings: Settings) -> Session:
-    """The session that functions are measured on by these settings; raises as `session_on` does."""
+def measured(
+    functions: Mapping[str, Callable[..., Any]],
+    reference: str,
+    claims: Mapping[str, tuple[Claim, ...]],
+    settings: Settings,
+    *,
+    queue: Any,
+    device: str,
+    isolated: bool,
+) -> FunctionFamily:
+    """A family of functions, measured; see `FunctionFamily`, `session_on` and `measured_apart` for what is raised."""
+    if isolated:
+        refuse_what_stays_here(queue, settings)
     timed = metric_named(settings.metric).on_device_clock or settings.state == State.COLD
-    return session_on(queue, device, timed=timed)
+    session = session_on(queue, device, timed=timed)
+    if isolated:
+        return measured_apart(functions, reference, claims, session, settings)
+    family = FunctionFamily(functions, reference, claims, session, settings)
+    family.measure()
+    return family
 
 
 def checked_function(function: Any, name: str) -> Callable[..., Any]:

@@ -17,11 +17,9 @@ from xebench.callables.asked import (
     StateWord,
     checked_function,
     known,
-    session_for,
+    measured,
     settings_of,
 )
-from xebench.callables.family import FunctionFamily
-from xebench.callables.isolated import Work, measured_apart
 from xebench.callables.tables import run_of
 from xebench.callables.words import remarks
 from xebench.errors import XebenchError
@@ -114,8 +112,8 @@ def compare(
         instances: likewise.
         isolated: whether that is a process of their own. A function that ends it is told, and the others are measured
             again without it; the functions and ``setup`` are as in `measure`.
-        check: whether arrays and numbers that functions return are compared with the reference's, before and after the
-            samples: shape and type must be the same. A function that returns others is told and not compared.
+        check: whether arrays and numbers that functions return are compared with the reference's, before, among and
+            after the samples: shape and type must be the same. A function that returns others is told and not compared.
         rtol: difference that passes, relative to the reference's.
         atol: absolute difference that passes.
         bytes_moved: as in `measure`.
@@ -148,11 +146,7 @@ def compare(
         operations=operations,
     )
     claims = claims_by_name(claim, list(functions), against)
-    if isolated:
-        run, compared = measured_apart(Work(functions, against, claims, device, settings), queue)
-        return Compared(against, run, unchecked=check and not compared)
-    family = FunctionFamily(functions, against, claims, session_for(queue, device, settings), settings)
-    family.measure()
+    family = measured(functions, against, claims, settings, queue=queue, device=device, isolated=isolated)
     return Compared(against, run_of(family), unchecked=check and not family.compared)
 
 

@@ -1,40 +1,41 @@
-"""Some functions as one family of a run, in this process: called, compared, and sampled side by side."""
+"""Some functions as one family: called, compared, and sampled side by side, here or in a process of their own."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
 from xebench.analysis.claim import Claim
-from xebench.callables.results import Array, arrays_of, differences
 from xebench.callables.rows import Rows, case_id
-from xebench.errors import Unsupported, XebenchError
 from xebench.measuring.calibration import make_flusher
-from xebench.measuring.machine_monitor import MachineMonitor
+from xebench.measuring.correctness import Expected
+from xebench.measuring.family import Family, Plan
+from xebench.measuring.local import FunctionPlace
+from xebench.measuring.messages import Stage
+from xebench.measuring.place import OnePlace, Place
 from xebench.measuring.row_stream import RowStream
-from xebench.measuring.sample_flags import Rules
-from xebench.measuring.sample_taker import SampleTaker
-from xebench.measuring.variant_run import VariantRun, nothing, outcome
+from xebench.measuring.variant_run import VariantRun
 from xebench.patterns.pattern import Variant
 from xebench.runtime.devices import describe
-from xebench.sampling import batching
-from xebench.sampling.blocks import sample_family
-from xebench.sampling.instances import Instances
 from xebench.sampling.limits import Sampling
-from xebench.sampling.stopping import NEXT_INSTANCE
 from xebench.session.session import Session
-from xebench.vocabulary import Role, State, Status, metric_named
+from xebench.vocabulary import Role, State, Status
 
 #: How a function's work is seen.
 RECORDED: Final = (
     "open session = xebench.open_session() first, make arrays with sycl_queue=session.queue, and give queue=session; "
     "or ask for metric='wall'"
 )
-NO_COMMAND: Final = f"no command of it was recorded: {RECORDED}"
+NO_COMMAND: Final = f"{{name}}: no command of it was recorded: {RECORDED}"
+
+#: Stages in reasons: nobody declares a problem, and nothing is prepared.
+_WORDS: Final = {
+    Stage.CHECK: "first call",
+    Stage.PREPARE: "first call",
+    Stage.RECHECK: "check after the samples",
+}
 
 
 @dataclass(frozen=True)
@@ -49,17 +50,23 @@ class Settings:
         check: whether results are compared with the reference's.
         rtol, atol: tolerances of that.
         bytes_moved, operations: least work of one call, where known.
+        no_command: what to tell of a function of which nothing was recorded.
     """
 
     metric: str
     state: State
     sampling: Sampling
-    setup: Callable[[Session], tuple[Any, ...]] | None = None
+    setup: Callable[[Session], Any] | None = None
     check: bool = False
     rtol: float = 0.0
     atol: float = 0.0
     bytes_moved: int | None = None
     operations: int | None = None
+    no_command: str = NO_COMMAND
+
+
+#: What became of functions earlier: they are not called.
+Ended = Mapping[str, tuple[Status, str]]
 
 
 class FunctionFamily:
@@ -69,15 +76,16 @@ class FunctionFamily:
         functions: by name.
         reference: the name of the one whose results are expected, and that speed-ups are counted from.
         claims: by name.
-        session: where they run.
+        session: on the device; functions run there where no other place is given to `measure`.
         settings: how.
+        ended: functions that are not called any more.
 
     Attributes:
         device: what the session's device says of itself.
         variants: the functions by name, with what became of each.
         rows: what was measured.
         stopped_by: the rule that ended the sampling.
-        compared: whether there was anything to compare.
+        compared: whether the reference returned anything that others could be compared with.
     """
 
     def __init__(
@@ -87,166 +95,67 @@ class FunctionFamily:
         claims: Mapping[str, tuple[Claim, ...]],
         session: Session,
         settings: Settings,
+        ended: Ended | None = None,
     ) -> None:
         self.device = describe(session.device)
         self.variants = {
             name: VariantRun(Variant(name, _role(name == reference), function, claims.get(name, ()), (), ""))
             for name, function in functions.items()
         }
+        for name, what in (ended or {}).items():
+            self.variants[name].drop(*what)
         self.rows = Rows()
         self.stopped_by = ""
+        self.compared = False
         self.reference = reference
         self.session = session
         self.settings = settings
-        self._stream = RowStream(self.rows, {name: case_id(name, self.device) for name in functions}, 0)
-        self._arguments: tuple[Any, ...] = ()
-        self._expected: dict[str, Array] = {}
-        self._instance = self._next_block = self._batch = 0
-        self._begins: dict[str, Callable[[], None]] = {}
 
-    @property
-    def compared(self) -> bool:
-        """Whether the reference returned anything that others could be compared with."""
-        return bool(self._expected)
+    def here(self) -> FunctionPlace:
+        """The functions in this process."""
+        functions = {name: run.variant.function for name, run in self.variants.items()}
+        return FunctionPlace(self.session, functions, self.settings.metric, self.settings.setup, RECORDED)
 
-    def observe(self, name: str, begins: Callable[[], None]) -> None:
-        """Have something called before each call of a function."""
-        self._begins[name] = begins
-
-    def measure(self) -> None:
-        """Measure all.
+    def measure(self, place: Place | None = None) -> None:
+        """Measure all, in a place; in this process where there is none.
 
         Raises:
             XebenchError: nothing of the reference is recorded.
+            Lost: the place ends with a function.
             Exception: whatever the reference raises; what others raise ends them alone.
         """
-        session, recorded = self.session, self.session.records_direct_calls
-        session.records_direct_calls = metric_named(self.settings.metric).on_device_clock
-        session.take_compilations(), session.take_kernels()  # of what was done with it before
+        place = place or self.here()
+        settings, session = self.settings, self.session
+        expected = Expected(settings.rtol, settings.atol, of=self.reference)
+        runs = list(self.variants.values())
+        claimed = [(run.name, claim.against) for run in runs for claim in run.variant.claims if claim.against]
+        plan = Plan(
+            settings.metric,
+            settings.sampling,
+            self.reference,
+            compared=claimed,
+            bytes_moved=settings.bytes_moved,
+            essential=self.reference,
+            no_command=settings.no_command,
+            words=_WORDS,
+        )
+        stream = RowStream(self.rows, {run.name: case_id(run.name, self.device) for run in runs}, 0)
+        family = Family(
+            plan,
+            runs,
+            OnePlace(place),
+            {0: expected} if settings.check else {},
+            stream,
+            self.device,
+            make_flusher=partial(make_flusher, session),
+        )
         try:
-            self._begin_instance()
-            self._sample()
-            self._guard_all("check after the samples", self._call)
+            place.begin()
+            family.measure()
         finally:
-            session.records_direct_calls = recorded
-        self._stream.flush()
-
-    def _good(self) -> list[VariantRun]:
-        return [variant for variant in self.variants.values() if variant.is_good()]
-
-    def _guard_all(self, stage: str, action: Callable[[VariantRun, str], object]) -> None:
-        """Do something with every good function, the reference first, whose results the others need."""
-        for variant in sorted(self._good(), key=lambda variant: variant.name != self.reference):
-            try:
-                action(variant, stage)
-            except Exception as error:
-                self._drop(variant, stage, error)
-
-    def _drop(self, variant: VariantRun, stage: str, error: Exception) -> None:
-        if variant.name == self.reference:
-            raise error
-        variant.drop(*outcome(stage, error))
-
-    # ---- calls that are checked ---------------------------------------------------------------------------------
-
-    def _begin_instance(self) -> None:
-        for variant in self.variants.values():
-            variant.sample = nothing  # what it holds of the old arguments is freed first
-        self._arguments, self._expected = (), {}
-        setup = self.settings.setup
-        if setup is not None:
-            made = setup(self.session)
-            self._arguments = made if isinstance(made, tuple) else (made,)
-        self._guard_all("first call", self._first_call)
-
-    def _first_call(self, variant: VariantRun, stage: str) -> None:
-        variant.sample = self._observed(variant.name, partial(variant.variant.function, *self._arguments))
-        try:
-            host_ns, commands = self._call(variant, stage)
-        except Unsupported:
-            raise
-        except XebenchError as error:
-            raise XebenchError(f"{variant.name}: {error} ({RECORDED})") from error
-        compilations = self.session.take_compilations()
-        if self._instance == 0:
-            self._stream.add_compilations(variant.name, compilations, host_ns)
-            variant.kernels = self.session.take_kernels()
-        if metric_named(self.settings.metric).on_device_clock and not commands:
-            raise XebenchError(f"{variant.name}: {NO_COMMAND}")
-
-    def _observed(self, name: str, call: Callable[[], Any]) -> Callable[[], Any]:
-        if name not in self._begins:
-            return call
-        begins = self._begins[name]
-
-        def observed() -> Any:
-            begins()
-            return call()
-
-        return observed
-
-    def _call(self, variant: VariantRun, stage: str) -> tuple[int, int]:
-        """Call a function and compare what it returns; the host's time in ns, and how many commands it submitted."""
-        results: list[Any] = []
-        measured = self.session.measure(lambda: results.append(variant.sample()))
-        if self.settings.check:
-            self._compare(variant, stage, arrays_of(results.pop()))
-        return measured.host_ns, len(measured.commands)
-
-    def _compare(self, variant: VariantRun, stage: str, arrays: dict[str, Array]) -> None:
-        if variant.name == self.reference and not self._expected:
-            self._expected = arrays
-        elif wrong := differences(arrays, self._expected, self.settings.rtol, self.settings.atol):
-            variant.drop(Status.WRONG, f"{stage}: {wrong}")
-
-    # ---- sampling -----------------------------------------------------------------------------------------------
-
-    def _sample(self) -> None:
-        settings, claimed = self.settings, self.variants.items()
-        pairs = [(name, claim.against) for name, run in claimed for claim in run.variant.claims if claim.against]
-        instances = Instances(settings.sampling, self.reference, compared=pairs)
-        flusher = make_flusher(self.session) if settings.state == State.COLD else None
-        rules = Rules(settings.metric, self.device.timer_resolution_ns, settings.bytes_moved)
-        with closing(MachineMonitor(self.device.device_class)) as monitor, self._stream.watched(monitor):
-            while self._good():
-                taker = SampleTaker(self.session, nothing, self._stream, rules, flusher, self._instance)
-                sampled = sample_family(
-                    [variant.name for variant in self._good()],
-                    partial(self._take, taker, self.session.queue_count),
-                    instances.decide,
-                    instances.share,
-                    seed=self._instance,
-                    state=settings.state,
-                    first_block=self._next_block,
-                    choose_batch=partial(self._choose_batch, instances.share),
-                    clock=time.monotonic,
-                )
-                self._next_block, self.stopped_by = sampled.next_block, sampled.stopped_by
-                if sampled.stopped_by != NEXT_INSTANCE:
-                    break
-                self.session.release()
-                self._instance += 1
-                self._begin_instance()
-
-    def _take(self, taker: SampleTaker, queues: int, name: str, **place: Any) -> float | None:
-        variant = self.variants[name]
-        try:
-            value = taker.take(variant, **place)
-        except Exception as error:
-            self._drop(variant, "sample", error)
-            return None
-        self.session.forget_queues(queues)
-        return value
-
-    def _choose_batch(self, part: Sampling, times_ns: Mapping[str, float], block_s: float) -> int:
-        """Chosen in the first instance, and the same in all; none if cold: caches are flushed before each sample."""
-        if self.settings.state == State.COLD:
-            return 1
-        if not self._batch:
-            least = batching.least_ns(self.settings.metric, self.device.timer_resolution_ns)
-            limit_s = batching.block_limit_s(part)
-            self._batch = batching.batch_size(times_ns, least, block_s=block_s, limit_s=limit_s)
-        return self._batch
+            place.end()
+        stream.flush()
+        self.stopped_by, self.compared = family.stopped_by, bool(expected.arrays)
 
 
 def _role(is_reference: bool) -> Role:

@@ -15,11 +15,9 @@ from xebench.callables.asked import (
     MetricWord,
     StateWord,
     checked_function,
-    session_for,
+    measured,
     settings_of,
 )
-from xebench.callables.family import FunctionFamily
-from xebench.callables.isolated import Work, measured_apart
 from xebench.callables.tables import run_of
 from xebench.callables.words import commands_words, time_words
 from xebench.session.session import Session
@@ -126,11 +124,7 @@ def measure(
         operations=operations,
     )
     name = getattr(function, "__name__", type(function).__name__)
-    if isolated:
-        run, _ = measured_apart(Work({name: function}, name, {}, device, settings), queue)
-        return Measured(name, run)
-    family = FunctionFamily({name: function}, name, {}, session_for(queue, device, settings), settings)
-    family.measure()
+    family = measured({name: function}, name, {}, settings, queue=queue, device=device, isolated=isolated)
     return Measured(name, run_of(family))
 
 

@@ -96,8 +96,3 @@ class Inputs:
         if name in self._first and self._sums(getattr(self._binding.bound, name)) == self._first[name]:
             return True
         return self._binding.holds_input(name)
-
-
-def changed_by(variant: str, names: list[str]) -> str:
-    """What to tell of a variant that changed inputs."""
-    return f"variant {variant} changed input {', '.join(names)}: declare it inout"

@@ -15,16 +15,16 @@ from typing import Any
 from xebench.children.channel import Sender
 from xebench.dpex import build, compile_kernel
 from xebench.dpex.signature import index_space_extents
+from xebench.measuring.local import FunctionPlace
 from xebench.measuring.row_stream import RowStream
 from xebench.measuring.sample_flags import Rules
 from xebench.measuring.sample_taker import SampleTaker
-from xebench.measuring.variant_run import VariantRun, nothing
 from xebench.patterns.pattern import Variant
 from xebench.sampling.blocks import sample_family
 from xebench.sampling.limits import Sampling
 from xebench.sampling.stopping import decide
 from xebench.session.session import Session
-from xebench.vocabulary import Role
+from xebench.vocabulary import Metric, Role
 
 #: Samples in a round; the rounds of the two sides are taken in turns.
 SAMPLES = 60
@@ -67,14 +67,18 @@ def sample_overheads(session: Session, kernel: Any, index_space: Any, array: Any
 def _harness_ns(session: Session, launch: Callable[[], Any]) -> float:
     """One round of a family of two equal variants, sampled as the patterns' are."""
     names = ("a", "b")
-    variants = {name: VariantRun(Variant(name, Role.BASELINE, launch, (), (), ""), launch) for name in names}
+    variants = {name: Variant(name, Role.BASELINE, launch, (), (), "") for name in names}
+    place = FunctionPlace(session, dict.fromkeys(names, launch), Metric.DEVICE)
+    place.begin()
+    for name in names:
+        place.start(name, None)
     device_ns: list[float] = []
     with _nowhere() as sender:
         rows = RowStream(sender, {name: name for name in names}, 0)
-        taker = SampleTaker(session, nothing, rows, Rules("device", 1))
+        taker = SampleTaker(rows, lambda: Rules(Metric.DEVICE, 1))
 
-        def measure(variant: str, **place: Any) -> float:
-            device_ns.append(taker.take(variants[variant], **place))
+        def measure(variant: str, **of_sample: Any) -> float:
+            device_ns.append(taker.take(place, variants[variant], **of_sample))
             return device_ns[-1]
 
         blocks = SAMPLES // len(names)

@@ -2,47 +2,101 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import math
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
+from xebench.children.worker import WorkerDied, WorkerEnded, WorkerHung, WorkerProcess
 from xebench.errors import XebenchError
-from xebench.measuring.bound_problem import Binding
-from xebench.measuring.device_worker import Lost
-from xebench.measuring.elsewhere import (
-    BindingElsewhere,
-    FamilyHere,
-    InputsElsewhere,
-    Process,
-    SessionElsewhere,
+from xebench.measuring.device_worker import START_TIMEOUT_S, Lost, start_worker
+from xebench.measuring.messages import Done, Failed
+from xebench.measuring.place import Place
+from xebench.measuring.ranks import RankProcesses
+from xebench.measuring.remote import (
+    Answers,
+    BeginProblem,
+    Identity,
+    Peers,
+    Raised,
+    RemotePlace,
+    Reply,
+    Request,
+    error_of,
     words_of,
 )
-from xebench.measuring.ranks import BindingOfRanks, InputsOfRanks, RankProcesses, SessionOfRanks
+from xebench.patterns.pattern import Variant
+from xebench.vocabulary import Status
+
+#: What serves a place in a process of its own.
+HANDLER = "xebench.measuring.place_server"
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where variants run: here, or in another process or several.
+class Process:
+    """A process that measures for this one (`xebench.measuring.remote.Peers`).
 
-    Attributes:
-        session, binding, inputs: what stands for those of that place.
-        process: that place; None for here.
+    Args:
+        device: SYCL filter string.
+        environment: variables that it has.
+        name: of it, at the head of what is told when it ends.
+        patience_s: seconds without an answer after which it is ended.
+
+    Raises:
+        Lost: it does not start.
+        XebenchError: it gives up.
     """
 
-    session: Any
-    binding: Any
-    inputs: Any
-    process: Process | RankProcesses | None = None
+    ranks: Sequence[Identity] = ()
 
-    @property
-    def is_there(self) -> bool:
-        """Whether variants can run there still."""
-        return self.process is None or self.process.is_alive
+    def __init__(
+        self,
+        device: str,
+        environment: Mapping[str, str],
+        name: str = "",
+        patience_s: float = math.inf,
+    ) -> None:
+        self._name = name or f"the process with {words_of(environment)}:"
+        self._patience_s = patience_s
+        self._process: WorkerProcess[Any] = start_worker(device, HANDLER, Answers, environment=environment)
+        self.is_alive = True
+        self._listen(START_TIMEOUT_S)
+
+    def ask(self, requests: Sequence[Request]) -> list[Reply | None]:
+        """See `Peers`."""
+        if not self.is_alive:
+            raise XebenchError(f"{self._name.rstrip(':')} has ended before")
+        reply = None
+        for request in requests:
+            self._process.ask(request)
+            while not isinstance(answer := self._listen(self._patience_s), Done):
+                reply = answer
+        if isinstance(reply, Raised):
+            raise error_of(reply)
+        return [reply]
+
+    def _listen(self, timeout_s: float) -> Any:
+        try:
+            answer = self._process.listen(timeout_s)
+        except WorkerEnded as end:
+            self.close()
+            if isinstance(end, WorkerHung):
+                raise Lost(f"{self._name} gave {end}", Status.TIMEOUT) from None
+            status = Status.CRASHED if isinstance(end, WorkerDied) else Status.ERROR
+            raise Lost(f"{self._name} {end}", status) from None
+        if isinstance(answer, Failed):
+            self.close()
+            raise XebenchError(f"{self._name} {answer.reason}")
+        return answer
+
+    def close(self) -> None:
+        """End the process."""
+        if self.is_alive:
+            self.is_alive = False
+            self._process.close()
 
 
-class Places:
+class Pool:
     """The processes of a worker, by their variables and number; they live as long as it does.
 
     Args:
@@ -51,10 +105,10 @@ class Places:
 
     def __init__(self, device: str) -> None:
         self._device = device
-        self._processes: dict[tuple[int, str], Process | RankProcesses] = {}
+        self._peers: dict[tuple[int, str], Peers] = {}
 
-    def begin(self, environment: Mapping[str, str], ranks: int, family: FamilyHere, here: Binding) -> Place:
-        """A family's place in a process with these variables, or in so many ranks, started where there is none.
+    def get(self, environment: Mapping[str, str], ranks: int) -> Peers:
+        """A process with these variables, or so many ranks, started where there is none.
 
         Raises:
             Unsupported: there is no MPI.
@@ -62,22 +116,61 @@ class Places:
             XebenchError: it gives up.
         """
         key = ranks, words_of(environment)
-        process = self._processes.get(key)
-        if process is None or not process.is_alive:
-            start = partial(RankProcesses, count=ranks) if ranks else Process
-            process = self._processes[key] = start(self._device, environment)
-        process.call("begin", family)
-        if isinstance(process, RankProcesses):
-            return Place(SessionOfRanks(process), BindingOfRanks(process, here), InputsOfRanks(process), process)
-        return Place(SessionElsewhere(process), BindingElsewhere(process, here), InputsElsewhere(process), process)
-
-    def end(self) -> None:
-        """Let go of the family that is over."""
-        for process in self._processes.values():
-            with suppress(XebenchError, Lost):  # it has ended: there is nothing left
-                process.call("end")
+        if key not in self._peers or not self._peers[key].is_alive:
+            start = RankProcesses(self._device, environment, ranks) if ranks else Process(self._device, environment)
+            self._peers[key] = start
+        return self._peers[key]
 
     def close(self) -> None:
         """End all processes."""
-        for process in self._processes.values():
-            process.close()
+        for peers in self._peers.values():
+            peers.close()
+
+
+class FamilyPlaces:
+    """The places of a family: this process, and those of a pool (`xebench.measuring.place.Places`).
+
+    Args:
+        home: the place in this process.
+        parameters: that its problem has; those of the others must be the same.
+        pool: of processes.
+        family: what they are to make.
+    """
+
+    def __init__(self, home: Place, parameters: Mapping[str, Any], pool: Pool, family: BeginProblem) -> None:
+        self._home = home
+        self._parameters = parameters
+        self._pool = pool
+        self._family = family
+        self._elsewhere: dict[tuple[int, str], RemotePlace] = {}
+
+    def of(self, variant: Variant) -> Place:
+        """In this process, unless a variant needs variables of its own, or ranks."""
+        if not variant.environment and not variant.ranks:
+            return self._home
+        key = variant.ranks, json.dumps(dict(variant.environment), sort_keys=True)
+        if key not in self._elsewhere or not self._elsewhere[key].is_there:
+            place = RemotePlace(self._pool.get(variant.environment, variant.ranks), self._family)
+            found = place.begin()
+            if found != self._parameters:
+                raise XebenchError(f"the problem has {found} there, {self._parameters} here: only its seed may decide")
+            self._elsewhere[key] = place
+        return self._elsewhere[key]
+
+    def changed(self) -> list[str]:
+        """See `xebench.measuring.place.Places`."""
+        places = (self._home, *self._elsewhere.values())
+        return list(dict.fromkeys(name for place in places for name in place.changed()))
+
+    def renew(self) -> None:
+        """See `xebench.measuring.place.Places`; a process that ends at it is found out when its variant is called."""
+        for place in self._elsewhere.values():
+            with suppress(XebenchError, Lost):
+                place.renew()
+        self._home.renew()
+
+    def end(self) -> None:
+        """Let go of the family."""
+        self._home.end()
+        for place in self._elsewhere.values():
+            place.end()

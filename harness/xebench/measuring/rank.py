@@ -5,68 +5,65 @@ All ranks are asked the same at the same time. Each has the session, the whole p
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from xebench.children.parent import Parent
 from xebench.dpex import direct_calls
 from xebench.errors import XebenchError, first_line
-from xebench.measuring.elsewhere import Call, FamilyHere, Here, answering
+from xebench.measuring import remote
+from xebench.measuring.local import FunctionPlace, ProblemPlace
+from xebench.measuring.place_server import PlaceServer, answering
 from xebench.session.ranks import Ranks
 from xebench.session.recorder import Measured
 from xebench.session.session import Session
+
+#: What `xebench.measuring.serve` reads.
+Request = remote.Request
 
 #: MPI 4.1: the kinds of memory that an MPI takes pointers to.
 _KINDS: Final = "mpi_memory_alloc_kinds"
 _SHARED_MEMORY: Final = " /dev/shm/mpich_shm_"
 
-Request = Call
 
-
-class Identity(NamedTuple):
-    """Which rank of how many it is, of which MPI, and on which device."""
-
-    rank: int
-    size: int
-    library: str
-    device: str
-
-
-class _Rank(Here):
+class _RankServer(PlaceServer):
     def __init__(self, ranks: Ranks, device: str) -> None:
         super().__init__(Session.of_rank(ranks, device))
         self._ranks = ranks
 
-    def identity(self) -> Identity:
-        """Who it is."""
-        comm = self._ranks.comm
-        return Identity(comm.rank, comm.size, self._ranks.library, self.session.device.filter_string)
+    def reply(self, request: remote.Request) -> remote.Reply | None:
+        """Who it is, beside what others reply."""
+        if not isinstance(request, remote.Identify):
+            return super().reply(request)
+        comm, device = self._ranks.comm, self.session.device.filter_string
+        return remote.Identity(comm.rank, comm.size, self._ranks.library, device)
 
-    def begin(self, family: FamilyHere) -> None:
-        """As elsewhere, with a communicator of the family's own: what another sent and nobody took is not in it."""
-        super().begin(family)
+    def begin(self, family: remote.BeginProblem | remote.BeginFunctions) -> Mapping[str, Any]:
+        """Give the family a communicator of its own: what another sent and nobody took is not in it."""
+        parameters = super().begin(family)
         self.session.use_ranks(replace(self._ranks, comm=self._ranks.comm.Dup()))
+        return parameters
+
+    def sample(self, place: ProblemPlace | FunctionPlace, request: remote.Sample) -> Measured:
+        """Wait at a barrier for all ranks, then take a sample."""
+        self.session.comm.Barrier()
+        return super().sample(place, request)
 
     def end(self) -> None:
-        """As elsewhere."""
+        """Free the family's communicator, too."""
         super().end()
         if self.session.comm != self._ranks.comm:
             self.session.comm.Free()
             self.session.use_ranks(self._ranks)
 
-    def measure(self, variant: str, batch: int) -> Measured:
-        """As elsewhere, when all ranks have come to it."""
-        self.session.comm.Barrier()
-        return super().measure(variant, batch)
 
-
-def prepare(device: str, parent: Parent) -> Callable[[Call], None]:
-    """Meet the other ranks; gives the function that answers calls."""
-    here = _Rank(_ranks(), device)
+def prepare(device: str, parent: Parent) -> Callable[[remote.Request], None]:
+    """Meet the other ranks; gives the function that answers requests."""
+    server = _RankServer(_ranks(), device)
     direct_calls.install()
-    return answering(here, parent)
+    return answering(server, parent)
 
 
 def _ranks() -> Ranks:

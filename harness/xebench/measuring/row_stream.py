@@ -7,14 +7,16 @@ import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from xebench.analysis import timestamps
-from xebench.dpex.kernel_store import Compilation
 from xebench.measuring.machine_monitor import FLAGS, MachineMonitor
 from xebench.measuring.messages import TableRows
 from xebench.session.recorder import CommandTimes
 from xebench.vocabulary import Metric, State
+
+if TYPE_CHECKING:
+    from xebench.dpex.kernel_store import Compilation
 
 # A crash must not cost more than this much of what was measured.
 FLUSH_AFTER_S = 0.05
@@ -81,7 +83,8 @@ class RowStream:
         if variant in self.compiled:
             return
         rest = max(0, host_ns - sum(stage.host_ns for stage in stages))
-        for stage in [*stages, Compilation("", "launch", rest, cached=False)]:
+        told = [(stage.stage, stage.cached, stage.host_ns) for stage in stages]
+        for name, cached, took_ns in [*told, ("launch", False, rest)]:
             self._queue(
                 variant,
                 {
@@ -89,12 +92,12 @@ class RowStream:
                     "order": -1,
                     "instance": None,
                     "state": State.COMPILE,
-                    "stage": stage.stage,
-                    "cached": stage.cached,
+                    "stage": name,
+                    "cached": cached,
                     "batch": 1,
                     "commands": None,
                     **dict.fromkeys((metric.column for metric in Metric), None),
-                    "host_ns": stage.host_ns,
+                    "host_ns": took_ns,
                     "queue_ns": None,
                     "valid": True,
                     "flags": "",

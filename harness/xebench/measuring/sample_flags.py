@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -39,12 +39,6 @@ class Rules:
     _earlier_starts: set[int] = field(default_factory=set)
     _earlier_end_ns: int | None = None
     _late: dict[str, bool] = field(default_factory=dict)
-    _elsewhere: dict[tuple[tuple[str, str], ...], Rules] = field(default_factory=dict)
-
-    def elsewhere(self, environment: Mapping[str, str]) -> Rules:
-        """The same for samples of the process with these variables: drivers may begin to count in each process anew."""
-        key = tuple(sorted(environment.items()))
-        return self._elsewhere.setdefault(key, Rules(self.metric, self.resolution_ns, self.bytes_moved))
 
     def broken(
         self,

@@ -1,66 +1,69 @@
-"""Take one sample of a variant: reset and flush before the clock starts, check its times, make its row."""
+"""Take one sample of a variant in its place, check its times, make its row."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
-from typing import Final
+from typing import Any
 
 from xebench.analysis import metrics
 from xebench.errors import XebenchError
+from xebench.measuring.place import Flusher, Place
 from xebench.measuring.row_stream import RowStream
 from xebench.measuring.sample_flags import Rules
-from xebench.measuring.variant_run import VariantRun
-from xebench.session.cache_flush import Flusher
-from xebench.session.session import Session
+from xebench.patterns.pattern import Variant
 from xebench.vocabulary import Flag, Metric, is_valid, metric_named
-
-NO_COMMAND: Final = (
-    "the session saw no command of it: submit what it does by session.launch, session.copy or session.call"
-)
 
 
 @dataclass(frozen=True)
 class SampleTaker:
-    """Takes the samples of one family in one state.
+    """Takes the samples of one family in one state and one instance.
 
     Attributes:
-        session: where variants run.
-        reset: puts the initial contents of in-out arrays back, before each sample.
         rows: takes the samples' rows.
-        rules: what makes a sample suspect.
+        new_rules: what makes a sample suspect.
         flusher: for cold samples; None for hot ones.
         instance: number of the family's instance.
+        no_command: what to tell of a variant of which nothing was recorded; may hold its ``{name}``.
     """
 
-    session: Session
-    reset: Callable[[], None]
     rows: RowStream
-    rules: Rules
+    new_rules: Callable[[], Rules]
     flusher: Flusher | None = None
     instance: int = 0
+    no_command: str = ""
+    _rules: dict[Any, Rules] = field(default_factory=dict)
 
-    def take(self, variant: VariantRun, *, state: str, block: int, order: int, batch: int) -> float:
-        """One sample: its row is queued, its metric in ns for one execution is returned; NaN if it is not valid."""
-        self.reset()
-        if self.flusher is not None:
-            self.flusher.flush()
-        measured = self.session.measure(variant.sample, batch)
+    def rules_of(self, variant: Variant) -> Rules:
+        """The rules of the process in which a variant runs: drivers may begin to count in each process anew."""
+        if variant.name not in self._rules:
+            process = variant.ranks, tuple(sorted(variant.environment.items()))
+            self._rules[variant.name] = self._rules.setdefault(process, self.new_rules())
+        return self._rules[variant.name]
+
+    def take(self, place: Place, variant: Variant, *, state: str, block: int, order: int, batch: int) -> float:
+        """One sample: its row is queued, its metric in ns for one execution is returned; NaN if it is not valid.
+
+        Raises:
+            XebenchError: nothing was recorded.
+        """
+        flusher, rules = self.flusher, self.rules_of(variant)
+        measured = place.sample(variant.name, batch, None if flusher is None else flusher.flush)
         by_clock = measured.times_by_clock()
         executions = by_clock[0]
         # devices with clocks of their own work side by side: the longest time is that of all
         totals = [metrics.sample_times(own, measured.host_ns, measured.build_ns) for own in by_clock]
         totals_ns = {kind: max(own[kind] for own in totals) for kind in Metric}
-        metric = metric_named(self.rules.metric)
+        metric = metric_named(rules.metric)
         if metric.on_device_clock and not measured.commands:
-            raise XebenchError(NO_COMMAND)
+            raise XebenchError(self.no_command.format(name=variant.name))
         total_ns = totals_ns[metric]
-        limit_gbps = self.flusher.limit_gbps if self.flusher is not None else None
+        limit_gbps = None if flusher is None else flusher.limit_gbps
         times = list(chain.from_iterable(executions))
-        flags = self.rules.broken(variant.name, measured, times, total_ns, limit_gbps)
-        if self.flusher is not None and not self.flusher.covers:
+        flags = rules.broken(variant.name, measured, times, total_ns, limit_gbps)
+        if flusher is not None and not flusher.covers:
             flags = (*flags, Flag.CACHE_UNKNOWN)
         valid = is_valid(flags, metric)
         self.rows.add_sample(

@@ -19,19 +19,14 @@ from xebench.vocabulary import Status
 READ_ONLY: Final = "read-only"
 
 
-def nothing() -> None:
-    """The sample of a variant that is not prepared."""
-
-
 @dataclass
 class VariantRun:
-    """A variant: its sample once it was started, its kernels and devices, its status and the reason for it.
+    """A variant: its kernels and devices once it was started, its status and the reason for it.
 
     ``error_ulp`` is the largest error of its results so far; None where it is not known.
     """
 
     variant: Variant
-    sample: Callable[[], Any] = nothing
     status: Status = Status.OK
     reason: str = ""
     kernels: list[dict[str, Any]] = field(default_factory=list)

@@ -113,6 +113,9 @@ class DeviceBenchmark:
         *,
         precision: float = 0.01,
         budget_s: float | None = None,
+        check: bool = True,
+        rtol: float = 1e-5,
+        atol: float = 1e-8,
     ) -> Any:
         """Compare two functions, sampled in turns; the test fails when the claim does not hold.
 
@@ -124,6 +127,9 @@ class DeviceBenchmark:
             claim: of ``optimised``: ``faster``, ``slower``, ``same``, or a `xebench.Claim` of time.
             precision: wanted half-width of the log speed-up's interval.
             budget_s: seconds of sampling; by default ``--benchmark-max-time`` for each of the two.
+            check: whether arrays and numbers that both return are compared, before, among and after the samples.
+            rtol: difference that passes, relative to that of ``naive``.
+            atol: absolute difference that passes.
 
         Returns:
             The pair as a dictionary with the columns of the table ``pairs``: speedup, speedup_low, answer, ...
@@ -135,7 +141,18 @@ class DeviceBenchmark:
                 self.benchmark(lambda: (self._execute(naive), self._execute(optimised)))
                 return None
             seconds = 2 * borrowed.max_time_s(self.benchmark) if budget_s is None else budget_s
-            pair, times_ns = compared(self._sample, self.device, (naive, optimised), claim, precision, seconds)
+            pair, times_ns = compared(
+                self.session,
+                lambda: self._noted(naive()),
+                lambda: self._noted(optimised()),
+                claim,
+                precision=precision,
+                budget_s=seconds,
+                check=check,
+                rtol=rtol,
+                atol=atol,
+                no_command=NO_COMMAND,
+            )
         except Exception as error:
             self._fail(error)
         self.benchmark.extra_info["pair"] = pair

@@ -1,4 +1,4 @@
-"""What functions return, as numpy arrays on the host, and where two of them differ."""
+"""What functions return, as numpy arrays on the host."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from xebench.measuring.comparison import difference
 from xebench.runtime import tensor
 
 Array = npt.NDArray[Any]
@@ -41,18 +40,3 @@ def _on_host(value: Any) -> Array | None:
         return np.asarray(tensor.asnumpy(value))
     to_numpy = getattr(value, "asnumpy", None)  # dpnp's
     return None if to_numpy is None else np.asarray(to_numpy())
-
-
-def differences(actual: Mapping[str, Array], expected: Mapping[str, Array], rtol: float, atol: float) -> str:
-    """Why results are not what was expected, in one line; "" when they are. NaN equals NaN here."""
-    missing = [f"{place} is missing" for place in expected if place not in actual]
-    found = (_difference(place, actual[place], expected[place], rtol, atol) for place in expected if place in actual)
-    return "; ".join([*missing, *filter(None, found)])
-
-
-def _difference(place: str, actual: Array, expected: Array, rtol: float, atol: float) -> str | None:
-    if actual.shape == expected.shape and actual.dtype == expected.dtype:
-        same = (actual == expected) | (np.isnan(actual) & np.isnan(expected))
-        nothing = actual.dtype.type(0)
-        actual, expected = np.where(same, nothing, actual), np.where(same, nothing, expected)
-    return difference(place, actual, expected, rtol, atol)

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.device  # importing the room loads dpctl
 
 
 def test_arrays_are_found_in_lists_and_mappings_and_are_copies() -> None:
-    from xebench.callables.results import arrays_of
+    from xebench.measuring.results import arrays_of
 
     array = np.arange(3)
     found = arrays_of({"a": (array, 2.5), "b": "words", "c": None})
@@ -22,7 +22,7 @@ def test_arrays_are_found_in_lists_and_mappings_and_are_copies() -> None:
 def test_arrays_of_dpnp_and_dpctl_come_to_the_host() -> None:
     import dpnp
 
-    from xebench.callables.results import arrays_of
+    from xebench.measuring.results import arrays_of
     from xebench.runtime.tensor import tensor as dpt
 
     found = arrays_of([dpnp.ones(2, dtype=np.float32), dpt.ones(3, dtype=np.int32)])
@@ -41,13 +41,13 @@ def test_arrays_of_dpnp_and_dpctl_come_to_the_host() -> None:
     ],
 )
 def test_differences(actual: np.ndarray, words: str) -> None:
-    from xebench.callables.results import differences
+    from xebench.measuring.correctness import Expected
 
-    found = differences({"result": actual}, {"result": np.float32([1, np.nan, np.inf])}, 1e-4, 0)
+    found = Expected(1e-4, 0, {"result": np.float32([1, np.nan, np.inf])}, of="reference").faults({"result": actual})
     assert words in found and bool(words) == bool(found)
 
 
 def test_a_result_that_is_missing_is_told() -> None:
-    from xebench.callables.results import differences
+    from xebench.measuring.correctness import Expected
 
-    assert differences({}, {"result": np.ones(1)}, 0, 0) == "result is missing"
+    assert Expected(0, 0, {"result": np.ones(1)}).faults({}) == "result is missing"

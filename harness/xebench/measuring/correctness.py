@@ -1,0 +1,200 @@
+"""Is a variant right? Call it on outputs that hold something else, and compare every element with what is expected.
+
+A variant that changes an input is not right either: another one would work on what it left.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, Final
+
+import numpy as np
+
+from xebench.analysis.metrics import EventTimes
+from xebench.measuring.accuracy import exact_parts, largest_error_ulp
+from xebench.measuring.bound_problem import Binding
+from xebench.measuring.comparison import check_reference, difference, in_part, poison_for
+from xebench.measuring.place import Array, Checked, Contents, Place, Started
+from xebench.measuring.prepare import make_reference
+from xebench.measuring.variant_run import VariantRun
+from xebench.patterns.pattern import Pattern
+from xebench.vocabulary import Status
+
+#: Times in a row that a variant must submit fewer commands on right outputs: their number may vary by itself.
+LOOKS: Final = 3
+
+_EACH_TIME: Final = "a variant must write every output each time"
+
+
+@dataclass
+class Expected:
+    """What a variant must write, or return.
+
+    Attributes:
+        rtol, atol: tolerances.
+        arrays: by name; of ranks, those of all of them, with the rank as the first index.
+        exact: the same in higher precision, where the reference has it.
+        fills: of each output, what elements hold that variants do not write; None where they write all.
+        ranks: how many; 0 where the variant runs in one process.
+        of: the variant whose first results are what all others must have; "": none, it is known before.
+    """
+
+    rtol: float
+    atol: float
+    arrays: Contents = field(default_factory=dict)
+    exact: Contents = field(default_factory=dict)
+    fills: Mapping[str, Any] = field(default_factory=dict)
+    ranks: int = 0
+    of: str = ""
+
+    def poison(self, source: random.Random, *, not_a_number: bool = False, at_end: bool | None = None) -> Contents:
+        """What must not be in outputs: in all of them, or in a part at one end."""
+        return {name: self._poison_of(name, fill, source, not_a_number, at_end) for name, fill in self.fills.items()}
+
+    def _poison_of(self, name: str, fill: Any, source: random.Random, not_a_number: bool, at_end: bool | None) -> Array:
+        expected = self.arrays[name]
+        poison = poison_for(expected, source, self.rtol, self.atol, fill=fill, not_a_number=not_a_number)
+        return poison if at_end is None else in_part(poison, expected, source, at_end=at_end)
+
+    def faults(self, results: Contents) -> str:
+        """Why results are not what is expected, in one line; "" when they are."""
+        of_ranks = "[rank, ...]" if self.ranks else ""
+        found = (self._fault(name, of_ranks, results.get(name)) for name in self.arrays)
+        return "; ".join(filter(None, found))
+
+    def _fault(self, name: str, of_ranks: str, actual: Array | None) -> str | None:
+        expected = self.arrays[name]
+        if actual is None:
+            return f"{name} is missing"
+        if self.of and actual.shape == expected.shape and actual.dtype == expected.dtype:
+            # a reference is finite; what a function returns need not be
+            same = (actual == expected) | (np.isnan(actual) & np.isnan(expected))
+            nothing = actual.dtype.type(0)
+            actual, expected = np.where(same, nothing, actual), np.where(same, nothing, expected)
+        return difference(name + of_ranks, actual, expected, self.rtol, self.atol)
+
+
+def expected_of(pattern: Pattern, view: Any, binding: Binding, ranks: int) -> Expected:
+    """What a variant that runs in so many ranks must write.
+
+    Args:
+        pattern: with the reference.
+        view: the problem as the reference sees it.
+        binding: says which arrays are written.
+        ranks: 0 for none.
+
+    Raises:
+        UnusableReference: the reference cannot serve.
+    """
+    rules = pattern.rtol, pattern.atol
+    references = [make_reference(pattern, view, rank, max(1, ranks)) for rank in range(max(1, ranks))]
+    whole, declared = references[0], binding.declared
+    if ranks:
+        for own in references:
+            check_reference(own, declared, {}, *rules)
+        whole = {name: np.stack([np.asarray(own[name]) for own in references]) for name in declared}
+        declared = {name: (whole[name].shape, dtype) for name, (_, dtype) in declared.items()}
+    arrays = check_reference(whole, declared, binding.untouched, *rules)
+    return Expected(*rules, arrays, exact_parts(whole, arrays), binding.fills, ranks)
+
+
+class Checker:
+    """Checks the variants of one family, in whatever place each of them runs.
+
+    Args:
+        expected: by how many ranks a variant has; none: no results are looked at.
+        source: of random numbers, for what stands in outputs before they are written.
+    """
+
+    def __init__(self, expected: Mapping[int, Expected], source: random.Random) -> None:
+        self._expected = expected
+        self._source = source
+
+    @property
+    def learns(self) -> bool:
+        """Whether each instance has results of its own, which its first calls give."""
+        return any(expected.of for expected in self._expected.values())
+
+    def in_order(self, runs: Sequence[VariantRun]) -> list[VariantRun]:
+        """The variants in the order in which they are checked: whose results the others need is the first."""
+        first = {expected.of for expected in self._expected.values()}
+        return sorted(runs, key=lambda run: run.name not in first)
+
+    def forget(self) -> None:
+        """Another instance begins: what was learnt of this one does not hold for it."""
+        for expected in self._expected.values():
+            if expected.of:
+                expected.arrays = {}
+
+    def first_call(self, run: VariantRun, place: Place) -> Started:
+        """Start a variant; it drops out when its results are wrong."""
+        expected = self._expected.get(run.variant.ranks)
+        contents = None if expected is None else expected.poison(self._source, not_a_number=True)
+        started = place.start(run.name, contents)
+        self._judge(run, started)
+        return started
+
+    def prepare(self, run: VariantRun, place: Place) -> None:
+        """Start a variant again, on arrays that were made anew."""
+        self._judge_inputs(run, place.start(run.name, None).changed)
+
+    def verify(self, run: VariantRun, place: Place) -> None:
+        """Call a variant again after the last sample; it drops out when its results are wrong by now."""
+        expected = self._expected.get(run.variant.ranks)
+        self._judge(run, place.check(run.name, None if expected is None else expected.poison(self._source)))
+
+    def verify_between(
+        self, run: VariantRun, place: Place, block: int, remember: Callable[[Sequence[EventTimes]], None]
+    ) -> None:
+        """Call a variant among its samples; it drops out when it writes outputs only if they are not right yet.
+
+        Args:
+            run: the variant.
+            place: where it runs.
+            block: of the sample before.
+            remember: is told of the commands, for the rules that the next sample's times must obey.
+        """
+        expected = self._expected.get(run.variant.ranks)
+        if expected is None or not expected.arrays:
+            return
+        at_end = self._source.choice((True, False))
+        where = f"results are wrong in block {block}"
+        for _ in range(LOOKS):
+            checked = place.check(run.name, expected.poison(self._source, at_end=at_end))
+            at_end = not at_end  # whichever end it looks at, it is right there once
+            commands = _note(checked, remember)
+            overwritten = "" if expected.of else f", after outputs were overwritten: {_EACH_TIME}"
+            self._judge(run, checked, f"{where}{overwritten}: ")
+            if not run.is_good() or expected.of:
+                return
+            again = place.check(run.name, None)
+            self._judge_inputs(run, again.changed)
+            if _note(again, remember) >= commands:
+                return
+        run.drop(Status.WRONG, f"fewer commands where outputs are right already, in block {block}: {_EACH_TIME}")
+
+    def _judge(self, run: VariantRun, call: Started | Checked, where: str = "") -> None:
+        self._judge_inputs(run, call.changed)
+        expected = self._expected.get(run.variant.ranks)
+        if expected is None:
+            return
+        if expected.of == run.name and not expected.arrays:
+            expected.arrays = call.results
+        error = largest_error_ulp(call.results, expected.exact)
+        run.error_ulp = max((known for known in (run.error_ulp, error) if known is not None), default=None)
+        if faults := expected.faults(call.results):
+            run.drop(Status.WRONG, where + faults)
+
+    @staticmethod
+    def _judge_inputs(run: VariantRun, changed: Sequence[str]) -> None:
+        if changed:
+            run.drop(Status.WRONG, f"variant {run.name} changed input {', '.join(changed)}: declare it inout")
+
+
+def _note(checked: Checked, remember: Callable[[Sequence[EventTimes]], None]) -> int:
+    """How many commands it submitted, but for barriers."""
+    remember(list(chain.from_iterable(checked.measured.times_by_clock()[0])))
+    return sum(command.kind != "barrier" for command in checked.measured.commands)

@@ -1,0 +1,301 @@
+"""Measure a family: check every variant, sample the right ones side by side, instance after instance, check again.
+
+This is the only loop: runs, `xebench.compare` and pytest's `device_benchmark.compare` differ in where variants run
+(`xebench.measuring.place`), in what they must give (`xebench.measuring.correctness`), and in who takes the rows.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+
+from xebench.analysis.moderation import NOTHING, Prior
+from xebench.errors import Unsupported
+from xebench.measuring.correctness import Checker, Expected
+from xebench.measuring.device_worker import Lost
+from xebench.measuring.machine_monitor import MachineMonitor
+from xebench.measuring.messages import InstanceSpeedups, Stage
+from xebench.measuring.place import Flusher, Places
+from xebench.measuring.row_stream import RowStream
+from xebench.measuring.sample_flags import Rules
+from xebench.measuring.sample_taker import SampleTaker
+from xebench.measuring.spot_checks import SpotChecks
+from xebench.measuring.variant_run import VariantRun, outcome
+from xebench.runtime import DeviceInfo, missing
+from xebench.sampling import batching
+from xebench.sampling.blocks import Sampled, sample_family
+from xebench.sampling.instances import Instances
+from xebench.sampling.limits import Sampling
+from xebench.sampling.stopping import NEXT_INSTANCE
+from xebench.vocabulary import State, Status, StopReason
+
+#: Reasons for the end of sampling, the least satisfying first: a case that was sampled in two states has one.
+_ENDS = (StopReason.PASS, StopReason.BUDGET, StopReason.MAX_BLOCKS, StopReason.PRECISION)
+
+NO_COMMAND: Final = (
+    "the session saw no command of it: submit what it does by session.launch, session.copy or session.call"
+)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a family is measured.
+
+    Attributes:
+        metric: device, span or wall.
+        sampling: how long.
+        baseline: the variant that speed-ups are counted from.
+        seed: of the order of samples, and of what stands in outputs before they are written.
+        compared: variants, each with another that it is compared with beside the baseline.
+        bytes_moved: least traffic to memory of one execution, where known.
+        in_batches: whether several executions may be one sample: nothing must be done before each.
+        first_block, first_instance: numbers that are not taken yet.
+        last: no pass comes after this one.
+        earlier: log speed-ups of earlier passes' instances, by state.
+        priors: what others say of how much instances differ, by state.
+        essential: the variant without which the others are worth nothing: what it raises is raised, as is the loss of
+            the place, and what a user stops the program with. "": whatever happens costs one variant.
+        no_command: what to tell of a variant of which nothing was recorded; may hold its ``{name}``.
+        words: for stages, in reasons.
+    """
+
+    metric: str
+    sampling: Sampling
+    baseline: str
+    seed: int = 0
+    compared: Sequence[tuple[str, str]] = ()
+    bytes_moved: int | None = None
+    in_batches: bool = True
+    first_block: int = 0
+    first_instance: int = 0
+    last: bool = True
+    earlier: Mapping[str, InstanceSpeedups] = field(default_factory=dict)
+    priors: Mapping[str, Prior] = field(default_factory=dict)
+    essential: str = ""
+    no_command: str = NO_COMMAND
+    words: Mapping[Stage, str] = field(default_factory=dict)
+
+
+class Listener:
+    """Is told how far a family is; this one does nothing."""
+
+    def at(self, variant: str | None, stage: Stage) -> None:
+        """What is done next, with which variant; None: what all need."""
+
+    def checked(self, variant: str) -> None:
+        """A variant was checked, or has dropped out."""
+
+    def sampled(self, state: State, instances: InstanceSpeedups, seconds: float) -> None:
+        """A state was sampled: log speed-ups of its instances."""
+
+
+class Family:
+    """The variants of one family, measured together.
+
+    Args:
+        plan: how.
+        runs: the variants; what becomes of them stands there.
+        places: where they run; all have begun.
+        expected: see `Checker`.
+        rows: takes what is measured.
+        device: that they run on.
+        make_flusher: what empties its caches, for cold samples.
+        listener: is told how far it is.
+
+    Attributes:
+        stopped_by: the rule that ended the sampling.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        runs: Sequence[VariantRun],
+        places: Places,
+        expected: Mapping[int, Expected],
+        rows: RowStream,
+        device: DeviceInfo,
+        *,
+        make_flusher: Callable[[], Flusher],
+        listener: Listener | None = None,
+    ) -> None:
+        self.stopped_by = ""
+        self._plan = plan
+        self._runs = runs
+        self._places = places
+        self._rows = rows
+        self._device = device
+        self._make_flusher = make_flusher
+        self._listener = listener or Listener()
+        self._batches: dict[State, int] = {}
+        self._instance = plan.first_instance
+        self._next_block = plan.first_block
+        # each pass has numbers of its own
+        source = random.Random(plan.seed + plan.first_block)
+        self._checker = Checker(expected, source)
+        self._spot_checks = SpotChecks(source, plan.sampling.min_blocks)
+
+    def measure(self) -> None:
+        """All of it.
+
+        Raises:
+            Exception: whatever the essential variant raises, or the making of an instance.
+        """
+        for run in self._checker.in_order(self._good()):
+            self._guard(run, Stage.CHECK, self._first_call)
+            self._listener.checked(run.name)
+        self._sample()
+        self._recheck(self._places.changed())
+
+    def _good(self) -> list[VariantRun]:
+        return [run for run in self._runs if run.is_good()]
+
+    def _first_call(self, run: VariantRun) -> None:
+        if reason := missing(self._device, run.variant.requires):
+            raise Unsupported(reason)
+        started = self._checker.first_call(run, self._places.of(run.variant))
+        self._rows.add_compilations(run.name, started.compilations, started.host_ns)
+        run.kernels, run.devices = list(started.kernels), started.devices
+
+    def _recheck(self, changed: Sequence[str]) -> None:
+        """Check the good variants again, of whom one may have changed inputs among its samples.
+
+        Args:
+            changed: those inputs. Then no sample is worth anything: others worked on what was left of them.
+        """
+        for run in self._checker.in_order(self._good()):
+            self._guard(run, Stage.RECHECK, lambda run: self._checker.verify(run, self._places.of(run.variant)))
+        for run in self._good() if changed else ():
+            why = f"input {', '.join(changed)} was changed in a sample, by this variant or another: declare it inout"
+            run.drop(Status.WRONG, why)
+
+    # ---- sampling -----------------------------------------------------------------------------------------------
+
+    def _sample(self) -> None:
+        """Sample the good variants together, state after state."""
+        part, ends = self._plan.sampling.for_each_state(), []
+        for state in part.states if self._good() else ():
+            with closing(MachineMonitor(self._device.device_class)) as monitor, self._rows.watched(monitor):
+                ends.append(self._sample_state(state, part))
+        # what ended an earlier pass was its part of the budget or of the instances, and not the family's
+        own = next((reason for reason in _ENDS if reason in ends), "")
+        over = self._plan.last or set(ends) == {StopReason.PRECISION}
+        self.stopped_by = own if over else StopReason.PASS
+
+    def _sample_state(self, state: State, part: Sampling) -> str:
+        """Sample one instance of the family after the other; which rule ended it."""
+        plan = self._plan
+        earlier, prior = plan.earlier.get(state, ()), plan.priors.get(state, NOTHING)
+        instances = Instances(part, plan.baseline, earlier, last=plan.last, prior=prior, compared=plan.compared)
+        flusher = self._make_flusher() if state == State.COLD else None
+        begin, sampled = time.monotonic(), Sampled("", self._next_block)
+        while self._good():
+            sampled = sample_family(
+                [run.name for run in self._good()],
+                partial(self._measure, self._taker(flusher), {run.name: run for run in self._runs}),
+                instances.decide,
+                instances.share,
+                seed=plan.seed + self._instance,
+                state=state,
+                first_block=self._next_block,
+                choose_batch=partial(self._choose_batch, state, instances.share),
+                clock=self._spot_checks.sampling_clock,
+            )
+            self._next_block = sampled.next_block
+            if sampled.stopped_by != NEXT_INSTANCE:
+                break
+            self._renew()
+        self._listener.sampled(state, instances.taken(), time.monotonic() - begin)
+        return sampled.stopped_by
+
+    def _renew(self) -> None:
+        """Make arrays and kernels anew: the next instance of the family."""
+        if changed := self._places.changed():
+            self._recheck(changed)
+            return
+        self._listener.at(None, Stage.PROBLEM)
+        self._spot_checks.new_instance()
+        self._checker.forget()
+        self._places.renew()
+        self._instance += 1
+        for run in self._checker.in_order(self._good()):
+            self._guard(run, Stage.PREPARE, self._start_again)
+
+    def _start_again(self, run: VariantRun) -> None:
+        place = self._places.of(run.variant)
+        if self._checker.learns:
+            self._checker.first_call(run, place)
+        else:
+            self._checker.prepare(run, place)
+
+    def _taker(self, flusher: Flusher | None) -> SampleTaker:
+        def rules() -> Rules:
+            return Rules(self._plan.metric, self._device.timer_resolution_ns, self._plan.bytes_moved)
+
+        return SampleTaker(self._rows, rules, flusher, self._instance, self._plan.no_command)
+
+    def _measure(
+        self,
+        taker: SampleTaker,
+        runs: Mapping[str, VariantRun],
+        variant: str,
+        *,
+        state: str,
+        block: int,
+        order: int,
+        batch: int,
+    ) -> float | None:
+        run, value = runs[variant], None
+        if not run.is_good():  # another's check told that all have worked on inputs that were changed
+            return None
+
+        def take(run: VariantRun) -> None:
+            nonlocal value
+            place = self._places.of(run.variant)
+            value = taker.take(place, run.variant, state=state, block=block, order=order, batch=batch)
+            if state != State.WARMUP and self._spot_checks.due(variant):
+                with self._spot_checks.counted():
+                    self._check_between(run, block, taker)
+
+        self._guard(run, Stage.SAMPLE, take)
+        return value if run.is_good() else None
+
+    def _check_between(self, run: VariantRun, block: int, taker: SampleTaker) -> None:
+        if changed := self._places.changed():
+            self._recheck(changed)
+        else:
+            place, remember = self._places.of(run.variant), taker.rules_of(run.variant).remember
+            self._checker.verify_between(run, place, block, remember)
+
+    def _choose_batch(self, state: State, part: Sampling, times_ns: Mapping[str, float], block_s: float) -> int:
+        """Chosen in the first instance, and the same in all."""
+        # in-out arrays are reset, caches are flushed and ranks meet before each sample, not before each execution
+        if state == State.COLD or not self._plan.in_batches:
+            return 1
+        if state not in self._batches:
+            least = batching.least_ns(self._plan.metric, self._device.timer_resolution_ns)
+            limit_s = batching.block_limit_s(part)
+            self._batches[state] = batching.batch_size(times_ns, least, block_s=block_s, limit_s=limit_s)
+        return self._batches[state]
+
+    # ---- outcomes -----------------------------------------------------------------------------------------------
+
+    def _guard(self, run: VariantRun, stage: Stage, action: Callable[[VariantRun], None]) -> None:
+        """Do a step with one variant; what goes wrong ends that variant, not the family."""
+        self._listener.at(run.name, stage)
+        try:
+            action(run)
+        except BaseException as error:
+            if self._plan.essential and self._ends_all(run, error):
+                raise
+            run.drop(*outcome(self._plan.words.get(stage, stage), error))
+
+    def _ends_all(self, run: VariantRun, error: BaseException) -> bool:
+        """Where a variant is essential: whether nothing can be measured any more, or not as before."""
+        if isinstance(error, Lost):
+            error.variant = run.name
+        return run.name == self._plan.essential or isinstance(error, Lost) or not isinstance(error, Exception)

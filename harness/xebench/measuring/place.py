@@ -1,0 +1,144 @@
+"""Where the variants of a family run, as the loop over them (`xebench.measuring.family`) sees it.
+
+A place is a session in this process (`xebench.measuring.local`), or stands for one in another process or for several
+ranks of MPI (`xebench.measuring.remote`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy.typing as npt
+
+from xebench.session.recorder import Measured
+
+if TYPE_CHECKING:
+    from xebench.dpex.kernel_store import Compilation
+    from xebench.patterns.pattern import Variant
+
+Array = npt.NDArray[Any]
+
+#: Arrays by name; of ranks, with the rank as the first index.
+Contents = Mapping[str, Array]
+
+
+@dataclass(frozen=True)
+class Started:
+    """A variant's first call.
+
+    Attributes:
+        host_ns: that it took.
+        compilations: stages of making its kernels.
+        kernels: identity of those that it launched.
+        devices: on which it asked for queues; None where on the session's own alone.
+        results: what it wrote or returned; empty where nobody asked.
+        changed: inputs that it changed; they are put back.
+    """
+
+    host_ns: int
+    compilations: Sequence[Compilation]
+    kernels: Sequence[dict[str, Any]]
+    devices: str | None
+    results: Contents
+    changed: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A call among or after the samples; see `Started`."""
+
+    measured: Measured
+    results: Contents
+    changed: Sequence[str] = ()
+
+
+class Place(Protocol):
+    """Where variants run. Whatever a variant raises, its place raises.
+
+    Attributes:
+        is_there: whether variants can run there still.
+    """
+
+    @property
+    def is_there(self) -> bool: ...
+
+    def begin(self) -> Mapping[str, Any]:
+        """Make the first instance: arrays, or arguments; gives the parameters that the problem really has."""
+
+    def start(self, variant: str, contents: Contents | None) -> Started:
+        """Call a variant for the first time in this instance, which compiles it.
+
+        Args:
+            variant: its name.
+            contents: what stands in the outputs before; None: leave them, and give no results.
+        """
+
+    def sample(self, variant: str, batch: int, flush: Callable[[], None] | None = None) -> Measured:
+        """Take one sample of several executions.
+
+        Args:
+            variant: its name; one that is not started is started before.
+            batch: executions.
+            flush: called when what variants read and write was set back, before the clock starts.
+        """
+
+    def check(self, variant: str, contents: Contents | None) -> Checked:
+        """Call a variant that was started once more, as a sample; see `start`."""
+
+    def changed(self) -> Sequence[str]:
+        """Inputs that were changed since the last call; they are put back."""
+
+    def renew(self) -> None:
+        """Make the next instance: arrays and kernels anew."""
+
+    def end(self) -> None:
+        """Let go of arrays and kernels."""
+
+
+class Places(Protocol):
+    """The places of one family."""
+
+    def of(self, variant: Variant) -> Place:
+        """Where a variant runs; a place that is not there any more is replaced."""
+
+    def changed(self) -> Sequence[str]:
+        """Inputs that were changed in any of them since the last call."""
+
+    def renew(self) -> None:
+        """Make the next instance in all of them."""
+
+
+@dataclass(frozen=True)
+class OnePlace:
+    """All variants run in the same one, which is not replaced."""
+
+    place: Place
+
+    def of(self, variant: Variant) -> Place:
+        """See `Places`."""
+        return self.place
+
+    def changed(self) -> Sequence[str]:
+        """See `Places`."""
+        return self.place.changed()
+
+    def renew(self) -> None:
+        """See `Places`."""
+        self.place.renew()
+
+
+class Flusher(Protocol):
+    """Empties the device's caches (`xebench.session.cache_flush.Flusher`).
+
+    Attributes:
+        covers: whether it surely does.
+        limit_gbps: bandwidth that only a cache can exceed.
+    """
+
+    covers: bool
+    limit_gbps: float
+
+    def flush(self) -> None:
+        """Return when they are empty."""

@@ -1,0 +1,163 @@
+"""A process that others ask to measure (`xebench.measuring.remote`): its place is local."""
+
+from __future__ import annotations
+
+import multiprocessing.spawn
+import pickle
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from xebench.children.parent import Parent
+from xebench.dpex import direct_calls
+from xebench.errors import XebenchError, named
+from xebench.measuring import remote
+from xebench.measuring.input_check import Sums
+from xebench.measuring.local import FunctionPlace, ProblemPlace
+from xebench.measuring.place import Started
+from xebench.measuring.prepare import find_pattern, make_problem
+from xebench.session.recorder import Measured
+from xebench.session.session import Session
+
+IMPORTABLE: Final = (
+    "isolated=True: another process must be able to import every function: define it with def at the top of a file, "
+    "and begin a script's own work with if __name__ == '__main__':"
+)
+
+#: What `xebench.measuring.serve` reads.
+Request = remote.Request
+
+#: What `multiprocessing` tells a process that it starts of the program, and what that needs to unpickle functions.
+_TOLD: Final = ("sys_path", "sys_argv", "dir", "init_main_from_name", "init_main_from_path")
+
+
+class PlaceServer:
+    """Answers what a `RemotePlace` asks, with a place on a session of this process."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._sums = Sums(session.queue)
+        self._place: ProblemPlace | FunctionPlace | None = None
+
+    def begin(self, family: remote.BeginProblem | remote.BeginFunctions) -> Mapping[str, Any]:
+        """Make a family's arrays, in place of what was there."""
+        self.end()
+        if isinstance(family, remote.BeginProblem):
+            self._place = self._of_problem(family)
+        else:
+            self._place = self._of_functions(family)
+        return self._place.begin()
+
+    def _of_problem(self, family: remote.BeginProblem) -> ProblemPlace:
+        pattern = find_pattern(family.source, family.pattern)
+        problem = make_problem(pattern, family.numbers, family.seed)
+        return ProblemPlace(self.session, self._sums, pattern, problem, family.numbers, family.axes)
+
+    def _of_functions(self, family: remote.BeginFunctions) -> FunctionPlace:
+        try:
+            _import_program(pickle.loads(family.program))
+            functions, setup = pickle.loads(family.functions)
+        except XebenchError:  # the program itself asks for another process: see `program`
+            raise
+        except Exception as error:
+            raise XebenchError(f"{IMPORTABLE} ({named(error)})") from error
+        return FunctionPlace(self.session, functions, family.metric, setup, family.advice)
+
+    def sample(self, place: ProblemPlace | FunctionPlace, request: remote.Sample) -> Measured:
+        """Take a sample."""
+        return place.sample(request.variant, request.batch, reset=request.reset)
+
+    def end(self) -> None:
+        """Let go of arrays and kernels."""
+        if self._place is not None:
+            self._place.end()
+            self._place = None
+
+    def reply(self, request: remote.Request) -> remote.Reply | None:
+        """Do what is asked for; None: there is nothing to say but that it is done."""
+        reply: remote.Reply | None = None
+        match request:
+            case remote.BeginProblem() | remote.BeginFunctions():
+                reply = remote.Begun(self.begin(request))
+            case remote.Start(variant, contents):
+                reply = _started(self._there.start(variant, remote.unpacked(contents)))
+            case remote.Sample():
+                reply = remote.Sampled(self.sample(self._there, request))
+            case remote.Check(variant, contents):
+                checked = self._there.check(variant, remote.unpacked(contents))
+                reply = remote.CheckedThere(checked.measured, remote.packed(checked.results) or {}, checked.changed)
+            case remote.FindChanged():
+                reply = remote.Changed(self._there.changed())
+            case remote.Reset():
+                self._there.reset()
+            case remote.Renew():
+                self._there.renew()
+            case remote.End():
+                self.end()
+        return reply
+
+    @property
+    def _there(self) -> ProblemPlace | FunctionPlace:
+        if self._place is None:
+            raise XebenchError("it has no family")
+        return self._place
+
+
+def _started(started: Started) -> remote.StartedThere:
+    return remote.StartedThere(
+        started.host_ns,
+        started.compilations,
+        started.kernels,
+        started.devices,
+        remote.packed(started.results) or {},
+        started.changed,
+    )
+
+
+def prepare(device: str, parent: Parent) -> Callable[[remote.Request], None]:
+    """A session on a device; gives the function that answers requests."""
+    server = PlaceServer(Session.on(device))
+    direct_calls.install()
+    return answering(server, parent)
+
+
+def answering(server: PlaceServer, parent: Parent) -> Callable[[remote.Request], None]:
+    """A function that sends what a server replies, or raises."""
+
+    def answer(request: remote.Request) -> None:
+        try:
+            reply = server.reply(request)
+        except BaseException as error:
+            reply = remote.Raised(_pickled(error))
+        if reply is not None:
+            parent.answers.send(reply)
+
+    return answer
+
+
+def _pickled(error: BaseException) -> bytes:
+    try:
+        text = pickle.dumps(error)
+        pickle.loads(text)  # of some exceptions only this fails
+        return text
+    except Exception:
+        return pickle.dumps(XebenchError(named(error)))
+
+
+def program() -> bytes:
+    """How another process imports what functions of this program are pickled by.
+
+    Raises:
+        RuntimeError: this process is such another one, and is importing the program right now.
+    """
+    told = multiprocessing.spawn.get_preparation_data("xebench")
+    return pickle.dumps({name: told[name] for name in _TOLD if name in told})
+
+
+def _import_program(told: dict[str, Any]) -> None:
+    """Import the program's file, where it has one, under the name by which `multiprocessing` knows it."""
+    process: Any = multiprocessing.current_process()
+    process._inheriting = True  # so that a program which does not look at its __name__ cannot begin anew: see `program`
+    try:
+        multiprocessing.spawn.prepare(told)
+    finally:
+        del process._inheriting

@@ -1,0 +1,344 @@
+"""A family in another process, or in several ranks of MPI: the same as in this one, asked over a channel of messages.
+
+For variants with environment variables of their own, for ranks, and for functions that are measured apart. The loop
+over the family stays here, with its rows, the reference and every comparison.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+import numpy as np
+
+from xebench.dpex.kernel_store import Compilation
+from xebench.errors import XebenchError
+from xebench.measuring.device_worker import Lost
+from xebench.measuring.messages import Done, Failed, Message, Ready
+from xebench.measuring.place import Array, Checked, Contents, Started
+from xebench.session.recorder import Measured
+
+T = TypeVar("T")
+
+# ---- what is asked ---------------------------------------------------------------------------------------------------
+
+
+class Packed(msgspec.Struct, frozen=True):
+    """An array in a message."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    data: bytes
+
+
+def packed(contents: Contents | None) -> Mapping[str, Packed] | None:
+    """Arrays for a message."""
+    if contents is None:
+        return None
+    return {name: Packed(array.dtype.str, array.shape, array.tobytes()) for name, array in contents.items()}
+
+
+def unpacked(contents: Mapping[str, Packed] | None) -> dict[str, Array] | None:
+    """Arrays of a message."""
+    if contents is None:
+        return None
+    return {name: np.frombuffer(one.data, one.dtype).reshape(one.shape) for name, one in contents.items()}
+
+
+class BeginProblem(Message, frozen=True):
+    """Make a pattern's problem; answered by `Begun`.
+
+    Attributes:
+        source, pattern: the pattern's file, and its name.
+        numbers: sizes and axes.
+        axes: the names of the latter.
+        seed: of the data.
+    """
+
+    source: str
+    pattern: str
+    numbers: Mapping[str, Any]
+    axes: Sequence[str]
+    seed: int
+
+
+class BeginFunctions(Message, frozen=True):
+    """Make the arguments of functions; answered by `Begun`.
+
+    Attributes:
+        program: how to import what functions are pickled by (`xebench.measuring.importing`), pickled.
+        functions: the functions by name, and what makes their arguments: pickled.
+        metric: device, span or wall.
+        advice: see `xebench.measuring.local.FunctionPlace`.
+    """
+
+    program: bytes
+    functions: bytes
+    metric: str
+    advice: str
+
+
+class Start(Message, frozen=True):
+    """See `Place.start`; answered by `StartedThere`. So for the others."""
+
+    variant: str
+    contents: Mapping[str, Packed] | None
+
+
+class Reset(Message, frozen=True):
+    """Set back what the variants of a problem update, before caches are flushed and `Sample` is asked."""
+
+
+class Sample(Message, frozen=True):
+    """Answered by `Sampled`; ``reset``: set things back before."""
+
+    variant: str
+    batch: int
+    reset: bool
+
+
+class Check(Message, frozen=True):
+    """Answered by `CheckedThere`."""
+
+    variant: str
+    contents: Mapping[str, Packed] | None
+
+
+class FindChanged(Message, frozen=True):
+    """Answered by `Changed`."""
+
+
+class Renew(Message, frozen=True):
+    """Not answered but by `Done`."""
+
+
+class End(Message, frozen=True):
+    """Not answered but by `Done`."""
+
+
+class Identify(Message, frozen=True):
+    """Of a rank; answered by `Identity`."""
+
+
+Request = BeginProblem | BeginFunctions | Start | Reset | Sample | Check | FindChanged | Renew | End | Identify
+
+# ---- what is answered, before `Done` ---------------------------------------------------------------------------------
+
+
+class Begun(Message, frozen=True):
+    """The parameters that the problem really has."""
+
+    parameters: Mapping[str, Any]
+
+
+class StartedThere(Message, frozen=True):
+    """See `Started`."""
+
+    host_ns: int
+    compilations: Sequence[Compilation]
+    kernels: Sequence[dict[str, Any]]
+    devices: str | None
+    results: Mapping[str, Packed]
+    changed: Sequence[str]
+
+
+class Sampled(Message, frozen=True):
+    """A sample."""
+
+    measured: Measured
+
+
+class CheckedThere(Message, frozen=True):
+    """See `Checked`."""
+
+    measured: Measured
+    results: Mapping[str, Packed]
+    changed: Sequence[str]
+
+
+class Changed(Message, frozen=True):
+    """Names of inputs."""
+
+    names: Sequence[str]
+
+
+class Identity(Message, frozen=True):
+    """Which rank of how many it is, of which MPI, and on which device."""
+
+    rank: int
+    size: int
+    library: str
+    device: str
+
+
+class Raised(Message, frozen=True):
+    """What was asked for raised this: pickled, since it may be an exception of the user's own."""
+
+    error: bytes
+
+
+Reply = Begun | StartedThere | Sampled | CheckedThere | Changed | Identity | Raised
+Answers = Ready | Done | Failed | Reply
+
+# ---- who is asked ----------------------------------------------------------------------------------------------------
+
+
+class Peers(Protocol):
+    """One process, or several ranks.
+
+    Attributes:
+        is_alive: whether they can be asked.
+        ranks: who they are; none of one process alone.
+    """
+
+    is_alive: bool
+
+    @property
+    def ranks(self) -> Sequence[Identity]: ...
+
+    def ask(self, requests: Sequence[Request]) -> Sequence[Reply | None]:
+        """Ask each something; what each answers, None for `Done` alone.
+
+        Raises:
+            Lost: one has ended.
+            XebenchError: one has ended before, or fails alone.
+            Exception: what all of them raised.
+        """
+
+    def close(self) -> None:
+        """End them."""
+
+
+class RemotePlace:
+    """A family in a process with variables of its own, or in ranks (see `xebench.measuring.place.Place`).
+
+    A sample of ranks lasts from the beginning of the first until the last is done; what is written and compared has the
+    rank as its first index.
+
+    Args:
+        peers: that process, or these.
+        family: what they are to make.
+    """
+
+    def __init__(self, peers: Peers, family: BeginProblem | BeginFunctions) -> None:
+        self._peers = peers
+        self._family = family
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it can be asked."""
+        return self._peers.is_alive
+
+    def begin(self) -> Mapping[str, Any]:
+        """See `xebench.measuring.place.Place`; so for all of these."""
+        return self._all(self._family, Begun)[0].parameters
+
+    def start(self, variant: str, contents: Contents | None) -> Started:
+        """A variant's first call there."""
+        own = self._each([Start(variant, packed(part)) for part in self._parts(contents)], StartedThere)
+        return Started(
+            max(each.host_ns for each in own),
+            own[0].compilations,
+            one_after_another([each.kernels for each in own]),
+            self._devices([each.devices for each in own]),
+            self._whole([each.results for each in own]),
+            one_after_another([each.changed for each in own]),
+        )
+
+    def sample(self, variant: str, batch: int, flush: Callable[[], None] | None = None) -> Measured:
+        """A sample there; caches are those of the same device, and flushed here."""
+        if flush is not None:
+            self._peers.ask([Reset()] * self._count)
+            flush()
+        own = self._all(Sample(variant, batch, reset=flush is None), Sampled)
+        return self._measured([each.measured for each in own])
+
+    def check(self, variant: str, contents: Contents | None) -> Checked:
+        """A call there."""
+        own = self._each([Check(variant, packed(part)) for part in self._parts(contents)], CheckedThere)
+        return Checked(
+            self._measured([each.measured for each in own]),
+            self._whole([each.results for each in own]),
+            one_after_another([each.changed for each in own]),
+        )
+
+    def changed(self) -> Sequence[str]:
+        """Of a process that has ended none, since nothing of it counts any more."""
+        if not self.is_there:
+            return ()
+        return one_after_another([each.names for each in self._all(FindChanged(), Changed)])
+
+    def renew(self) -> None:
+        """The next instance there."""
+        self._peers.ask([Renew()] * self._count)
+
+    def end(self) -> None:
+        """The process stays for the next family."""
+        with suppress(XebenchError, Lost):  # it has ended: there is nothing left
+            self._peers.ask([End()] * self._count)
+
+    @property
+    def _count(self) -> int:
+        return len(self._peers.ranks) or 1
+
+    def _all(self, request: Request, kind: type[T]) -> list[T]:
+        return self._each([request] * self._count, kind)
+
+    def _each(self, requests: Sequence[Request], kind: type[T]) -> list[T]:
+        replies = self._peers.ask(requests)
+        for reply in replies:
+            if not isinstance(reply, kind):
+                raise XebenchError(f"{type(requests[0]).__name__} was answered by {type(reply).__name__}")
+        return [reply for reply in replies if isinstance(reply, kind)]
+
+    def _parts(self, contents: Contents | None) -> list[Contents | None]:
+        """What each rank has of arrays of all."""
+        if contents is None or not self._peers.ranks:
+            return [contents] * self._count
+        ranks = range(self._count)
+        return [{name: np.ascontiguousarray(array[rank]) for name, array in contents.items()} for rank in ranks]
+
+    def _whole(self, parts: Sequence[Mapping[str, Packed]]) -> Contents:
+        arrays = [unpacked(part) or {} for part in parts]
+        if not self._peers.ranks:
+            return arrays[0]
+        return {name: np.stack([np.asarray(own[name]) for own in arrays]) for name in arrays[0]}
+
+    def _measured(self, parts: Sequence[Measured]) -> Measured:
+        return Measured.of_ranks(parts) if self._peers.ranks else parts[0]
+
+    def _devices(self, parts: Sequence[str | None]) -> str | None:
+        """Which ranks they are, on what."""
+        ranks = self._peers.ranks
+        if not ranks:
+            return parts[0]
+        devices = one_after_another([[identity.device] for identity in ranks])
+        who = f"{counted(len(ranks))} of {ranks[0].library} on {' and '.join(devices)}"
+        return "; ".join([who, *one_after_another([[words] for words in parts if words])])
+
+
+def one_after_another(values: Sequence[Sequence[T]]) -> list[T]:
+    """What any rank has, each once, in the ranks' order."""
+    result: list[T] = []
+    for own in values:
+        result += [value for value in own if value not in result]
+    return result
+
+
+def counted(ranks: int) -> str:
+    """Such as "2 ranks"."""
+    return f"{ranks} rank{'s' if ranks > 1 else ''}"
+
+
+def words_of(environment: Mapping[str, str]) -> str:
+    """Variables as a shell is told them."""
+    return " ".join(f"{name}={value}" for name, value in sorted(environment.items()))
+
+
+def error_of(raised: Raised) -> BaseException:
+    """The exception, as it was raised there."""
+    error: BaseException = pickle.loads(raised.error)
+    return error

@@ -1,0 +1,258 @@
+"""The loop over a family, with a place that has no device: what it asks for, and what it makes of the replies."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from xebench.measuring.correctness import Expected
+from xebench.measuring.device_worker import Lost
+from xebench.measuring.family import Family, Listener, Plan
+from xebench.measuring.messages import Stage, TableRows
+from xebench.measuring.place import Checked, Contents, OnePlace, Started
+from xebench.measuring.row_stream import RowStream
+from xebench.measuring.variant_run import VariantRun
+from xebench.patterns.pattern import Variant
+from xebench.sampling.limits import Sampling
+from xebench.session.recorder import CommandTimes, Measured
+from xebench.vocabulary import Status
+
+RIGHT = np.arange(1, 5, dtype=np.float32)
+#: Of every variant, unless a test says otherwise.
+TIMES_NS = 10_000
+
+
+class FakePlace:
+    """Variants that take so long, and write so much; a test changes them by name.
+
+    Attributes:
+        asked: what was asked of it.
+        fails: by variant and what is asked: an error.
+        writes: by variant: what it makes of the outputs as they were.
+        spoils: variants that change the input x when they are sampled.
+    """
+
+    is_there = True
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, ...]] = []
+        self.fails: dict[tuple[str, str], BaseException] = {}
+        self.writes: dict[str, Callable[[np.ndarray], np.ndarray]] = {}
+        self.spoils: set[str] = set()
+        self._changed: list[str] = []
+        self._now = 0
+
+    def begin(self) -> Mapping[str, Any]:
+        self._ask("begin", "")
+        return {}
+
+    def start(self, variant: str, contents: Contents | None) -> Started:
+        self._ask("start", variant)
+        return Started(5_000, (), [{"name": variant}], None, self._written(variant, contents))
+
+    def sample(self, variant: str, batch: int, flush: Callable[[], None] | None = None) -> Measured:
+        self._ask("sample", variant)
+        if flush is not None:
+            flush()
+        self._changed = ["x"] if variant in self.spoils else self._changed
+        return self._measured(batch)
+
+    def check(self, variant: str, contents: Contents | None) -> Checked:
+        self._ask("check", variant)
+        return Checked(self._measured(1), self._written(variant, contents))
+
+    def changed(self) -> Sequence[str]:
+        changed, self._changed = self._changed, []
+        return changed
+
+    def renew(self) -> None:
+        self._ask("renew", "")
+
+    def end(self) -> None:
+        self._ask("end", "")
+
+    def _ask(self, what: str, variant: str) -> None:
+        self.asked.append((what, variant) if variant else (what,))
+        if error := self.fails.get((what, variant)):
+            raise error
+
+    def _written(self, variant: str, contents: Contents | None) -> Contents:
+        if contents is None:
+            return {}
+        write = self.writes.get(variant, lambda before: RIGHT)
+        return {"y": write(contents.get("y", np.zeros_like(RIGHT)))}
+
+    def _measured(self, batch: int) -> Measured:
+        executions = []
+        for _ in range(batch):
+            executions.append([CommandTimes("kernel", "k", 0, self._now, self._now + 10, self._now + TIMES_NS)])
+            self._now += 2 * TIMES_NS
+        return Measured(2 * TIMES_NS * batch, 0, executions)
+
+
+class Rows:
+    def __init__(self) -> None:
+        self.of: dict[str, list[dict[str, Any]]] = defaultdict(list)
+
+    def send(self, message: TableRows) -> None:
+        self.of[message.table] += message.rows
+
+
+class Steps(Listener):
+    def __init__(self) -> None:
+        self.stages: list[Stage] = []
+        self.told: list[str] = []
+
+    def at(self, variant: str | None, stage: Stage) -> None:
+        if self.stages[-1:] != [stage]:
+            self.stages.append(stage)
+
+    def checked(self, variant: str) -> None:
+        self.told.append(variant)
+
+
+class Measurement:
+    """A family of a and b, measured by the given plan."""
+
+    def __init__(self, place: FakePlace, expected: Mapping[int, Expected] | None = None, **plan: Any) -> None:
+        limits = {"budget_s": 30.0, "min_blocks": 6, "max_blocks": 24, "min_instances": 2, "few_instances": 2}
+        sampling = Sampling(**{**limits, **plan.pop("sampling", {})})
+        self.rows, self.steps, self.place = Rows(), Steps(), place
+        self.runs = {name: VariantRun(Variant(name, "naive", print, (), (), "")) for name in ("a", "b")}
+        device: Any = SimpleNamespace(device_class="cpu", timer_resolution_ns=1)
+        stream = RowStream(self.rows, {name: name for name in self.runs}, 0)
+        if expected is None:
+            expected = {0: Expected(0.0, 0.0, {"y": RIGHT}, fills={"y": None})}
+        self.family = Family(
+            Plan("device", sampling, "a", **plan),
+            list(self.runs.values()),
+            OnePlace(place),
+            expected,
+            stream,
+            device,
+            make_flusher=lambda: pytest.fail("no sample is cold"),
+            listener=self.steps,
+        )
+        self._stream = stream
+
+    def run(self) -> Measurement:
+        self.place.begin()
+        self.family.measure()
+        self._stream.flush()
+        return self
+
+    def outcomes(self) -> dict[str, tuple[str, str]]:
+        return {name: (str(run.status), run.reason) for name, run in self.runs.items()}
+
+    def samples(self, **wanted: Any) -> list[dict[str, Any]]:
+        return [row for row in self.rows.of["samples"] if all(row[name] == value for name, value in wanted.items())]
+
+
+def test_variants_are_checked_sampled_in_instances_and_checked_again() -> None:
+    place = FakePlace()
+    done = Measurement(place).run()
+    assert set(done.outcomes().values()) == {("ok", "")}
+    assert done.family.stopped_by == "precision"
+    steps = [Stage.CHECK, Stage.SAMPLE, Stage.PROBLEM, Stage.PREPARE, Stage.SAMPLE, Stage.RECHECK]
+    assert done.steps.stages == steps
+    assert done.steps.told == ["a", "b"]
+    assert place.asked[:3] == [("begin",), ("start", "a"), ("start", "b")]
+    anew = place.asked.index(("renew",))
+    assert place.asked[anew : anew + 3] == [("renew",), ("start", "a"), ("start", "b")]
+    assert place.asked[-2:] == [("check", "a"), ("check", "b")]
+    assert place.asked.count(("check", "a")) >= 3, "among the samples, too"
+    assert {row["instance"] for row in done.samples(state="hot")} == {0, 1}
+    for block in {row["block"] for row in done.samples(state="hot")}:
+        assert {row["case_id"] for row in done.samples(block=block, state="hot")} == {"a", "b"}
+    assert [row["stage"] for row in done.samples(state="compile", case_id="a")] == ["launch"]
+
+
+def test_a_wrong_variant_is_not_sampled() -> None:
+    place = FakePlace()
+    place.writes["b"] = lambda before: RIGHT + 1
+    done = Measurement(place).run()
+    assert done.outcomes()["b"][0] == "wrong" and done.outcomes()["a"] == ("ok", "")
+    assert not done.samples(case_id="b", state="hot") and done.samples(case_id="a", state="hot")
+
+
+def test_a_variant_that_leaves_outputs_as_they_are_is_wrong() -> None:
+    place = FakePlace()
+    place.writes["b"] = lambda before: before
+    assert "4 of 4 elements differ" in Measurement(place).run().outcomes()["b"][1]
+
+
+def test_a_variant_that_is_wrong_only_later_is_found_among_its_samples() -> None:
+    place = FakePlace()
+    calls = iter(range(1000))
+    place.writes["b"] = lambda before: RIGHT if next(calls) == 0 else before
+    status, reason = Measurement(place).run().outcomes()["b"]
+    assert status == "wrong" and reason.startswith("results are wrong in block ")
+
+
+def test_inputs_that_are_changed_in_a_sample_cost_everyone() -> None:
+    place = FakePlace()
+    place.spoils.add("b")
+    reason = "input x was changed in a sample, by this variant or another: declare it inout"
+    assert Measurement(place).run().outcomes() == {"a": ("wrong", reason), "b": ("wrong", reason)}
+
+
+@pytest.mark.parametrize(("what", "stage"), [("start", "check"), ("sample", "sample")])
+def test_what_a_variant_raises_costs_itself_only(what: str, stage: str) -> None:
+    place = FakePlace()
+    place.fails[what, "b"] = SystemExit(3)
+    done = Measurement(place).run()
+    assert done.outcomes() == {"a": ("ok", ""), "b": ("error", f"{stage}: SystemExit: 3")}
+    assert done.samples(case_id="a", state="hot")
+
+
+def test_what_the_essential_variant_raises_is_raised_and_others_end_alone() -> None:
+    place = FakePlace()
+    place.fails["sample", "b"] = ValueError("not today")
+    done = Measurement(place, essential="a", words={Stage.SAMPLE: "call"}).run()
+    assert done.outcomes()["b"] == ("error", "call: ValueError: not today")
+    for error in (ZeroDivisionError("own"), KeyboardInterrupt()):
+        place.fails["sample", "a"] = error
+        with pytest.raises(type(error)):
+            Measurement(place, essential="a").run()
+
+
+def test_with_an_essential_variant_the_loss_of_the_place_ends_the_measurement_and_names_who_was_at_work() -> None:
+    place = FakePlace()
+    place.fails["sample", "b"] = Lost("its process ended", Status.CRASHED)
+    with pytest.raises(Lost) as caught:
+        Measurement(place, essential="a").run()
+    assert caught.value.variant == "b"
+    done = Measurement(place).run()
+    assert done.outcomes()["b"] == ("crashed", "sample: its process ended"), "else it costs its variant"
+
+
+def test_results_may_be_learnt_of_a_variant_in_each_instance() -> None:
+    place = FakePlace()
+    instances = iter([RIGHT, RIGHT * 2])
+
+    def first(before: np.ndarray) -> np.ndarray:
+        if place.asked[-1][0] == "start":
+            place.learnt = next(instances)  # type: ignore[attr-defined]
+        return place.learnt  # type: ignore[attr-defined]
+
+    place.writes["b"], place.writes["a"] = first, lambda before: place.learnt  # type: ignore[attr-defined]
+    done = Measurement(place, {0: Expected(0.0, 0.0, of="b")}).run()
+    assert set(done.outcomes().values()) == {("ok", "")}
+    assert place.asked[1:3] == [("start", "b"), ("start", "a")], "whose results the others need is the first"
+    place = FakePlace()
+    place.writes["a"] = lambda before: RIGHT + 1
+    done = Measurement(place, {0: Expected(0.0, 0.0, of="b")}).run()
+    assert done.outcomes()["a"][0] == "wrong"
+
+
+def test_a_pass_that_is_not_the_last_goes_on_counting() -> None:
+    sampling = {"passes": 2, "min_instances": 4, "few_instances": 4}
+    done = Measurement(FakePlace(), last=False, first_block=7, first_instance=3, sampling=sampling).run()
+    assert done.family.stopped_by == "pass"
+    assert {row["instance"] for row in done.samples(state="hot")} == {3, 4}
+    assert min(row["block"] for row in done.samples(state="warmup")) == 7
