@@ -121,19 +121,6 @@ END_CLAIMS: Final = ("wrong", "error")
 #: What a claim says of a variant's result: its largest error is smaller.
 ACCURACY_CLAIMS: Final = ("accurate",)
 
-#: What a claim says of the generated code: the variant has fewer of these.
-CODE_CLAIMS: Final = (
-    "registers",
-    "spills",
-    "spilling_kernels",
-    "messages",
-    "addresses",
-    "late_loads",
-    "instructions",
-    "additions",
-    "branches",
-)
-
 
 class Strength(StrEnum):
     """Who makes a claim, and how firmly."""
@@ -176,6 +163,45 @@ class _Word(StrEnum):
         word = str.__new__(cls, name)
         word._value_ = name
         return word
+
+
+class CodeClaim(_Word):
+    """What a claim says of the generated code: the variant has fewer of these.
+
+    Attributes:
+        unit: of the number, for a sentence.
+        together: of the numbers of a variant's kernels the ``largest`` (what a hardware thread holds is free again
+            when its kernel is over), the ``sum``, or the ``count`` of kernels that have any.
+        columns: of the table ``isa`` (`xebench.isa.columns`), added up for a kernel.
+    """
+
+    def __init__(self, name: str, unit: str, together: str, *columns: str) -> None:
+        self.unit = unit
+        self.together = together
+        self.columns = columns
+
+    REGISTERS = ("registers", "registers", "largest", "registers_used")
+    SPILLS = ("spills", "bytes outside registers", "largest", "spill_bytes", "private_bytes")
+    SPILLING_KERNELS = (
+        "spilling_kernels",
+        "kernels with bytes outside registers",
+        "count",
+        "spill_bytes",
+        "private_bytes",
+    )
+    MESSAGES = (
+        "messages",
+        "messages to memory",
+        "sum",
+        *(f"{kind}s_{space}" for kind in ("load", "store", "atomic") for space in ("global", "slm")),
+        "loads_scratch",
+        "stores_scratch",
+    )
+    ADDRESSES = ("addresses", "registers for the addresses of a message", "largest", "address_registers")
+    LATE_LOADS = ("late_loads", "loads behind a store", "sum", "late_loads")
+    INSTRUCTIONS = ("instructions", "instructions", "sum", "instructions")
+    ADDITIONS = ("additions", "floating-point additions", "sum", "additions")
+    BRANCHES = ("branches", "branches", "sum", "instructions_control")
 
 
 class Metric(_Word):

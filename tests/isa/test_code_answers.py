@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from xebench.analysis.claim import Claim
-from xebench.isa.code_answers import MEASURES, CodeAnswer, code_answers, judge
+from xebench.isa.code_answers import CodeAnswer, code_answers, judge
 from xebench.isa.collect import Collected, KernelLaunch, VariantWithoutKernel
 from xebench.isa.columns import ISA
 from xebench.isa.compilation import Compiler, Target
@@ -16,9 +16,9 @@ from xebench.isa.table import KernelOnGpu
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
 from xebench.report import isa_html, isa_text
-from xebench.vocabulary import CODE_CLAIMS, Answer
+from xebench.vocabulary import Answer, CodeClaim
 
-COLUMNS = [name for measure in MEASURES.values() for name in measure.columns]
+COLUMNS = [name for word in CodeClaim for name in word.columns]
 
 
 class Made(KernelOnGpu):
@@ -52,7 +52,6 @@ def answers(claim: Claim, *kernels: KernelOnGpu, missing: tuple[VariantWithoutKe
 
 
 def test_every_word_is_measured_by_columns_of_the_table() -> None:
-    assert set(MEASURES) == set(CODE_CLAIMS)
     assert set(COLUMNS) <= {column.name for column in ISA}
 
 
@@ -102,6 +101,15 @@ def test_spills_are_all_that_has_no_register() -> None:
     kernels = kernel(launch("slow"), spill_bytes=64, private_bytes=1024), kernel(launch("fast"), spill_bytes=64)
     (found,) = answers(Claim("spills", against="slow"), *kernels)
     assert found.reason == "64 against 1088 bytes outside registers"
+
+
+def test_what_fits_registers_has_no_kernel_that_spills() -> None:
+    claim = Claim("spilling_kernels", against="slow")
+    spilling, fitting = kernel(launch("slow"), private_bytes=64), kernel(launch("fast"))
+    (found,) = answers(claim, spilling, fitting)
+    assert (found.reason, found.answer) == ("0 against 1 kernels with bytes outside registers", Answer.HOLDS)
+    (less,) = answers(claim, spilling, kernel(launch("fast"), spill_bytes=32))
+    assert less.answer == Answer.NO_EFFECT, "fewer bytes are not none"
 
 
 def test_a_side_without_code_leaves_it_undecided() -> None:

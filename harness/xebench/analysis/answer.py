@@ -8,7 +8,7 @@ from typing import Final
 
 from xebench.analysis.claim import Claim
 from xebench.analysis.intervals import MIN_SAMPLES, UNKNOWN, Interval
-from xebench.analysis.judgement import STATUS_WORDS, Judgement
+from xebench.analysis.judgement import LARGER_PRESET, RAISE_BUDGET, STATUS_WORDS, Judgement
 from xebench.analysis.unrecorded import HostTimes
 from xebench.vocabulary import (
     NEVER_RUN,
@@ -191,7 +191,7 @@ def _conclude(interval: Interval, circumstances: Circumstances, band: float) -> 
     if not interval.known:
         in_between = circumstances.stopped_by == StopReason.PASS  # the run ended, with more visits to come
         ended = f", ended by {circumstances.stopped_by}" if circumstances.stopped_by and not in_between else ""
-        advice = "go on with --resume" if in_between else "raise --budget"
+        advice = "go on with --resume" if in_between else RAISE_BUDGET
         return (
             False,
             Outcome.INCONCLUSIVE,
@@ -237,7 +237,7 @@ def describe(interval: Interval, unit: str) -> str:
 def _obstacle(interval: Interval, circumstances: Circumstances) -> tuple[str, str]:
     """Why the interval does not decide, the most telling cause first: a code, and a sentence with what to do."""
     if _mostly_quantum(interval, circumstances.quantum):
-        return Reason.TIMER, f"its quantum makes an error of {circumstances.quantum:.1%}; use a larger preset"
+        return Reason.TIMER, f"its quantum makes an error of {circumstances.quantum:.1%}; {LARGER_PRESET}"
     if circumstances.throttled >= THROTTLED_SHARE:
         flag, part = circumstances.disturbance, circumstances.throttled
         return flag, f"the machine's state changed in {part:.0%} of the blocks; {REMEDIES[flag]}, and run again"
@@ -247,7 +247,7 @@ def _obstacle(interval: Interval, circumstances: Circumstances) -> tuple[str, st
     if circumstances.stopped_by == StopReason.PASS:
         return Reason.BUDGET, "the run ended before the interval was narrow enough; go on with --resume"
     if circumstances.stopped_by == StopReason.BUDGET:
-        return Reason.BUDGET, "the time was spent before the interval was narrow enough; raise --budget"
+        return Reason.BUDGET, f"the time was spent before the interval was narrow enough; {RAISE_BUDGET}"
     return Reason.NOISE, "the interval is too wide to decide; run again on a quieter machine"
 
 

@@ -10,9 +10,9 @@ import msgspec
 
 from xebench.vocabulary import (
     ACCURACY_CLAIMS,
-    CODE_CLAIMS,
     END_CLAIMS,
     TIME_CLAIMS,
+    CodeClaim,
     DeviceClass,
     Metric,
     Status,
@@ -20,7 +20,7 @@ from xebench.vocabulary import (
 )
 
 #: Every word that a claim can say.
-WORDS: Final = (*TIME_CLAIMS, *ACCURACY_CLAIMS, *END_CLAIMS, *CODE_CLAIMS)
+WORDS: Final = (*TIME_CLAIMS, *ACCURACY_CLAIMS, *END_CLAIMS, *CodeClaim)
 
 #: What a variant's end must be for a claim of its end to hold: skipped is what a device cannot launch.
 _ENDS: Final = {"wrong": (Status.WRONG,), "error": (Status.ERROR, Status.REFUSED, Status.SKIPPED)}
@@ -51,7 +51,7 @@ class Claim(msgspec.Struct, frozen=True):
         word: of its time: ``faster``, ``slower``, ``same``; of its result: ``accurate`` (its largest error against a
             reference in higher precision is smaller); of its end: ``wrong`` (its result is), ``error`` (it is
             refused, or fails); of its code, which has fewer: ``registers``, ``spills``, ``messages``, ``instructions``
-            or another of `xebench.vocabulary.CODE_CLAIMS`.
+            or another of `xebench.vocabulary.CodeClaim`.
         against: the variant that it is compared with; "": the one that the pattern's speed-ups are counted from.
         at_least: the smallest ratio that is promised: of times, errors, or numbers of the generated code.
         within: relative difference up to which two times are ``same``; 0: the run's own band.
@@ -104,7 +104,7 @@ class Claim(msgspec.Struct, frozen=True):
     @property
     def of_code(self) -> bool:
         """Whether the offline compiler answers it."""
-        return self.word in CODE_CLAIMS
+        return self.word in list(CodeClaim)
 
     def fault(self) -> str | None:
         """What is wrong with the declaration, in a few words, or None."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from xebench.analysis.judgement import LARGER_PRESET
 from xebench.analysis.rows import Row
 from xebench.vocabulary import Metric
 
@@ -28,6 +29,6 @@ def with_fixed_cost(pair: Row, empty_kernel_ns: float | None) -> Row:
     times = float(min(pair["baseline_ns"], pair["variant_ns"])) / empty_kernel_ns
     remark = (
         f"; times are only {times:.1f} times an empty kernel's ({empty_kernel_ns / 1000:.2g} us): fixed cost is in the "
-        "ratio; use a larger preset"
+        f"ratio; {LARGER_PRESET}"
     )
     return {**pair, "times_empty_kernel": times, "reason": pair["reason"] + (remark if times < FEW else "")}

@@ -8,6 +8,10 @@ from typing import Final
 
 from xebench.vocabulary import ACCURACY_CLAIMS, Answer, Outcome, Reason, Status
 
+#: What reasons advise, in the command's words: a script's call says the same of its arguments.
+RAISE_BUDGET: Final = "raise --budget"
+LARGER_PRESET: Final = "use a larger preset"
+
 #: What became of a variant, where the status alone does not say it well.
 STATUS_WORDS: Final[Mapping[str, str]] = {Status.WRONG: "wrong result", Status.ERROR: "failed"}
 
@@ -35,6 +39,16 @@ class Judgement:
     answer: Answer
     code: str
     reason: str
+
+
+def claimed(word: str, at_least: float | None) -> str:
+    """What is claimed: ``claimed faster by at least 1.5 times``.
+
+    Args:
+        word: of the claim.
+        at_least: the smallest ratio that is promised; None where nobody promises how much.
+    """
+    return f"claimed {word}" + ("" if at_least is None else f" by at least {at_least:g} times")
 
 
 def in_brief(judged: Judgement, word: str | None, baseline: str) -> str:

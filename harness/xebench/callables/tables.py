@@ -12,6 +12,7 @@ import pandas as pd
 
 from xebench.analysis.answer import same_within
 from xebench.analysis.claim import applying, to_json
+from xebench.analysis.judgement import LARGER_PRESET, RAISE_BUDGET
 from xebench.callables.family import FunctionFamily
 from xebench.callables.rows import PATTERN, PRESET, case_id
 from xebench.measuring.instrument import measure_empty_kernel
@@ -25,11 +26,7 @@ from xebench.vocabulary import metric_named
 CHAPTER: Final = "in this process"
 
 #: Reasons name options of the command; here they are arguments.
-_ARGUMENTS: Final = {
-    "raise --budget": "raise budget_s",
-    "use a larger preset": "use larger arrays",
-    "take a larger preset": "take larger arrays",
-}
+_ARGUMENTS: Final = {RAISE_BUDGET: "raise budget_s", LARGER_PRESET: "use larger arrays"}
 
 
 def run_of(family: FunctionFamily) -> Run:

@@ -16,51 +16,13 @@ from xebench.isa.collect import Collected
 from xebench.isa.compilation import Target
 from xebench.isa.table import KernelOnGpu
 from xebench.patterns.plan import Family
-from xebench.vocabulary import Answer, DeviceClass
+from xebench.vocabulary import Answer, CodeClaim, DeviceClass
 
-_MESSAGES: Final = tuple(
-    f"{kind}s_{space}"
-    for kind in ("load", "store", "atomic")
-    for space in ("global", "slm", "scratch")
-    if (kind, space) != ("atomic", "scratch")
-)
-
-_OUTSIDE: Final = ("spill_bytes", "private_bytes")
-
-
-@dataclass(frozen=True)
-class Measure:
-    """How the word of a claim is measured.
-
-    Attributes:
-        columns: of the table ``isa``, added up for a kernel.
-        of_kernel: of this sum.
-        together: of the numbers of a variant's kernels. What a hardware thread holds is free again when its kernel is
-            over, so there the largest counts; messages and instructions add up.
-        unit: of the number, for a sentence.
-    """
-
-    columns: tuple[str, ...]
-    together: Callable[[Iterable[int]], int]
-    unit: str
-    of_kernel: Callable[[int], int] = int
-
-    def of(self, kernels: Iterable[Mapping[str, Any]]) -> int:
-        """The number of a variant, from its kernels' figures by column."""
-        return self.together(self.of_kernel(sum(one[name] or 0 for name in self.columns)) for one in kernels)
-
-
-#: Every word of `xebench.vocabulary.CODE_CLAIMS`.
-MEASURES: Final[Mapping[str, Measure]] = {
-    "registers": Measure(("registers_used",), max, "registers"),
-    "spills": Measure(_OUTSIDE, max, "bytes outside registers"),
-    "spilling_kernels": Measure(_OUTSIDE, sum, "kernels with bytes outside registers", of_kernel=bool),
-    "messages": Measure(_MESSAGES, sum, "messages to memory"),
-    "addresses": Measure(("address_registers",), max, "registers for the addresses of a message"),
-    "late_loads": Measure(("late_loads",), sum, "loads behind a store"),
-    "instructions": Measure(("instructions",), sum, "instructions"),
-    "additions": Measure(("additions",), sum, "floating-point additions"),
-    "branches": Measure(("instructions_control",), sum, "branches"),
+#: What the numbers of a variant's kernels make together, by the word of a claim.
+_TOGETHER: Final[Mapping[str, Callable[[Sequence[int]], int]]] = {
+    "largest": max,
+    "sum": sum,
+    "count": lambda numbers: sum(map(bool, numbers)),
 }
 
 
@@ -121,10 +83,10 @@ class _Side:
     figures: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
     fault: str = ""
 
-    def number(self, measure: Measure) -> int | None:
+    def number(self, word: CodeClaim) -> int | None:
         if self.fault:
             return None
-        return measure.of(self.figures)
+        return _TOGETHER[word.together]([sum(one[name] or 0 for name in word.columns) for one in self.figures])
 
 
 class _Code:
@@ -157,13 +119,13 @@ def _plain(target: Target) -> Target:
 
 
 def _answer(family: Family, variant: str, claim: Claim, target: Target, own: _Side, other: _Side) -> CodeAnswer:
-    measure = MEASURES[claim.word]
-    number, against = own.number(measure), other.number(measure)
+    word = next(each for each in CodeClaim if each == claim.word)
+    number, against = own.number(word), other.number(word)
     if number is None or against is None:
         faulty = own if number is None else other
         answer, reason = Answer.UNDECIDED, f"no code of {faulty.name}: {faulty.fault}"
     else:
-        answer, reason = judge(number, against, claim.at_least), f"{number} against {against} {measure.unit}"
+        answer, reason = judge(number, against, claim.at_least), f"{number} against {against} {word.unit}"
     return CodeAnswer(family.pattern.name, variant, claim, family.axes_json(), target, number, against, answer, reason)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pandas as pd
 
 from xebench.analysis.fixed_cost import FEW
-from xebench.analysis.judgement import Judgement, in_brief
+from xebench.analysis.judgement import Judgement, claimed, in_brief
 from xebench.vocabulary import ACCURACY_CLAIMS, END_CLAIMS, Answer, DeviceClass, Outcome
 
 #: What stands before a row. The sign carries the answer; colours only help.
@@ -81,5 +81,4 @@ def _claimed(pair: Mapping[Any, Any]) -> str:
 
 
 def _what(pair: Mapping[Any, Any]) -> str:
-    least = "" if pd.isna(pair["at_least"]) else f" by at least {float(pair['at_least']):g} times"
-    return f"claimed {pair['claim']}{least}"
+    return claimed(pair["claim"], None if pd.isna(pair["at_least"]) else float(pair["at_least"]))
