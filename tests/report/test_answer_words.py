@@ -81,7 +81,8 @@ def test_only_what_the_sign_does_not_tell_is_said(change: dict[str, Any], words:
 
 def test_the_sentence_says_what_is_claimed_too() -> None:
     assert sentence({**PAIR, "at_least": 1.5}) == "claimed faster by at least 1.5 times; 2 times as fast: 2.000"
-    assert sentence({**PAIR, "claim": None}) == "2 times as fast: 2.000"
+    assert sentence({**PAIR, "claim": None, "answer": "no claim"}) == "2 times as fast: 2.000"
+    assert sentence({**PAIR, "answer": "undecided", "reason": "noise: too wide"}) == "noise: too wide"
 
 
 def test_the_guides_figure_comes_with_its_lines() -> None:

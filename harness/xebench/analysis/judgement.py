@@ -41,16 +41,6 @@ class Judgement:
     reason: str
 
 
-def claimed(word: str, at_least: float | None) -> str:
-    """What is claimed: ``claimed faster by at least 1.5 times``.
-
-    Args:
-        word: of the claim.
-        at_least: the smallest ratio that is promised; None where nobody promises how much.
-    """
-    return f"claimed {word}" + ("" if at_least is None else f" by at least {at_least:g} times")
-
-
 def in_brief(judged: Judgement, word: str | None, baseline: str) -> str:
     """Why there is no answer, or no speed-up; "" where there is one. A skipped variant's is the whole reason.
 

@@ -1,6 +1,6 @@
 """What kernels become on Intel GPUs, without one: offline compilation and what the machine code says.
 
 ``ocloc`` compiles, ``zeinfo`` and ``assembly`` read what it left, ``table`` makes rows, ``collect`` finds a
-pattern's kernels, ``diff`` compares two of them, ``claims`` checks the guide's sentences about generated code.
-Importing this package loads nothing of the SYCL stack; only ``collect`` and ``claims`` do, when they run.
+pattern's kernels, ``diff`` compares two of them, ``code_answers`` answers what patterns claim of generated code.
+Importing this package loads nothing of the SYCL stack; only ``collect`` does, when it runs.
 """

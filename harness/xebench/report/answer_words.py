@@ -8,7 +8,7 @@ from typing import Any, Final
 import pandas as pd
 
 from xebench.analysis.fixed_cost import FEW
-from xebench.analysis.judgement import Judgement, claimed, in_brief
+from xebench.analysis.judgement import Judgement, in_brief
 from xebench.vocabulary import ACCURACY_CLAIMS, END_CLAIMS, Answer, DeviceClass, Outcome
 
 #: What stands before a row. The sign carries the answer; colours only help.
@@ -65,8 +65,9 @@ def obstacle(pair: Mapping[Any, Any]) -> str:
 
 
 def sentence(pair: Mapping[Any, Any]) -> str:
-    """What is claimed, and what the answer rests on."""
-    return str(pair["reason"]) if pd.isna(pair["claim"]) else f"{_what(pair)}; {pair['reason']}"
+    """What is claimed, where that is decided, and what the answer rests on."""
+    decided = pair["answer"] in (Answer.HOLDS, Answer.INVERTS, Answer.NO_EFFECT)
+    return f"{_what(pair)}; {pair['reason']}" if decided else str(pair["reason"])
 
 
 def _claimed(pair: Mapping[Any, Any]) -> str:
@@ -81,4 +82,5 @@ def _claimed(pair: Mapping[Any, Any]) -> str:
 
 
 def _what(pair: Mapping[Any, Any]) -> str:
-    return claimed(pair["claim"], None if pd.isna(pair["at_least"]) else float(pair["at_least"]))
+    least = "" if pd.isna(pair["at_least"]) else f" by at least {float(pair['at_least']):g} times"
+    return f"claimed {pair['claim']}{least}"
