@@ -140,9 +140,10 @@ class Answer(StrEnum):
     UNDECIDED = "undecided"
     NO_CLAIM = "no claim"
     SKIPPED = "skipped"
+    NOT_ASKED = "not asked"  # the device is none of those that it is claimed of
 
 
-#: Answers to a claim; the other two say that there is none, or that nothing was run.
+#: Answers to a claim; the others say that there is none, that nothing was run, or that it is made of other devices.
 ANSWERED: Final = (Answer.HOLDS, Answer.INVERTS, Answer.NO_EFFECT, Answer.UNDECIDED)
 
 

@@ -91,7 +91,7 @@ def test_answer(low: float, high: float, claim: Claim | None, expected: str) -> 
 def test_how_much_is_judged_where_somebody_promises_it() -> None:
     figure = Figure(3.0, device="Max 1550", line="G 1")
     guides, ours = Claim("faster", at_least=1.5, figure=figure), Claim("faster", at_least=1.5)
-    case = {"preset": "guide", "overrides": "{}", "metric": "device", "same_within": 0.02}
+    case = {"preset": "guide", "parameters": "{}", "preset_parameters": "{}", "metric": "device", "same_within": 0.02}
     little, much, unsure = interval(1.1, 1.2), interval(1.6, 1.7), interval(1.4, 1.6)
 
     def answers(claim: Claim, *, here: bool) -> list[str]:

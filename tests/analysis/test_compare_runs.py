@@ -1,10 +1,10 @@
 """Two runs side by side: same, faster, slower, or why not."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from changed_run import changed
 from synthetic import Synthetic, noisy
 
 from xebench.tables import Run, compare_runs
@@ -38,7 +38,7 @@ def test_the_threshold_decides_what_matters() -> None:
 
 def test_two_stacks_are_named() -> None:
     after = run(500, 2)
-    other = replace(after, manifest={**after.manifest, "stack": "current"})
+    other = changed(after, manifest={**after.manifest, "stack": "current"})
     found = compare_runs(run(1000, 1), other).iloc[0]
     assert found["reason"].startswith("different stacks (pinned before, current after): ")
     assert found["outcome"] == compare_runs(run(1000, 1), after).iloc[0]["outcome"] == "faster"
@@ -106,57 +106,24 @@ def test_what_differs_between_instances_is_in_the_interval() -> None:
 N64, N384 = '{"n": 64}', '{"n": 384}'
 
 
-def sized(*sizes: str | None, time_ns: float = 1000) -> Run:
+def sized(*sizes: str, time_ns: float = 1000) -> Run:
     made = Synthetic()
     for seed, size in enumerate(sizes):
-        made.times(made.case("v", "optimized", sizes=size), noisy(time_ns, 40, seed=seed))
+        made.times(made.case("v", "optimized", parameters=size, preset_parameters=size), noisy(time_ns, 40, seed=seed))
     return made.run()
 
 
 def test_one_size_is_not_compared_with_another() -> None:
-    rows = compare_runs(sized(N64), sized(N384, time_ns=100)).set_index("sizes")
+    rows = compare_runs(sized(N64), sized(N384, time_ns=100)).set_index("parameters")
     assert set(rows["outcome"]) == {"none"} and rows["speedup"].isna().all()
     assert rows["reason"].to_dict() == {
         N384: "only in the run after, at n=384: the run before has n=64",
         N64: "only in the run before, at n=64: the run after has n=384",
     }
-    assert rows["size_n"].to_dict() == {N384: 384, N64: 64}
+    assert rows["param_n"].to_dict() == {N384: 384, N64: 64}
 
 
 def test_a_sweep_over_sizes_is_compared_size_by_size() -> None:
-    rows = compare_runs(sized(N64, N384), sized(N384, '{"n": 512}')).set_index("size_n")
+    rows = compare_runs(sized(N64, N384), sized(N384, '{"n": 512}')).set_index("param_n")
     assert rows["outcome"].to_dict() == {384: "same", 512: "none", 64: "none"}
     assert rows.loc[512, "reason"] == "only in the run after, at n=512: the run before has n=64 and n=384"
-
-
-def test_runs_that_do_not_know_their_sizes_are_compared_by_preset() -> None:
-    (row,) = compare_runs(sized(None), sized(None)).to_dict("records")
-    assert row["outcome"] == "same"
-    assert row["reason"].startswith("within 5.0%: ")
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "words"),
-    [
-        (None, N64, "sizes that are not known before, n=64 after: "),
-        (N64, None, "n=64 before, sizes that are not known after: "),
-        (None, "{}", "sizes that are not known before, no sizes after: "),
-    ],
-)
-def test_a_run_that_does_not_know_its_sizes_beside_one_that_does_says_so(
-    before: str | None, after: str | None, words: str
-) -> None:
-    (row,) = compare_runs(sized(before), sized(after)).to_dict("records")
-    assert row["outcome"] == "same"
-    assert row["reason"].startswith(words)
-    assert row["sizes"] == (before or after)
-
-
-def test_what_may_be_either_of_two_sizes_is_compared_with_neither() -> None:
-    rows = compare_runs(sized(None), sized(N64, N384))
-    assert set(rows["outcome"]) == {"none"}
-    assert list(rows["reason"]) == [
-        "only in the run after, at n=64: the run before has sizes that are not known",
-        "only in the run after, at n=384: the run before has sizes that are not known",
-        "only in the run before, at sizes that are not known: the run after has n=64 and n=384",
-    ]

@@ -26,7 +26,7 @@ def events(*samples: list[Interval], kind: str = "kernel", offset: int = 0) -> p
     case = made.case("v", "naive")
     for intervals in samples:
         made.sample(case)
-        made.commands(*((start + offset, end + offset) for start, end in intervals), kind=kind)
+        made.event(*((start + offset, end + offset) for start, end in intervals), kind=kind)
     return frame("events", made.events)
 
 
@@ -153,9 +153,9 @@ def test_a_summary_has_the_typical_sample_that_counts() -> None:
     case, other = made.case("together", "naive"), made.case("alone", "optimized")
     for late, changed in ((0, {}), (10, {}), (20, {}), (0, {"checked": False}), (0, {"state": "warmup"})):
         made.sample(case, device_ns=1.0, **changed)
-        made.commands((0, 40), (late, 40 + late))
+        made.event((0, 40), (late, 40 + late))
     made.sample(other, device_ns=1.0)
-    made.commands((0, 40), (40, 80))
+    made.event((0, 40), (40, 80))
     made.sample(made.case("nothing", "optimized", metric="wall"), host_ns=5.0)
     found = made.run().summaries.set_index("variant")
     assert found.loc["together", "overlap"] == pytest.approx(30 / 50)

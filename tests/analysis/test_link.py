@@ -20,9 +20,9 @@ def with_copies(*copies: Copy, **device: object) -> Synthetic:
     """A sample with a kernel of 1000 ns and some copies: start, end, bytes and route."""
     made = Synthetic(**device)
     made.sample(made.case("v", "naive"), device_ns=1000.0)
-    made.commands((0, 1000), queue="q1")
+    made.event((0, 1000), queue="q1")
     for start, end, size, route in copies:
-        made.commands((start, end), kind="copy")
+        made.event((start, end), kind="copy")
         made.events[-1].update(bytes=size, route=route)
     return made
 

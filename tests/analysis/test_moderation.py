@@ -78,10 +78,10 @@ def test_the_table_of_pairs_draws_on_all_of_them_where_precision_ended_the_sampl
     def widths(stopped_by: str) -> float:
         made, source = Synthetic(), np.random.default_rng(3)
         for number in range(20):
-            axes = f'{{"pair": {number}}}'
+            parameters = f'{{"pair": {number}}}'
             shifts = np.repeat(source.normal(0, 0.002, 3), 10)
             for variant, role, shift in (("a", "naive", 0 * shifts), ("b", "optimized", shifts)):
-                case_id = made.case(variant, role, axes=axes, stopped_by=stopped_by)
+                case_id = made.case(variant, role, parameters=parameters, stopped_by=stopped_by)
                 made.times(case_id, 1e6 * np.exp(shift), instances=np.repeat([0, 1, 2], 10).tolist())
         found = made.run().pairs
         return float((found["speedup_high"] - found["speedup_low"]).max())

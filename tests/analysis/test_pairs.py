@@ -67,22 +67,22 @@ def test_a_family_without_a_baseline_has_no_pairs() -> None:
     assert made.run().pairs.empty
 
 
-def test_families_are_apart_by_preset_axes_sizes_and_device() -> None:
+def test_families_are_apart_by_preset_parameters_and_device() -> None:
     made = Synthetic()
     gpu = {"device_class": "gpu", "device": "opencl:gpu:0"}
-    for changed in ({}, {"preset": "guide"}, {"axes": '{"n":2}'}, {"sizes": '{"n": 64}'}, gpu):
+    for changed in ({}, {"preset": "guide"}, {"parameters": '{"n": 8, "m": 2}'}, {"parameters": '{"n": 64}'}, gpu):
         made.times(made.case("a", "naive", **changed), noisy(100, seed=1))
         made.times(made.case("b", "optimized", **changed), noisy(100, seed=2))
     found = made.run().pairs
     assert len(found) == 5
-    assert not found.duplicated(["preset", "axes", "sizes", "device_class"]).any()
+    assert not found.duplicated(["preset", "parameters", "device_class"]).any()
     assert list(found["device"]) == [DEVICE] * 4 + ["opencl:gpu:0"]
 
 
 def test_a_variant_is_never_paired_with_a_baseline_of_another_size() -> None:
     made = Synthetic()
-    made.times(made.case("a", "naive", sizes='{"n": 64}'), noisy(100))
-    made.times(made.case("b", "optimized", sizes='{"n": 384}'), noisy(50))
+    made.times(made.case("a", "naive", parameters='{"n": 64}'), noisy(100))
+    made.times(made.case("b", "optimized", parameters='{"n": 384}'), noisy(50))
     assert made.run().pairs.empty
 
 
@@ -155,7 +155,7 @@ def test_a_side_that_is_not_ok_has_no_speedup(side: str, status: str, answer: st
 def test_sides_that_share_no_valid_block_have_no_speedup() -> None:
     made = Synthetic()
     made.times(made.case("a", "naive"), noisy(200))
-    made.sample(made.case("b", "optimized"), block=0, device_ns=0.0, valid=False, flags="zero")
+    made.sample(made.case("b", "optimized"), block=0, device_ns=0.0, valid=False, sample_flags="zero")
     row = made.run().pairs.iloc[0]
     assert (row["blocks"], row["answer"]) == (0, "undecided")
     assert "share no block" in row["reason"]
@@ -228,7 +228,7 @@ def test_the_guides_figure_stands_beside_what_was_measured() -> None:
         ("Intel(R) Data Center GPU Max 1550", {}, True),
         ("Intel(R) Data Center GPU Max 1100", {}, False),
         ("Intel(R) Data Center GPU Max 1550", {"preset": "default"}, False),
-        ("Intel(R) Data Center GPU Max 1550", {"overrides": '{"n": 9}'}, False),
+        ("Intel(R) Data Center GPU Max 1550", {"parameters": '{"n": 9}'}, False),
         ("Intel(R) Data Center GPU Max 1550", {"metric": "span"}, False),
     ],
 )
@@ -322,7 +322,7 @@ def test_disturbed_blocks_are_named_with_what_disturbed_them(flag: str, words: s
     naive, optimized = made.case("a", "naive"), made.case("b", "optimized")
     flags = {0: "clock"} | dict.fromkeys((9, 10, 11), f"overlap,{flag}")
     for block, (slow, fast) in enumerate(zip(noisy(200, 12, 0.2, 1), noisy(200, 12, 0.2, 2), strict=True)):
-        made.sample(naive, block=block, device_ns=slow, flags=flags.get(block, ""))
+        made.sample(naive, block=block, device_ns=slow, sample_flags=flags.get(block, ""))
         made.sample(optimized, block=block, device_ns=fast)
     reason = made.run().pairs.iloc[0]["reason"]
     assert reason.startswith(f"{flag}: the machine's state changed in 33% of the blocks; {words}")
@@ -350,11 +350,11 @@ def test_a_coarse_timer_does_not_make_intervals_that_exclude_the_truth(blocks: i
     made, source, count = Synthetic(timer_resolution_ns=100.0), np.random.default_rng(8), 20
     for first, second in LENGTHS:
         for repeat in range(count):
-            axes = f'{{"n":{repeat},"length":{first}}}'
+            parameters = f'{{"n":{repeat},"length":{first}}}'
             # a kernel that keeps step with the timer begins at the same phase each time
             phases = source.random((2, 1)) if in_step else source.random((2, blocks))
-            made.times(made.case("a", "naive", axes=axes), read(first, blocks, phases[0]))
-            made.times(made.case("b", "optimized", axes=axes), read(second, blocks, phases[1]))
+            made.times(made.case("a", "naive", parameters=parameters), read(first, blocks, phases[0]))
+            made.times(made.case("b", "optimized", parameters=parameters), read(second, blocks, phases[1]))
     found = made.run().pairs
     truth = np.repeat([first / second for first, second in LENGTHS], count)
     covered = (found["speedup_low"].to_numpy() <= truth) & (truth <= found["speedup_high"].to_numpy())
@@ -409,10 +409,10 @@ def test_instances_that_differ_are_not_drift() -> None:
     made = Synthetic()
     for family in range(60):
         shifts = np.repeat(source.normal(0, 0.05, 6), 8)
-        axes, instances = f'{{"n":{family}}}', [block // 8 for block in range(48)]
+        parameters, instances = f'{{"n":{family}}}', [block // 8 for block in range(48)]
         for name, role, own in (("a", "naive", shifts), ("b", "optimized", 0 * shifts)):
             times = 1e6 * np.exp(own + source.normal(0, 0.005, 48))
-            made.times(made.case(name, role, axes=axes), times, instances=instances)
+            made.times(made.case(name, role, parameters=parameters), times, instances=instances)
     for row in made.run().pairs.to_dict("records"):
         inconclusive += row["outcome"] == "inconclusive"
         drifts += row["reason"].startswith("drift")

@@ -1,4 +1,4 @@
-"""Sizes and axes as typed columns, as words, and in the order of numbers."""
+"""Parameters as typed columns, as words, and in the order of numbers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from synthetic import Synthetic
 from xebench.analysis import points
 
 
-def table(*texts: Any, name: str = "axes") -> pd.DataFrame:
-    frame = {"sizes": pd.Series(["{}"] * len(texts), dtype="string"), "axes": pd.Series(["{}"] * len(texts))}
-    return pd.DataFrame({**frame, name: pd.Series(texts, dtype="string")})
+def table(*texts: Any) -> pd.DataFrame:
+    return pd.DataFrame({"parameters": pd.Series(texts, dtype="string")})
 
 
 @pytest.mark.parametrize(
@@ -28,39 +27,40 @@ def table(*texts: Any, name: str = "axes") -> pd.DataFrame:
     ],
 )
 def test_a_column_has_the_type_of_its_values(texts: list[Any], dtype: str, values: list[Any]) -> None:
-    column = points.with_columns(table(*texts))["axis_x"]
+    column = points.with_columns(table(*texts))["param_x"]
     assert column.dtype == dtype
     assert [None if pd.isna(value) else value for value in column] == values
 
 
-def test_sizes_and_axes_of_one_name_are_two_columns() -> None:
-    frame = table('{"n": 4}', name="sizes").assign(axes='{"n": 8}')
-    columns = points.with_columns(frame)
-    assert (columns["size_n"][0], columns["axis_n"][0]) == (4, 8)
-
-
-def test_tables_without_points_get_no_columns() -> None:
+def test_tables_without_parameters_get_no_columns() -> None:
     for frame in (table(), table("{}"), table(None)):
-        assert list(points.with_columns(frame)) == ["sizes", "axes"]
+        assert list(points.with_columns(frame)) == ["parameters"]
 
 
-def test_a_run_has_a_column_for_each_size_and_each_axis_where_a_user_looks() -> None:
+def test_a_run_has_a_column_for_each_parameter_where_a_user_looks() -> None:
     made = Synthetic()
     for variant, role in (("a", "naive"), ("b", "optimized")):
         for n in (64, 384):
-            axes = '{"work_group_size": 32}'
-            made.times(made.case(variant, role, sizes=f'{{"n": {n}}}', axes=axes), [100.0] * 8)
+            parameters = f'{{"n": {n}, "work_group_size": 32}}'
+            made.times(made.case(variant, role, parameters=parameters), [100.0] * 8)
     run = made.run()
     for frame in (run.cases, run.samples, run.summaries, run.pairs):
-        assert frame["size_n"].dtype == frame["axis_work_group_size"].dtype == "Int64"
-        assert set(frame["size_n"]) == {64, 384} and set(frame["axis_work_group_size"]) == {32}
-    by_case = run.cases.set_index("case_id")["size_n"]
-    assert (run.samples["size_n"].to_numpy() == by_case[run.samples["case_id"]].to_numpy()).all()
+        assert frame["param_n"].dtype == frame["param_work_group_size"].dtype == "Int64"
+        assert set(frame["param_n"]) == {64, 384} and set(frame["param_work_group_size"]) == {32}
+    by_case = run.cases.set_index("case_id")["param_n"]
+    assert (run.samples["param_n"].to_numpy() == by_case[run.samples["case_id"]].to_numpy()).all()
+
+
+def test_what_tells_a_family_from_others_is_swept_or_not_the_presets_own() -> None:
+    row = {"parameters": '{"n": 64, "m": 2, "stride": 4}', "preset_parameters": '{"n": 384, "m": 2}'}
+    assert points.point(row) == {"n": 64, "stride": 4}
+    assert points.swept(row) == {"stride": 4}
+    assert points.point({**row, "preset_parameters": '{"n": null, "m": 2}'}) == {"n": 64, "stride": 4}, "version 5"
 
 
 def test_numbers_are_sorted_as_numbers_and_before_words() -> None:
     texts = ['{"x": 17}', '{"x": "auto"}', '{"x": 7}', '{"x": 31}', '{"x": 7.5}']
-    assert [points.words(text) for text in sorted(texts, key=points.order)] == [
+    assert [points.words(points.parse(text)) for text in sorted(texts, key=points.order)] == [
         "x=7",
         "x=7.5",
         "x=17",
@@ -70,5 +70,5 @@ def test_numbers_are_sorted_as_numbers_and_before_words() -> None:
 
 
 def test_words_name_every_value_in_the_order_of_names() -> None:
-    assert points.words('{"b": 2, "a": "x"}') == "a=x, b=2"
-    assert points.words(None) == points.words("{}") == ""
+    assert points.words({"b": 2, "a": "x"}) == "a=x, b=2"
+    assert points.words({}) == ""

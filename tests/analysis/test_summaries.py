@@ -52,7 +52,7 @@ def test_invalid_warmup_and_compile_rows_are_not_in_the_statistics() -> None:
     made = Synthetic()
     case = made.case("v", "naive")
     made.times(case, [100.0] * 7)
-    made.sample(case, block=7, device_ns=9e9, valid=False, flags="stale")
+    made.sample(case, block=7, device_ns=9e9, valid=False, sample_flags="stale")
     made.sample(case, device_ns=9e9, state="warmup")
     made.sample(case, state="compile", stage="typing", host_ns=2e6)
     made.sample(case, state="compile", stage="build", host_ns=3e6)
@@ -70,7 +70,7 @@ def test_a_case_that_was_never_sampled_has_a_row_with_its_reason() -> None:
 
 def test_a_case_whose_samples_are_all_invalid_keeps_its_state() -> None:
     made = Synthetic()
-    made.sample(made.case("v", "naive"), block=0, device_ns=0.0, valid=False, flags="zero")
+    made.sample(made.case("v", "naive"), block=0, device_ns=0.0, valid=False, sample_flags="zero")
     row = only(made.run().summaries)
     assert (row["state"], row["n"]) == ("hot", 0)
     assert pd.isna(row["median_ns"])
@@ -140,17 +140,19 @@ def test_a_case_is_held_against_the_level_that_its_working_set_fits_in(
     made.times(case, [2 * working_set / (0.8 * gbps)] * 8)
     made.times(case, [2 * working_set / 16.0] * 8, state="cold")
     hot, cold = (row for _, row in made.run().summaries.iterrows())
-    assert (hot["roof"], hot["bound_by"]) == (roof, bound_by)
+    assert (hot["nearest_roof"], hot["bound_by"]) == (roof, bound_by)
     assert hot["roof_fraction"] == pytest.approx(0.8)
     assert pd.isna(hot["roof_note"])
-    assert (cold["roof"], cold["bound_by"]) == ("memory bandwidth", "memory"), "flushed: it comes from the memory"
+    assert (cold["nearest_roof"], cold["bound_by"]) == ("memory bandwidth", "memory"), (
+        "flushed: it comes from the memory"
+    )
     assert cold["roof_fraction"] == pytest.approx(0.8)
 
 
 def test_a_case_that_touches_a_part_of_its_arrays_belongs_where_that_part_lies() -> None:
     made = Synthetic(**ROOFS, bandwidth_levels=LEVELS)
     made.times(made.case("v", "naive", bytes_moved=1 << 15, working_set_bytes=1 << 30), [1e3] * 8)
-    assert only(made.run().summaries)["roof"] == "L1 bandwidth"
+    assert only(made.run().summaries)["nearest_roof"] == "L1 bandwidth"
 
 
 def test_no_fraction_above_one_without_its_word() -> None:
@@ -197,7 +199,7 @@ def test_the_interval_of_the_median_knows_that_instances_differ() -> None:
     for case in range(count):
         shifts = np.repeat(source.normal(0, 0.01, 6), 12)
         times = 1e6 * np.exp(shifts + source.normal(0, 0.005, 72))
-        made.times(made.case("v", "naive", axes=f'{{"n":{case}}}'), times, instances=instances)
+        made.times(made.case("v", "naive", parameters=f'{{"n":{case}}}'), times, instances=instances)
     found = made.run().summaries
     covered = ((found["low_ns"] <= 1e6) & (found["high_ns"] >= 1e6)).mean()
     # 95 % of 150, and three standard errors

@@ -42,14 +42,14 @@ def test_what_launches_may_cost() -> None:
     assert math.isnan(allowed_ns("gpu", None, 2)), "not measured"
 
 
-def pair_of(hidden_ns: float, commands: int | None = 1) -> dict[str, object]:
+def pair_of(hidden_ns: float, events: int | None = 1) -> dict[str, object]:
     """A variant that is ten times as fast by its commands, with work that only the host saw."""
     made = Synthetic(empty_kernel_host_ns=20_000)
     for variant, role, time_ns, extra in (("a", "naive", 1e6, 0), ("b", "optimized", 1e5, hidden_ns)):
         case = made.case(variant, role)
         for block, device_ns in enumerate(noisy(time_ns, seed=block_seed(variant))):
             host_ns = device_ns + 50_000 + extra
-            made.sample(case, block=block, batch=1, device_ns=device_ns, host_ns=host_ns, commands=commands)
+            made.sample(case, block=block, batch=1, device_ns=device_ns, host_ns=host_ns, events=events)
     return made.run().pairs.iloc[0].to_dict()
 
 
@@ -71,5 +71,5 @@ def test_hidden_work_leaves_the_pair_undecided() -> None:
     assert str(pair["reason"]).startswith("unrecorded work?: beside its commands the variant takes 900 us more")
 
 
-def test_a_run_that_does_not_tell_its_commands_is_judged_by_its_times_alone() -> None:
-    assert pair_of(hidden_ns=9e5, commands=None)["outcome"] == "faster"
+def test_a_run_that_does_not_tell_its_events_is_judged_by_its_times_alone() -> None:
+    assert pair_of(hidden_ns=9e5, events=None)["outcome"] == "faster"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
@@ -91,10 +90,10 @@ def test_what_builds_keeps_no_builds_on_disk_and_what_the_guide_flushes_is_cold(
 @pytest.mark.parametrize("name", [*ARRAYS_BYTES, "atomics_global_vs_local", "usm_vs_buffers"])
 def test_a_large_gpu_has_waves_of_work_that_its_cache_does_not_hold(name: str) -> None:
     (family, *_) = build_plan([INFOS[name]], "default")
-    n = int(family.on("gpu", (16, 32), LARGE_GPU).sizes["n"])
+    n = int(family.on("gpu", (16, 32), LARGE_GPU).parameters["n"])
     assert n >= 16 * LARGE_GPU.lanes
     assert n * ARRAYS_BYTES.get(name, LARGE_GPU.cache_bytes) >= 4 * LARGE_GPU.cache_bytes
-    assert int(family.on("cpu", (), LARGE_GPU).sizes["n"]) <= 1 << 22
+    assert int(family.on("cpu", (), LARGE_GPU).parameters["n"]) <= 1 << 22
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +118,7 @@ def test_sizes_that_divide_nothing_are_right(odd: Run) -> None:
 @pytest.mark.device
 def test_bytes_of_the_link_are_told_apart_from_those_of_memory(odd: Run) -> None:
     cases = odd.cases.drop_duplicates("pattern").set_index("pattern")
-    steps = json.loads(cases.loc["redundant_queue_construction", "sizes"])["steps"]
+    steps = cases.loc["redundant_queue_construction", "param_steps"]
     assert cases.loc["redundant_queue_construction", "host_bytes"] == 4 * (8191 + steps)
     assert cases.loc["redundant_queue_construction", "bytes_moved"] == 4 * 8191 * steps
     assert cases.loc["usm_kinds", "bytes_moved"] == 4 * 4 * 4 * 8191, "four streams in each of four steps"
@@ -128,5 +127,7 @@ def test_bytes_of_the_link_are_told_apart_from_those_of_memory(odd: Run) -> None
 
 @pytest.mark.device
 def test_bytes_over_the_link_are_those_that_the_host_touches(odd: Run) -> None:
-    turns = odd.cases[odd.cases["pattern"] == "usm_vs_buffers"].drop_duplicates("axis_stride").set_index("axis_stride")
+    turns = (
+        odd.cases[odd.cases["pattern"] == "usm_vs_buffers"].drop_duplicates("param_stride").set_index("param_stride")
+    )
     assert turns["host_bytes"].to_dict() == {1: 2 * 2 * 4 * 8191, 200_000: 2 * 4 * (8191 + 1)}, "two steps"

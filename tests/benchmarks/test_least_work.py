@@ -97,7 +97,7 @@ def problems(name: str) -> list[tuple[Problem, Any]]:
     found = []
     for family in build_plan([info], "smoke"):
         concrete = family.on("cpu", (8, 16, 32, 64))
-        numbers = {**concrete.sizes, **concrete.axes}
+        numbers = dict(concrete.parameters)
         problem = make_problem(pattern, numbers, 1)
         found.append((problem, host_view(problem, numbers)))
     return found

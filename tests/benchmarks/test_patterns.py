@@ -88,7 +88,7 @@ def test_every_variant_was_sampled_and_its_commands_recorded(run: Run, name: str
     taken = run.samples[run.samples["state"].isin(SAMPLED_STATES) & run.samples["case_id"].isin(cases["case_id"])]
     assert set(taken["case_id"]) == set(cases["case_id"][cases["status"] == "ok"])
     if (cases["metric"] != "wall").all():
-        assert set(taken["sample"]) <= set(run.events["sample"])
+        assert set(taken["sample_id"]) <= set(run.events["sample_id"])
 
 
 @pytest.mark.device

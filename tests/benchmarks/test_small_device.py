@@ -155,7 +155,7 @@ def test_no_variant_asks_for_what_the_device_lacks(name: str, session: Any) -> N
     pattern = find_pattern(info.source, name)
     for family in build_plan([info], "smoke"):
         concrete = family.on("gpu", SMALL.sub_group_sizes)
-        numbers = {**concrete.sizes, **concrete.axes}
+        numbers = dict(concrete.parameters)
         try:
             check_device(pattern, concrete.axes, SMALL)
         except Unsupported as error:

@@ -50,7 +50,7 @@ def test_a_size_at_smoke_is_unfriendly_on_purpose(name: str) -> None:
     size = next(iter(info.presets["smoke"]))
     families = [family.on("cpu", (8, 16, 32, 64)) for family in build_plan([info], "smoke")]
     # of equal sizes the first family is enough
-    by_size = {int(family.sizes[size]): {**family.sizes, **family.axes} for family in reversed(families)}
+    by_size = {int(family.parameters[size]): dict(family.parameters) for family in reversed(families)}
     unfriendly = [numbers for value, numbers in by_size.items() if is_unfriendly(value, whole(info, size, numbers))]
     assert unfriendly, f"give a second {size} at smoke: a prime, or one of parts whose number is no power of two"
     for numbers in unfriendly:

@@ -78,7 +78,7 @@ def test_kernels_and_commands_of_a_session_are_recorded(session: Any) -> None:
         session.copy(array[: N // 2], array[N // 2 :])
 
     measured = xebench.measure(both, queue=session, **BRIEF)
-    last = measured.events[measured.events["sample"] == measured.events["sample"].max()]
+    last = measured.events[measured.events["sample_id"] == measured.events["sample_id"].max()]
     assert list(last["kind"])[:2] == ["fill", "copy"]
     assert "an upper bound" not in repr(measured)
 

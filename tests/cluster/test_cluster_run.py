@@ -105,7 +105,7 @@ def test_a_worker_that_dies_costs_its_family_in_flight_which_another_takes(measu
     assert run.complete and set(run.cases["status"]) == {"ok"}
     assert len(run.cases) == 12 and run.cases["case_id"].is_unique
     assert f"a worker on {measured.killed} is gone" in measured.said
-    families = run.cases.groupby(["pattern", "sizes"])["host"].nunique()
+    families = run.cases.groupby("family_id")["host"].nunique()
     assert (families == 1).all(), "both sides of a speed-up are of one device"
     assert measured.said.count(" on ") >= 6 and "gated n=2048 on " in measured.said
 
@@ -119,7 +119,7 @@ def test_host_and_device_are_in_every_key(measured: Measured) -> None:
     assert all(case_id.endswith(f"/cpu@{place}") for case_id, place in places.items())
     for table in (run.samples, run.events, run.checks, run.summaries):
         assert set(table["case_id"]) == set(places)
-    assert run.samples["sample"].is_unique and set(run.events["sample"]) <= set(run.samples["sample"])
+    assert run.samples["sample_id"].is_unique and set(run.events["sample_id"]) <= set(run.samples["sample_id"])
     sampled = run.samples[run.samples["state"] == "hot"]
     assert len(sampled) and sampled["checked"].all()
     assert run.summaries["host"].notna().all() and run.pairs["host"].notna().all()
@@ -173,7 +173,7 @@ def test_a_run_whose_scheduler_dies_is_resumed_over_another(measured: Measured, 
     assert run.complete and set(run.cases["status"]) == {"ok"} and len(run.cases) == 12
     assert set(run.cases.loc[run.cases["pattern"] == "gated", "host"]) == {"far"}
     assert set(before["case_id"]) <= set(run.cases["case_id"]), "what was measured is not measured again"
-    assert run.samples["sample"].is_unique and set(run.devices["host"]) == {"east", "far"}
+    assert run.samples["sample_id"].is_unique and set(run.devices["host"]) == {"east", "far"}
 
 
 # ---- errors in one line ---------------------------------------------------------------------------------------------

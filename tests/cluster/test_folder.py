@@ -19,7 +19,7 @@ from xebench.vocabulary import Status
 def family(name: str) -> Family:
     variants = (VariantInfo("a", "naive", (), ""), VariantInfo("b", "optimized", (), ""))
     info = PatternInfo(name, "f", "g", "l", (), "device", {"smoke": {"n": 8}}, {}, variants, f"{name}.py")
-    return Family(info, "smoke", {"n": 8}, {})
+    return Family(info, "smoke", {"n": 8}, {"n": 8})
 
 
 def result_of(measured: Family, host: str, first: int = 0, *, checked: bool = True) -> FamilyResult:
@@ -50,7 +50,7 @@ def test_what_workers_number_alike_has_numbers_of_its_own(tmp_path: Path) -> Non
         folder.take(result_of(plan[1], "south"))
         folder.give_up(plan[2], Status.CRASHED, "gone")
         run = writer.finish()
-    assert run.samples["sample"].tolist() == [0, 1, 2, 3] and run.samples["checked"].all()
+    assert run.samples["sample_id"].tolist() == [0, 1, 2, 3] and run.samples["checked"].all()
     assert run.cases["case_id"].tolist() == [
         "first/a/smoke/-/cpu@north/opencl:cpu:0",
         "first/b/smoke/-/cpu@north/opencl:cpu:0",
@@ -80,7 +80,7 @@ def test_a_family_that_was_cut_off_is_measured_again_wherever_that_is(tmp_path: 
         for one in missing:
             folder.take(result_of(one, "south"))
         run = writer.finish()
-    assert run.samples["sample"].tolist() == list(range(8))
+    assert run.samples["sample_id"].tolist() == list(range(8))
     assert run.cases["host"].tolist() == ["north"] * 2 + ["south"] * 4
     torn = run.samples[run.samples["case_id"].str.startswith("torn/")]
     assert torn["checked"].tolist() == [False, False, True, True]

@@ -43,7 +43,7 @@ def families(*claims: Claim, **axes: tuple[int, ...]) -> list[Family]:
     points: list[dict[str, int]] = [{}]
     for name, values in axes.items():
         points = [{**point, name: value} for point in points for value in values]
-    return [Family(info, "smoke", {}, point) for point in points]
+    return [Family(info, "smoke", point, {}) for point in points]
 
 
 def answers(claim: Claim, *kernels: KernelOnGpu, missing: tuple[VariantWithoutKernel, ...] = ()) -> list[CodeAnswer]:

@@ -20,13 +20,13 @@ def device(**changed: Any) -> dict[str, Any]:
 def case(variant: str, role: str, **changed: Any) -> dict[str, Any]:
     known = {
         "case_id": f"p/{variant}/smoke//cpu",
+        "family_id": "p/smoke//cpu",
         "pattern": "p",
         "variant": variant,
         "role": role,
         "preset": "smoke",
-        "axes": "{}",
-        "sizes": '{"n": 8}',
-        "overrides": "{}",
+        "parameters": '{"n": 8}',
+        "preset_parameters": '{"n": 8}',
         "device": "opencl:cpu:0",
         "device_class": "cpu",
         "metric": "device",
@@ -39,7 +39,7 @@ def case(variant: str, role: str, **changed: Any) -> dict[str, Any]:
 def sample(variant: str, number: int, device_ns: float, **changed: Any) -> dict[str, Any]:
     known = {
         "case_id": f"p/{variant}/smoke//cpu",
-        "sample": number,
+        "sample_id": number,
         "block": number // 2,
         "order": number % 2,
         "state": "hot",
@@ -48,7 +48,7 @@ def sample(variant: str, number: int, device_ns: float, **changed: Any) -> dict[
         "device_ns": device_ns,
         "span_ns": device_ns + 10,
         "valid": True,
-        "flags": "",
+        "sample_flags": "",
     }
     return row("samples", **{**known, **changed})
 
@@ -56,7 +56,7 @@ def sample(variant: str, number: int, device_ns: float, **changed: Any) -> dict[
 def event(variant: str, number: int, **changed: Any) -> dict[str, Any]:
     known = {
         "case_id": f"p/{variant}/smoke//cpu",
-        "sample": number,
+        "sample_id": number,
         "sequence": 0,
         "kind": "kernel",
         "name": "k",

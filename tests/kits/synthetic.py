@@ -11,7 +11,7 @@ import numpy as np
 from xebench.analysis.claim import Claim, to_json
 from xebench.analysis.pairs import pairs
 from xebench.analysis.summaries import summaries
-from xebench.tables import TABLES, Run, frame
+from xebench.tables import Run, frame
 
 DEVICE = "opencl:cpu:0"
 
@@ -21,7 +21,7 @@ class Synthetic:
 
     def __init__(self, **device: Any) -> None:
         known = {"device": DEVICE, "name": "Test CPU", "driver_version": "1.0", "device_class": "cpu"}
-        self.devices = [_row("devices", {**known, "timer_resolution_ns": 1.0, **device})]
+        self.devices = [{**known, "timer_resolution_ns": 1.0, **device}]
         self.cases: list[dict[str, Any]] = []
         self.samples: list[dict[str, Any]] = []
         self.events: list[dict[str, Any]] = []
@@ -35,9 +35,8 @@ class Synthetic:
             "variant": variant,
             "role": role,
             "preset": "smoke",
-            "axes": "{}",
-            "sizes": '{"n": 8}',
-            "overrides": "{}",
+            "parameters": '{"n": 8}',
+            "preset_parameters": '{"n": 8}',
             "device": device["device"],
             "device_class": device["device_class"],
             "metric": "device",
@@ -45,24 +44,37 @@ class Synthetic:
             "status": "ok",
             **changed,
         }
-        point = f"{known['axes']}{known['sizes']}"
-        case_id = f"{known['pattern']}/{variant}/{known['preset']}/{point}/{known['device_class']}"
-        self.cases.append(_row("cases", {**known, "case_id": case_id}))
+        point = f"{known['preset']}/{known['parameters']}/{known['device_class']}"
+        place = f"@{known['host']}/{known['device']}" if known.get("host") else ""
+        case_id = f"{known['pattern']}/{variant}/{point}{place}"
+        self.cases.append({**known, "case_id": case_id, "family_id": f"{known['pattern']}/{point}{place}"})
         return case_id
 
     def sample(self, case_id: str, **changed: Any) -> None:
         """One sample, valid, checked and hot unless changed."""
         number = len(self.samples)
-        known = {"case_id": case_id, "sample": number, "state": "hot", "valid": True, "checked": True, "flags": ""}
-        self.samples.append(_row("samples", {**known, **changed}))
+        known = {
+            "case_id": case_id,
+            "sample_id": number,
+            "state": "hot",
+            "valid": True,
+            "checked": True,
+            "sample_flags": "",
+        }
+        self.samples.append({**known, **changed})
 
-    def commands(self, *intervals: tuple[int, int], kind: str = "kernel", queue: str = "q0") -> None:
-        """Commands of the last sample, with these starts and ends."""
+    def event(self, *intervals: tuple[int, int], kind: str = "kernel", queue: str = "q0") -> None:
+        """Events of the last sample, with these starts and ends."""
         last = self.samples[-1]
         for start, end in intervals:
-            known = {"case_id": last["case_id"], "sample": last["sample"], "sequence": len(self.events), "kind": kind}
+            known = {
+                "case_id": last["case_id"],
+                "sample_id": last["sample_id"],
+                "sequence": len(self.events),
+                "kind": kind,
+            }
             times = {"submit_ns": start, "start_ns": start, "end_ns": end}
-            self.events.append(_row("events", {**known, "name": kind, "queue": queue, **times}))
+            self.events.append({**known, "name": kind, "queue": queue, **times})
 
     def times(
         self,
@@ -83,7 +95,7 @@ class Synthetic:
                 span_ns=2 * time_ns,
                 host_ns=3 * time_ns,
                 build_ns=0.0,
-                flags=",".join(flags),
+                sample_flags=",".join(flags),
             )
 
     def run(self) -> Run:
@@ -105,7 +117,3 @@ class Synthetic:
 def noisy(median_ns: float, blocks: int = 20, spread: float = 0.005, seed: int = 0) -> np.ndarray:
     """Lognormal times around a median."""
     return median_ns * np.random.default_rng(seed).lognormal(0, spread, blocks)
-
-
-def _row(table: str, values: dict[str, Any]) -> dict[str, Any]:
-    return {**dict.fromkeys(TABLES[table]), **values}

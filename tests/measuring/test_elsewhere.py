@@ -30,10 +30,10 @@ def test_blocks_go_round_over_the_processes(coloured: Sender) -> None:
     blocks = {row["block"] for row in rows}
     for block in blocks:
         assert {row["case_id"] for row in rows if row["block"] == block} == set(coloured.cases)
-    numbers = [row["sample"] for row in coloured.rows["samples"]]
+    numbers = [row["sample_id"] for row in coloured.rows["samples"]]
     assert numbers == sorted(set(numbers))
     assert len({row["instance"] for row in rows}) >= 2, "arrays and kernels are made anew elsewhere, too"
-    assert all(row["device_ns"] > 0 and row["commands"] == 1 for row in rows)
+    assert all(row["device_ns"] > 0 and row["events"] == 1 for row in rows)
 
 
 def test_what_was_compiled_and_launched_elsewhere_is_told(coloured: Sender) -> None:

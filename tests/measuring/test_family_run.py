@@ -47,7 +47,7 @@ def test_a_variant_that_fails_while_it_is_sampled_costs_itself_only() -> None:
     assert done.cases["fails_at_the_fifth_call"]["status"] == "error"
     assert done.cases["fails_at_the_fifth_call"]["stopped_by"] == ""
     assert done.cases["write_ones"]["status"] == "ok" and done.cases["write_ones"]["stopped_by"]
-    numbers = [row["sample"] for row in done.rows["samples"]]
+    numbers = [row["sample_id"] for row in done.rows["samples"]]
     assert numbers == sorted(set(numbers))
     blocks = {row["block"] for row in done.samples(case_id="write_ones") if row["state"] != "compile"}
     assert blocks == set(range(max(blocks) + 1)), "what was measured before the failure is kept, in its blocks"
@@ -56,7 +56,7 @@ def test_a_variant_that_fails_while_it_is_sampled_costs_itself_only() -> None:
 def test_every_stretch_of_samples_has_the_state_of_the_machine() -> None:
     done = measure(TINY, "counted", budget_s=0.3, precision=1e-9, max_blocks=10_000)
     ranges = [(row["first_sample"], row["last_sample"]) for row in done.rows["machine"]]
-    sampled = [row["sample"] for row in done.rows["samples"] if row["state"] != "compile"]
+    sampled = [row["sample_id"] for row in done.rows["samples"] if row["state"] != "compile"]
     assert [number for first, last in ranges for number in range(first, last + 1)] == sampled
 
 

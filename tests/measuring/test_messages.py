@@ -42,7 +42,10 @@ WORK = Work(8, None, "fp32", 16)
             WorkerMessage,
         ),
         (messages.VariantChecked("a"), WorkerMessage),
-        (messages.TableRows("samples", [{"sample": 7, "host_ns": 1e9, "valid": True, "stage": None}]), WorkerMessage),
+        (
+            messages.TableRows("samples", [{"sample_id": 7, "host_ns": 1e9, "valid": True, "stage": None}]),
+            WorkerMessage,
+        ),
         (messages.StateSampled(State.HOT, [{"b": [0.1, 1 / 3]}], 2.5), WorkerMessage),
         (CaseOver("a", CaseResult(Status.WRONG, "differs", "", "[]", work=WORK)), WorkerMessage),
         (CaseOver("a", CaseResult(Status.ERROR, "problem: no")), WorkerMessage),

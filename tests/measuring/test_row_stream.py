@@ -48,7 +48,7 @@ def make() -> tuple[Any, Sender, Clock]:
 
 
 def measured(**changed: Any) -> dict[str, Any]:
-    return {"block": 0, "state": "hot", "device_ns": 1.0, "flags": "", **changed}
+    return {"block": 0, "state": "hot", "device_ns": 1.0, "sample_flags": "", **changed}
 
 
 def test_samples_and_their_commands_are_numbered() -> None:
@@ -61,8 +61,8 @@ def test_samples_and_their_commands_are_numbered() -> None:
     rows.add_sample("b", measured(), [])
     assert sender.sent == [], "nothing is sent within a range of samples"
     rows.flush()
-    assert [(row["case_id"], row["sample"]) for row in sender.rows("samples")] == [("p/a", 10), ("p/b", 11)]
-    assert [(row["sample"], row["sequence"], row["queue"], row["submit_ns"]) for row in sender.rows("events")] == [
+    assert [(row["case_id"], row["sample_id"]) for row in sender.rows("samples")] == [("p/a", 10), ("p/b", 11)]
+    assert [(row["sample_id"], row["sequence"], row["queue"], row["submit_ns"]) for row in sender.rows("events")] == [
         (10, 0, "q1", 0),
         (10, 1, "q0", None),
     ]
@@ -81,7 +81,7 @@ def test_rows_do_not_wait_longer_than_a_crash_may_cost() -> None:
     assert sender.sent == []
     clock.now += FLUSH_AFTER_S
     rows.add_sample("a", measured(), [])
-    assert [row["sample"] for row in sender.rows("samples")] == [10, 11, 12]
+    assert [row["sample_id"] for row in sender.rows("samples")] == [10, 11, 12]
 
 
 def test_a_range_of_samples_under_another_state_of_the_machine_is_marked() -> None:
@@ -90,10 +90,10 @@ def test_a_range_of_samples_under_another_state_of_the_machine_is_marked() -> No
         rows.add_sample("a", measured(), [])
         rows.add_sample("b", measured(), [])
         rows.flush()
-        rows.add_sample("a", measured(flags="short"), [])
+        rows.add_sample("a", measured(sample_flags="short"), [])
         rows.add_sample("b", measured(), [])
     rows.flush()
-    assert [row["flags"] for row in sender.rows("samples")] == [
+    assert [row["sample_flags"] for row in sender.rows("samples")] == [
         *("", ""),
         *("short,contention,clock", "contention,clock"),
     ]
@@ -112,7 +112,7 @@ def test_a_sample_that_hangs_holds_back_no_row_of_those_before() -> None:
         deadline = time.monotonic() + 60
         while not sender.rows("machine") and time.monotonic() < deadline:
             time.sleep(0.01)
-        assert [row["sample"] for row in sender.rows("samples")] == [10]
+        assert [row["sample_id"] for row in sender.rows("samples")] == [10]
     assert len(sender.rows("samples")) == 1
 
 

@@ -77,7 +77,7 @@ def test_the_times_of_a_batch_are_those_of_one_execution(metric: str, expected: 
         1105.0,
         105.0,
     )
-    assert (row["commands"], row["kept"]) == (1, 2), "the commands of every execution are kept"
+    assert (row["events"], row["kept"]) == (1, 2), "the commands of every execution are kept"
 
 
 def test_gaps_between_executions_do_not_count() -> None:
@@ -88,18 +88,18 @@ def test_gaps_between_executions_do_not_count() -> None:
 def test_a_sample_that_cannot_be_trusted_has_a_row_and_no_value() -> None:
     log = Log([[kernel(0, 10, 5_000)]], 100)
     assert math.isnan(take(log, "device"))
-    assert log.rows[0]["valid"] is False and log.rows[0]["flags"] == Flag.OUTSIDE_HOST
+    assert log.rows[0]["valid"] is False and log.rows[0]["sample_flags"] == Flag.OUTSIDE_HOST
 
 
 def test_a_cold_sample_faster_than_the_memory_is_no_cold_sample() -> None:
     log = Log([[kernel(0, 10, 10_010)]], 20_000)  # 1 MB in 10 us: 100 GB/s
     assert math.isnan(take(log, "device", cold=True))
-    assert log.rows[0]["flags"] == "not cold"
+    assert log.rows[0]["sample_flags"] == "not cold"
     log.limit_gbps = 200.0
     assert take(log, "device", cold=True) == 10_000
     log.covers = False
     assert take(log, "device", cold=True) == 10_000, "it counts, and says what is not known"
-    assert log.rows[-1]["flags"] == "cache size unknown"
+    assert log.rows[-1]["sample_flags"] == "cache size unknown"
 
 
 def test_the_clock_of_another_process_may_have_another_zero() -> None:

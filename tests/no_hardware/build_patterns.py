@@ -65,7 +65,7 @@ def try_pattern(pattern: Any) -> None:
     session = Session.on(DEVICE.device)
     family = build_plan([describe(pattern)], "smoke")[0].on(DEVICE.device_class, DEVICE.sub_group_sizes)
     axes = dict(family.axes)
-    numbers = {**family.sizes, **axes}
+    numbers = dict(family.parameters)
     problem = pattern.make_problem(np.random.default_rng(1), **accepted(pattern.make_problem, numbers))
     binding = Binding(problem, numbers, DeviceMemory(session.queue))
     for variant in chosen:

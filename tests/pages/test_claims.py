@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -46,12 +45,6 @@ def test_people_have_said_why_claims_do_not_hold_on_the_cpu(answered: Answered) 
     assert answered.stale == [], "delete them from xebench/xebench/pages/data/claim_notes.toml"
 
 
-def test_what_is_said_to_be_rewritten_is_there(answered: Answered) -> None:
-    known = {info.name for info in answered.infos}
-    known |= {f"{info.name}/{variant.name}" for info in answered.infos for variant in info.variants}
-    assert set(answered.notes["rewritten"]) <= known
-
-
 def test_each_defect_says_where_what_and_what_instead() -> None:
     for defect in data("guide_defects")["defects"]:
         assert defect["where"].startswith("G ") and defect["wrong"].strip() and defect["here"].strip()
@@ -62,8 +55,9 @@ SPEEDUPS = {16: 2.0, 32: 0.5}
 
 
 def case(variant: str, role: str, lanes: int, **changed: Any) -> dict[str, Any]:
-    axes = json.dumps({"lanes": lanes})
-    return rows_kit.case(variant, role, case_id=f"{variant}/{lanes}", axes=axes, **changed)
+    parameters = json.dumps({"n": 8, "lanes": lanes})
+    keys = {"case_id": f"{variant}/{lanes}", "family_id": f"{lanes}", "parameters": parameters}
+    return rows_kit.case(variant, role, **keys, **changed)
 
 
 @pytest.fixture(scope="module")
@@ -78,12 +72,12 @@ def run() -> Run:
     tables = {name: frame(name, []) for name in ("events", "summaries", "pairs", "machine", "checks")}
     tables |= {"cases": frame("cases", cases), "samples": frame("samples", samples)}
     tables["devices"] = frame("devices", [rows_kit.device()])
-    return Run.of_tables(Path(), {"schema_version": 3, "created": "2026-01-01"}, tables)
+    return Run.of_tables(Path(), {"schema_version": 6, "created": "2026-01-01"}, tables)
 
 
 def pattern(run: Run, *claims: Claim, **changed: Any) -> PatternInfo:
     known = run.cases.iloc[0]
-    sizes = json.loads(known["sizes"]) if isinstance(known["sizes"], str) else {}
+    sizes = json.loads(known["preset_parameters"])
     variants = (VariantInfo("slow", "naive", (), ""), VariantInfo("fast", "optimized", claims, ""))
     info = PatternInfo(
         known["pattern"], "slm", "", "", (), known["metric"], {known["preset"]: sizes}, {"lanes": (16,)}, variants, ""
@@ -94,15 +88,15 @@ def pattern(run: Run, *claims: Claim, **changed: Any) -> PatternInfo:
 FASTER = Claim("faster", against="slow", on=("gpu",), figure=Figure(2.5, "Max 1550", "G 4530"))
 
 
-def asked(run: Run, info: PatternInfo, rewritten: Mapping[str, int] | None = None) -> list[list[str]]:
-    return [[each.answer for each in found] for found in answers(all_said([info]), run, [info], rewritten or {})]
+def asked(run: Run, info: PatternInfo) -> list[list[str]]:
+    return [[each.answer for each in found] for found in answers(all_said([info]), run, [info])]
 
 
 def test_an_older_run_answers_what_is_claimed_today(run: Run) -> None:
     claims = FASTER, Claim("same", against="slow", where={"lanes": 32}), Claim("registers", against="slow")
     assert asked(run, pattern(run, *claims)) == [["holds"], ["inverts"], []]  # of a CPU
     info = pattern(run, FASTER)
-    (found,) = answers(all_said([info]), run, [info], {})
+    (found,) = answers(all_said([info]), run, [info])
     assert [each.speedup for each in found] == pytest.approx(list(SPEEDUPS.values()))
     assert [each.point["lanes"] for each in found] == list(SPEEDUPS)
 
@@ -113,13 +107,11 @@ def test_what_a_run_measured_otherwise_it_does_not_answer(run: Run) -> None:
     for changed in ({"metric": "span"}, {"axes": {"other": (1,)}}, {"presets": {}}, {"state": "cold"}, {"name": "q"}):
         assert asked(run, msgspec.structs.replace(info, **changed)) == [[]], changed
     assert asked(run, pattern(run, msgspec.structs.replace(FASTER, against="another"))) == [[]]
-    for name in (info.name, f"{info.name}/fast", f"{info.name}/slow"):
-        assert asked(run, info, {name: 4}) == [[]] and asked(run, info, {name: 3}) != [[]]
 
 
 def test_a_claim_that_another_takes_the_place_of_is_not_asked(run: Run) -> None:
     info = pattern(run, FASTER, Claim("slower", against="slow", on=("cpu",)))
-    both = Answered([info], {"here": run}, {"rewritten": {}, "sentences": {}})
+    both = Answered([info], {"here": run}, {"sentences": {}})
     assert both.without("here", 0) == "not asked"
     assert both.without("here", 1) == "not in that run"  # had it no samples of it
     page = markdown(both, [])
@@ -152,9 +144,9 @@ def test_a_cell(found: list[tuple[str, float | None, int]], text: str) -> None:
 def test_sentences_are_asked_for_and_stale_ones_are_named(run: Run) -> None:
     info = pattern(run, FASTER)
     key = f"{info.name}/fast/slow"
-    none = Answered([info], {"here": run}, {"rewritten": {}, "sentences": {"p/gone/slow": "Why."}})
+    none = Answered([info], {"here": run}, {"sentences": {"p/gone/slow": "Why."}})
     assert (none.missing, none.stale) == ([key], ["p/gone/slow"])
-    told = Answered([info], {"here": run}, {"rewritten": {}, "sentences": {key: "Lanes wait."}})
+    told = Answered([info], {"here": run}, {"sentences": {key: "Lanes wait."}})
     assert (told.missing, told.stale) == ([], [])
 
 

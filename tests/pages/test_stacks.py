@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from changed_run import changed
 from synthetic import Synthetic, noisy
 
 from xebench.errors import XebenchError
@@ -30,7 +30,7 @@ def run_of(stack: str, *, speedup: float = 2.0, digest: str = "same", **device: 
         made.times(own, noisy(30_000, seed=2))
     packages = {"dpctl": "0.17.0" if stack == "pinned" else "0.22.1"}
     manifest = {"state": "complete", "stack": stack, "created": "2026-01-01T12:00:00", "python": "3.11.7"}
-    return replace(made.run(), manifest={**manifest, "packages": packages})
+    return changed(made.run(), manifest={**manifest, "packages": packages})
 
 
 def test_times_stand_side_by_side_without_a_ratio() -> None:

@@ -31,13 +31,13 @@ def info(name: str = "one", **changes: Any) -> PatternInfo:
 
 def test_each_point_of_the_axes_is_a_family() -> None:
     plan = build_plan([info()], "default")
-    assert [(f.sizes, f.axes) for f in plan] == [({"n": 8}, {"stride": 1}), ({"n": 8}, {"stride": 2})]
+    assert [f.parameters for f in plan] == [{"n": 8, "stride": 1}, {"n": 8, "stride": 2}]
     assert plan[1].case_id("naive", "cpu") == "one/naive/default/stride=2/cpu"
 
 
 def test_overrides_replace_axis_values_and_sweep_sizes() -> None:
     plan = build_plan([info()], "smoke", {"stride": (16,), "n": (1, 2)})
-    assert [(f.sizes, f.axes) for f in plan] == [({"n": 1}, {"stride": 16}), ({"n": 2}, {"stride": 16})]
+    assert [f.parameters for f in plan] == [{"n": 1, "stride": 16}, {"n": 2, "stride": 16}]
     assert [f.case_id("naive", "cpu") for f in plan] == [
         "one/naive/smoke/n=1;stride=16/cpu",
         "one/naive/smoke/n=2;stride=16/cpu",
@@ -50,14 +50,15 @@ def test_a_size_that_is_set_makes_another_family_with_other_cases() -> None:
     assert own.case_id("naive", "cpu") == "one/naive/default/-/cpu"
     assert set_to_64.case_id("naive", "cpu") == "one/naive/default/n=64/cpu"
     assert set_to_64 != own
-    assert (own.sizes_json(), own.overrides_json()) == ('{"n": 8}', "{}")
-    assert (set_to_64.sizes_json(), set_to_64.overrides_json()) == ('{"n": 64}', '{"n": 64}')
+    assert (own.parameters["n"], own.at_preset) == (8, True)
+    assert (set_to_64.parameters["n"], set_to_64.at_preset) == (64, False)
+    assert own.preset_parameters == set_to_64.preset_parameters == {"n": 8}
 
 
 def test_a_size_that_is_set_to_the_presets_own_is_the_presets() -> None:
     plan = build_plan([info(axes={})], "default", {"n": (8.0, 16)})
     assert plan[0] == build_plan([info(axes={})], "default")[0]
-    assert plan[0].sizes_json() == '{"n": 8}'
+    assert repr(plan[0].parameters["n"]) == "8"
     assert plan[1].case_id("naive", "cpu") == "one/naive/default/n=16/cpu"
 
 
@@ -147,8 +148,8 @@ FOLLOWING = {
 def test_what_follows_the_device_has_its_values() -> None:
     (family,) = build_plan([info(**FOLLOWING)], "default")
     on_gpu, on_cpu = family.on("gpu", (32,)), family.on("cpu", (4, 8, 16, 32, 64))
-    assert (on_gpu.sizes, on_gpu.axes) == ({"n": 64}, {"sub_group_size": 32})
-    assert (on_cpu.sizes, on_cpu.axes) == ({"n": 8}, {"sub_group_size": 16})
+    assert (on_gpu.parameters, on_gpu.axes) == ({"n": 64, "sub_group_size": 32}, {"sub_group_size": 32})
+    assert (on_cpu.parameters, on_cpu.axes) == ({"n": 8, "sub_group_size": 16}, {"sub_group_size": 16})
     assert on_gpu.case_id("naive", "gpu") == "one/naive/default/sub_group_size=32/gpu"
     assert on_gpu.on("cpu", (16,)) == on_gpu, "what is known stays"
 
@@ -157,7 +158,7 @@ def test_what_the_user_gives_does_not_follow_the_device() -> None:
     plan = build_plan([info(**FOLLOWING)], "default", {"sub_group_size": (8, 16, 32), "n": (64, 128)})
     on_gpu = [family.on("gpu", (32,)) for family in plan]
     assert [family.axes["sub_group_size"] for family in on_gpu] == [8, 8, 16, 16, 32, 32]
-    assert [family.overrides for family in on_gpu[:2]] == [{}, {"n": 128}], "64 is the preset's own there"
+    assert [family.at_preset for family in on_gpu[:2]] == [True, False], "64 is the preset's own there"
 
 
 def test_the_plan_of_a_pattern_that_follows_nothing_stays() -> None:
@@ -169,12 +170,12 @@ def test_a_fitted_size_is_known_on_the_device_with_its_reason() -> None:
     presets = {"smoke": {"n": 4}, "default": {"n": {"cpu": 8, "gpu": fit(64, per_lane=16)}, "rounds": 3}}
     (family,) = build_plan([info(presets=presets, axes={})], "default")
     on_gpu = family.on("gpu", (32,), Room(lanes=100))
-    assert on_gpu.sizes == {"n": 2048, "rounds": 3} and on_gpu.overrides == {}
-    assert on_gpu.size_reasons == {"n": "16 for each of the device's 100 lanes"}
-    assert family.on("cpu").size_reasons == {"n": "given for a cpu device"}
+    assert on_gpu.parameters == {"n": 2048, "rounds": 3} and on_gpu.at_preset
+    assert on_gpu.reasons == {"n": "16 for each of the device's 100 lanes"}
+    assert family.on("cpu").reasons == {"n": "given for a cpu device"}
     (given,) = build_plan([info(presets=presets, axes={})], "default", {"n": (1e3,)})
     own = given.on("gpu", (32,), Room(lanes=100))
-    assert (own.sizes["n"], own.overrides, own.size_reasons) == (1000, {"n": 1000}, {})
+    assert (own.parameters["n"], own.at_preset, own.reasons) == (1000, False, {})
     with pytest.raises(PatternError, match="--set n=large: give a whole number, such as 8"):
         build_plan([info(presets=presets, axes={})], "default", {"n": ("large",)})
 

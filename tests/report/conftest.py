@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from changed_run import changed
 from synthetic import Synthetic, noisy
 
 from xebench.analysis.claim import Claim, Figure, to_json
@@ -40,8 +40,9 @@ def case_row(pattern: str, variant: str, role: str, status: str = "ok", reason: 
     claims = [Claim("faster", source="G 12")] if role == "optimized" else []
     return blank(
         "cases", case_id=f"{pattern}/{variant}/default/-/gpu", pattern=pattern, chapter="slm", guide="SLM / Cache",
-        catalogue="E34", variant=variant, role=role, preset="default", axes='{"work_group_size": 256}',
-        sizes='{"n": 1000}', overrides="{}",
+        catalogue="E34", variant=variant, role=role, preset="default",
+        family_id=f"{pattern}/default/-/gpu", parameters='{"n": 1000, "work_group_size": 256}',
+        preset_parameters='{"n": 1000}',
         device="level_zero:gpu:0", device_class="gpu", metric="device", claims=to_json(claims),
         status=status, reason=reason, stopped_by="precision", seed=1, bytes_moved=1_000_000, operations=2_000_000,
         operation_kind="fp32", kernels="[]", source="p.py",
@@ -52,9 +53,9 @@ def sample_rows(case_id: str, length_ns: float, numbers: Iterator[int], seed: in
     noise = np.random.default_rng(seed).normal(1, 0.005, BLOCKS)
     return [
         blank(
-            "samples", case_id=case_id, sample=next(numbers), block=block, order=0, state="hot",
+            "samples", case_id=case_id, sample_id=next(numbers), block=block, order=0, state="hot",
             host_ns=int(length_ns * factor) + 20_000, device_ns=int(length_ns * factor),
-            span_ns=int(length_ns * factor) + 3_000, queue_ns=3_000, valid=True, flags="",
+            span_ns=int(length_ns * factor) + 3_000, queue_ns=3_000, valid=True, sample_flags="",
         )
         for block, factor in enumerate(noise)
     ]  # fmt: skip
@@ -82,7 +83,7 @@ def run(tmp_path: Path) -> Run:
     for seed, (case, length) in enumerate(zip(cases[:3], (40_000, 20_000, 5_000), strict=True)):
         rows = sample_rows(case["case_id"], length, numbers, seed)
         writer.append("samples", rows)
-        writer.append_checks([Check(case["case_id"], rows[0]["sample"], next(numbers), CheckResult.PASSED)])
+        writer.append_checks([Check(case["case_id"], rows[0]["sample_id"], next(numbers), CheckResult.PASSED)])
     return writer.finish()
 
 
@@ -105,7 +106,11 @@ EVERY_END: tuple[tuple[str, float, tuple[Claim, ...], str, str], ...] = (
 def all_answers() -> Run:
     """A run on a CPU device with every answer, claims of the guide and of ours."""
     made = Synthetic(aa_low=0.9993, aa_high=1.0004)
-    chapter = {"chapter": "sub_groups", "axes": '{"sub_group_size": 16, "work_group_size": 256}', "pattern": "ends"}
+    chapter = {
+        "chapter": "sub_groups",
+        "parameters": '{"n": 8, "sub_group_size": 16, "work_group_size": 256}',
+        "pattern": "ends",
+    }
     made.times(made.case("one_by_one", "naive", claims="[]", **chapter), noisy(1e6))
     for seed, (variant, time_us, claims, status, reason) in enumerate(EVERY_END, 1):
         case = made.case(variant, "optimized", claims=to_json(claims), status=status, reason=reason or None, **chapter)
@@ -113,4 +118,4 @@ def all_answers() -> Run:
             made.times(case, noisy(1e3 * time_us, seed=seed)[: 4 if variant == "few_samples" else None])
     run = made.run()
     created = {"created": "2026-11-21T10:00:00+00:00", "finished": "2026-11-21T10:03:52+00:00"}
-    return replace(run, path=Path("runs/answers"), manifest={**run.manifest, **created})
+    return changed(run, path=Path("runs/answers"), manifest={**run.manifest, **created})

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pandas as pd
 import pytest
+from changed_run import changed
 
 from xebench.report import formats
 from xebench.report.run_summary import answer_sentence, headline
@@ -66,7 +66,7 @@ def test_json_is_json(run: Run) -> None:
 def test_intervals_of_one_instance_say_what_they_lack(run: Run, form: str, options: dict[str, object]) -> None:
     assert "the intervals are of one instance" in words_of(run, form, options)
     pairs = run.pairs.assign(instances=6)
-    assert "of one instance" not in words_of(replace(run, pairs=pairs), form, options)
+    assert "of one instance" not in words_of(changed(run, pairs=pairs), form, options)
 
 
 @pytest.mark.parametrize(("form", "options"), WHOLE)
@@ -74,19 +74,19 @@ def test_a_fraction_above_its_roof_has_a_star_and_its_word(run: Run, form: str, 
     assert "%*" not in words_of(run, form, options)
     note = "faster than the measured roof: memory bandwidth was measured too low"
     above = {"roof_fraction": 1.31, "roof_note": note}
-    fast = replace(run, summaries=run.summaries.assign(**above), pairs=run.pairs.assign(roof_fraction=1.31))
+    fast = changed(run, summaries=run.summaries.assign(**above), pairs=run.pairs.assign(roof_fraction=1.31))
     page = words_of(fast, form, options)
     assert "131 %*" in page
     assert f"* above 100 %: {len(run.summaries)} {note}" in page
     # runs of earlier versions know of no level but the memory
-    old = replace(fast, summaries=fast.summaries.assign(roof_note=pd.NA))
+    old = changed(fast, summaries=fast.summaries.assign(roof_note=pd.NA))
     assert "its data came from a cache" in words_of(old, form, options)
 
 
 @pytest.mark.parametrize(("form", "options"), WHOLE)
 def test_roofs_that_were_disturbed_are_told(run: Run, form: str, options: dict[str, object]) -> None:
     assert "busy machine" not in words_of(run, form, options)
-    busy = replace(run, devices=run.devices.assign(roofs_disturbed="bandwidth, fp32"))
+    busy = changed(run, devices=run.devices.assign(roofs_disturbed="bandwidth, fp32"))
     assert "measured on a busy machine and may be too low: bandwidth, fp32" in words_of(busy, form, options)
 
 

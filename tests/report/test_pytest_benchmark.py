@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from changed_run import changed
 from hypothesis import given
 from hypothesis import strategies as st
 from pytest_benchmark.stats import Stats
@@ -29,7 +29,7 @@ def on_a_cpu(run: Run) -> Run:
     place = {"device_class": "cpu", "device": "opencl:cpu:0"}
     tables = {name: getattr(run, name).assign(**place) for name in ("devices", "cases", "pairs")}
     tables["devices"] = tables["devices"].assign(name="Some CPU")
-    return replace(run, **tables)
+    return changed(run, **tables)
 
 
 def compare(folder: Path, *options: str) -> str:
@@ -59,7 +59,7 @@ def test_a_case_is_a_benchmark_with_times_in_seconds(run: Run) -> None:
 
 def test_samples_that_do_not_count_are_left_out(run: Run) -> None:
     cached = run.samples["case_id"].str.contains("cached")
-    spoilt = replace(run, samples=run.samples.assign(valid=~(cached & (run.samples["block"] == 0))))
+    spoilt = changed(run, samples=run.samples.assign(valid=~(cached & (run.samples["block"] == 0))))
 
     def rounds(of: Run) -> int:
         return next(one["stats"]["rounds"] for one in exported(of)["benchmarks"] if one["name"].startswith("cached"))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pandas as pd
 import pytest
+from changed_run import changed
 from synthetic import Synthetic, noisy
 
 from xebench.analysis.claim import Claim, to_json
@@ -16,7 +16,7 @@ from xebench.tables import Run
 
 def test_flags_that_tell_of_the_machine_say_what_to_do() -> None:
     made = Synthetic()
-    made.sample(made.case("a", "naive"), device_ns=1.0, flags="contention")
+    made.sample(made.case("a", "naive"), device_ns=1.0, sample_flags="contention")
     made.sample(made.case("b", "optimized"), device_ns=1.0)
     run = made.run()
     assert flag_line(run) == (
@@ -26,8 +26,8 @@ def test_flags_that_tell_of_the_machine_say_what_to_do() -> None:
 
 
 def test_a_flag_of_few_samples_is_no_brief_remark(run: Run) -> None:
-    few = run.samples.assign(flags=["contention", *[""] * (len(run.samples) - 1)])
-    flagged = replace(run, samples=few)
+    few = run.samples.assign(sample_flags=["contention", *[""] * (len(run.samples) - 1)])
+    flagged = changed(run, samples=few)
     assert "1 contention" in flag_line(flagged)
     assert not [line for line in brief_remarks(flagged) if "contention" in line]
 
@@ -44,7 +44,7 @@ def test_short_kernels_are_told_of() -> None:
 def test_samples_that_no_check_followed_are_told() -> None:
     made = Synthetic()
     made.sample(made.case("a", "naive"), device_ns=1.0, checked=False)
-    made.sample(made.case("b", "optimized"), device_ns=1.0, valid=False, flags="zero")
+    made.sample(made.case("b", "optimized"), device_ns=1.0, valid=False, sample_flags="zero")
     assert flag_line(made.run()) == "flags: 1 zero, 1 that no check followed; of 2 samples 2 are not used"
     assert "100 % of the samples are not used: --verbose tells why" in brief_remarks(made.run())
 
@@ -54,7 +54,7 @@ def test_only_intervals_that_are_known_are_counted(run: Run) -> None:
     unknown = run.pairs.assign(speedup_low=math.nan)
     pairs = pd.concat([run.pairs, other, unknown], ignore_index=True)
     known = int(run.pairs["speedup_low"].notna().sum())
-    assert instance_line(replace(run, pairs=pairs)).startswith(f"{known} of {2 * known} intervals are of one instance")
+    assert instance_line(changed(run, pairs=pairs)).startswith(f"{known} of {2 * known} intervals are of one instance")
 
 
 def test_cases_that_failed_are_told_unless_a_claim_says_that_they_must(all_answers: Run) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from dataclasses import replace
 
 import pytest
+from changed_run import changed
 from synthetic import Synthetic, noisy
 
 from xebench.report.formats import render
@@ -62,19 +62,19 @@ def test_the_numbers_of_a_row_agree(all_answers: Run) -> None:
 
 def test_times_agree_with_the_speed_up_where_the_medians_do_not(run: Run) -> None:
     pairs = run.pairs.assign(baseline_ns=run.pairs["baseline_ns"] * 1.06)
-    rows = {row.variant: row for row in result_rows(replace(run, pairs=pairs)) if row.pattern == "convolution"}
+    rows = {row.variant: row for row in result_rows(changed(run, pairs=pairs)) if row.pattern == "convolution"}
     assert (rows["plain"].time, rows["cached"].time) == ("42.4 us", "21.2 us")
 
 
-def _two_queues(copying_ns: int) -> Run:
+def _two_queues(copying_ns: int, second: str = "q1") -> Run:
     """A copy of 100 ns beside a kernel that begins when ``copying_ns`` of it are over; and one after the other."""
     made = Synthetic()
     for variant, role, begin in (("one_by_one", "naive", 100), ("side_by_side", "optimized", copying_ns)):
         case = made.case(variant, role)
         for block in range(8):
             made.sample(case, block=block, device_ns=float(begin + 100))
-            made.commands((0, 100), kind="copy")
-            made.commands((begin, begin + 100), queue="q1")
+            made.event((0, 100), kind="copy")
+            made.event((begin, begin + 100), queue=second)
     return made.run()
 
 
@@ -93,7 +93,7 @@ def test_that_nothing_overlaps_is_told_of_several_queues_alone() -> None:
     assert [row.overlap for row in result_rows(apart)] == ["0 %", "0 %"]
     for form in ("text", "html", "markdown"):
         assert "overlap" in render(apart, form)
-    one = replace(apart, events=apart.events.assign(queue="q0"))
+    one = _two_queues(100, second="q0")
     assert not any(row.overlap or "overlap" in " ".join(row.asides) for row in result_rows(one))
     assert "overlap" not in render(one, "markdown")
 
@@ -109,11 +109,10 @@ def sweep() -> Run:
     made = Synthetic()
     for odd_size in (17, 31, 7):
         for n in (512, 64):
-            point = {"axes": f'{{"odd_size": {odd_size}}}', "sizes": f'{{"n": {n}}}'}
-            overrides = '{"n": 64}' if n == 64 else "{}"
+            point = {"parameters": f'{{"n": {n}, "odd_size": {odd_size}}}', "preset_parameters": '{"n": 512}'}
             for role, time_ns in (("naive", 1000.0 * n), ("optimized", 100.0 * n)):
                 times = noisy(time_ns, spread=0)
-                made.times(made.case(role, role, overrides=overrides, **point), times)
+                made.times(made.case(role, role, **point), times)
     return made.run()
 
 
@@ -121,10 +120,10 @@ def test_points_are_in_the_order_of_numbers_and_say_which_size_was_set() -> None
     rows = [row for row in result_rows(sweep()) if not row.answer]
     assert [row.axes for row in rows] == [
         "n=64, odd_size=7",
-        "odd_size=7",
         "n=64, odd_size=17",
-        "odd_size=17",
         "n=64, odd_size=31",
+        "odd_size=7",
+        "odd_size=17",
         "odd_size=31",
     ]
     for baseline, row in itertools.pairwise(result_rows(sweep())):
@@ -133,11 +132,11 @@ def test_points_are_in_the_order_of_numbers_and_say_which_size_was_set() -> None
             assert baseline.time == ("64.0 us" if "n=64" in row.axes else "512 us"), "of its own size"
 
 
-def test_csv_has_axes_in_the_order_of_numbers() -> None:
+def test_csv_has_parameters_in_the_order_of_numbers() -> None:
     made = Synthetic()
     for size in (17, 31, 7):
         for variant, role in (("a", "naive"), ("b", "optimized")):
-            made.times(made.case(variant, role, axes=json.dumps({"odd_size": size})), noisy(100))
+            made.times(made.case(variant, role, parameters=json.dumps({"odd_size": size})), noisy(100))
     lines = render(made.run(), "csv").splitlines()[1:]
     assert [re.findall(r'odd_size"": (\d+)', line)[0] for line in lines] == ["7", "17", "31"]
 
@@ -155,5 +154,5 @@ def test_the_device_line_has_the_caches(run: Run) -> None:
     levels = [("L1", 1 << 15, 800.0), ("L1", 1 << 16, 700.0), ("L2", 1 << 17, 400.0), ("memory", 1 << 25, 500.0)]
     names = ("level", "working_set_bytes", "gbps")
     text = json.dumps([dict(zip(names, level, strict=True)) for level in levels])
-    line = device_line(replace(run, devices=run.devices.assign(bandwidth_levels=text)))
+    line = device_line(changed(run, devices=run.devices.assign(bandwidth_levels=text)))
     assert line.endswith("; from L1 800 GB/s, L2 400 GB/s")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from changed_run import changed
 
 from xebench.report.run_summary import NBSP, answer_sentence, headline
 from xebench.tables import Run
@@ -29,7 +29,7 @@ def test_a_gpu_is_called_one(run: Run) -> None:
 
 @pytest.mark.parametrize("change", [{"resumed": [{}]}, {"finished": None}])
 def test_a_run_with_pauses_or_without_an_end_has_no_duration(all_answers: Run, change: dict[str, Any]) -> None:
-    other = replace(all_answers, manifest={**all_answers.manifest, **change})
+    other = changed(all_answers, manifest={**all_answers.manifest, **change})
     assert "min" not in headline(other)
 
 
@@ -49,19 +49,19 @@ def test_the_sentence_counts_every_row_of_the_table_once(all_answers: Run) -> No
 
 def test_who_made_a_claim_of_an_earlier_version_is_left_open(all_answers: Run) -> None:
     old = all_answers.pairs.assign(strength=None)
-    assert plain(answer_sentence(replace(all_answers, pairs=old))).startswith("Of 9 claims ✓ 4 hold")
+    assert plain(answer_sentence(changed(all_answers, pairs=old))).startswith("Of 9 claims ✓ 4 hold")
 
 
 def test_nothing_is_said_of_nothing(all_answers: Run) -> None:
-    assert answer_sentence(replace(all_answers, pairs=all_answers.pairs.iloc[:0])) == "Nothing was compared."
+    assert answer_sentence(changed(all_answers, pairs=all_answers.pairs.iloc[:0])) == "Nothing was compared."
 
 
 def test_what_was_skipped_without_a_claim_is_counted(all_answers: Run) -> None:
     pairs = all_answers.pairs.iloc[:1].assign(claim=None, strength=None, claimed_for=None, answer=Answer.SKIPPED)
-    assert plain(answer_sentence(replace(all_answers, pairs=pairs))) == "- 1 without a claim was skipped."
+    assert plain(answer_sentence(changed(all_answers, pairs=pairs))) == "- 1 without a claim was skipped."
 
 
 def test_the_headline_tells_of_the_current_stack(all_answers: Run) -> None:
-    current = replace(all_answers, manifest={**all_answers.manifest, "stack": "current"})
+    current = changed(all_answers, manifest={**all_answers.manifest, "stack": "current"})
     assert " · current stack · " in plain(headline(current))
     assert "stack" not in plain(headline(all_answers))

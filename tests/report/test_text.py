@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 
 import pytest
+from changed_run import changed
 from synthetic import Synthetic, noisy
 
 from xebench.report.answer_words import SIGNS
@@ -86,7 +86,7 @@ def test_remarks_are_a_line_each_and_the_folder_is_last(all_answers: Run) -> Non
 
 def test_a_run_that_its_budget_ended_says_how_it_goes_on(all_answers: Run) -> None:
     ended = {**all_answers.manifest, "state": "interrupted", "ended_by": "run budget"}
-    *_, folder, again = lines_of(replace(all_answers, manifest=ended))
+    *_, folder, again = lines_of(changed(all_answers, manifest=ended))
     assert folder == "run folder: runs/answers (ended by its run budget)"
     assert again.endswith(": xebench run --resume runs/answers")
 
@@ -94,7 +94,7 @@ def test_a_run_that_its_budget_ended_says_how_it_goes_on(all_answers: Run) -> No
 def test_a_long_reason_is_cut_between_words_and_whole_in_the_verbose_report(all_answers: Run) -> None:
     reason = "signal 11 in kernel twice " + "and so on " * 20 + "to the end"
     cases = all_answers.cases.assign(reason=reason)
-    long = replace(all_answers, cases=cases)
+    long = changed(all_answers, cases=cases)
     (line,) = [line for line in lines_of(long) if line.startswith("! ends/crashes")]
     assert line.endswith(" ...") and set(line.split()[3:-1]) <= set(reason.split())
     assert "on to the end" in " ".join(" ".join(lines_of(long, verbose=True)).split())

@@ -106,8 +106,8 @@ def two_queues() -> Run:
     case = made.case("together", "naive", metric="wall")
     for block, stretch in enumerate((1, 2, 30)):
         made.sample(case, block=block, host_ns=200.0 * stretch, batch=1)
-        made.commands((10, 60 * stretch), kind="copy", queue="q1")
-        made.commands((20, 40 * stretch), (30 * stretch, 90 * stretch))
+        made.event((10, 60 * stretch), kind="copy", queue="q1")
+        made.event((20, 40 * stretch), (30 * stretch, 90 * stretch))
         for event, submitted in zip(made.events[-3:], (0, 5, 5), strict=True):
             event["submit_ns"] = submitted
         made.events[-3].update(bytes=220, route="pageable_to_device")
@@ -133,7 +133,7 @@ def test_devices_with_clocks_of_their_own_begin_at_the_same_moment() -> None:
     made = Synthetic()
     made.sample(made.case("two", "naive", metric="wall"), host_ns=200.0, batch=1)
     for clock, offset in ((0, 1000), (1, 5 * 10**15)):
-        made.commands((offset + 50, offset + 90), queue=f"q{clock}")
+        made.event((offset + 50, offset + 90), queue=f"q{clock}")
         made.events[-1].update(submit_ns=offset, clock=clock)
     events = validated(trace_events.as_json(made.run(), "p"))
     names = [event["args"]["name"] for event in events if event["name"] == "thread_name"]
@@ -147,8 +147,8 @@ def test_ranks_have_tracks_of_their_own_and_no_overlap() -> None:
     made = Synthetic()
     made.sample(made.case("shared", "naive", metric="wall"), host_ns=400.0, batch=1)
     for rank in (0, 1):
-        made.commands((10, 90), kind="kernel", queue="q0")
-        made.events[-1].update(rank=rank, clock=rank)
+        made.event((10, 90), kind="kernel", queue="q0")
+        made.events[-1].update(mpi_rank=rank, clock=rank)
     run = made.run()
     events = validated(trace_events.as_json(run, "p"))
     names = [event["args"]["name"] for event in events if event["name"] == "thread_name"]
@@ -163,7 +163,7 @@ def test_commands_of_any_times_make_a_trace(samples: list[list[tuple[Any, ...]]]
     for number, listed in enumerate(samples):
         made.sample(made.case(f"v{number}", "naive", metric="wall"), host_ns=float(host_ns + 1), batch=1)
         for kind, queue, submit, start, end in listed:
-            made.commands((start, end), kind=kind, queue=queue)
+            made.event((start, end), kind=kind, queue=queue)
             made.events[-1]["submit_ns"] = submit
     events = validated(trace_events.as_json(made.run(), "p"))
     shown = [event for event in events if event["ph"] == "X" and event["cat"] != "host"]

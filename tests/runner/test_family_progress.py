@@ -22,7 +22,7 @@ from xebench.vocabulary import State, Status
 ROLES = (("a", "naive"), ("b", "intermediate"), ("c", "optimized"))
 VARIANTS = tuple(VariantInfo(name, role, (), "") for name, role in ROLES)
 INFO = PatternInfo("p", "f", "g", "l", (), "device", {"smoke": {"n": 8}}, {}, VARIANTS, "p.py")
-FAMILY = Family(INFO, "smoke", {"n": 8}, {})
+FAMILY = Family(INFO, "smoke", {"n": 8}, {"n": 8})
 OK = CaseResult(Status.OK, "", work=Work(bytes_moved=64))
 
 
@@ -32,7 +32,7 @@ def begin(**limits: Any) -> FamilyProgress:
 
 
 def sample(number: int, block: int, instance: int | None = 0, state: str = "hot") -> dict[str, Any]:
-    return {"case_id": "p/b/smoke/-/cpu", "sample": number, "block": block, "instance": instance, "state": state}
+    return {"case_id": "p/b/smoke/-/cpu", "sample_id": number, "block": block, "instance": instance, "state": state}
 
 
 def test_every_variant_waits_until_it_has_its_result() -> None:
@@ -211,7 +211,7 @@ def test_the_states_are_those_of_the_pattern_unless_the_user_gives_others() -> N
     fixed = {name: {"case_id": name} for name, _ in ROLES}
 
     def states(*asked: State) -> Sequence[str]:
-        family = Family(cold, "smoke", {"n": 8}, {})
+        family = Family(cold, "smoke", {"n": 8}, {"n": 8})
         return FamilyProgress(family, fixed, Sampling(states=asked), 0).sampling.states
 
     assert states() == ("cold",)

@@ -177,7 +177,7 @@ def test_each_end_of_a_worker_is_recorded_as_what_it_is(faults: Run) -> None:
 def test_the_good_pair_is_measured_beside_the_bad_ones(faults: Run) -> None:
     pairs = faults.pairs.set_index("variant")
     assert pairs.loc["good_optimized", "speedup"] > 0
-    assert faults.samples["sample"].is_unique and faults.samples["sample"].is_monotonic_increasing
+    assert faults.samples["sample_id"].is_unique and faults.samples["sample_id"].is_monotonic_increasing
     assert pairs.loc[["aborts", "endless_kernel", "takes_all_memory"], "speedup"].isna().all()
 
 
@@ -193,7 +193,7 @@ def test_a_driver_that_lies_is_found_out(variant: str, flag: str, faults: Run) -
     hot = faults.samples[faults.samples["state"] == "hot"]
     lies = hot[hot["case_id"].str.startswith(f"lying_driver/{variant}/")]
     assert len(lies) > 3, "what was measured is kept"
-    assert lies["flags"].str.contains(flag).all() and not lies["valid"].any()
+    assert lies["sample_flags"].str.contains(flag).all() and not lies["valid"].any()
     pair = faults.pairs.set_index("variant").loc[variant]
     assert pd.isna(pair["speedup"]) and pair["answer"] in ("undecided", "no claim", "skipped")
     honest = hot[hot["case_id"].str.startswith("lying_driver/honest/")]
@@ -240,10 +240,10 @@ def assert_measured_once(killed: pd.DataFrame, finished: pd.DataFrame) -> None:
     """The family that was over is as it was; the other's early samples are kept apart and do not count."""
     quick = finished[finished["case_id"].str.startswith("quick/")]
     assert quick.equals(killed[killed["case_id"].str.startswith("quick/")])
-    early = finished[finished["sample"] <= killed["sample"].max()]
+    early = finished[finished["sample_id"] <= killed["sample_id"].max()]
     assert len(early) == len(killed)
     early = early[early["case_id"].str.startswith("gated/")]
-    late = finished[finished["sample"] > killed["sample"].max()]
+    late = finished[finished["sample_id"] > killed["sample_id"].max()]
     assert not early["checked"].any(), "nothing of it counts"
     assert len(late) > 0 and late["valid"].any() and late["case_id"].str.startswith("gated/").all()
     in_blocks = late[late["block"] >= 0]
@@ -297,7 +297,7 @@ def test_what_a_pattern_forks_ends_with_the_command_and_measures_nothing(
     run_xebench(*smoke(tmp_path / "run", "forks", "--path", str(FAULTY / "forks.py")), status=0)
     run = load_run(tmp_path / "run")
     assert set(run.cases["status"]) == {"ok"}
-    assert run.samples["sample"].is_unique
+    assert run.samples["sample_id"].is_unique
     assert not run.samples[run.samples["block"] >= 0].duplicated(["case_id", "block"]).any()
     numbers = [int(line) for line in forks.read_text().splitlines()]
     assert len(numbers) >= 3
@@ -489,9 +489,9 @@ def test_two_runs_on_one_device_notice_one_another(tmp_path: Path) -> None:
     one, two = load_run(first.output), load_run(tmp_path / "second")
     assert [run["output"] for run in one.manifest["concurrent_runs"]] == [str(tmp_path / "second")]
     assert [run["pid"] for run in two.manifest["concurrent_runs"]] == [first.process.pid]
-    assert two.samples["flags"].str.contains(Flag.SHARED).all()
+    assert two.samples["sample_flags"].str.contains(Flag.SHARED).all()
     quick = one.samples[one.samples["case_id"].str.startswith("quick/")]
-    assert not quick["flags"].str.contains(Flag.SHARED).any(), "those were taken alone"
+    assert not quick["sample_flags"].str.contains(Flag.SHARED).any(), "those were taken alone"
 
 
 @pytest.mark.parametrize("parent", ["a file", "read-only"])

@@ -125,13 +125,13 @@ def case(variant: str, status: str = "ok", stopped_by: str = "") -> CaseOver:
 
 
 def compiled(variant: str, number: int) -> TableRows:
-    row = {"case_id": f"p/{variant}/smoke/-/cpu", "state": "compile", "block": -1, "instance": None, "flags": ""}
-    return TableRows("samples", [{**row, "sample": number}])
+    row = {"case_id": f"p/{variant}/smoke/-/cpu", "state": "compile", "block": -1, "instance": None, "sample_flags": ""}
+    return TableRows("samples", [{**row, "sample_id": number}])
 
 
 def samples(*numbers: int, block: int = 0, flags: str = "") -> TableRows:
-    key = {"case_id": "p/a/smoke/-/cpu", "state": "hot", "block": block, "instance": 0, "flags": flags}
-    return TableRows("samples", [{**key, "sample": number} for number in numbers])
+    key = {"case_id": "p/a/smoke/-/cpu", "state": "hot", "block": block, "instance": 0, "sample_flags": flags}
+    return TableRows("samples", [{**key, "sample_id": number} for number in numbers])
 
 
 def manage(*scripts: Sequence[Any], **options: Any) -> tuple[Manager, Sink, list[ScriptedWorker]]:
@@ -258,7 +258,7 @@ def test_a_stop_keeps_what_the_worker_had_sent() -> None:
     with pytest.raises(Stopped):
         manager.run_family(FAMILY)
     assert worker.killed
-    assert [row["sample"] for table, row in sink.rows if table == "samples"] == [0, 1, 2]
+    assert [row["sample_id"] for table, row in sink.rows if table == "samples"] == [0, 1, 2]
     assert sink.last_cases()["a"][0] == "interrupted"
 
 
@@ -281,7 +281,7 @@ def test_samples_are_marked_while_something_disturbs_them() -> None:
     flags = iter([(), ("shared device",)])
     manager, sink, _ = manage([READY, samples(0), samples(1, flags="short"), DONE], sample_flags=lambda: next(flags))
     manager.run_family(FAMILY)
-    assert [row["flags"] for table, row in sink.rows if table == "samples"] == ["", "short,shared device"]
+    assert [row["sample_flags"] for table, row in sink.rows if table == "samples"] == ["", "short,shared device"]
 
 
 def test_families_are_announced_with_the_reason_for_which_they_have_no_result() -> None:
@@ -303,7 +303,7 @@ def test_cases_are_on_disk_before_they_are_measured() -> None:
     with pytest.raises(KeyboardInterrupt):
         manager.run_family(FAMILY)
     assert sink.last_cases()["a"] == ("interrupted", "the run ended before this case did")
-    assert json.loads(sink.rows[0][1]["axes"]) == {}
+    assert json.loads(sink.rows[0][1]["preset_parameters"]) == {}
 
 
 def test_a_worker_that_cannot_start_ends_the_run_with_its_reason() -> None:
@@ -652,7 +652,7 @@ def test_samples_of_a_pass_that_a_stop_cuts_off_stay_unchecked() -> None:
 def test_cases_have_their_sizes_and_those_that_are_not_the_presets() -> None:
     manager, sink, _ = manage()
     info = msgspec.structs.replace(INFO, presets={"smoke": {"n": 384, "m": 2}})
-    manager.announce([Family(info, "smoke", {"n": 64, "m": 2}, {})])
+    manager.announce([Family(info, "smoke", {"n": 64, "m": 2}, {"n": 384, "m": 2})])
     (row, _) = (row for _, row in sink.rows)
-    assert (row["sizes"], row["overrides"]) == ('{"m": 2, "n": 64}', '{"n": 64}')
+    assert (row["parameters"], row["preset_parameters"]) == ('{"m": 2, "n": 64}', '{"m": 2, "n": 384}')
     assert row["case_id"] == "p/a/smoke/n=64/cpu"

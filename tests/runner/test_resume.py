@@ -27,7 +27,7 @@ DEVICE = {"device": "opencl:cpu:0", "name": "CPU", "driver_version": "1.2", "dev
 def family(name: str, own_n: int = 8, **axes: Any) -> Family:
     variants = tuple(VariantInfo(variant, role, (), "") for variant, role in (("a", "naive"), ("b", "optimized")))
     info = PatternInfo(name, "f", "g", "l", (), "device", {"smoke": {"n": own_n}}, {}, variants, f"{name}.py")
-    return Family(info, "smoke", {"n": own_n}, axes)
+    return Family(info, "smoke", {"n": own_n, **axes}, {"n": own_n})
 
 
 def case_rows(of: Family, *statuses: str) -> list[dict[str, Any]]:
@@ -155,7 +155,14 @@ def write_two_instances(writer: RunWriter, checked: int = 12) -> None:
     for number in range(12):
         block, second = divmod(number, 2)
         instance = block // 3
-        known = {"sample": number, "block": block, "instance": instance, "state": "hot", "valid": True, "flags": ""}
+        known = {
+            "sample_id": number,
+            "block": block,
+            "instance": instance,
+            "state": "hot",
+            "valid": True,
+            "sample_flags": "",
+        }
         case_id = family("p").case_id("ab"[second], "cpu")
         time_ns = 200.0 / (1 + instance) if second else 400.0
         writer.append("samples", [{**empty, **known, "case_id": case_id, "device_ns": time_ns}])

@@ -42,11 +42,11 @@ def test_a_pattern_is_measured_and_its_folder_read_again(tmp_path: Path) -> None
     assert (run.devices["selftest"] == "ok").all()
     assert (run.devices["bandwidth_roof_gbps"] > 0).all()
     hot = run.samples[run.samples["state"] == "hot"]
-    assert hot["sample"].is_monotonic_increasing and hot["sample"].is_unique
+    assert hot["sample_id"].is_monotonic_increasing and hot["sample_id"].is_unique
     assert set(hot["case_id"]) == set(run.cases["case_id"])
     assert (hot["device_ns"] > 0).all() and (hot["host_ns"] >= hot["device_ns"]).all()
     kernels = run.events[run.events["kind"] == "kernel"]
-    assert set(hot["sample"]) <= set(kernels["sample"]), "every sample must have the events of its commands"
+    assert set(hot["sample_id"]) <= set(kernels["sample_id"]), "every sample must have the events of its commands"
     compiled = run.samples[run.samples["state"] == "compile"]
     assert {"typing", "build", "launch"} <= set(compiled["stage"])
     assert (run.pairs["speedup_low"] <= run.pairs["speedup"]).all()
@@ -121,8 +121,8 @@ def test_axes_are_swept_and_what_the_device_lacks_is_skipped_with_its_reason(tmp
         "--set", f"work_group_size=64,{limit}", "--budget", "0.1",
     )  # fmt: skip
     cases = load_run(output).cases
-    by_axes = {axes: set(own["status"]) for axes, own in cases.groupby("axes")}
-    assert by_axes == {'{"work_group_size": 64}': {"ok"}, f'{{"work_group_size": {limit}}}': {"skipped"}}
+    by_size = {size: set(own["status"]) for size, own in cases.groupby("param_work_group_size")}
+    assert by_size == {64: {"ok"}, limit: {"skipped"}}
     reasons = set(cases[cases["status"] == "skipped"]["reason"])
     assert all(f"needs work-groups of {limit}" in reason for reason in reasons)
 
@@ -134,13 +134,13 @@ def test_a_size_that_is_set_is_another_family_with_other_cases(tmp_path: Path) -
         "--set", "n=25,20", "--budget", "0.1",
     )  # fmt: skip
     run = load_run(output)
-    by_size = {size: set(cases["case_id"]) for size, cases in run.cases.groupby("size_n")}
+    by_size = {size: set(cases["case_id"]) for size, cases in run.cases.groupby("param_n")}
     assert all(case_id.endswith("/smoke/-/cpu") for case_id in by_size[25]), "the preset's own size"
     assert all(case_id.endswith("/smoke/n=20/cpu") for case_id in by_size[20])
-    assert set(run.cases["overrides"]) == {"{}", '{"n": 20}'} and set(run.cases["size_steps"]) == {10}
+    assert set(run.cases["preset_parameters"]) == {'{"n": 25, "steps": 10}'} and set(run.cases["param_steps"]) == {10}
     for frame in (run.pairs, run.summaries, run.samples):
-        assert set(frame["size_n"]) == {20, 25}
-    assert not run.pairs.duplicated(["variant", "baseline", "size_n"]).any() and run.pairs["speedup"].notna().all()
+        assert set(frame["param_n"]) == {20, 25}
+    assert not run.pairs.duplicated(["variant", "baseline", "param_n"]).any() and run.pairs["speedup"].notna().all()
 
 
 def test_variants_that_fail_are_told_apart_and_the_good_pair_is_kept(tmp_path: Path) -> None:
@@ -294,5 +294,5 @@ def test_a_run_with_a_budget_ends_wherever_it_is_and_goes_on_with_another(tmp_pa
     run_xebench("run", "--resume", str(output), "--run-budget", "1h")
     done = load_run(output)
     assert done.complete and set(done.cases["stopped_by"]) == {"max blocks"}
-    assert done.samples["sample"].is_unique and set(first.samples["sample"]) <= set(done.samples["sample"])
+    assert done.samples["sample_id"].is_unique and set(first.samples["sample_id"]) <= set(done.samples["sample_id"])
     assert (done.pairs["instances"] > 1).all() and (done.pairs["blocks"] <= 200).all()

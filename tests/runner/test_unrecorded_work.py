@@ -29,7 +29,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def commands(run: Run, variant: str) -> list[tuple[str, str]]:
     """Kind and name of each command of a variant's first sample."""
     events = run.events[run.events["case_id"].str.startswith(f"direct/{variant}/")]
-    first = events[events["sample"] == events["sample"].min()].sort_values("sequence")
+    first = events[events["sample_id"] == events["sample_id"].min()].sort_values("sequence")
     return list(zip(first["kind"], first["name"], strict=True))
 
 

@@ -108,6 +108,6 @@ def test_ranks_work_side_by_side_and_each_has_a_clock_of_its_own() -> None:
     both = Measured.of_ranks([first, second])
     assert both.begin_ns == 1000 and both.host_ns == 97, "from the first beginning to the last end"
     assert (both.late_ns, both.build_ns) == (3, 5)
-    assert [(command.name, command.rank) for command in both.commands] == [("k", 0), ("c", 1)]
+    assert [(command.name, command.mpi_rank) for command in both.commands] == [("k", 0), ("c", 1)]
     times = [[[(each.start_ns, each.end_ns) for each in one] for one in clock] for clock in both.times_by_clock()]
     assert times == [[[(10, 20)]], [[]], [[(500, 530)]]]

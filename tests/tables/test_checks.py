@@ -123,7 +123,7 @@ def test_superseding_adds_to_what_is_there_and_changes_nothing_of_it(tmp_path: P
         first = writer.finish("interrupted")
     assert first.summaries["n"].tolist() == [10, 10]
     with RunWriter.resume(path, {}) as writer:
-        writer.append("samples", [sample("a", 20, 200.0, state="compile", flags="short")])
+        writer.append("samples", [sample("a", 20, 200.0, state="compile", sample_flags="short")])
         end, _ = writer.next_numbers()
         before = (path / "journal" / "samples.jsonl").read_bytes()
         for _ in range(2):

@@ -145,7 +145,7 @@ def test_a_full_disk_is_one_line_and_keeps_what_was_there(tmp_path: Path) -> Non
     assert "free space" in message
     assert "\n" not in message
     assert int(count) > 3
-    assert list(journal.read(tmp_path, "samples")["sample"]) == list(range(int(count)))
+    assert list(journal.read(tmp_path, "samples")["sample_id"]) == list(range(int(count)))
     assert (tmp_path / "samples.jsonl").read_bytes().endswith(b"\n")
 
 

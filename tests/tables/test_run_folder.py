@@ -13,7 +13,9 @@ import pytest
 from rows_kit import case, device, event, sample, write_pair
 
 from xebench.errors import RunFolderError
+from xebench.report import formats
 from xebench.tables import Run, RunWriter, load_run, schema
+from xebench.tables.columns import Column
 
 MANIFEST = {"command": ["xebench", "run"], "created": "2024-05-01T00:00:00+00:00"}
 
@@ -106,7 +108,7 @@ def test_kill_9_loses_nothing_that_was_appended(tmp_path: Path) -> None:
     assert process.wait(timeout=30) == -signal.SIGKILL
     loaded = load_run(tmp_path / "run")
     assert not loaded.complete
-    assert loaded.samples["sample"].tolist()[: acknowledged + 1] == list(range(acknowledged + 1))
+    assert loaded.samples["sample_id"].tolist()[: acknowledged + 1] == list(range(acknowledged + 1))
     assert len(loaded.samples) <= acknowledged + 2  # one more may have been written and not yet told
     assert loaded.pairs.iloc[0]["speedup"] == pytest.approx(2)
     with RunWriter.resume(tmp_path / "run", {}) as writer:  # the lock died with its holder
@@ -241,7 +243,7 @@ def test_a_journal_that_was_not_yet_dropped_says_the_same(tmp_path: Path, monkey
         (lambda path: path.joinpath("samples.parquet").write_bytes(b"PAR1"), "samples.parquet is damaged"),
         (lambda path: path.joinpath("pairs.parquet").write_bytes(b""), "pairs.parquet is damaged"),
         (
-            lambda path: pd.DataFrame({"sample": [1]}).to_parquet(path / "events.parquet"),
+            lambda path: pd.DataFrame({"sample_id": [1]}).to_parquet(path / "events.parquet"),
             "events.parquet is damaged: the frame of table events lacks the column case_id",
         ),
         (
@@ -256,24 +258,90 @@ def test_damage_is_named(tmp_path: Path, damage, message: str) -> None:
     finished(tmp_path / "run")
     damage(tmp_path / "run")
     with pytest.raises(RunFolderError, match=message) as caught:
-        load_run(tmp_path / "run")
+        read_all(tmp_path / "run")
     assert "\n" not in str(caught.value)
+
+
+def read_all(folder: Path) -> None:
+    """Ask for every table: a damaged one is found when it is read."""
+    run = load_run(folder)
+    for table in schema.RUN_TABLES:
+        getattr(run, table)
+
+
+def test_of_a_finished_run_only_the_table_that_is_asked_for_is_read(tmp_path: Path) -> None:
+    finished(tmp_path / "run")
+    for path in (tmp_path / "run").glob("*.parquet"):
+        if path.name != "pairs.parquet":
+            path.write_bytes(b"damaged")
+    run = load_run(tmp_path / "run")
+    assert len(run.pairs) == 1 and run.pairs is run.pairs
+    for table in ("events", "cases", "summaries"):
+        with pytest.raises(RunFolderError, match=rf"{table}.parquet is damaged"):
+            getattr(run, table)
+
+
+def test_the_report_reads_neither_events_nor_times(tmp_path: Path) -> None:
+    """Half of the columns of a long run's samples, and all of its events, are for those who look into a case."""
+    finished(tmp_path / "run")
+    whole = pd.read_parquet(tmp_path / "run" / "samples.parquet")
+    whole[["sample_flags", "valid", "checked"]].to_parquet(tmp_path / "run" / "samples.parquet")
+    for table in ("events", "machine", "checks"):
+        (tmp_path / "run" / f"{table}.parquet").write_bytes(b"damaged")
+    for form in ("text", "markdown", "csv"):
+        assert "b" in formats.render(load_run(tmp_path / "run"), form)
+
+
+def test_some_columns_of_a_table_are_those_of_the_whole(tmp_path: Path) -> None:
+    finished(tmp_path / "run")
+    names = ("valid", "case_id")
+    part = load_run(tmp_path / "run").part("samples", names)
+    run = load_run(tmp_path / "run")
+    assert list(part) == [*names] and part.equals(run.samples[[*names]]) and part.equals(run.part("samples", names))
 
 
 def test_a_newer_schema_asks_for_an_upgrade(tmp_path: Path) -> None:
     finished(tmp_path / "run")
     path = tmp_path / "run" / "manifest.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "schema_version": schema.SCHEMA_VERSION + 1}))
-    with pytest.raises(RunFolderError, match=r"schema version 6 and this xebench reads up to 5: upgrade"):
+    with pytest.raises(RunFolderError, match=r"schema version 7 and this xebench reads up to 6: upgrade"):
         load_run(tmp_path / "run")
 
 
-def test_a_column_that_is_missing_from_a_present_run_is_damage(tmp_path: Path) -> None:
+def test_a_version_before_the_last_is_refused(tmp_path: Path) -> None:
+    finished(tmp_path / "run")
+    path = tmp_path / "run" / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "schema_version": 4}))
+    with pytest.raises(RunFolderError, match=r"schema version 4 and this xebench reads 5 and 6: measure again"):
+        load_run(tmp_path / "run")
+
+
+def test_a_required_column_that_is_missing_is_damage(tmp_path: Path) -> None:
     finished(tmp_path / "run")
     path = tmp_path / "run" / "cases.parquet"
-    pd.read_parquet(path).drop(columns="slm_bytes").to_parquet(path)
-    with pytest.raises(RunFolderError, match="slm_bytes"):
-        load_run(tmp_path / "run")
+    pd.read_parquet(path).drop(columns="family_id").to_parquet(path)
+    with pytest.raises(RunFolderError, match=r"cases.parquet is damaged: .* lacks the column family_id"):
+        read_all(tmp_path / "run")
+
+
+@pytest.mark.parametrize("form", ["finished", "unfinished"])
+@pytest.mark.parametrize("table", schema.MEASURED)
+def test_a_column_that_was_declared_after_a_run_is_null_in_it(
+    tmp_path: Path, table: str, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As docs/extending.md adds a metric or a roof: whatever may be null may be missing, on disk and in a journal."""
+    with RunWriter.create(tmp_path / "run", {}) as writer:
+        write_pair(writer)
+        writer.append("events", [event("a", 0)])
+        writer.append("machine", [{"first_sample": 0, "last_sample": 9, "changed": ""}])
+        if form == "finished":
+            writer.finish()
+    later = Column("later_ns", "Float64", "Later.", "ns")
+    monkeypatch.setitem(schema.TABLES, table, {**schema.TABLES[table], "later_ns": later})
+    measured = {**schema.columns(table, measured=True), "later_ns": later}
+    monkeypatch.setitem(schema._MEASURED_COLUMNS, table, measured)
+    rows = getattr(load_run(tmp_path / "run"), table)
+    assert len(rows) and rows["later_ns"].isna().all() and rows["later_ns"].dtype == "Float64"
 
 
 def test_a_table_that_is_missing_from_a_present_run_is_damage(tmp_path: Path) -> None:

@@ -34,9 +34,21 @@ def test_every_column_is_explained_and_units_are_in_names(table: str) -> None:
 
 def test_a_missing_column_is_named() -> None:
     short = device()
-    del short["vendor"]
-    with pytest.raises(SchemaError, match="row 1 of table devices lacks the column vendor"):
+    del short["device_class"]
+    with pytest.raises(SchemaError, match="row 1 of table devices lacks the column device_class"):
         frame("devices", [device(), short])
+
+
+def test_what_may_be_null_may_be_left_out() -> None:
+    short = device()
+    del short["vendor"]
+    assert frame("devices", [device(vendor="Intel"), short])["vendor"].isna().tolist() == [False, True]
+    assert schema.measured_row("devices", short)["vendor"] is None
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_no_column_is_hidden_by_what_pandas_has_of_that_name(table: str) -> None:
+    assert not set(TABLES[table]) & set(dir(pd.DataFrame)), "run.samples.sample would be a method"
 
 
 def test_an_unknown_column_is_named() -> None:
@@ -83,7 +95,8 @@ def test_numpy_scalars_become_plain_values() -> None:
     assert type(plain["compute_units"]) is int
     assert type(plain["timer_resolution_ns"]) is float
     flag = schema.measured_row(
-        "samples", row("samples", case_id="c", sample=np.int64(1), state="hot", valid=np.bool_(True), flags="")
+        "samples",
+        row("samples", case_id="c", sample_id=np.int64(1), state="hot", valid=np.bool_(True), sample_flags=""),
     )
     assert flag["valid"] is True
 
@@ -106,7 +119,7 @@ def test_typed_orders_columns_and_restores_dtypes() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda data: data.drop(columns="vendor"), "lacks the column vendor"),
+        (lambda data: data.drop(columns="device_class"), "lacks the column device_class"),
         (lambda data: data.assign(compute_units="many"), r"devices\.compute_units holds .*, not Int64"),
         (lambda data: data.assign(device=[None]), r"devices\.device is null in row 0"),
     ],
@@ -119,7 +132,15 @@ def test_typed_names_what_is_wrong(change, message: str) -> None:
 def test_samples_that_are_older_than_a_metric_have_no_time_by_it() -> None:
     older = frame("samples", []).drop(columns="span_ns").reindex([0, 1])
     older = older.fillna(
-        {"case_id": "c", "sample": 1, "state": "hot", "valid": True, "checked": True, "flags": "", "device_ns": 5}
+        {
+            "case_id": "c",
+            "sample_id": 1,
+            "state": "hot",
+            "valid": True,
+            "checked": True,
+            "sample_flags": "",
+            "device_ns": 5,
+        }
     )
     newer = schema.typed("samples", older)
     assert newer["span_ns"].isna().all() and (newer["device_ns"] == 5).all()

@@ -21,9 +21,9 @@ from xebench.vocabulary import Outcome, Status
 #: Relative change up to which two runs are the same, unless told otherwise.
 THRESHOLD: Final = 0.05
 
-#: What two cases of two runs must share to be one problem, perhaps at two sizes. The device class is part of it; the
-#: device's name is compared apart.
-_PLACE: Final = ("pattern", "variant", "preset", "axes", "device_class")
+#: What two cases of two runs must share, with the values of their axes, to be one problem, perhaps at two sizes. The
+#: device class is part of it; the device's name is compared apart.
+_PLACE: Final = ("pattern", "variant", "preset", "device_class")
 
 Place = tuple[str, ...]
 Match = tuple[Row | None, Row | None]
@@ -46,8 +46,7 @@ def compare(before: Tables, after: Tables, threshold: float = THRESHOLD) -> list
     ``faster`` and ``slower`` mean that the whole interval is outside the band of the threshold, ``same`` that all of
     it is inside. A case of one run only, or that is not ok in both, has outcome none with the reason. Cases on
     different devices are compared, and the reason begins by saying so; a GPU is never compared with a CPU, nor one size
-    with another. Where one of the runs is of a time when sizes were not recorded, its case is compared with the other's
-    only case of that preset, and the reason begins by saying that.
+    with another.
 
     Args:
         before: The first run.
@@ -80,12 +79,12 @@ class _Device(NamedTuple):
 
 
 class _Side:
-    """A run as the comparison reads it: its cases by place and sizes, their times and their devices."""
+    """A run as the comparison reads it: its cases by place and parameters, their times and their devices."""
 
     def __init__(self, run: Tables) -> None:
-        self.cases: dict[Place, dict[str | None, Row]] = {}
+        self.cases: dict[Place, dict[str, Row]] = {}
         for case in rows(run.cases):
-            self.cases.setdefault(_place(case), {})[case["sizes"]] = case
+            self.cases.setdefault(_place(case), {})[case["parameters"]] = case
         by_case: dict[str, dict[str, Series]] = {}
         for (case_id, state), data in times.usable(run.cases, run.samples).groupby(["case_id", "state"]):
             by_case.setdefault(str(case_id), {})[str(state)] = Series.of(data)
@@ -94,7 +93,7 @@ class _Side:
 
     def all_cases(self) -> list[Row]:
         """The cases of all places."""
-        return [case for by_sizes in self.cases.values() for case in by_sizes.values()]
+        return [case for at_place in self.cases.values() for case in at_place.values()]
 
     def device(self, case: Row | None) -> _Device:
         """The device of a case."""
@@ -107,22 +106,19 @@ class _Side:
 
 
 def _place(case: Row) -> Place:
-    return tuple(case[name] for name in _PLACE)
+    return *(case[name] for name in _PLACE), points.to_json(points.swept(case))
 
 
 def _matches(before: _Side, after: _Side) -> list[Match]:
     """Each case that either run has, with the other's: in the order of ``after``, then those of ``before`` alone."""
-    both = [(_same_case(case, before, after), case) for case in after.all_cases()]
+    both = [(_same_case(case, before), case) for case in after.all_cases()]
     matched = [id(case) for case, _ in both]
     return [*both, *((case, None) for case in before.all_cases() if id(case) not in matched)]
 
 
-def _same_case(case: Row, before: _Side, after: _Side) -> Row | None:
-    """The case of the run before that has the sizes of one after, or, where either's are unknown, the only one."""
-    old, new = before.cases.get(_place(case), {}), after.cases[_place(case)]
-    if len(old) == len(new) == 1 and None in (*old, *new):
-        return next(iter(old.values()))
-    return old.get(case["sizes"])
+def _same_case(case: Row, before: _Side) -> Row | None:
+    """The case of the run before that is the same problem as one after."""
+    return before.cases.get(_place(case), {}).get(case["parameters"])
 
 
 def _rows(match: Match, sides: tuple[_Side, _Side], threshold: float) -> Iterator[Row]:
@@ -136,13 +132,12 @@ def _rows(match: Match, sides: tuple[_Side, _Side], threshold: float) -> Iterato
         obstacle = _absence(match, sides)
     else:
         obstacle = _obstacle(before, after)
-        reservations = _reservations(devices, (before["sizes"], after["sizes"]))
+        reservations = _reservations(devices)
     for state in times.in_order(*measured):
         old, new = (series.get(state, NONE) if state else NONE for series in measured)
         ratio, outcome, reason = _conclude(old, new, obstacle, threshold)
         yield {
-            **{name: shown[0][name] for name in (*_PLACE, "role", "metric")},
-            "sizes": next((case["sizes"] for case in shown if case["sizes"] is not None), None),
+            **{name: shown[0][name] for name in (*_PLACE, "parameters", "role", "metric")},
             "state": state,
             "before_device": str(devices[0]) or None,
             "after_device": str(devices[1]) or None,
@@ -166,23 +161,23 @@ def _absence(match: Match, sides: tuple[_Side, _Side]) -> str:
     elsewhere = other.cases.get(_place(case))
     if not elsewhere:
         return f"only in the run {here}"
-    others = " and ".join(map(_size_words, elsewhere))
-    return f"only in the run {here}, at {_size_words(case['sizes'])}: the run {there} has {others}"
+    others = " and ".join(map(_size_words, elsewhere.values()))
+    return f"only in the run {here}, at {_size_words(case)}: the run {there} has {others}"
 
 
-def _reservations(devices: tuple[_Device, _Device], sizes: tuple[str | None, str | None]) -> str:
+def _reservations(devices: tuple[_Device, _Device]) -> str:
     """Why a comparison that is made may be one of two different things: empty, or ending in a colon."""
-    words = ""
-    if devices[0].differs(devices[1]):
-        before, after = (str(device) or None for device in devices)
-        words = f"different devices ({before} before, {after} after): "
-    if sizes[0] != sizes[1]:
-        words += f"{_size_words(sizes[0])} before, {_size_words(sizes[1])} after: "
-    return words
+    if not devices[0].differs(devices[1]):
+        return ""
+    before, after = (str(device) or None for device in devices)
+    return f"different devices ({before} before, {after} after): "
 
 
-def _size_words(sizes: str | None) -> str:
-    return "sizes that are not known" if sizes is None else points.words(sizes) or "no sizes"
+def _size_words(case: Row) -> str:
+    """What the preset gives, with the values of this case."""
+    swept = points.swept(case)
+    sizes = {name: value for name, value in points.parse(case["parameters"]).items() if name not in swept}
+    return points.words(sizes) or "no sizes"
 
 
 def _obstacle(before: Row, after: Row) -> str | None:

@@ -28,8 +28,8 @@ def of_samples(events: pd.DataFrame) -> pd.DataFrame:
         concurrency: work_ns / busy_ns: how many commands ran on average while any did.
     """
     ran = events[(events["kind"] != _WAITING) & (events["end_ns"] > events["start_ns"]).fillna(False)]
-    ran = ran[~ran["sample"].isin(_of_several_clocks(ran))]
-    samples, place = np.unique(ran["sample"].to_numpy("int64"), return_inverse=True)
+    ran = ran[~ran["sample_id"].isin(_of_several_clocks(ran))]
+    samples, place = np.unique(ran["sample_id"].to_numpy("int64"), return_inverse=True)
     starts, ends = ran["start_ns"].to_numpy("int64"), ran["end_ns"].to_numpy("int64")
     # a sweep over all beginnings and ends: between two of them as many run as began and have not ended
     moments, change = np.concatenate([starts, ends]), np.repeat([1, -1], starts.size)
@@ -44,7 +44,7 @@ def of_samples(events: pd.DataFrame) -> pd.DataFrame:
     }
     sums = pd.DataFrame(
         {name: np.bincount(place[order][:-1], part, samples.size).astype("int64") for name, part in found.items()},
-        index=pd.Index(samples, name="sample"),
+        index=pd.Index(samples, name="sample_id"),
     )
     return sums.assign(overlap=sums["overlap_ns"] / sums["busy_ns"], concurrency=sums["work_ns"] / sums["busy_ns"])
 
@@ -54,5 +54,5 @@ def _of_several_clocks(ran: pd.DataFrame) -> list[int]:
     clock = ran["clock"].fillna(0)
     if (clock == 0).all():
         return []
-    clocks = clock.groupby(ran["sample"]).nunique()
+    clocks = clock.groupby(ran["sample_id"]).nunique()
     return list(clocks.index[clocks > 1])

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xebench.analysis import answer
+from xebench.analysis import answer, points
 from xebench.analysis.answer import Circumstances
 from xebench.analysis.claim import Claim, comparisons, from_json
 from xebench.analysis.intervals import Interval
@@ -47,7 +47,7 @@ class Comparison:
             return None
         product, name = figure.device.lower().split(), str(device.get("name") or "").lower()
         here = bool(product) and all(word in name for word in product)
-        as_printed = case["preset"] == "guide" and case["overrides"] in (None, "{}")
+        as_printed = case["preset"] == "guide" and points.point(case) == points.swept(case)
         return here and as_printed and figure.metric in ("", case["metric"])
 
     def least(self, device: Mapping[str, Any]) -> float:

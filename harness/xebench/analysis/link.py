@@ -44,10 +44,10 @@ def of_samples(events: pd.DataFrame, roofs: Mapping[str, float]) -> pd.DataFrame
     copies = events[(events["kind"] == "copy") & (events["route"] != "device_to_device").fillna(True)]
     gbps = copies["route"].map(lambda route: _gbps(route, roofs)).astype("float64")
     told = gbps.notna() & copies["bytes"].notna()
-    unknown = copies.loc[~told, "sample"]
-    whole = copies[told & ~copies["sample"].isin(unknown)]
+    unknown = copies.loc[~told, "sample_id"]
+    whole = copies[told & ~copies["sample_id"].isin(unknown)]
     amount = whole["bytes"].astype("float64")
-    sums = pd.DataFrame({"bytes": amount, "ideal_ns": amount / gbps[whole.index]}).groupby(whole["sample"]).sum()
+    sums = pd.DataFrame({"bytes": amount, "ideal_ns": amount / gbps[whole.index]}).groupby(whole["sample_id"]).sum()
     busy_ns = concurrency.of_samples(whole)["busy_ns"]
     sums = sums.loc[busy_ns.index]  # without copies of no length
     return pd.DataFrame({"copy_gbps": sums["bytes"] / busy_ns, "link_fraction": sums["ideal_ns"] / busy_ns})

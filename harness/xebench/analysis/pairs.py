@@ -18,13 +18,16 @@ from xebench.analysis.claim import columns
 from xebench.analysis.fixed_cost import with_fixed_cost
 from xebench.analysis.judge import Comparison, compared
 from xebench.analysis.moderation import NOTHING, Prior, moderated_speedup, prior_of
-from xebench.analysis.rows import FAMILY_KEY, Row, by_place, place, rows
+from xebench.analysis.rows import Row, by_place, place, rows
 from xebench.analysis.statistics import Floats
 from xebench.analysis.unrecorded import HostTimes, allowed_ns
 from xebench.vocabulary import REMEDIES, Flag, Status, StopReason, metric_named
 
 #: Columns of the variant's case that a pair repeats.
-_KEPT: Final = (*FAMILY_KEY, "chapter", "guide", "catalogue", "overrides", "metric", "variant", "role")
+_KEPT: Final = (
+    "case_id", "family_id", "pattern", "chapter", "guide", "catalogue", "preset", "parameters", "preset_parameters",
+    "host", "device", "device_class", "metric", "variant", "role",
+)  # fmt: skip
 
 
 def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, summaries: Iterable[Row]) -> list[Row]:
@@ -41,15 +44,15 @@ def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, sum
     """
     blocks = _Blocks(cases, samples)
     used = by_place(devices)
-    fractions = {(row["case_id"], row["state"]): row["roof_fraction"] for row in summaries}
+    roofs = {(row["case_id"], row["state"]): (row["roof_fraction"], row["nearest_roof"]) for row in summaries}
     compared = list(_compared(cases, blocks))
     priors = _priors(compared)
     result: list[Row] = []
     for pair in compared:
         device = used.get(place(pair.case), {})
         row = with_fixed_cost(_row(pair, device, priors.get(pair.kind, NOTHING)), device.get("empty_kernel_ns"))
-        fraction = fractions.get((pair.case["case_id"], pair.state))
-        result.append({**row, "state": pair.state, "roof_fraction": fraction})
+        fraction, roof = roofs.get((pair.case["case_id"], pair.state), (None, None))
+        result.append({**row, "state": pair.state, "roof_fraction": fraction, "nearest_roof": roof})
     return result
 
 
@@ -62,7 +65,7 @@ class _Shared:
         instances: instance of the family that each block is of.
         measured_ns: for each side what the timer saw in each block: a batch of executions.
         host_ns: for each side the host's time of one execution in each block.
-        commands: of one execution, of the side that has more; NaN in runs that do not tell it.
+        events: of one execution, of the side that has more; NaN in runs that do not tell it.
         throttled: part of the blocks in which the machine was in another state.
         disturbance: the flag of most of them.
     """
@@ -72,7 +75,7 @@ class _Shared:
     instances: Floats
     measured_ns: Floats
     host_ns: Floats
-    commands: float
+    events: float
     throttled: float
     disturbance: Flag
 
@@ -91,13 +94,13 @@ class _Blocks:
         trusted = times.usable(cases, samples)
         described = trusted.assign(
             measured_ns=trusted["time_ns"] * trusted["batch"].astype("float64").fillna(1),
-            **{name: trusted[name].astype("float64") for name in ("host_ns", "commands")},
+            **{name: trusted[name].astype("float64") for name in ("host_ns", "events")},
         )
-        marks = trusted["flags"].str.get_dummies(",").reindex(columns=[*REMEDIES], fill_value=0)
+        marks = trusted["sample_flags"].str.get_dummies(",").reindex(columns=[*REMEDIES], fill_value=0)
         grouped = described.join(marks).groupby(["case_id", "state", "block"])
         blocks = pd.DataFrame(
             {
-                **{name: grouped[name].median() for name in ("time_ns", "measured_ns", "host_ns", "commands")},
+                **{name: grouped[name].median() for name in ("time_ns", "measured_ns", "host_ns", "events")},
                 "instance": grouped["instance"].first(),
             }
         ).join(grouped[[*REMEDIES]].max())
@@ -111,9 +114,9 @@ class _Blocks:
         base, own = (self._blocks.get((side["case_id"], state), self._none) for side in (baseline, case))
         _, in_base, in_own = np.intersect1d(base.index, own.index, assume_unique=True, return_indices=True)
         disturbed = base[[*REMEDIES]].to_numpy(bool)[in_base] | own[[*REMEDIES]].to_numpy(bool)[in_own]
-        measured, host, commands = (
+        measured, host, events = (
             np.array([side[name].to_numpy()[at] for side, at in ((base, in_base), (own, in_own))])
-            for name in ("measured_ns", "host_ns", "commands")
+            for name in ("measured_ns", "host_ns", "events")
         )
         return _Shared(
             base["time_ns"].to_numpy()[in_base],
@@ -121,7 +124,7 @@ class _Blocks:
             base["instance"].to_numpy()[in_base],
             measured,
             host,
-            float(np.max(commands, initial=0)),
+            float(np.max(events, initial=0)),
             float(disturbed.any(axis=1).mean()) if disturbed.size else 0.0,
             [*REMEDIES][int(disturbed.sum(axis=0).argmax())],
         )
@@ -146,9 +149,9 @@ class _Pair(Comparison):
 
 
 def _compared(cases: pd.DataFrame, blocks: _Blocks) -> Iterator[_Pair]:
-    families: dict[tuple[str | None, ...], list[Row]] = {}
+    families: dict[str, list[Row]] = {}
     for case in rows(cases):
-        families.setdefault(tuple(case[name] for name in FAMILY_KEY), []).append(case)
+        families.setdefault(case["family_id"], []).append(case)
     for one in itertools.chain.from_iterable(map(compared, families.values())):
         for state in blocks.states(one.baseline, one.case):
             yield _Pair(one.baseline, one.case, one.claim, state, blocks.shared(one.baseline, one.case, state))
@@ -196,6 +199,7 @@ def _row(pair: _Pair, device: Row, prior: Prior) -> Row:
     )
     return {
         **{name: case[name] for name in _KEPT},
+        "baseline_case_id": baseline["case_id"],
         "baseline": baseline["variant"],
         "baseline_ns": None if failed else np.median(shared.baseline_ns),
         "variant_ns": None if failed else np.median(shared.variant_ns),
@@ -227,7 +231,7 @@ def _host_times(shared: _Shared, device_class: str, empty_kernel_ns: float | Non
     base_beside, own_beside = shared.host_ns - np.array([shared.baseline_ns, shared.variant_ns])
     return HostTimes(
         intervals.grouped_interval(intervals.by_instance(own_beside - base_beside, shared.instances)),
-        allowed_ns(device_class, empty_kernel_ns, shared.commands),
+        allowed_ns(device_class, empty_kernel_ns, shared.events),
         float(np.median(shared.baseline_ns)),
         float(np.median(shared.variant_ns)),
     )

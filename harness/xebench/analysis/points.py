@@ -1,31 +1,56 @@
-"""The point at which a case was measured: the sizes of its problem and the values of its axes.
+"""The point at which a case was measured: all parameters of its problem, which are a preset's numbers and axes' values.
 
-Tables keep both as JSON objects, so that a table has the same columns whatever was measured; users get a typed column
-for each size and each axis, and reports an order in which 7 comes before 17.
+Tables keep them as a JSON object, so that a table has the same columns whatever was measured; users get a typed column
+for each parameter, and reports an order in which 7 comes before 17.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 import pandas as pd
 
-#: Columns with JSON objects, and how the columns for their names begin.
-PREFIXES: Final = {"sizes": "size_", "axes": "axis_"}
+#: How the columns of parameters begin: a name of its own for each, whatever a pattern calls it.
+PREFIX: Final = "param_"
 
 Value = int | float | str
 
 
+def to_json(values: Mapping[str, Value]) -> str:
+    """Parameters as a table keeps them."""
+    return json.dumps(dict(values), sort_keys=True)
+
+
 def parse(text: Any) -> dict[str, Value]:
-    """The values by name of a JSON object in a table; none of a null."""
+    """The parameters by name of a JSON object in a table; none of a null."""
     return {} if pd.isna(text) else json.loads(text)
 
 
-def words(text: Any) -> str:
+def point(row: Mapping[Any, Any]) -> dict[str, Value]:
+    """What tells a family from others of its pattern and preset: parameters that are swept, or not the preset's own.
+
+    Args:
+        row: of `cases` or `pairs`.
+    """
+    return distinct(parse(row["parameters"]), parse(row["preset_parameters"]))
+
+
+def distinct(parameters: Mapping[str, Value], preset: Mapping[str, Value | None]) -> dict[str, Value]:
+    """Those of some parameters that the preset does not give, or gives another value."""
+    return {name: value for name, value in sorted(parameters.items()) if name not in preset or preset[name] != value}
+
+
+def swept(row: Mapping[Any, Any]) -> dict[str, Value]:
+    """Of the parameters of a row the values of axes."""
+    preset = parse(row["preset_parameters"])
+    return {name: value for name, value in parse(row["parameters"]).items() if name not in preset}
+
+
+def words(values: Mapping[str, Value]) -> str:
     """``stride=16, work_group_size=32``."""
-    return ", ".join(f"{name}={value}" for name, value in sorted(parse(text).items()))
+    return ", ".join(f"{name}={value}" for name, value in sorted(values.items()))
 
 
 def order(text: Any) -> tuple[tuple[str, bool, float, str], ...]:
@@ -37,25 +62,25 @@ def order(text: Any) -> tuple[tuple[str, bool, float, str], ...]:
 
 
 def with_columns(data: pd.DataFrame) -> pd.DataFrame:
-    """A table that has points, with a column for each name in them: ``size_n``, ``axis_work_group_size``.
+    """A table with ``parameters``, and a column for each name in them besides: ``param_n``, ``param_stride``.
 
     Integers are Int64, numbers of both kinds Float64, everything else text; null where a row has no such name.
     """
-    return pd.concat([data, *(_columns(data[source], prefix) for source, prefix in PREFIXES.items())], axis="columns")
+    return pd.concat([data, _columns(data["parameters"])], axis="columns")
 
 
 def with_columns_of(samples: pd.DataFrame, cases: pd.DataFrame) -> pd.DataFrame:
     """The table `samples` with the columns that `with_columns` has given to `cases`."""
-    names = [name for name in map(str, cases) if name.startswith(tuple(PREFIXES.values()))]
+    names = [name for name in map(str, cases) if name.startswith(PREFIX)]
     columns = cases[names].set_axis(cases["case_id"]).reindex(samples["case_id"])
     return pd.concat([samples, columns.set_axis(samples.index)], axis="columns")
 
 
-def _columns(texts: pd.Series[str], prefix: str) -> pd.DataFrame:
+def _columns(texts: pd.Series[str]) -> pd.DataFrame:
     numbers, different = pd.factorize(texts)
     points = [parse(text) for text in different]
     names = sorted({name for point in points for name in point})
-    columns = {prefix + name: _series([point.get(name) for point in points]).reindex(numbers) for name in names}
+    columns = {PREFIX + name: _series([point.get(name) for point in points]).reindex(numbers) for name in names}
     return pd.DataFrame({name: values.array for name, values in columns.items()}, index=texts.index)
 
 

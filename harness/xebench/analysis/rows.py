@@ -7,14 +7,11 @@ tables are stored.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import pandas as pd
 
 Row = dict[str, Any]
-
-#: Columns of `cases` that the variants of a family have in common: a CPU row is never compared with a GPU row.
-FAMILY_KEY: Final = ("pattern", "preset", "axes", "sizes", "device_class", "host", "device")
 
 #: What tells one device from another: its host, None where there is only one, and its filter string.
 Place = tuple[str | None, str]
@@ -34,3 +31,13 @@ def place(row: Mapping[str, Any]) -> Place:
 def by_place(devices: pd.DataFrame) -> dict[Place, Row]:
     """The rows of the table `devices`."""
     return {place(row): row for row in rows(devices)}
+
+
+def measured_at(key: str, where: Place) -> str:
+    """A ``case_id`` or ``family_id`` of a run over several hosts, with the device that measured it."""
+    return f"{key}@{where[0]}/{where[1]}"
+
+
+def problem_id(case: Mapping[str, Any]) -> str:
+    """The ``case_id`` of a case without host and device: the same wherever it is measured."""
+    return str(case["case_id"]).removesuffix(measured_at("", place(case)))

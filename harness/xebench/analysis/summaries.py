@@ -12,11 +12,14 @@ import pandas as pd
 
 from xebench.analysis import concurrency, intervals, link, statistics, times
 from xebench.analysis.levels import MEMORY, levels_of
-from xebench.analysis.rows import FAMILY_KEY, Place, Row, by_place, place, rows
+from xebench.analysis.rows import Place, Row, by_place, place, rows
 from xebench.vocabulary import Roof, State
 
 #: Columns of `cases` that a summary repeats.
-_KEPT: Final = ("case_id", *FAMILY_KEY, "variant", "role", "metric", "status", "reason")
+_KEPT: Final = (
+    "case_id", "family_id", "pattern", "variant", "role", "preset", "parameters", "host", "device", "device_class",
+    "metric", "status", "reason",
+)  # fmt: skip
 
 _NOTHING_RAN: Final[Row] = dict.fromkeys(("overlap", "concurrency", "copy_gbps", "link_fraction"))
 
@@ -32,11 +35,13 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame,
     """
     trusted = times.usable(cases, samples)
     used = by_place(devices)
-    together = _of_commands(trusted, concurrency.of_samples(events).join(_of_links(cases, events, used)))
+    together = _of_events(trusted, concurrency.of_samples(events).join(_of_links(cases, events, used)))
     by_state = {key: times.Series.of(data) for key, data in trusted.groupby(["case_id", "state"])}
     compilations = samples[times.counted(samples) & (samples["state"] == State.COMPILE)]
     compiled = compilations.groupby("case_id")["host_ns"].sum(min_count=1)
     states = times.states_of(samples)
+    first = events[events["sample_id"].isin(events.drop_duplicates("case_id")["sample_id"])]
+    queues = first.groupby("case_id")["queue"].nunique()
     result: list[Row] = []
     for case in rows(cases):
         for state in times.in_order(states.get(case["case_id"], ())):
@@ -46,6 +51,7 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame,
                     **{name: case[name] for name in _KEPT},
                     "state": state,
                     "compile_ns": compiled.get(case["case_id"]),
+                    "queues": queues.get(case["case_id"]),
                     **described,
                     **together.get((case["case_id"], state), _NOTHING_RAN),
                     **_against_roofs(case, state, described["median_ns"], used.get(place(case), {})),
@@ -66,14 +72,14 @@ def _of_links(cases: pd.DataFrame, events: pd.DataFrame, used: Mapping[Place, Ro
     return pd.concat(parts) if parts else link.of_samples(events, {})
 
 
-def _of_commands(trusted: pd.DataFrame, samples: pd.DataFrame) -> dict[tuple[str, str | None], Row]:
-    """Of each case and state that had commands: what these come to in its typical sample.
+def _of_events(trusted: pd.DataFrame, samples: pd.DataFrame) -> dict[tuple[str, str | None], Row]:
+    """Of each case and state that had events: what these come to in its typical sample.
 
     Args:
         trusted: the samples that count.
-        samples: what the commands of samples come to, by sample number.
+        samples: what the events of samples come to, by sample number.
     """
-    found = trusted[["case_id", "state", "sample"]].join(samples, on="sample", how="inner")
+    found = trusted[["case_id", "state", "sample_id"]].join(samples, on="sample_id", how="inner")
     medians = found.groupby(["case_id", "state"])[[*_NOTHING_RAN]].median().reset_index()
     return {(row["case_id"], row["state"]): {name: row[name] for name in _NOTHING_RAN} for row in rows(medians)}
 
@@ -115,12 +121,12 @@ def _against_roofs(case: Row, state: str | None, median_ns: float, device: Row) 
     row: Row = {
         "bandwidth_gbps": _number(case["bytes_moved"]) / median_ns,
         "rate_gops": _number(case["operations"]) / median_ns,
-        **dict.fromkeys(("roof_fraction", "bound_by", "roof", "roof_note")),
+        **dict.fromkeys(("roof_fraction", "bound_by", "nearest_roof", "roof_note")),
     }
     if reached:
         nearest = max(reached, key=lambda limit: reached[limit])
         fraction = reached[nearest]
-        row |= {"roof_fraction": fraction, "bound_by": nearest.bound_by, "roof": nearest.name}
+        row |= {"roof_fraction": fraction, "bound_by": nearest.bound_by, "nearest_roof": nearest.name}
         if fraction > 1:
             row |= _explained(nearest, _working_set(case))
     return row

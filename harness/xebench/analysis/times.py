@@ -55,7 +55,7 @@ def usable(cases: pd.DataFrame, samples: pd.DataFrame) -> pd.DataFrame:
     trusted = counted(samples) & samples["state"].isin(SAMPLED_STATES) & (times > 0).fillna(False)
     instances = samples["instance"].astype("float64").fillna(0)
     described = samples.assign(time_ns=times.astype("float64"), instance=instances)
-    return described[trusted].sort_values("sample", kind="stable")
+    return described[trusted].sort_values("sample_id", kind="stable")
 
 
 def states_of(samples: pd.DataFrame) -> dict[str, list[str]]:

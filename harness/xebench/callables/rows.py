@@ -30,4 +30,9 @@ class Rows:
 
 def case_id(name: str, device: DeviceInfo) -> str:
     """The key of a function."""
-    return f"{PATTERN}/{name}/{PRESET}//{device.device_class}"
+    return f"{PATTERN}/{name}/{PRESET}/-/{device.device_class}"
+
+
+def family_id(device: DeviceInfo) -> str:
+    """The key of all functions of a comparison."""
+    return f"{PATTERN}/{PRESET}/-/{device.device_class}"

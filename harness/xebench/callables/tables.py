@@ -14,7 +14,7 @@ from xebench.analysis.answer import same_within
 from xebench.analysis.claim import applying, to_json
 from xebench.analysis.judgement import LARGER_PRESET, RAISE_BUDGET
 from xebench.callables.family import FunctionFamily
-from xebench.callables.rows import PATTERN, PRESET, case_id
+from xebench.callables.rows import PATTERN, PRESET, case_id, family_id
 from xebench.measuring.instrument import measure_empty_kernel
 from xebench.measuring.variant_run import VariantRun
 from xebench.session.session import Session
@@ -33,14 +33,13 @@ def run_of(family: FunctionFamily) -> Run:
     """The tables of a family that was measured, with summaries and pairs."""
     device = family.device
     passed = {case_id(name, device) for name, variant in family.variants.items() if variant.is_good()}
+    measured = family.rows.of("samples")
     samples: list[Mapping[str, Any]] = [
-        {**row, "checked": row["case_id"] in passed or row["stage"] is not None} for row in family.rows.of("samples")
+        {**row, "checked": row["case_id"] in passed or row.get("stage") is not None} for row in measured
     ]
     on_device_clock = metric_named(family.settings.metric).on_device_clock
     rows: dict[str, list[Mapping[str, Any]]] = {
-        "devices": [
-            {**_empty("devices"), **device.to_row(), **(_empty_kernel(device.device) if on_device_clock else {})}
-        ],
+        "devices": [{**device.to_row(), **(_empty_kernel(device.device) if on_device_clock else {})}],
         "cases": [_case(variant, family) for variant in family.variants.values()],
         "samples": samples,
         "events": family.rows.of("events"),
@@ -56,14 +55,14 @@ def _case(variant: VariantRun, family: FunctionFamily) -> dict[str, Any]:
     device, settings = family.device, family.settings
     code = getattr(variant.variant.function, "__code__", None)
     return {
-        **_empty("cases"),
         "case_id": case_id(variant.name, device),
+        "family_id": family_id(device),
         "pattern": PATTERN,
         "chapter": CHAPTER,
         "variant": variant.name,
         "role": variant.variant.role,
         "preset": PRESET,
-        **dict.fromkeys(("axes", "sizes", "overrides", "environment"), "{}"),
+        **dict.fromkeys(("parameters", "preset_parameters", "environment"), "{}"),
         "device": device.device,
         "device_class": device.device_class,
         "metric": settings.metric,
@@ -77,10 +76,6 @@ def _case(variant: VariantRun, family: FunctionFamily) -> dict[str, Any]:
         "kernels": json.dumps(variant.kernels),
         "source": None if code is None else f"{code.co_filename}:{code.co_firstlineno}",
     }
-
-
-def _empty(table: str) -> dict[str, Any]:
-    return dict.fromkeys(schema.columns(table))
 
 
 @functools.cache

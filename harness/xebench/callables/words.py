@@ -35,7 +35,7 @@ def time_words(summary: pd.Series[Any]) -> str:
 def commands_words(run: Run, summary: pd.Series[Any]) -> str:
     """What one call submits, where, and at what rate: ``on opencl:cpu:0: kernel triad, library sum; 31.2 GB/s``."""
     events = run.events[run.events["case_id"] == summary["case_id"]]
-    last = events[events["sample"] == events["sample"].max()]
+    last = events[events["sample_id"] == events["sample_id"].max()]
     names = (last["kind"] + " " + last["name"].fillna("")).value_counts(sort=False)
     batch = run.samples["batch"].iloc[-1]
     commands = [f"{count // batch} x {name}" if count > batch else name for name, count in names.items()]

@@ -31,7 +31,7 @@ def plan_for(
 
     offered = set.intersection(*(set(gpu.sub_group_sizes) for gpu in gpus)) if gpus else ()
     # the code of a kernel is the same at a preset's further sizes
-    plan = [family for family in build_plan(select(discover(paths), names), preset) if not family.overrides]
+    plan = [family for family in build_plan(select(discover(paths), names), preset) if family.at_preset]
     return [family.on(DeviceClass.GPU, sorted(offered)) for family in plan]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from xebench.analysis.rows import Place, place, rows
+from xebench.analysis.rows import Place, measured_at, place, problem_id, rows
 from xebench.cluster.order import FamilyResult
 from xebench.measuring.case_rows import CaseResult, fixed_columns
 from xebench.patterns.plan import Family
@@ -15,7 +15,7 @@ from xebench.tables.checks import superseding
 from xebench.vocabulary import Status
 
 #: Columns of numbers that are unique in a run.
-_NUMBERS: Final = ("sample", "first_sample", "last_sample", "end_sample")
+_NUMBERS: Final = ("sample_id", "first_sample", "last_sample", "end_sample")
 
 
 class Folder:
@@ -70,17 +70,8 @@ class Folder:
 
 def _here(row: Mapping[str, Any], where: Place, shift: int) -> dict[str, Any]:
     numbers = {name: row[name] + shift for name in _NUMBERS if name in row}
-    key = {"case_id": row["case_id"] + _suffix(where)} if "case_id" in row else {}
-    return {**row, **numbers, **key}
-
-
-def _suffix(where: Place) -> str:
-    return f"@{where[0]}/{where[1]}"
-
-
-def problem_id(case: Mapping[str, Any]) -> str:
-    """The key of a case without host and device: the same wherever it is measured."""
-    return str(case["case_id"]).removesuffix(_suffix(place(case)))
+    keys = {name: measured_at(row[name], where) for name in ("case_id", "family_id") if name in row}
+    return {**row, **numbers, **keys}
 
 
 def calibrated(run: Run | None) -> frozenset[Place]:

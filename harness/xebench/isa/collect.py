@@ -176,7 +176,7 @@ def _collect_family(
             source=family.pattern.source,
             pattern=family.pattern.name,
             chapter=family.pattern.chapter,
-            sizes=family.sizes,
+            sizes={name: family.parameters[name] for name in family.preset_parameters},
             axes=family.axes,
             axes_json=family.axes_json(),
             variants=waiting,

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import asdict
 
+from xebench.analysis import points
 from xebench.analysis.answer import same_within
 from xebench.analysis.claim import to_json
 from xebench.errors import PatternError
@@ -99,6 +100,7 @@ def fixed_columns(
     return {
         variant.name: {
             "case_id": family.case_id(variant.name, device_class),
+            "family_id": family.family_id(device_class),
             "pattern": info.name,
             "chapter": info.chapter,
             "guide": info.guide,
@@ -106,10 +108,9 @@ def fixed_columns(
             "variant": variant.name,
             "role": variant.role,
             "preset": family.preset,
-            "axes": family.axes_json(),
-            "sizes": family.sizes_json(),
-            "overrides": family.overrides_json(),
-            "sizes_from": "; ".join(f"{name}: {reason}" for name, reason in family.size_reasons.items()) or None,
+            "parameters": points.to_json(family.parameters),
+            "preset_parameters": points.to_json(family.preset_parameters),
+            "parameters_from": "; ".join(f"{name}: {reason}" for name, reason in family.reasons.items()) or None,
             "environment": json.dumps({**info.environment, **variant.environment}, sort_keys=True),
             "host": device.get("host"),
             "device": device["device"],

@@ -13,7 +13,7 @@ from xebench.analysis import timestamps
 from xebench.measuring.machine_monitor import FLAGS, MachineMonitor
 from xebench.measuring.messages import TableRows
 from xebench.session.recorder import CommandTimes
-from xebench.vocabulary import Metric, State
+from xebench.vocabulary import State
 
 if TYPE_CHECKING:
     from xebench.dpex.kernel_store import Compilation
@@ -65,14 +65,14 @@ class RowStream:
         self._flush_old()
 
     def _queue(self, variant: str, measured: Mapping[str, Any], commands: Sequence[CommandTimes]) -> None:
-        key = {"case_id": self.case_ids[variant], "sample": self._next_sample}
+        key = {"case_id": self.case_ids[variant], "sample_id": self._next_sample}
         self._next_sample += 1
         events = [
             {**key, "sequence": sequence, **command._asdict(), "queue": f"q{command.queue}"}
             for sequence, command in enumerate(commands)
         ]
         with self._lock:
-            self._samples.append({**key, "stage": None, "cached": None, **measured})
+            self._samples.append({**key, **measured})
             self._events += events
 
     def add_compilations(self, variant: str, stages: Sequence[Compilation], host_ns: int) -> None:
@@ -95,12 +95,9 @@ class RowStream:
                     "stage": name,
                     "cached": cached,
                     "batch": 1,
-                    "commands": None,
-                    **dict.fromkeys((metric.column for metric in Metric), None),
                     "host_ns": took_ns,
-                    "queue_ns": None,
                     "valid": True,
-                    "flags": "",
+                    "sample_flags": "",
                 },
                 (),
             )
@@ -147,6 +144,6 @@ class RowStream:
         """The machine's state over the queued samples; when it is another than before, they are marked."""
         reading, changed = monitor.observe()
         for row in self._samples if changed else ():
-            row["flags"] = timestamps.with_flags(row["flags"], *(FLAGS[name] for name in changed))
-        first, last = self._samples[0]["sample"], self._samples[-1]["sample"]
+            row["sample_flags"] = timestamps.with_flags(row["sample_flags"], *(FLAGS[name] for name in changed))
+        first, last = self._samples[0]["sample_id"], self._samples[-1]["sample_id"]
         return [{"first_sample": first, "last_sample": last, **reading, "changed": ",".join(changed)}]

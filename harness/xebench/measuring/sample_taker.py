@@ -74,11 +74,11 @@ class SampleTaker:
                 "instance": self.instance,
                 "state": state,
                 "batch": batch,
-                "commands": len(measured.commands) // batch,
+                "events": len(measured.commands) // batch,
                 **{kind.column: time_ns / batch for kind, time_ns in totals_ns.items()},
                 "queue_ns": sum(map(metrics.queue_ns, executions)) / batch,
                 "valid": valid,
-                "flags": ",".join(flags),
+                "sample_flags": ",".join(flags),
             },
             measured.commands,
         )

@@ -126,7 +126,7 @@ class _OnDevice:
         concrete = family.on(device_class, (sub_group_size,))
         self.sub_group_size = sub_group_size
         self.axes: Mapping[str, Any] = concrete.axes
-        self.numbers: dict[str, Any] = {**concrete.sizes, **concrete.axes}
+        self.numbers: dict[str, Any] = dict(concrete.parameters)
 
 
 def _on_devices(family: Family, device_classes: Sequence[DeviceClass]) -> list[_OnDevice]:

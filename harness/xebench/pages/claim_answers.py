@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +9,11 @@ from typing import Any, Final
 
 import msgspec
 
+from xebench.analysis import points
 from xebench.analysis.claim import Claim, applying, columns, to_json
 from xebench.analysis.pairs import pairs
 from xebench.analysis.rows import Row, rows
-from xebench.patterns.declaration import PatternInfo, VariantInfo
+from xebench.patterns.declaration import PatternInfo
 from xebench.tables import Run, load_run
 from xebench.vocabulary import STATES_ASKED, DeviceClass
 
@@ -43,7 +43,7 @@ class Found:
         answer: a word of `xebench.vocabulary.Answer`.
         reason: what it rests on.
         speedup: None where there is none.
-        point: values of axes, sizes that are not the preset's, and the state of the caches.
+        point: parameters that are swept or not the preset's own, and the state of the caches.
     """
 
     answer: str
@@ -60,9 +60,11 @@ def all_said(infos: Iterable[PatternInfo]) -> list[Said]:
 
 
 def reference_runs(folder: Path = RESULTS) -> dict[str, Run]:
-    """The runs that are kept, by the name of their folder, CPU devices first."""
-    found = [path.parent for depth in ("*", "*/*") for path in sorted(folder.glob(f"{depth}/manifest.json"))]
-    runs = {path.relative_to(folder).as_posix(): load_run(path) for path in found}
+    """The runs that are kept, by the name of their folder, CPU devices first; not those of earlier programs, which are
+    a folder deeper.
+    """
+    found = [path.parent for path in sorted(folder.glob("*/manifest.json"))]
+    runs = {path.name: load_run(path) for path in found}
     return dict(sorted(runs.items(), key=lambda item: class_of(item[1]) != DeviceClass.CPU))
 
 
@@ -71,9 +73,7 @@ def class_of(run: Run) -> str:
     return str(run.devices["device_class"].iloc[0])
 
 
-def answers(
-    claims: Iterable[Said], run: Run, infos: Sequence[PatternInfo], rewritten: Mapping[str, int]
-) -> list[list[Found]]:
+def answers(claims: Iterable[Said], run: Run, infos: Sequence[PatternInfo]) -> list[list[Found]]:
     """The answers of a run to each of some claims; none where it cannot answer.
 
     A run answers what is claimed of a variant when it has the pattern with this metric, state of the caches, and axes
@@ -81,21 +81,18 @@ def answers(
 
     Args:
         claims: of these patterns.
-        run: of any schema version.
+        run: of these programs.
         infos: the patterns of today.
-        rewritten: patterns, and variants as ``pattern/variant``, whose program was changed: the schema version of the
-            first runs that measured it as it is.
     """
     cases = rows(run.cases)
-    version = int(run.manifest["schema_version"])
     variants = {(info.name, variant.name): (info, variant) for info in infos for variant in info.variants}
     asked_of_cases, roles = [], []
     for case in cases:
         info, variant = variants.get((case["pattern"], case["variant"]), (None, None))
         asked: list[Claim] = []
         if info and variant and _is_as_today(case, info):
-            now = [claim for claim in variant.claims if _is_measured(info.name, variant, claim, rewritten, version)]
-            asked = [claim for claim in applying(now, case["device_class"], _values(case)) if not claim.of_code]
+            applied = applying(variant.claims, case["device_class"], _values(case))
+            asked = [claim for claim in applied if not claim.of_code]
         asked_of_cases.append(to_json(asked))
         roles.append(variant.role if variant else case["role"])
     table = pairs(run.cases.assign(claims=asked_of_cases, role=roles), run.samples, run.devices, ())
@@ -112,19 +109,13 @@ def is_asked(said: Said, every: Iterable[Said], device_class: str) -> bool:
 
 
 def _is_as_today(case: Row, info: PatternInfo) -> bool:
-    """Whether pattern and case have the same metric, axes and sizes; early runs do not tell their sizes."""
-    sizes = info.presets.get(case["preset"])
-    same_sizes = sizes is not None and (case["sizes"] is None or set(json.loads(case["sizes"])) == set(sizes))
-    return same_sizes and case["metric"] == info.metric and set(json.loads(case["axes"])) == set(info.axes)
-
-
-def _is_measured(pattern: str, variant: VariantInfo, claim: Claim, rewritten: Mapping[str, int], version: int) -> bool:
-    names = (pattern, f"{pattern}/{variant.name}", f"{pattern}/{claim.against}")
-    return all(version >= rewritten.get(name, 0) for name in names)
+    """Whether pattern and case have the same metric and parameters of the same names."""
+    own = info.presets.get(case["preset"])
+    return own is not None and case["metric"] == info.metric and set(_values(case)) == {*own, *info.axes}
 
 
 def _values(row: Row) -> dict[str, Any]:
-    return {**json.loads(row["sizes"] or "{}"), **json.loads(row["axes"])}
+    return points.parse(row["parameters"])
 
 
 def _answers(row: Row, said: Said) -> bool:
@@ -135,7 +126,7 @@ def _answers(row: Row, said: Said) -> bool:
 
 
 def _found(row: Row) -> Found:
-    point = {**json.loads(row["axes"]), **json.loads(row["overrides"] or "{}"), "state": row["state"]}
+    point = {**points.point(row), "state": row["state"]}
     known = row["speedup"] is not None and row["speedup"] == row["speedup"]
     return Found(str(row["answer"]), row["reason"], float(row["speedup"]) if known else None, point)
 

@@ -1,7 +1,7 @@
 """Every claim with its source, and what the reference runs answer: ``python -m xebench.pages.claims > docs/claims.md``.
 
 People write `data/claim_notes.toml`: a sentence on each claim that inverts or has no effect on the reference CPU
-device, and which programs are newer than a run. The command names on standard error the sentences that are missing, and
+device. The command names on standard error the sentences that are missing, and
 those that nothing asks for. `data/guide_defects.toml` has the guide's own defects.
 """
 
@@ -64,8 +64,7 @@ class Answered:
     @cached_property
     def found(self) -> dict[str, list[list[Found]]]:
         """For each run its answers to each of `said`."""
-        rewritten = self.notes["rewritten"]
-        return {name: answers(self.said, run, self.infos, rewritten) for name, run in self.runs.items()}
+        return {name: answers(self.said, run, self.infos) for name, run in self.runs.items()}
 
     def without(self, name: str, n: int) -> str:
         """Why a run does not answer a claim."""

@@ -82,7 +82,7 @@ def _digests(case: Mapping[str, Any]) -> frozenset[str]:
 
 def _answers(runs: Sequence[Run]) -> str:
     """In words, whether claims were answered alike."""
-    keys = ["pattern", "preset", "axes", "sizes", "baseline", "variant", "claim", "state"]
+    keys = ["case_id", "baseline", "claim", "state"]
     claimed = [run.pairs[run.pairs["answer"].isin(ANSWERED)] for run in runs]
     both = claimed[0].merge(claimed[1], on=keys, suffixes=STACKS)
     first, second = (both[f"answer{stack}"] for stack in STACKS)
@@ -92,7 +92,8 @@ def _answers(runs: Sequence[Run]) -> str:
     if other.empty:
         return f"{text}, all alike."
     named = "; ".join(
-        f"{row['pattern']}/{row['variant']} {row['answerpinned']}, {row['answercurrent']}" for row in rows(other)
+        f"{'/'.join(row['case_id'].split('/')[:2])} {row['answerpinned']}, {row['answercurrent']}"
+        for row in rows(other)
     )
     return f"{text}; pinned and current differ in {len(other)}: {named}."
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-import msgspec
-
+from xebench.analysis import points
 from xebench.analysis.claim import Claim, applying
 from xebench.errors import PatternError, suggestion
 from xebench.patterns.declaration import PatternInfo, VariantInfo
@@ -27,56 +25,59 @@ NO_ROOM: Final = Room()
 
 @dataclass(frozen=True)
 class Family:
-    """The variants of one pattern at one size and one point of its axes: what is sampled side by side.
+    """The variants of one pattern at one point of its parameters: what is sampled side by side.
 
     Attributes:
         pattern: whose variants.
-        preset: name of the sizes that were asked for.
-        sizes: the sizes, which may be others than the preset's own.
-        axes: a value of each axis.
-        size_reasons: why a size that follows the device is what it is.
+        preset: name of the defaults that were asked for.
+        parameters: every number of the preset and a value of every axis, by name.
+        preset_parameters: the preset's own numbers, its defaults; a parameter that is not there is an axis.
+        reasons: why a parameter that follows the device is what it is.
 
     What follows the device has no value yet: see `on`.
     """
 
     pattern: PatternInfo
     preset: str
-    sizes: Mapping[str, Value]
-    axes: Mapping[str, Value]
-    size_reasons: Mapping[str, str] = field(default_factory=dict, compare=False)
+    parameters: Mapping[str, Value]
+    preset_parameters: Mapping[str, Value]
+    reasons: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def on(self, device_class: str, sub_group_sizes: Sequence[int] = (), room: Room = NO_ROOM) -> Family:
-        """The same family with the sizes and the values on its axes that a device has.
+        """The same family with the values that a device has.
 
         Args:
             device_class: ``gpu`` or ``cpu``.
             sub_group_sizes: that the device offers; none: the guide's size is taken.
             room: what sizes are fitted to; by default to nothing, so that they are the least.
         """
-        found = {name: _on_device(size, device_class, room) for name, size in self.pattern.presets[self.preset].items()}
-        own = {name: size for name, (size, _) in found.items()}
+        here = {name: _on_device(size, device_class, room) for name, size in self.preset_parameters.items()}
+        # one that is the preset's own has the device's value, and keeps why
+        own = {name for name, size in self.preset_parameters.items() if self.parameters[name] == size}
+        values = {name: _on_device(value, device_class, room)[0] for name, value in self.parameters.items()}
         return replace(
             self,
-            pattern=msgspec.structs.replace(self.pattern, presets={**self.pattern.presets, self.preset: own}),
-            sizes={name: _on_device(size, device_class, room)[0] for name, size in self.sizes.items()},
-            size_reasons={
-                name: reason for name, (_, reason) in found.items() if reason and isinstance(self.sizes[name], Mapping)
-            },
-            axes={
+            parameters={
                 name: usual_sub_group_size(sub_group_sizes) if value == DEVICE else value
-                for name, value in self.axes.items()
+                for name, value in values.items()
             },
+            preset_parameters={name: value for name, (value, _) in here.items()},
+            reasons={name: here[name][1] for name in here if name in own and here[name][1]},
         )
 
     @property
-    def overrides(self) -> Mapping[str, Value]:
-        """The sizes that are not the preset's own."""
-        own = self.pattern.presets[self.preset]
-        return {name: value for name, value in self.sizes.items() if value != own.get(name)}
+    def axes(self) -> Mapping[str, Value]:
+        """The parameters that are swept: those that no preset gives."""
+        return {name: value for name, value in self.parameters.items() if name not in self.preset_parameters}
+
+    @property
+    def at_preset(self) -> bool:
+        """Whether all numbers are the preset's own."""
+        return all(self.parameters[name] == value for name, value in self.preset_parameters.items())
 
     def claims(self, variant: VariantInfo, device_class: str) -> list[Claim]:
         """What is claimed of a variant here, as it is asked of a class of devices."""
-        return applying(variant.claims, device_class, {**self.sizes, **self.axes})
+        return applying(variant.claims, device_class, self.parameters)
 
     def compared(self, device_class: str) -> list[tuple[str, str]]:
         """Variants, each with another that a claim compares its time with, beside the family's baseline."""
@@ -89,28 +90,27 @@ class Family:
 
     def point(self) -> str:
         """What tells the family from others of its pattern and preset: ``n=64;stride=16``, "" for the only one."""
-        values = {**self.axes, **self.overrides}
-        return ";".join(f"{name}={values[name]}" for name in sorted(values))
+        values = points.distinct(self.parameters, self.preset_parameters)
+        return ";".join(f"{name}={value}" for name, value in values.items())
+
+    def axes_json(self) -> str:
+        """The values of the axes as a JSON object."""
+        return points.to_json(self.axes)
 
     def title(self) -> str:
         """The pattern's name and the point, for people."""
         return f"{self.pattern.name} {self.point()}".strip()
 
-    def axes_json(self) -> str:
-        """The point on the axes as tables keep it: a JSON object."""
-        return _json(self.axes)
-
-    def sizes_json(self) -> str:
-        """The sizes, likewise."""
-        return _json(self.sizes)
-
-    def overrides_json(self) -> str:
-        """The sizes that are not the preset's own, likewise."""
-        return _json(self.overrides)
+    def family_id(self, device_class: str) -> str:
+        """The key of the family, unique within a run, and the same in every run of the same problem."""
+        return self._key(self.pattern.name, device_class)
 
     def case_id(self, variant: str, device_class: str) -> str:
-        """The key of one case, unique within a run, and the same in every run of the same problem."""
-        return "/".join((self.pattern.name, variant, self.preset, self.point() or "-", device_class))
+        """The key of one case, likewise."""
+        return self._key(f"{self.pattern.name}/{variant}", device_class)
+
+    def _key(self, name: str, device_class: str) -> str:
+        return "/".join((name, self.preset, self.point() or "-", device_class))
 
 
 def build_plan(
@@ -135,14 +135,15 @@ def build_plan(
             continue
         own = info.presets[preset]
         unused -= set(own) | set(info.axes)
+        # a preset is a row of defaults, an axis is a parameter that is swept
         values: dict[str, Sequence[Value]] = {**info.axes, **{name: (value,) for name, value in own.items()}}
         for name in overrides.keys() & values.keys():
             values[name] = [_like(values[name], name, value) for value in overrides[name]]
         for point in itertools.product(*values.values()):
             chosen = dict(zip(values, point, strict=True))
-            # a size that is given as the preset has it (64.0 for 64) is the preset's
-            sizes = {name: value if chosen[name] == value else chosen[name] for name, value in own.items()}
-            families.append(Family(info, preset, sizes, {name: chosen[name] for name in info.axes}))
+            # a number that is given as the preset has it (64.0 for 64) is the preset's
+            as_own = {name: value for name, value in own.items() if chosen[name] == value}
+            families.append(Family(info, preset, {**chosen, **as_own}, own))
         families += _further_families(info, preset, values, overrides)
     if unused:
         name = sorted(unused)[0]
@@ -159,11 +160,10 @@ def _further_families(
 ) -> Iterator[Family]:
     """A family for each of a preset's further sizes but those that are set, at the first value of all else."""
     first = {name: own[0] for name, own in values.items()}
-    axes = {name: first[name] for name in info.axes}
     for further in info.further_sizes.get(preset, ()):
         changed = {name: value for name, value in further.items() if name not in overrides}
         if changed:
-            yield Family(info, preset, {name: {**first, **changed}[name] for name in info.presets[preset]}, axes)
+            yield Family(info, preset, {**first, **changed}, info.presets[preset])
 
 
 def _like(declared: Sequence[Value], name: str, value: Value) -> Value:
@@ -206,10 +206,6 @@ def _on_device(size: Any, device_class: str, room: Room) -> tuple[Value, str]:
 def _declared(size: Any) -> list[Value]:
     """The plain values that a size may have as it is declared."""
     return [int(own["least"]) if is_fit(own) else own for own in by_class(size).values()]
-
-
-def _json(values: Mapping[str, Value]) -> str:
-    return json.dumps(dict(values), sort_keys=True)
 
 
 def _number(text: str) -> Value:

@@ -19,6 +19,7 @@ SIGNS: Final[Mapping[str, str]] = {
     Answer.UNDECIDED: "?",
     Answer.NO_CLAIM: "·",
     Answer.SKIPPED: "-",
+    Answer.NOT_ASKED: "/",
 }
 
 _CLASSES: Final[Mapping[str, str]] = {DeviceClass.GPU: "GPUs", DeviceClass.CPU: "CPUs"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from math import prod
-from typing import Any, Final
+from typing import Any
 
 from xebench.analysis.rows import Place, by_place, place, rows
 from xebench.gpu_model.gpu_parameters import GpuError, GpuParameters
@@ -15,25 +15,20 @@ from xebench.report import units
 from xebench.tables import Run
 from xebench.vocabulary import DeviceClass
 
-#: What tells a case from the others of a run.
-KEY: Final = ("pattern", "variant", "preset", "axes", "sizes")
 
-
-def occupancies(run: Run) -> dict[tuple[str, ...], str]:
-    """The predicted occupancy of each case, as text, by `key_of` its row; without those of which nothing is known.
+def occupancies(run: Run) -> dict[str, dict[str, str]]:
+    """The predicted occupancy of each case, as text, by family_id and variant; without those of which nothing is known.
 
     It is the average over the waves of a kernel's work-groups; of several kernels, the lowest and the highest.
     """
     known = {name: gpu for name, gpu in _gpus(run).items() if gpu is not None}
-    words = {
-        key_of(case): _words(case["kernels"], known[place(case)]) for case in rows(run.cases) if place(case) in known
-    }
-    return {key: text for key, text in words.items() if text}
-
-
-def key_of(row: Mapping[Any, Any], variant: str = "") -> tuple[str, ...]:
-    """The key of a row of `cases`, or of a row of `pairs` and one of its variants."""
-    return tuple(str({**row, "variant": variant or row["variant"]}[name]) for name in KEY)
+    if not known:
+        return {}
+    found: dict[str, dict[str, str]] = {}
+    for case in rows(run.cases):
+        if place(case) in known and (words := _words(case["kernels"], known[place(case)])):
+            found.setdefault(case["family_id"], {})[case["variant"]] = words
+    return found
 
 
 def _gpus(run: Run) -> dict[Place, GpuParameters | None]:

@@ -57,7 +57,7 @@ def _parts(projections: Sequence[Projection], gpu: GpuParameters, width: int) ->
     for heading, needed in figures:
         table.add_column(heading, justify="right", no_wrap=True, min_width=needed)
     for family, group in groupby(projections, key=lambda projection: projection.family):
-        point = points.words(family.axes_json())
+        point = points.words(family.axes)
         table.add_row(Text(family.pattern.name + (f" ({point})" if point else ""), style="bold"))
         for projection in group:
             table.add_row(f"  {projection.variant.name}", *_cells(projection))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -83,20 +84,29 @@ def _by_host(run: Run, words: Callable[[dict[Any, Any]], Any]) -> str:
 
 def flag_line(run: Run) -> str:
     """How many samples carry each flag, in one line; empty when none does."""
-    flags = _flags(run)
-    shown = [f"{count} {flag}" for flag, count in flags.value_counts().items()]
-    if unchecked := int((~run.samples["checked"]).sum()):
+    samples = _marks(run)
+    flags = _flags(samples)
+    shown = [f"{count} {flag}" for flag, count in flags.items()]
+    if unchecked := int((~samples["checked"]).sum()):
         shown.append(f"{unchecked} that no check followed")
     if not shown:
         return ""
-    unused = int((~counted(run.samples)).sum())
-    remedies = "".join(f"; {flag}: {remedy}" for flag, remedy in REMEDIES.items() if (flags == flag).any())
-    return f"flags: {', '.join(shown)}; of {len(run.samples)} samples {unused} are not used{remedies}"
+    unused = int((~counted(samples)).sum())
+    remedies = "".join(f"; {flag}: {remedy}" for flag, remedy in REMEDIES.items() if flag in flags)
+    return f"flags: {', '.join(shown)}; of {len(samples)} samples {unused} are not used{remedies}"
 
 
-def _flags(run: Run) -> pd.Series[str]:
-    flags = run.samples["flags"].dropna().str.split(",").explode()
-    return flags[flags != ""]
+def _marks(run: Run) -> pd.DataFrame:
+    """Of a long run's samples what reports speak of alone."""
+    return run.part("samples", ("sample_flags", "valid", "checked"))
+
+
+def _flags(samples: pd.DataFrame) -> Counter[str]:
+    """How many samples carry each flag, the most frequent first; few combinations stand in many rows."""
+    found: Counter[str] = Counter()
+    for together, count in samples["sample_flags"].value_counts().items():
+        found.update(dict.fromkeys(filter(None, str(together).split(",")), int(count)))
+    return Counter(dict(found.most_common()))
 
 
 def instance_line(run: Run) -> str:
@@ -156,15 +166,16 @@ def brief_remarks(run: Run) -> list[str]:
 
 def _many_flags(run: Run) -> list[str]:
     """The state of the machine where it was another in many samples; and samples that do not count."""
-    if run.samples.empty:
+    samples = _marks(run)
+    if samples.empty:
         return []
-    parts = _flags(run).value_counts() / len(run.samples)
+    parts = {flag: count / len(samples) for flag, count in _flags(samples).items()}
     lines = [
         f"{flag} in {100 * parts[flag]:.0f} % of the samples: {remedy}"
         for flag, remedy in REMEDIES.items()
         if parts.get(flag, 0) >= MANY
     ]
-    unused = float((~counted(run.samples)).mean())
+    unused = float((~counted(samples)).mean())
     if unused >= MANY:
         lines.append(f"{100 * unused:.0f} % of the samples are not used: --verbose tells why")
     return lines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Final
@@ -13,7 +13,7 @@ from xebench.analysis import points
 from xebench.analysis.levels import MEMORY, levels_of
 from xebench.report import units
 from xebench.report.answer_words import asides, classes, guide_words, is_foreign, obstacle, sentence
-from xebench.report.launch_occupancy import key_of, occupancies
+from xebench.report.launch_occupancy import occupancies
 from xebench.tables import Run
 from xebench.vocabulary import Roof, State, Status, Strength, find_baseline
 
@@ -91,16 +91,19 @@ class ResultRow:
 def result_rows(run: Run) -> list[ResultRow]:
     """The rows of a run by chapter, pattern and axes; each group begins with its baseline."""
     rows: list[ResultRow] = []
-    known, on_several_queues = occupancies(run), _on_several_queues(run)
+    known = occupancies(run)
     several_hosts = run.devices["host"].nunique() > 1
-    for _, group in groupby(sorted_pairs(run), key=_point):
+    families = dict(iter(run.summaries.groupby("family_id")))
+    for (family_id, state), group in groupby(sorted_pairs(run), key=_family):
         pairs = list(group)
-        baseline = _baseline_row(run, pairs)
+        of_any_state = families[family_id]
+        summaries = of_any_state[of_any_state["state"].fillna("") == state]
+        baseline = _baseline_row(pairs, [*summaries.to_dict("records"), *of_any_state.to_dict("records")])
         family = [baseline, *(_row(pair, baseline.variant) for pair in pairs)]
-        summaries = _family_of(run, pairs[0])
-        family = _with_copies(_with_overlap(family, summaries, on_several_queues), summaries)
+        family = _with_copies(_with_overlap(family, summaries), summaries)
         family = [replace(row, axes=_with_host(row.axes, pairs[0])) for row in family] if several_hosts else family
-        rows += _with_occupancy(family, [known.get(key_of(pairs[0], row.variant), "") for row in family])
+        occupancy = known.get(family_id, {})
+        rows += _with_occupancy(family, [occupancy.get(row.variant, "") for row in family])
     return rows
 
 
@@ -110,22 +113,13 @@ def _with_host(axes: str, pair: dict[Any, Any]) -> str:
     return ", ".join(filter(None, [axes, host]))
 
 
-def _on_several_queues(run: Run) -> frozenset[str]:
-    """The cases that submit to several queues in a sample, as their first one shows."""
-    first = run.events.drop_duplicates("case_id")["sample"]
-    queues = run.events[run.events["sample"].isin(first)].groupby("case_id")["queue"].nunique()
-    return frozenset(queues.index[queues > 1])
-
-
-def _with_overlap(
-    family: Sequence[ResultRow], summaries: pd.DataFrame, on_several_queues: Container[str]
-) -> list[ResultRow]:
+def _with_overlap(family: Sequence[ResultRow], summaries: pd.DataFrame) -> list[ResultRow]:
     """The rows with how much of each variant's commands overlapped, where those of any did, or were meant to: who
     takes several queues wants overlap, and is told of none as well. What a variant shares with the baseline is said of
     that alone.
     """
     shares = dict(zip(summaries["variant"], summaries["overlap"].astype("float64"), strict=True))
-    wanted = any(case in on_several_queues for case in summaries["case_id"])
+    wanted = bool((summaries["queues"] > 1).any())
     if not wanted and not any(share >= LEAST_OVERLAP for share in shares.values()):
         return list(family)
     words = [units.percent(number(shares.get(row.variant))) for row in family]
@@ -156,8 +150,8 @@ def _with_occupancy(family: Sequence[ResultRow], occupancy: Sequence[str]) -> li
     ]
 
 
-def _point(pair: dict[Any, Any]) -> tuple[str, ...]:
-    return pair["pattern"], pair["preset"], pair["axes"], str(pair["sizes"]), str(pair["state"])
+def _family(pair: dict[Any, Any]) -> tuple[str, str]:
+    return pair["family_id"], text(pair["state"])
 
 
 def sorted_pairs(run: Run) -> list[dict[Any, Any]]:
@@ -169,7 +163,7 @@ def sorted_pairs(run: Run) -> list[dict[Any, Any]]:
 
 def _order(pair: dict[Any, Any]) -> tuple[Any, ...]:
     place = str(pair["chapter"]), pair["pattern"]
-    return *place, points.order(pair["axes"]), points.order(pair["sizes"]), str(pair["state"])
+    return *place, points.order(pair["parameters"]), pair["family_id"], text(pair["state"])
 
 
 def _row(pair: dict[Any, Any], baseline: str) -> ResultRow:
@@ -206,10 +200,14 @@ def _time(pair: dict[Any, Any], speedup: float | None) -> str:
     return units.duration(baseline_ns / speedup if baseline_ns and speedup else None)
 
 
-def _baseline_row(run: Run, pairs: Sequence[dict[Any, Any]]) -> ResultRow:
+def _baseline_row(pairs: Sequence[dict[Any, Any]], cases: Sequence[dict[Any, Any]]) -> ResultRow:
+    """The line of the baseline.
+
+    Args:
+        pairs: of one family and state.
+        cases: the family's summaries in this state, and then in any: a case without a sample has none.
+    """
     pair = pairs[0]
-    # a case without a sample has no state
-    cases = [*_family_of(run, pair).to_dict("records"), *_of_any_state(run, pair).to_dict("records")]
     case = find_baseline(cases, role=lambda row: str(row["role"])) or {}
     name = case.get("variant", pair["baseline"])
     times = [number(other["baseline_ns"]) for other in pairs if other["baseline"] == name]
@@ -225,24 +223,6 @@ def _baseline_row(run: Run, pairs: Sequence[dict[Any, Any]]) -> ResultRow:
         time=units.duration(next(filter(None, times), number(case.get("median_ns")))),
         roof=part_of_roof(number(case.get("roof_fraction"))),
     )
-
-
-def _family_of(run: Run, pair: dict[Any, Any]) -> pd.DataFrame:
-    """The summaries of a pair's family in its state."""
-    family = _of_any_state(run, pair)
-    return family[_equal(family["state"], pair["state"])]
-
-
-def _of_any_state(run: Run, pair: dict[Any, Any]) -> pd.DataFrame:
-    here = pd.Series(True, index=run.summaries.index)
-    for column in ("pattern", "preset", "axes", "sizes"):
-        here &= _equal(run.summaries[column], pair[column])
-    return run.summaries[here]
-
-
-def _equal(column: pd.Series[Any], value: Any) -> pd.Series[bool]:
-    """Where a column has a value; a null, such as the sizes of old runs, equals a null."""
-    return column.isna() if pd.isna(value) else (column == value).fillna(False)
 
 
 def claimant(pair: dict[Any, Any]) -> str:
@@ -262,9 +242,9 @@ def part_of_roof(fraction: float | None) -> str:
 
 
 def point_words(pair: dict[Any, Any]) -> str:
-    """Axes, sizes that are not the preset's own, and the state of the caches where it is not the usual one."""
+    """Parameters that are swept or not the preset's own, and the state of the caches where it is not the usual one."""
     cold = ["cold"] if pair["state"] == State.COLD else []
-    return ", ".join(filter(None, [points.words(pair["overrides"]), points.words(pair["axes"]), *cold]))
+    return ", ".join(filter(None, [points.words(points.point(pair)), *cold]))
 
 
 def number(value: Any) -> float | None:

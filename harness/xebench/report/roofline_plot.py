@@ -112,12 +112,12 @@ def _plot(kind: str, bandwidth: float, rate: float, cases: Sequence[dict[Any, An
 
 
 def _case_name(case: dict[Any, Any]) -> str:
-    return " ".join(filter(None, [case["pattern"], case["variant"], points.words(case["axes"])]))
+    return " ".join(filter(None, [case["pattern"], case["variant"], points.words(points.parse(case["parameters"]))]))
 
 
 def _roof_name(case: dict[Any, Any]) -> str:
-    """Of a case's nearest roof, and why it is above it; runs of earlier versions know only what bounds a case."""
-    name = f"the roof ({case['bound_by']})" if pd.isna(case["roof"]) else str(case["roof"])
+    """Of a case's nearest roof, and why it is above it."""
+    name = str(case["nearest_roof"])
     return name if pd.isna(case["roof_note"]) else f"{name}, {case['roof_note']}"
 
 

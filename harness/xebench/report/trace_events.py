@@ -107,8 +107,8 @@ def _typical_samples(run: Run, pattern: str) -> list[_Sample]:
         raise XebenchError(f"the run in {run.path} has no pattern {pattern!r}: it has {known or 'none'}")
     counted = usable(cases, run.samples[run.samples["case_id"].isin(cases["case_id"])])
     timed = run.events.dropna(subset=["start_ns", "end_ns"])
-    timed = timed[timed["sample"].isin(counted["sample"])]
-    counted = counted[counted["sample"].isin(timed["sample"])]
+    timed = timed[timed["sample_id"].isin(counted["sample_id"])]
+    counted = counted[counted["sample_id"].isin(timed["sample_id"])]
     found = [
         (case, _nearest_to_median(of_state))
         for case in rows(cases)
@@ -118,10 +118,10 @@ def _typical_samples(run: Run, pattern: str) -> list[_Sample]:
         raise XebenchError(
             f"{pattern} has no sample with commands that counts in {run.path}: 'xebench report' tells what became of it"
         )
-    chosen = timed[timed["sample"].isin([sample["sample"] for _, sample in found])]
-    commands = {number: rows(of_sample) for number, of_sample in chosen.groupby("sample")}
+    chosen = timed[timed["sample_id"].isin([sample["sample_id"] for _, sample in found])]
+    commands = {number: rows(of_sample) for number, of_sample in chosen.groupby("sample_id")}
     return [
-        _Sample(number * _PROCESS_STEP, case, sample, _on_one_clock(commands[sample["sample"]]))
+        _Sample(number * _PROCESS_STEP, case, sample, _on_one_clock(commands[sample["sample_id"]]))
         for number, (case, sample) in enumerate(found, 1)
     ]
 
@@ -160,7 +160,7 @@ def _submitted_ns(command: Row) -> int:
 def _events(sample: _Sample) -> Iterator[Event]:
     case, pid = sample.case, sample.pid
     cold = ["cold"] if sample.sample["state"] == State.COLD else []
-    point = [points.words(case["overrides"]), points.words(case["axes"]), *cold]
+    point = [points.words(points.point(case)), *cold]
     yield from _named(
         pid, sample.host, "process", ", ".join(filter(None, [f"{case['variant']} ({case['role']})", *point]))
     )
@@ -183,8 +183,13 @@ def _named(pid: int, thread: int, what: str, name: str) -> Iterator[Event]:
 def _on_host(sample: _Sample) -> Iterator[Event]:
     """The whole sample, and within it the moments of submission."""
     row = sample.sample
-    facts = {"sample": row["sample"], "host_ns": row["host_ns"], "executions": row["batch"], "flags": row["flags"]}
-    name = f"sample {row['sample']}, until everything is over"
+    facts = {
+        "sample": row["sample_id"],
+        "host_ns": row["host_ns"],
+        "executions": row["batch"],
+        "flags": row["sample_flags"],
+    }
+    name = f"sample {row['sample_id']}, until everything is over"
     yield _slice(sample, sample.host, name, "host", sample.begin_ns, sample.end_ns, facts)
     moments = sorted({_submitted_ns(command) for command in sample.commands})
     for moment, following in zip(moments, [*moments[1:], sample.end_ns], strict=True):
@@ -197,7 +202,7 @@ def _tracks(commands: Sequence[Row]) -> Iterator[tuple[str, Sequence[Row]]]:
     """The tracks of the queues, each with commands that do not overlap."""
     grouped: dict[tuple[str, str], list[Row]] = {}
     for command in commands:
-        of_rank = "" if command["rank"] is None else f"rank {command['rank']} "
+        of_rank = "" if command["mpi_rank"] is None else f"rank {command['mpi_rank']} "
         by_clock = f" by clock {command['clock']}" if command["clock"] and not of_rank else ""
         key = f"{of_rank}{command['queue']}{by_clock}", _TRACKS.get(command["kind"], _OTHERS)
         grouped.setdefault(key, []).append(command)

@@ -221,7 +221,7 @@ class Manager:
         request = MeasureFamily(
             source=family.pattern.source,
             pattern=family.pattern.name,
-            sizes=family.sizes,
+            sizes={name: family.parameters[name] for name in family.preset_parameters},
             axes=family.axes,
             variants=variants,
             case_ids={name: progress.fixed[name]["case_id"] for name in variants},
@@ -293,10 +293,10 @@ class Manager:
         """Note which numbers are taken, and mark what was measured beside another run."""
         flags = self.sample_flags()
         for sample in samples:
-            self._next_sample = max(self._next_sample, sample["sample"] + 1)
+            self._next_sample = max(self._next_sample, sample["sample_id"] + 1)
             progress.add_sample(sample)
             share.add_sample(sample, self.clock())
-            sample["flags"] = timestamps.with_flags(sample["flags"], *flags)
+            sample["sample_flags"] = timestamps.with_flags(sample["sample_flags"], *flags)
 
     def _finish(self, variant: str, result: CaseResult, progress: FamilyProgress, share: VisitShare) -> None:
         """Write the last word on a variant in this visit: first what its check says of its samples.

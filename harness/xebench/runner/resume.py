@@ -10,6 +10,7 @@ import msgspec
 import pandas as pd
 
 from xebench.analysis import times
+from xebench.analysis.points import to_json
 from xebench.analysis.rows import rows
 from xebench.errors import RunFolderError, XebenchError
 from xebench.measuring.case_rows import NOT_MEASURED, CaseResult
@@ -70,11 +71,11 @@ def missing_families(plan: Sequence[Family], cases: pd.DataFrame, device_class: 
     that has other sizes by now makes another family.
     """
     over = cases[cases["status"] != NOT_MEASURED]
-    done = set(zip(over["case_id"], over["sizes"], strict=True))
+    done = set(zip(over["case_id"], over["parameters"], strict=True))
     return [
         family
         for family in plan
-        if not done.issuperset((case_id, family.sizes_json()) for case_id in case_ids([family], device_class))
+        if not done.issuperset((case_id, to_json(family.parameters)) for case_id in case_ids([family], device_class))
     ]
 
 

@@ -44,7 +44,7 @@ class CommandTimes(NamedTuple):
 
     ``kind`` is kernel, copy, fill, barrier or library; ``queue`` numbers the session's queues from 0.
     ``submit_ns`` is None where the driver gives none (seen: copies into pageable host memory on OpenCL).
-    ``bytes`` and ``route``: see `Traffic`. ``rank`` of MPI that submitted it; None where there are no ranks.
+    ``bytes`` and ``route``: see `Traffic`. ``mpi_rank`` submitted it; None where there are no ranks.
     ``clock`` numbers the devices' clocks: 0 is that of the session's own device and its sub-devices. Times of two
     clocks cannot be compared.
     """
@@ -58,7 +58,7 @@ class CommandTimes(NamedTuple):
     bytes: int | None = None
     route: str | None = None
     clock: int = 0
-    rank: int | None = None
+    mpi_rank: int | None = None
 
     def event_times(self) -> EventTimes:
         """The times for the arithmetic of intervals; a missing submission counts as the start."""
@@ -95,7 +95,7 @@ class Measured:
         commands: list[CommandTimes] = []
         clocks = 0
         for rank, own in enumerate(ranks):
-            commands += [command._replace(rank=rank, clock=clocks + command.clock) for command in own.commands]
+            commands += [command._replace(mpi_rank=rank, clock=clocks + command.clock) for command in own.commands]
             clocks += 1 + max((command.clock for command in own.commands), default=0)
         return cls(
             max(own.begin_ns + own.host_ns for own in ranks) - begin_ns,

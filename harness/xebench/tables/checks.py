@@ -36,7 +36,7 @@ def with_checked(samples: pd.DataFrame, checks: pd.DataFrame) -> pd.DataFrame:
 
     Rows of compilation need no check; those of an earlier session's code are superseded like samples.
     """
-    numbers = samples["sample"].to_numpy("int64")
+    numbers = samples["sample_id"].to_numpy("int64")
     of_case = samples.groupby("case_id").indices
     last = np.full(len(samples), "", dtype=object)
     for check in checks.itertuples(index=False):

@@ -37,7 +37,7 @@ class Column:
         dtype: A pandas nullable dtype.
         meaning: One sentence for the documentation.
         unit: Unit of the values, or "" for a number without one and for text.
-        required: Whether a null is an error.
+        required: Whether a null is an error. A column that is added to a version is not: it is null in earlier runs.
         derived: Whether it is computed from measured tables: rows do not come with it.
     """
 
@@ -72,11 +72,21 @@ _PROGRAM = (
     _text("role", f"{', '.join(Role)}.", required=True),
 )
 _PROBLEM = (
-    _text("preset", "Named problem size: smoke, default or guide.", required=True),
-    _text("axes", "Axis values as a JSON object.", required=True),
-    _text("sizes", "Sizes of the problem as a JSON object; null in runs of schema versions 1 and 2."),
+    _text("preset", "Name of the parameters' defaults: smoke, default or guide.", required=True),
+    _text(
+        "parameters",
+        "JSON object of everything by which the problem is chosen: the preset's numbers and the values of axes. "
+        "`xebench.load_run` adds a typed column for each, such as param_n.",
+        required=True,
+    ),
 )
-_OVERRIDES = _text("overrides", "Those of the sizes that are not the preset's own, as a JSON object; null likewise.")
+_DEFAULTS = _text(
+    "preset_parameters",
+    "JSON object of the parameters that the preset gives, with its own values: a parameter of another value was set by "
+    "--set or is a preset's further size, and one that is not there is an axis, which is swept. In runs of version 5 "
+    "the own value of one that was set is null.",
+    required=True,
+)
 _HOST = _text("host", "Host of the device in a run over several (`--on`); null in a run on one machine.")
 _DEVICE = _text("device", "Filter string of the device, such as level_zero:gpu:0.", required=True)
 _DEVICE_CLASS = _text("device_class", f"{' or '.join(DeviceClass)}.", required=True)
@@ -85,16 +95,26 @@ _METRIC = _text("metric", f"Which time of a sample counts: {', '.join(Metric)}."
 _STATUS = _text("status", f"{', '.join(Status)}.", required=True)
 _REASON = _text("reason", "Why the status is not ok, in one line.")
 _STATE = _text("state", "hot or cold; null when nothing was sampled.")
+_LATER = "Declared for a later version: null so far."
 _CASE_ID = _text(
     "case_id",
-    "Readable key: pattern/variant/preset/name=value;.../device_class, with axes and sizes that are not the preset's; "
-    "of what a run over several hosts has measured, @host/device follows.",
+    "Readable key: pattern/variant/preset/name=value;.../device_class, with the parameters that are swept or not the "
+    "preset's own; of what a run over several hosts has measured, @host/device follows.",
     required=True,
 )
-_SAMPLE = _count("sample", "Number of the sample, unique and increasing in a run.", required=True)
-_ROOF_FRACTION = _number(
-    "roof_fraction",
-    "Largest part of a measured roof that the case reaches; bandwidth is that of the level that holds its working set.",
+_FAMILY_ID = _text(
+    "family_id",
+    "Key of the family, whose variants are compared with each other: the case_id without the variant.",
+    required=True,
+)
+_SAMPLE = _count("sample_id", "Number of the sample, unique and increasing in a run.", required=True)
+_ROOF = (
+    _number(
+        "roof_fraction",
+        "Largest part of a measured roof that the case reaches; bandwidth is that of the level that holds its working "
+        "set.",
+    ),
+    _text("nearest_roof", "Name of that roof, such as L2 bandwidth, memory bandwidth or fp32."),
 )
 
 DEVICES: Final = (
@@ -151,14 +171,19 @@ DEVICES: Final = (
 
 CASES: Final = (
     _CASE_ID,
+    _FAMILY_ID,
     _PATTERN,
     *_LESSON,
     *_PROGRAM,
     *_PROBLEM,
-    _OVERRIDES,
-    _text("sizes_from", "Why sizes that follow the device are what they are; null where none does."),
+    _DEFAULTS,
+    _text("parameters_from", "Why parameters that follow the device are what they are; null where none does."),
     _text(
         "environment", "Variables that the pattern and the variant set for the process that runs it, as a JSON object."
+    ),
+    _text(
+        "switches_found",
+        f"JSON object: what was found of each switch that the environment asks for, after it was set. {_LATER}",
     ),
     *_PLACE,
     _METRIC,
@@ -180,6 +205,7 @@ CASES: Final = (
         "the reference is in no higher precision, or a result is not finite.",
     ),
     _count("seed", "Seed of the problem's data."),
+    _count("data_sets", f"How many sets of inputs its samples take in turn. {_LATER}"),
     _count("bytes_moved", "Least traffic to memory that the lesson needs.", "bytes"),
     _count("operations", "Least number of operations that the lesson needs."),
     _text("operation_kind", "What an operation is: fp32, fp64, int32, ..."),
@@ -198,6 +224,7 @@ CASES: Final = (
         "What it ran on where that is not the device alone: so many devices, or sub-devices of it, and how it was cut.",
     ),
     _text("source", "Where the variant is defined: file and line."),
+    _text("source_sha256", f"Hash of the pattern's file with what it imports from its folder. {_LATER}"),
 )
 
 SAMPLES: Final = (
@@ -210,11 +237,12 @@ SAMPLES: Final = (
     _text("stage", "Stage of a compile row: typing, translate, build or launch."),
     Column("cached", "boolean", "Whether a compile row was answered by a cache."),
     _count("batch", "Executions that were timed together; the times are those of one: total over batch."),
-    _count("commands", "Commands that the session recorded of one execution."),
+    _count("data_set", f"Which of the family's inputs the sample was taken on. {_LATER}"),
+    _count("events", "Events that the session recorded of one execution: rows of the table events."),
     *(_number(metric.column, metric.meaning, "ns") for metric in Metric),
     _number("queue_ns", "First submit to first start.", "ns"),
     Column("valid", "boolean", "Whether the timestamps can be trusted.", required=True),
-    _text("flags", "What was noticed about the sample, with commas between; empty if nothing.", required=True),
+    _text("sample_flags", "What was noticed about the sample, with commas between; empty if nothing.", required=True),
     Column(
         "checked",
         "boolean",
@@ -231,22 +259,24 @@ EVENTS: Final = (
     _count("sequence", "Order of submission in its sample.", required=True),
     _text("kind", "kernel, copy, fill, barrier or library.", required=True),
     _text("name", "Name of the kernel or of the call."),
-    _text("queue", "Which queue of the sample took the command."),
+    _text("queue", "Which queue of the sample took it."),
     _count(
         "clock",
         "Whose clock the times are of: 0 is the device and its sub-devices, others are devices beside it. Times of two "
         "clocks cannot be compared.",
     ),
+    _count("submit_began_host_ns", f"Begin of its submission, on the host's clock. {_LATER}", "ns"),
+    _count("submit_ended_host_ns", f"End of its submission, on the host's clock. {_LATER}", "ns"),
     _count("submit_ns", "Submission, on the device's clock.", "ns"),
     _count("start_ns", "Start, on the device's clock.", "ns"),
     _count("end_ns", "End, on the device's clock.", "ns"),
-    _count("bytes", "What a copy, or a fill of the session, writes; null for other commands.", "bytes"),
+    _count("bytes", "What a copy, or a fill of the session, writes; null for other kinds.", "bytes"),
     _text(
         "route",
         "Kinds of memory of such a copy: device, shared or host of USM, pageable of other host memory, such as "
         "pageable_to_device.",
     ),
-    _count("rank", "Rank of MPI that submitted the command; null where there are no ranks."),
+    _count("mpi_rank", "Rank of MPI that submitted it; null where there are no ranks."),
 )
 
 MACHINE: Final = (
@@ -272,6 +302,7 @@ CHECKS: Final = (
 
 SUMMARIES: Final = (
     _CASE_ID,
+    _FAMILY_ID,
     _PATTERN,
     *_PROGRAM,
     *_PROBLEM,
@@ -295,10 +326,11 @@ SUMMARIES: Final = (
     _number("drift", "Median of the second half of the samples against the first half, as a relative change."),
     _number(
         "overlap",
-        "Part of the time in which any command ran, barriers aside, in which two or more ran: median over the samples; "
-        "null without commands.",
+        "Part of the time in which any event ran, barriers aside, in which two or more ran: median over the samples; "
+        "null without events.",
     ),
-    _number("concurrency", "How many commands ran, on average, while any did: likewise."),
+    _number("concurrency", "How many events ran, on average, while any did: likewise."),
+    _count("queues", "Queues that the events of its first sample were submitted to; null in runs of version 5."),
     _number(
         "copy_gbps",
         "Bytes of the copies between host and device over the time in which any of them ran: likewise; null where a "
@@ -313,23 +345,25 @@ SUMMARIES: Final = (
     _number("compile_ns", "Sum of the case's compile rows.", "ns"),
     _number("bandwidth_gbps", "bytes_moved / median_ns.", "GB/s"),
     _number("rate_gops", "operations / median_ns.", "Gop/s"),
-    _ROOF_FRACTION,
+    *_ROOF,
     _text(
         "bound_by",
         "memory, cache, compute, slm or host link: the roof that is nearest; cache also when a case of unknown working "
         "set is faster than the memory.",
     ),
-    _text("roof", "Name of that roof, such as L2 bandwidth, memory bandwidth or fp32."),
     _text("roof_note", "Why the fraction is above 1, in one line; null where it is not."),
     _STATUS,
     _REASON,
 )
 
 PAIRS: Final = (
+    _text("case_id", "Key of the variant's case.", required=True),
+    _text("baseline_case_id", "Key of the case that it is compared with.", required=True),
+    _FAMILY_ID,
     _PATTERN,
     *_LESSON,
     *_PROBLEM,
-    _OVERRIDES,
+    _DEFAULTS,
     *_PLACE,
     _METRIC,
     _STATE,
@@ -357,6 +391,13 @@ PAIRS: Final = (
     _text("outcome", f"{', '.join(Outcome)}; same: within the case's same_within.", required=True),
     _text("claim", f"What is claimed: {', '.join((*TIME_CLAIMS, *ACCURACY_CLAIMS, *END_CLAIMS))}; null if nothing."),
     _text("claimed_for", "Class of devices that it is claimed of; null for all."),
+    _text("claim_condition", f"Facts of a device on which alone it is claimed; null for none. {_LATER}"),
+    _text("judged_sweep", f"Parameter along which the claim is judged over several families. {_LATER}"),
+    Column(
+        "same_program",
+        "boolean",
+        f"Whether both sides are one program: equal binaries, launches, arguments, queues and waits. {_LATER}",
+    ),
     _text("strength", f"Who claims it: {', '.join(Strength)} (stated: the guide says so; implied: it follows)."),
     _text("guide_source", "Lines of the guide that claim it, such as G 4530: a line of its English text."),
     _number("guide_speedup", "The speed-up that the guide prints."),
@@ -377,7 +418,7 @@ PAIRS: Final = (
         "The shorter side's device time over an empty kernel's; where it is small, fixed cost is in the speed-up. Null "
         "for other metrics.",
     ),
-    _ROOF_FRACTION,
+    *_ROOF,
 )
 
 COMPARISONS: Final = (

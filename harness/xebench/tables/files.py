@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -13,7 +13,7 @@ import msgspec
 import pandas as pd
 
 from xebench.errors import RunFolderError
-from xebench.tables import reasons, schema, upgrade
+from xebench.tables import schema, upgrade
 
 MANIFEST: Final = "manifest.json"
 
@@ -75,7 +75,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of the run in ``folder``.
 
     Raises:
-        RunFolderError: There is no such folder, it holds no run, or the manifest is damaged or too new.
+        RunFolderError: There is no such folder, it holds no run, or the manifest is damaged, too new or too old.
     """
     path = folder / MANIFEST
     try:
@@ -97,33 +97,72 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             f"{path} has schema version {head.schema_version} and this xebench reads up to {schema.SCHEMA_VERSION}: "
             "upgrade xebench"
         )
+    if head.schema_version < upgrade.BEFORE:
+        raise RunFolderError(
+            f"{path} has schema version {head.schema_version} and this xebench reads {upgrade.BEFORE} and "
+            f"{schema.SCHEMA_VERSION}: measure again, or read it with the xebench that wrote it"
+        )
     return dict(content)
 
 
-def read_parquet(path: Path, table: str, version: int = schema.SCHEMA_VERSION) -> pd.DataFrame:
+class TableFiles:
+    """The tables of a finished run, read one by one when they are asked for.
+
+    Args:
+        folder: The run's.
+        version: Schema version of the run.
+
+    Raises:
+        RunFolderError: A table has no file.
+    """
+
+    def __init__(self, folder: Path, version: int) -> None:
+        self._folder, self._version = folder, version
+        for table in schema.RUN_TABLES:
+            path = self._path(table)
+            if not path.is_file():
+                raise RunFolderError(f"{path} is missing: restore it from a copy of the run")
+
+    def __call__(self, table: str, names: Sequence[str] | None = None) -> pd.DataFrame:
+        """The frame of a table, or those columns of it, with the names of today.
+
+        Raises:
+            RunFolderError: The file is missing or damaged, or a column of it is wrong.
+        """
+        return read_parquet(self._path(table), table, self._version, names)
+
+    def _path(self, table: str) -> Path:
+        return self._folder / f"{table}.parquet"
+
+
+def read_parquet(
+    path: Path, table: str, version: int = schema.SCHEMA_VERSION, names: Sequence[str] | None = None
+) -> pd.DataFrame:
     """The frame of ``table`` in ``path``, with the columns of today.
 
     Args:
         path: The file.
         table: Its name in the schema.
-        version: Schema version of the run; an earlier one lacks tables and columns.
+        version: Schema version of the run.
+        names: Columns that are wanted; all by default. Of a run of the version before all are read.
 
     Raises:
         RunFolderError: The file is missing or damaged, or a column of it is wrong.
     """
     # pyarrow is imported by pandas as well, but only here is its own error needed
-    from pyarrow import ArrowException
+    from pyarrow import ArrowException, parquet
 
     try:
-        data = pd.read_parquet(path, engine="pyarrow")
-        if table == "pairs" and "reason_code" not in data:  # a run of version 5
-            data = reasons.with_codes(data)
-        if version < schema.SCHEMA_VERSION:
-            data = upgrade.frame(table, data, version)
-        return schema.typed(table, data)
+        old = version < schema.SCHEMA_VERSION
+        # in this thread alone: a small table costs less so, and no thread's memory stays behind
+        wanted = None if old or names is None else [*names]
+        data = parquet.read_table(path, columns=wanted, use_threads=False).to_pandas(use_threads=False)
+        if old:
+            data = upgrade.frame(table, data)
+        if names is not None:
+            data = data[[name for name in names if name in data]]
+        return schema.typed(table, data, names)
     except FileNotFoundError:
-        if upgrade.lacks(version, table):
-            return schema.frame(table, [])
         raise RunFolderError(f"{path} is missing: restore it from a copy of the run") from None
     except schema.SchemaError as error:
         raise RunFolderError(f"{path} is damaged: {error}") from error

@@ -107,7 +107,7 @@ def read(folder: Path, table: str, version: int = schema.SCHEMA_VERSION) -> pd.D
         raise RunFolderError(f"{path} cannot be read: {error.strerror}") from error
     rows = [_parse(path, table, version, number, line) for number, line in enumerate(lines, start=1)]
     if key := schema.REWRITABLE.get(table):
-        rows = list({tuple(row[name] for name in key): row for row in rows}.values())
+        rows = list({key(row): row for row in rows}.values())
     return schema.measured_frame(table, rows)
 
 
@@ -117,7 +117,7 @@ def _parse(path: Path, table: str, version: int, number: int, line: bytes) -> di
         if not isinstance(row, Mapping):
             raise ValueError("not a JSON object")
         if version < schema.SCHEMA_VERSION:
-            row = upgrade.row(table, row, version)
+            row = upgrade.row(table, row)
         return schema.measured_row(table, row, number)
     except (ValueError, schema.SchemaError) as error:
         raise RunFolderError(

@@ -2,55 +2,110 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Protocol
 
 import pandas as pd
 
 from xebench.analysis import points
 from xebench.analysis.claim import from_json, is_expected
-from xebench.tables import checks, files, journal, schema, upgrade
+from xebench.tables import checks, files, journal, schema
 from xebench.vocabulary import FAILED
 
-#: Tables that get a column for each size and each axis when a user reads them.
-_WITH_POINTS: Final = ("cases", "summaries", "pairs")
+
+class Reader(Protocol):
+    """A table by its name, or those of its columns that are given."""
+
+    def __call__(self, table: str, names: Sequence[str] | None = None) -> pd.DataFrame: ...
 
 
 @dataclass(frozen=True)
+class _InMemory:
+    """Tables that are there; one that is not is empty. It goes with its run through a pipe."""
+
+    tables: Mapping[str, pd.DataFrame]
+
+    def __call__(self, table: str, names: Sequence[str] | None = None) -> pd.DataFrame:
+        whole = self.tables[table] if table in self.tables else schema.frame(table, [])
+        return whole if names is None else whole[[*names]]
+
+
 class Run:
     """A run read from its folder; the frames have the columns of `xebench.tables.TABLES`.
 
-    Cases, samples, summaries and pairs have a column for each size and each axis of the run's patterns besides, such as
-    ``size_n`` and ``axis_work_group_size``; null where the pattern has none of that name.
+    Cases, samples, summaries and pairs have a column for each parameter of the run's patterns besides, such as
+    ``param_n`` and ``param_work_group_size``; null where the pattern has none of that name.
+
+    A table is read when it is first asked for, and kept: of a finished run nothing else is read. So a damaged file
+    raises `RunFolderError`, one line that names it, when its table is asked for.
 
     Attributes:
         path: The folder.
         manifest: Provenance and state, as in manifest.json.
-        devices, cases, samples, events: What was measured.
-        summaries, pairs: What analysis makes of it.
-        machine: The machine's state over ranges of samples.
-        checks: Which samples a check of the results speaks for; what it says is in ``samples.checked`` too.
     """
 
-    path: Path
-    manifest: Mapping[str, Any]
-    devices: pd.DataFrame
-    cases: pd.DataFrame
-    samples: pd.DataFrame
-    events: pd.DataFrame
-    summaries: pd.DataFrame
-    pairs: pd.DataFrame
-    machine: pd.DataFrame = field(default_factory=lambda: schema.frame("machine", []))
-    checks: pd.DataFrame = field(default_factory=lambda: schema.frame("checks", []))
+    def __init__(self, path: Path, manifest: Mapping[str, Any], read: Reader) -> None:
+        """Use `load_run` or `of_tables`."""
+        self.path = path
+        self.manifest = manifest
+        self._read = read
 
     @classmethod
     def of_tables(cls, path: Path, manifest: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]) -> Run:
-        """A run of tables as the schema has them."""
-        named = {name: points.with_columns(tables[name]) for name in _WITH_POINTS}
-        named["samples"] = points.with_columns_of(tables["samples"], named["cases"])
-        return cls(path=path, manifest=manifest, **{**tables, **named})
+        """A run of tables as the schema has them; one that is not given is empty."""
+        return cls(path, manifest, _InMemory(tables))
+
+    def part(self, table: str, names: Sequence[str]) -> pd.DataFrame:
+        """Some columns of a table, without those of parameters; of a finished run nothing else is read.
+
+        Raises:
+            RunFolderError: The file is missing or damaged.
+        """
+        whole = self.__dict__.get(table)
+        return self._read(table, names) if whole is None else whole[[*names]]
+
+    @cached_property
+    def devices(self) -> pd.DataFrame:
+        """The devices, with what they can do and their measured roofs."""
+        return self._read("devices")
+
+    @cached_property
+    def cases(self) -> pd.DataFrame:
+        """What was to be measured, and what became of it."""
+        return points.with_columns(self._read("cases"))
+
+    @cached_property
+    def samples(self) -> pd.DataFrame:
+        """Every sample."""
+        return points.with_columns_of(self._read("samples"), self.cases)
+
+    @cached_property
+    def events(self) -> pd.DataFrame:
+        """The device's events of each sample: by far the largest table."""
+        return self._read("events")
+
+    @cached_property
+    def machine(self) -> pd.DataFrame:
+        """The machine's state over ranges of samples."""
+        return self._read("machine")
+
+    @cached_property
+    def checks(self) -> pd.DataFrame:
+        """Which samples a check of the results speaks for; what it says is in ``samples.checked`` too."""
+        return self._read("checks")
+
+    @cached_property
+    def summaries(self) -> pd.DataFrame:
+        """What analysis makes of each case and state."""
+        return points.with_columns(self._read("summaries"))
+
+    @cached_property
+    def pairs(self) -> pd.DataFrame:
+        """What analysis makes of each variant and what it is compared with."""
+        return points.with_columns(self._read("pairs"))
 
     @property
     def complete(self) -> bool:
@@ -79,8 +134,8 @@ def load_run(path: Path | str) -> Run:
     """Read a run folder, finished or not; of an unfinished one, everything that was measured so far.
 
     Raises:
-        RunFolderError: The folder is missing, holds no run, was written by a newer xebench, or a file in it
-            is damaged; the message names the file and the place.
+        RunFolderError: The folder is missing, holds no run, lacks a file, was written by a newer xebench or one before
+            the last version; or a journal in it is damaged. The message names the file and the place.
     """
     folder = Path(path)
     manifest = files.read_manifest(folder)
@@ -89,21 +144,14 @@ def load_run(path: Path | str) -> Run:
         manifest = files.read_manifest(folder)
         if _unfinished(folder, manifest):  # else it was finished, and its journal dropped, while we read
             return Run.of_tables(folder, manifest, with_derived(tables))
-    version = manifest["schema_version"]
-    tables = {name: files.read_parquet(folder / f"{name}.parquet", name, version) for name in schema.RUN_TABLES}
-    if version < upgrade.CHECKS_SINCE:
-        tables["samples"] = upgrade.with_marks(tables["samples"], manifest)
-    return Run.of_tables(folder, manifest, tables)
+    return Run(folder, manifest, files.TableFiles(folder, manifest["schema_version"]))
 
 
 def measured(folder: Path, manifest: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """The measured tables of a folder that has a journal."""
     version = manifest["schema_version"]
     tables = {table: journal.read(folder / journal.FOLDER, table, version) for table in schema.MEASURED}
-    if version < upgrade.CHECKS_SINCE:
-        tables["samples"] = upgrade.with_marks(tables["samples"], manifest)
-    else:
-        tables["samples"] = checks.with_checked(tables["samples"], tables["checks"])
+    tables["samples"] = checks.with_checked(tables["samples"], tables["checks"])
     return tables
 
 

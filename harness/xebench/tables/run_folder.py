@@ -16,12 +16,12 @@ import os
 import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 
 import pandas as pd
 
+from xebench.analysis import points
 from xebench.analysis.rows import rows
 from xebench.errors import RunFolderError
 from xebench.tables import files, journal, schema
@@ -141,7 +141,7 @@ class RunWriter:
         numbers whose rows a power loss may have taken: they are not given again.
         """
         samples, checks = (journal.read(self._journal.folder, table) for table in ("samples", "checks"))
-        return max(_after(samples["sample"]), _after(checks["end_sample"] - 1)), _after(samples["block"])
+        return max(_after(samples["sample_id"]), _after(checks["end_sample"] - 1)), _after(samples["block"])
 
     def note(self, **facts: Any) -> None:
         """Put facts that are found out during the run into its manifest, at once.
@@ -165,16 +165,15 @@ class RunWriter:
         tables = with_derived(measured(self.path, self.manifest))
         for name, data in tables.items():
             files.write_parquet(self.path / f"{name}.parquet", data)
-        run = Run.of_tables(self.path, self.manifest, tables)
         for name in CSV_TABLES:
-            files.write_csv(self.path / f"{name}.csv", getattr(run, name))
+            files.write_csv(self.path / f"{name}.csv", points.with_columns(tables[name]))
         self.manifest = {**self.manifest, "state": state, "finished": now()}
         files.write_json(self.path / MANIFEST, self.manifest)
         self._journal.close()
         with suppress(OSError):  # a journal that stays says the same as the tables
             _discard_journal(self.path)
         self.close()
-        return replace(run, manifest=self.manifest)
+        return Run.of_tables(self.path, self.manifest, tables)
 
     def close(self) -> None:
         """Let go of the folder without finishing; it stays readable and can be resumed."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import pandas as pd
 
+from xebench.analysis.rows import place, problem_id
 from xebench.errors import XebenchError
 from xebench.tables.columns import (
     CASES,
@@ -27,10 +28,9 @@ from xebench.tables.columns import (
     SUMMARIES,
     Column,
 )
-from xebench.vocabulary import Metric
 
-#: Of the tables that are written; `xebench.tables.upgrade` reads earlier ones.
-SCHEMA_VERSION: Final = 5
+#: Of the tables that are written; `xebench.tables.upgrade` reads the version before.
+SCHEMA_VERSION: Final = 6
 
 #: Tables whose rows are measured and journalled.
 MEASURED: Final = ("devices", "cases", "samples", "events", "machine", "checks")
@@ -41,12 +41,9 @@ DERIVED: Final = ("summaries", "pairs")
 RUN_TABLES: Final = (*MEASURED, *DERIVED)
 
 
-#: Tables whose rows may be written again while a run goes on, with their key: the last row wins.
-REWRITABLE: Final[Mapping[str, Sequence[str]]] = {
-    "devices": ("host", "device"),
-    # not case_id: a run over several hosts knows the host of a case only when it is measured
-    "cases": ("pattern", "variant", "preset", "axes", "overrides", "device_class"),
-}
+#: Tables whose rows may be written again while a run goes on, with their key: the last row wins. A run over several
+#: hosts knows where a case is measured, which is in its case_id, only when it was.
+REWRITABLE: Final[Mapping[str, Callable[[Mapping[str, Any]], Hashable]]] = {"devices": place, "cases": problem_id}
 
 TABLES: Final[Mapping[str, Mapping[str, Column]]] = {
     name: {column.name: column for column in columns}
@@ -95,7 +92,7 @@ def frame(table: str, content: Iterable[Row]) -> pd.DataFrame:
     """A frame of the rows ``content`` with the columns and dtypes of ``table``; no rows give an empty typed frame.
 
     Raises:
-        SchemaError: A row lacks a column, has an unknown one, or a value is not of the column's type.
+        SchemaError: A row lacks a column that may not be null, has an unknown one, or a value is not of its type.
     """
     declared = columns(table)
     return _frame(declared, [_plain_row(table, declared, row, number) for number, row in enumerate(content)])
@@ -112,22 +109,26 @@ def _frame(declared: Mapping[str, Column], plain: Sequence[Row]) -> pd.DataFrame
     )
 
 
-def typed(table: str, data: pd.DataFrame) -> pd.DataFrame:
+def typed(table: str, data: pd.DataFrame, names: Sequence[str] | None = None) -> pd.DataFrame:
     """``data`` in the order and the dtypes of ``table``, after a check of columns and nulls.
 
-    Times by a metric that was declared after the run was made are null.
+    A column that is missing and may be null is null: it was declared after the run was made.
+
+    Args:
+        table: Its name.
+        data: What is checked.
+        names: Of the columns that are wanted; all by default.
 
     Raises:
         SchemaError: A column is missing or unknown, has another type, or has nulls where none may be.
     """
     declared = columns(table)
-    # and so is the host in runs of version 5 that were made before there could be several
-    later = (name for name in (*(metric.column for metric in Metric), "host") if name in declared)
-    data = data.reindex(columns=[*data.columns, *(name for name in later if name not in data)])
+    if names is not None:
+        declared = {name: declared[name] for name in names}
     _check_names(table, declared, data.columns, "the frame")
     converted = {}
     for name, column in declared.items():
-        values = data[name]
+        values = data[name] if name in data else pd.Series(pd.NA, index=data.index, dtype=column.dtype)
         if column.required and values.isna().any():
             raise SchemaError(f"{table}.{name} is null in row {int(values.isna().to_numpy().argmax())}")
         try:
@@ -142,7 +143,7 @@ def measured_row(table: str, row: Row, number: int = 0) -> dict[str, Any]:
 
     Args:
         table: Name of the table.
-        row: Values by column name; every column that is not derived must be there, None for null.
+        row: Values by column name; every column that is neither derived nor nullable must be there.
         number: Position of the row, for the message.
 
     Raises:
@@ -154,12 +155,15 @@ def measured_row(table: str, row: Row, number: int = 0) -> dict[str, Any]:
 def _plain_row(table: str, declared: Mapping[str, Column], row: Row, number: int) -> dict[str, Any]:
     if row.keys() != declared.keys():
         _check_names(table, declared, row, f"row {number}")
-    return {name: _plain(table, column, row[name], number) for name, column in declared.items()}
+    return {name: _plain(table, column, row.get(name), number) for name, column in declared.items()}
 
 
 def _check_names(table: str, declared: Mapping[str, Column], names: Iterable[str], where: str) -> None:
+    """Refuse what lacks a required column, or has an unknown one. A null may be left out: what wrote the rows may be
+    older than the column.
+    """
     present = set(names)
-    missing = [name for name in declared if name not in present]
+    missing = [name for name, column in declared.items() if column.required and name not in present]
     if missing:
         raise SchemaError(f"{where} of table {table} lacks the column {', '.join(missing)}")
     unknown = sorted(present - declared.keys())

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from xebench.analysis import times
+from xebench.analysis import points, times
 from xebench.analysis.rows import Row, by_place, place, rows
 from xebench.analysis.statistics import Floats
 from xebench.report.remarks import failures
@@ -63,7 +63,7 @@ def _benchmark(case: Row, state: str | None, time_ns: Floats, device: Row, answe
         "name": f"{case['variant']}{place}",
         "fullname": f"{case['case_id']}/{state}{place}",
         "param": where or None,
-        "params": {**_object(case["sizes"]), **_object(case["axes"]), "preset": case["preset"], "state": state},
+        "params": {**points.parse(case["parameters"]), "preset": case["preset"], "state": state},
         "extra_info": {
             "role": case["role"],
             "metric": case["metric"],
@@ -115,17 +115,12 @@ def statistics(seconds: Floats) -> dict[str, Any]:
 
 
 def _is_of(pair: Row, case: Row, state: str | None) -> bool:
-    keys = ("pattern", "variant", "preset", "axes", "sizes", "host", "device")
-    return pair["state"] == state and all(pair[key] == case[key] for key in keys)
+    return bool(pair["state"] == state and pair["case_id"] == case["case_id"])
 
 
 def _answer(pair: Row) -> dict[str, Any]:
     # `rows` has None for null, and JSON has null for it
     return {"against": pair["baseline"], **{name: pair[name] for name in _ANSWER}}
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return dict(json.loads(value)) if value else {}
 
 
 def _machine(run: Run) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def moments(run: Run, minutes: float, count: int = MOMENTS) -> Iterator[Moment]:
         minutes: how long it took.
         count: of the moments.
     """
-    samples = run.samples.sort_values("sample", kind="stable")
+    samples = run.samples.sort_values("sample_id", kind="stable")
     seconds = (samples["host_ns"] * samples["batch"].fillna(1)).fillna(0).to_numpy(float).cumsum()
     for part in np.arange(1, count + 1) / count:
         early = samples[seconds <= part * seconds[-1]] if part < 1 else samples
@@ -63,7 +63,7 @@ def _moment(run: Run, samples: pd.DataFrame, minutes: float) -> Moment:
     seen = samples[samples["instance"].notna()]["case_id"].unique()
     return Moment(
         minutes,
-        visited=len(run.cases[run.cases["case_id"].isin(seen)].drop_duplicates(["pattern", "sizes", "axes"])),
+        visited=run.cases.loc[run.cases["case_id"].isin(seen), "family_id"].nunique(),
         answered=int(decided.sum()),
         undecided=int((~decided & (claims["answer"] == Answer.UNDECIDED) & claims["speedup"].notna()).sum()),
         half_width=float(np.expm1(widths.astype(float)).median()),
@@ -72,7 +72,7 @@ def _moment(run: Run, samples: pd.DataFrame, minutes: float) -> Moment:
 
 def _cases_then(run: Run, samples: pd.DataFrame) -> pd.DataFrame:
     """The cases as they were: one that was to be visited again had not stopped for its precision."""
-    last = run.samples.groupby("case_id")["sample"].max()
-    last_then = samples.groupby("case_id")["sample"].max().reindex(last.index)
+    last = run.samples.groupby("case_id")["sample_id"].max()
+    last_then = samples.groupby("case_id")["sample_id"].max().reindex(last.index)
     cut = run.cases["case_id"].isin(last[last_then.fillna(-1) < last].index) & (run.cases["status"] == Status.OK)
     return run.cases.assign(stopped_by=run.cases["stopped_by"].mask(cut, StopReason.PASS))

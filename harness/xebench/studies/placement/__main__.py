@@ -77,7 +77,7 @@ def _words(instances: int | None) -> str:
 
 
 def _tally(run: Any, instances: int | None) -> Iterator[dict[str, Any]]:
-    kept = ("pattern", "axes", "speedup", "speedup_low", "speedup_high", "blocks", "outcome")
+    kept = ("pattern", "parameters", "speedup", "speedup_low", "speedup_high", "blocks", "outcome")
     for row in run.pairs.to_dict("records"):
         yield {
             "wanted_instances": _words(instances),
