@@ -17,7 +17,7 @@ else
 STACK := current stack (dpctl and dpnp of today launch shipped kernels), as .venv has Python $(VERSION), not 3.11
 endif
 
-help:  ## this list
+help:  ## this list (ARGS='...': more arguments of bench, study, study-placement, roofline-check, test and isa)
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
 install: $(STAMP)  ## .venv: with Python 3.11 the pinned stack, with a later one the current stack
@@ -39,19 +39,19 @@ endif
 	@touch $@
 
 bench: install  ## the main job: every family, on the best device here; under ten minutes
-	$(BIN)/xebench run --preset default --run-budget 9m --output $(RUN) --overwrite
+	$(BIN)/xebench run --preset default --run-budget 9m --output $(RUN) --overwrite $(ARGS)
 
 study: install  ## the noise study: xebench beside its peers; leave the machine alone for 20 minutes
-	$(BIN)/python -m xebench.studies.noise
+	$(BIN)/python -m xebench.studies.noise $(ARGS)
 
 study-placement: install  ## equal kernels in one instance and in several; ten quiet minutes
-	$(BIN)/python -m xebench.studies.placement
+	$(BIN)/python -m xebench.studies.placement $(ARGS)
 
 roofline-check: install  ## the measured roofs beside probes in OpenCL C, and clpeak if installed; ten quiet minutes
-	$(BIN)/python tools/roofline_vs_clpeak.py --rounds 6
+	$(BIN)/python tools/roofline_vs_clpeak.py --rounds 6 $(ARGS)
 
-test: install  ## the tests; TESTS='-m optional': those that need a program beside the environment
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal $(TESTS)
+test: install  ## the tests; ARGS='-m optional': those that need a program beside the environment
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal $(ARGS)
 
 docs: install  ## pages that are generated from the code
 	$(BIN)/python -m xebench.pages.coverage > docs/coverage.md
@@ -64,7 +64,7 @@ pack: install  ## the kernels that stacks without numba-dpex launch; run it when
 	$(BIN)/python -m xebench.packing
 
 isa: install  ## generated code of the whole suite for Max and Arc, with the installed compiler; needs ocloc, no GPU
-	$(BIN)/xebench isa --gpu pvc,dg2
+	$(BIN)/xebench isa --gpu pvc,dg2 $(ARGS)
 
 isa-current: install  ## generated code with the current Intel GPU compiler (needs root and debootstrap)
 	PYTHON=$(BIN)/python tools/isa-current.sh

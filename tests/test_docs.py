@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import click
+import documented
 import pytest
 
 from xebench.cli.main import commands
@@ -21,11 +22,10 @@ PAGES = [
 LONGEST_LINE = 120
 
 COMMANDS = {
-    command.strip()
-    for page in PAGES
-    for command in re.findall(
-        r"^    (?:\.venv/bin/)?xebench (\w[^#\n]*)", page.read_text(encoding="utf-8"), re.MULTILINE
-    )
+    command.removeprefix("xebench ")
+    for page in documented.PAGES
+    for command in documented.commands(page)
+    if command.startswith("xebench ")
 }
 
 

@@ -88,6 +88,74 @@ def test_a_foreign_benchmarks_before_it_changes_nothing(installed: Path, foreign
     assert len(msgspec.json.decode(listed)) == len(discover())
 
 
+#: Names that were ours, or that are ours in a checkout, as somebody else's.
+STRANGERS = {
+    "harness": {"harness/__init__.py": "X = 'theirs'\n", "harness/cli/__init__.py": ""},
+    "benchmarks": {"benchmarks/__init__.py": "X = 'theirs'\n", "benchmarks/common/__init__.py": ""},
+    "harness.py": {"harness.py": "X = 'theirs'\n"},
+}
+#: A test of theirs, and a script that uses ours; both see theirs and ours.
+USE = """
+import sys
+
+import NAME
+import xebench
+
+
+def test_both_are_there():
+    assert NAME.X == "theirs"
+    assert xebench.__file__.startswith(INSTALLED)
+    assert xebench.compare.__module__.startswith("xebench.")
+
+
+if __name__ == "__main__":
+    test_both_are_there()
+    print("fine")
+"""
+PYTEST = (sys.executable, "-m", "pytest")
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("place", ["working directory", "PYTHONPATH"])
+@pytest.mark.parametrize("stranger", STRANGERS)
+def test_a_strangers_package_and_ours_are_both_found(
+    installed: Path, tmp_path: Path, stranger: str, place: str
+) -> None:
+    theirs = tmp_path / ("here" if place == "working directory" else "theirs")
+    here = tmp_path / "here"
+    here.mkdir()
+    for name, text in STRANGERS[stranger].items():
+        (theirs / name).parent.mkdir(parents=True, exist_ok=True)
+        (theirs / name).write_text(text)
+    (here / "pytest.ini").write_text("[pytest]\n")
+    use = USE.replace("NAME", stranger.removesuffix(".py")).replace("INSTALLED", repr(str(installed)))
+    (here / "test_theirs.py").write_text(use)
+    search = [str(installed)] if theirs == here else [str(theirs), str(installed)]
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    environment = {**own, "PYTHONPATH": os.pathsep.join(search), "XDG_CACHE_HOME": str(installed / "cache")}
+    programs = {
+        "python -m pytest": (*PYTEST, "-q", "-p", "no:cacheprovider"),
+        "pytest": (str(Path(sys.executable).with_name("pytest")), "-q", "-p", "no:cacheprovider"),
+        "script": (sys.executable, "test_theirs.py"),
+        "xebench": (sys.executable, str(installed / "bin/xebench"), "devices", "--json"),
+    }
+    said = {"python -m pytest": "1 passed", "pytest": "1 passed", "script": "fine", "xebench": "opencl:cpu:0"}
+    for name, program in programs.items():
+        done = subprocess.run(program, cwd=here, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
+        assert said[name] in done.stdout, name
+
+
+def test_it_shows_its_public_names(installed: Path, tmp_path: Path) -> None:
+    code = "import xebench; print(xebench.__file__); print(*dir(xebench)); print(*xebench.__all__)"
+    command = [sys.executable, "-c", code]
+    environment = {**os.environ, "PYTHONPATH": str(installed)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    file, shown, public = done.stdout.splitlines()
+    assert Path(file).is_relative_to(installed)
+    assert {"Pattern", "compare", "kernel", "load_run", "open_session"} <= set(public.split()) <= set(shown.split())
+
+
 def test_it_records_files_as_a_checkout_does(installed: Path, tmp_path: Path) -> None:
     code = (
         "from xebench.packing.recorder import _origin; from xebench.patterns.registry import *;"

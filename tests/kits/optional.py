@@ -28,8 +28,10 @@ def needs(what: str) -> pytest.MarkDecorator:
     return pytest.mark.optional(what)
 
 
-def is_here(what: str) -> bool:
-    """Whether xebench finds it."""
+def is_here(what: str | None) -> bool:
+    """Whether xebench finds it; False of what is no program."""
+    if what not in OPTIONAL:
+        return False
     if what == "GPU driver":
         drivers = opencl_drivers.registered_drivers(opencl_drivers.vendor_folders(os.environ))
         return any("igdrcl" in driver and opencl_drivers.driver_exists(driver) for driver in drivers)

@@ -42,6 +42,21 @@ def test_what_the_file_says_now_counts_whatever_its_size_and_time(file: Path) ->
         assert pattern.presets["default"] == {"n": size}
 
 
+@pytest.mark.parametrize("foreign", [False, True], ids=["gone", "somebody else's"])
+@pytest.mark.parametrize("text", ["from harness import Pattern", "import harness.dpex", "from harness.dpex import x"])
+def test_the_old_name_of_the_package_is_told_with_the_new_one(
+    file: Path, text: str, foreign: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if foreign:
+        (file.parent / "harness.py").touch()
+        monkeypatch.syspath_prepend(str(file.parent))
+    file.write_text(f"import sys\n{text}\n")
+    with pytest.raises(PatternError) as caught:
+        load_file(file)
+    assert str(caught.value) == "mine.py:2: the package is called xebench: write 'from xebench import ...'"
+    sys.modules.pop("harness", None)
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [

@@ -49,7 +49,7 @@ class Scheduler:
             import distributed
         except ImportError as error:
             raise BrokenEnvironment(
-                f"--on needs Dask's scheduler client ({first_line(error)}): pip install 'xebench[cluster]'"
+                f"--on needs Dask's scheduler client ({first_line(error)}): pip install distributed"
             ) from None
         for name in [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]:
             logging.getLogger(name).setLevel(logging.CRITICAL)  # what it has to say comes as an exception, too
@@ -98,8 +98,8 @@ class Scheduler:
                 raise SchedulerLost(self.address) from None
             except Exception as error:
                 raise XebenchError(
-                    f"a worker of {self.address} cannot take a run ({named(error)}): install xebench[cluster] in the "
-                    "environment of each"
+                    f"a worker of {self.address} cannot take a run ({named(error)}): install xebench's extra "
+                    "cluster in the environment of each"
                 ) from None
             yield
         finally:

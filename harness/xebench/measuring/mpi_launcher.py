@@ -19,7 +19,7 @@ from xebench.errors import Unsupported
 from xebench.runtime import set_variables
 
 _NAME: Final = "mpiexec"
-_HOW: Final = "pip install 'xebench[mpi]'"
+_HOW: Final = "pip install mpi4py mpich"
 
 #: As root (in a container), with more ranks than cores, and without pinning to cores; each MPI reads its own.
 _VARIABLES: Final[Mapping[str, str]] = {
