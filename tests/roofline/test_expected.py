@@ -59,7 +59,7 @@ def test_random_reads_are_scattered() -> None:
 
 @pytest.mark.parametrize("chains", [8, 16])
 @pytest.mark.parametrize("steps", [1, 2, 37])
-@pytest.mark.parametrize(("dtype", "factor"), [(np.float32, 1), (np.float64, 1), (np.int32, 3)])
+@pytest.mark.parametrize(("dtype", "factor"), [(np.float32, 1), (np.float64, 1), (np.int32, 3), (np.int64, 3)])
 def test_chain_sums(dtype: Any, factor: int, chains: int, steps: int) -> None:
     starts = expected.chain_starts(4, dtype)
     sums = expected.chain_sums(starts, chains, steps)
@@ -68,8 +68,8 @@ def test_chain_sums(dtype: Any, factor: int, chains: int, steps: int) -> None:
         ends = [(chain + 1) * start for chain in range(chains)]
         for _ in range(steps):
             ends = [x * factor + start for x in ends]
-        wanted = sum(ends)
-        assert total == (wanted if factor == 1 else (int(wanted) + 2**31) % 2**32 - 2**31)
+        wanted, half = sum(ends), 2 ** (8 * starts.itemsize - 1)
+        assert total == (wanted if factor == 1 else (int(wanted) + half) % (2 * half) - half)
 
 
 def test_float_chains_stay_exact() -> None:

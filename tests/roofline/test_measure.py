@@ -11,6 +11,7 @@ import pytest
 
 from xebench.children.ask import Reply
 from xebench.errors import XebenchError
+from xebench.report.roofline_text import as_text
 from xebench.roofline import measure
 from xebench.roofline.catalogue import FOOTPRINTS, GROUPS, PROBES, chase_name, find_probe, grouped
 from xebench.roofline.results import ProbeResult, Roofline
@@ -100,6 +101,18 @@ def test_a_quick_look_neither_comes_from_the_disk_nor_goes_there(
     assert store.load(gpu) is None
     store.keep(measured)
     assert not measure.measure_roofline(gpu, quick=True, store=store, ask=child).cached
+
+
+def test_some_probes_are_measured_alone_and_not_kept(gpu: DeviceInfo, store: Store) -> None:
+    child = Child()
+    measure.measure_roofline(gpu, store=store, ask=Child())
+    some = measure.measure_roofline(gpu, names=("fp32", "launch_host", "fp32"), store=store, ask=child)
+    assert [names for _, _, names in child.asked] == [("fp32",), ("launch_host",)]
+    text = as_text(some)
+    assert "fp32 multiply-add" in text and "STREAM" not in text and "roofs: fp32 1.00 GFLOP/s" in text
+    assert len(measure.measure_roofline(gpu, store=store, ask=child).results) == len(PROBES), "what was kept stays"
+    with pytest.raises(XebenchError, match="no probe 'fp23': there are "):
+        measure.measure_roofline(gpu, names=("fp23",), store=store, ask=child)
 
 
 def test_a_failure_is_not_kept(gpu: DeviceInfo, store: Store) -> None:

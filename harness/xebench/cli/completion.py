@@ -35,6 +35,13 @@ def gpus(context: click.Context, parameter: click.Parameter, incomplete: str) ->
     return [f"{before}{comma}{name}" for name in _beginning(last, known)]
 
 
+def probes(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Names of the roofs' probes."""
+    from xebench.roofline.catalogue import PROBES
+
+    return _beginning(incomplete, [probe.name for probe in PROBES])
+
+
 def words(*known: str) -> Completer:
     """These words."""
     return lambda context, parameter, incomplete: _beginning(incomplete, known)

@@ -6,17 +6,22 @@ import sys
 
 import click
 
+from xebench.cli import completion
 from xebench.cli.options import DEVICE, JSON
 from xebench.cli.output import show_view
 
 
 @click.command()
+@click.argument("probes", nargs=-1, shell_complete=completion.probes)
 @DEVICE
 @click.option("--refresh", is_flag=True, help="Measure again what was kept of this device and driver.")
 @click.option("--quick", is_flag=True, help="A look of some seconds, which is not kept.")
 @JSON
-def roofline(device: str, refresh: bool, quick: bool, as_json: bool) -> None:
-    """What the device can reach: bandwidths, rates and latencies. Exit status 1 when a probe was wrong or crashed."""
+def roofline(probes: tuple[str, ...], device: str, refresh: bool, quick: bool, as_json: bool) -> None:
+    """What the device can reach: bandwidths, rates and latencies. Exit status 1 when a probe was wrong or crashed.
+
+    PROBES are measured alone, and not kept: names as in --json, such as fp32; all when there are none.
+    """
     from xebench import runtime
     from xebench.report import roofline_text
     from xebench.report.progress import ProgressLine
@@ -26,6 +31,6 @@ def roofline(device: str, refresh: bool, quick: bool, as_json: bool) -> None:
         selection = runtime.select_device(device)
         if selection.notice:
             progress.say(selection.notice)
-        measured = measure_roofline(selection.device, quick=quick, refresh=refresh, say=progress.say)
+        measured = measure_roofline(selection.device, names=probes, quick=quick, refresh=refresh, say=progress.say)
     show_view(roofline_text, as_json, measured)
     sys.exit(1 if measured.failed else 0)

@@ -28,7 +28,8 @@ def as_text(measured: Roofline) -> str:
 
 
 def _groups(measured: Roofline) -> Iterator[Table | str]:
-    for group in GROUPS:
+    measured_groups = {find_probe(result.probe).group for result in measured.results}
+    for group in filter(measured_groups.__contains__, GROUPS):
         table = Table(title=group.replace("_", " "), title_justify="left", box=None, pad_edge=False, show_header=False)
         table.add_column(width=36)
         table.add_column(width=15, justify="right")
@@ -66,7 +67,8 @@ def _head(measured: Roofline) -> list[str]:
 
 def _roofs(measured: Roofline) -> str:
     by_column = measured.roofs()
-    values = ((roof, by_column[roof.column]) for roof in Roof)
+    asked = {result.probe for result in measured.results}
+    values = ((roof, by_column[roof.column]) for roof in Roof if asked & set(roof.probes))
     return "roofs: " + ", ".join(f"{roof} {'-' if v is None else quantity(v, roof.unit)}" for roof, v in values)
 
 

@@ -190,13 +190,18 @@ def require_equal(parts: Iterable[tuple[Array, Array]]) -> None:
     """Compare every element of some arrays with those that they must be.
 
     Raises:
-        WrongResult: they differ.
+        WrongResult: they differ; how many, and the first of them.
     """
     size = wrong = 0
+    first = ""
     for actual, wanted in parts:
-        size, wrong = size + actual.size, wrong + np.count_nonzero(actual != wanted)
+        differing = np.flatnonzero(actual != wanted)
+        if differing.size and not first:
+            at = int(differing[0])
+            first = f"first at {size + at}: got {actual.flat[at]}, wanted {wanted.flat[at]}"
+        size, wrong = size + actual.size, wrong + differing.size
     if wrong:
-        raise WrongResult(f"{wrong} of {size} elements are wrong")
+        raise WrongResult(f"{wrong} of {size} elements are wrong, {first}")
 
 
 def _pieces(array: Any, period: Array) -> Iterator[tuple[Any, Array]]:

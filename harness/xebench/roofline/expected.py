@@ -88,9 +88,11 @@ def chain_sums(start: Array, chains: int, steps: int) -> Array:
     if start.dtype.kind == "f":
         return np.asarray(start * start.dtype.type(first + chains * steps))
     # x after n steps: 3**n * x + start * (3**n - 1) / 2; one more bit survives the halving
-    power = pow(INTEGER_FACTOR, steps, 1 << 33)
-    per_start = (first * power + chains * ((power - 1) // 2)) % (1 << 32)
-    return (start.astype(np.uint32) * np.uint32(per_start)).view(np.int32)
+    unsigned = np.dtype(f"u{start.itemsize}")
+    bits = 8 * start.itemsize
+    power = pow(INTEGER_FACTOR, steps, 1 << (bits + 1))
+    per_start = (first * power + chains * ((power - 1) // 2)) % (1 << bits)
+    return np.asarray((start.astype(unsigned) * unsigned.type(per_start)).view(start.dtype))
 
 
 def local_sums(width: int, group: int, rounds: int, passes: int) -> Array:

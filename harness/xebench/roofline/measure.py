@@ -10,7 +10,7 @@ import msgspec
 
 from xebench import runtime
 from xebench.children.ask import Reply, ask
-from xebench.roofline.catalogue import PROBES, grouped
+from xebench.roofline.catalogue import PROBES, find_probe, grouped
 from xebench.roofline.results import ProbeResult, Roofline
 from xebench.roofline.store import Store
 from xebench.tables.provenance import now
@@ -44,31 +44,37 @@ def roofs(device: str = "auto", *, store: Store | None = None) -> dict[str, floa
 def measure_roofline(
     device: runtime.DeviceInfo,
     *,
+    names: Sequence[str] = (),
     quick: bool = False,
     refresh: bool = False,
     store: Store | None = None,
     say: Callable[[str], None] = lambda text: None,
     ask: Ask = ask,
 ) -> Roofline:
-    """All probes of a device.
+    """All probes of a device, or some.
 
     Args:
         device: which.
+        names: of the probes; all if there is none. A measurement of some is neither kept nor taken from the disk.
         quick: a look with few forms and samples, which is neither kept nor taken from the disk.
         refresh: measure even if there is a measurement on the disk.
         store: where measurements are kept; the user's cache folder if None.
         say: told which group is at work.
         ask: runs a module in a child process.
+
+    Raises:
+        XebenchError: there is no probe of a name.
     """
+    names = [find_probe(name).name for name in dict.fromkeys(names)]
     store = store or Store()
-    kept = None if quick or refresh else store.load(device)
+    kept = None if quick or refresh or names else store.load(device)
     if kept is not None:
         return kept
     measured = Roofline(device, now(), quick, os.getloadavg()[0], len(os.sched_getaffinity(0)), ())
     effort = "quick" if quick else "patient" if measured.busy else "full"
-    results = ask_probes(device.device, [probe.name for probe in PROBES], effort, say=say, ask=ask)
+    results = ask_probes(device.device, names or [probe.name for probe in PROBES], effort, say=say, ask=ask)
     measured = replace(measured, results=tuple(results))
-    if not quick and not measured.failed:
+    if not quick and not names and not measured.failed:
         store.keep(measured)
     return measured
 

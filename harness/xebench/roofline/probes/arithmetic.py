@@ -2,7 +2,7 @@
 
 Each work-item runs 8 or 16 chains of which every step needs the one before, so no step can be left out; the factor is
 an argument, so none can be computed beforehand. Floats start small and are multiplied by one: every sum is exact. For
-integers the closed form of the recurrence modulo 2**32 is compared.
+integers the closed form of the recurrence, modulo what the type holds, is compared.
 """
 
 # mypy: disable-error-code="untyped-decorator"
@@ -34,10 +34,14 @@ def _integer_step(x: Any, factor: Any, addend: Any) -> Any:
     return np.int32(x * factor + addend)
 
 
+#: A step where it is no `native.mad`, by dtype.
+STEPS = {"int32": _integer_step}
+
+
 def make_chains(dtype: str, chains: int, unroll: int) -> Any:
     """The kernel; ``chains`` is 8 or 16."""
     cast, many = np.dtype(dtype).type, chains == 16
-    step = _integer_step if dtype == "int32" else native.mad
+    step = STEPS.get(dtype, native.mad)
 
     # fast_math: without it multiplications and additions are never fused
     @kernel(fast_math=True, unroll=unroll or None)
