@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
+from xebench.tables import load_run
 from xebench.tables.reasons import with_codes
+from xebench.vocabulary import REASON_CODES
 
 
 @pytest.mark.parametrize(
@@ -45,6 +49,11 @@ def test_a_sentence_of_version_5_is_read_once(
     old = pd.DataFrame({"reason": [sentence], "outcome": [outcome], "baseline": ["plain"]})
     found = with_codes(old).astype(object).where(lambda data: data.notna(), None).iloc[0]
     assert (found["reason_code"], found["at_least"], found["reason"]) == (code, least, reason)
+
+
+def test_every_pair_of_the_reference_run_has_a_code() -> None:
+    codes = load_run(Path(__file__).parents[2] / "results" / "cpu-epyc-2-cores").pairs["reason_code"]
+    assert set(codes.dropna()) <= set(REASON_CODES) and codes.notna().all()
 
 
 def test_a_run_without_pairs_has_none() -> None:

@@ -168,26 +168,6 @@ def applying(claims: Iterable[Claim], device_class: str, values: Mapping[str, An
     return [claim for claim in here if claim.is_said_of(device_class) or (claim.of_time, claim.against) not in own]
 
 
-def comparisons(variant: str, claims: Iterable[Claim], baseline: str) -> list[tuple[str, Claim | None]]:
-    """What a variant is compared with in samples, and what is claimed of that.
-
-    The baseline without a claim comes first, where nothing is claimed against it.
-
-    Args:
-        variant: its name.
-        claims: that are asked of it; those of generated code are left out.
-        baseline: of its family.
-    """
-    known: list[tuple[str, Claim | None]] = [
-        (claim.against or baseline, claim) for claim in claims if not claim.of_code
-    ]
-    if variant == baseline or any(
-        claim.of_end or (against == baseline and not claim.of_accuracy) for against, claim in known if claim
-    ):
-        return known
-    return [(baseline, None), *known]
-
-
 def columns(claim: Claim | None) -> dict[str, Any]:
     """What the table `pairs` says of a claim; None everywhere without one."""
     figure = claim.figure if claim else None

@@ -11,7 +11,7 @@ from typing import Any
 
 from xebench.analysis import answer, points
 from xebench.analysis.answer import Circumstances
-from xebench.analysis.claim import Claim, comparisons, from_json
+from xebench.analysis.claim import Claim, from_json
 from xebench.analysis.intervals import Interval
 from xebench.analysis.judgement import Judgement
 from xebench.analysis.rows import Row
@@ -88,6 +88,9 @@ class Comparison:
 def compared(members: Sequence[Row]) -> Iterator[Comparison]:
     """All comparisons of a family; none without a naive, baseline or antipattern variant.
 
+    The one with the baseline without a claim comes first, where nothing is claimed against it. What is claimed of
+    generated code has none.
+
     Args:
         members: its rows of the table `cases`.
     """
@@ -96,6 +99,15 @@ def compared(members: Sequence[Row]) -> Iterator[Comparison]:
         return
     by_name = {case["variant"]: case for case in members}
     for case in members:
-        for against, claim in comparisons(case["variant"], from_json(case["claims"]), baseline["variant"]):
-            if against in by_name:  # else a run of this variant alone
-                yield Comparison(by_name[against], case, claim)
+        claims = [claim for claim in from_json(case["claims"]) if not claim.of_code]
+        if case is not baseline and not any(_is_answered_by(claim, baseline) for claim in claims):
+            yield Comparison(baseline, case, None)
+        for claim in claims:
+            against = by_name.get(claim.against or baseline["variant"])
+            if against is not None:  # else a run of this variant alone
+                yield Comparison(against, case, claim)
+
+
+def _is_answered_by(claim: Claim, baseline: Row) -> bool:
+    """Whether the answer to a claim shows how a variant compares with the baseline, or that it does not."""
+    return claim.of_end or (not claim.of_accuracy and claim.against in ("", baseline["variant"]))
