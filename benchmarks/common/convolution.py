@@ -21,10 +21,11 @@ def read_padded(item: kapi.NdItem, x, weights, y):
 
 def fields(rng, n, work_group_size):
     """Fields of the problem; ``x`` is padded by zeros."""
-    # work-groups are whole: the last one may compute a few more; and no element has both ends in its window
-    n = -(-max(n, M) // work_group_size) * work_group_size
+    if n % work_group_size:
+        raise ValueError(f"n={n}: work-groups must be whole, so give a multiple of {work_group_size}")
+    if n < M:
+        raise ValueError(f"n={n}: no element may have both ends in its window, so give at least {M}")
     return {
-        "n": n,
         "x": np.pad(rng.integers(0, 100, n, dtype=np.int32), HALO),
         "weights": rng.integers(0, 10, M, dtype=np.int32),
         "y": output(n, np.int32),

@@ -68,9 +68,9 @@ def sums_of(x):
 
 def fields(rng, n, work_group_size):
     """Fields of the problem of ``n`` items: whole numbers, whose sums are exact in whatever order."""
-    n = -(-n // work_group_size) * work_group_size  # work-groups are whole: the last one may add up a few more
+    if n % work_group_size:
+        raise ValueError(f"n={n}: work-groups must be whole, so give a multiple of {work_group_size}")
     return {
-        "n": n,
         "x": rng.integers(0, 100, (n * VALUES)).astype(np.float64),
         "y": inout(np.zeros(n * VALUES)),
         "bytes_moved": 3 * 8 * n * VALUES,

@@ -60,7 +60,7 @@ def cloud(rng, n, sources):
         raise ValueError(f"sources={sources}: tiles must be whole, so give a multiple of {TILE}")
     return Problem(
         targets=(rng.integers(-PLACES, 0, n) / PLACES).astype(np.float32),
-        sources=(rng.integers(0, PLACES, sources) / PLACES).astype(np.float32),
+        source_places=(rng.integers(0, PLACES, sources) / PLACES).astype(np.float32),
         forces=output(n, np.float32),
         bytes_moved=4 * (n + sources + n),
         operations=OPERATIONS * n * sources + n,
@@ -74,6 +74,6 @@ def forces_of(p):
     r2 = delta * delta
     polynomial = np.polynomial.polynomial.polyval(r2, [M0, M1, M2, M3, M4, M5])
     pulls = (1 / np.sqrt(r2 + SOFTENING) ** 3 - polynomial) * delta
-    sources_at = np.bincount(np.round(p.sources * PLACES).astype(int), minlength=PLACES)
+    sources_at = np.bincount(np.round(p.source_places * PLACES).astype(int), minlength=PLACES)
     by_place = SCALE * (pulls @ sources_at)
     return {"forces": by_place[np.round(p.targets * PLACES).astype(int) + PLACES].astype(np.float32)}

@@ -14,7 +14,7 @@ pattern = Pattern(
     guide="Kernels / Removing Conditional Checks",
     lesson="Only the first and last elements need checks, but all work-items make them, and at the ends they diverge.",
     presets={
-        "smoke": {"n": (1 << 13, 8191)},
+        "smoke": {"n": (1 << 13, 31 * 256)},
         "default": {"n": {"cpu": 1 << 17, "gpu": fit(1 << 22, per_lane=16)}},
         "guide": {"n": 8192 * 8192},
     },
@@ -57,7 +57,6 @@ def bound_loop(item: kapi.NdItem, signal, weights, y):
 @pattern.problem
 def with_and_without_zeros(rng, n, work_group_size):
     fields = convolution.fields(rng, n, work_group_size)
-    n = fields["n"]
     beyond_ends = HALO * (HALO + 1)  # taps
     return Problem(
         **fields,

@@ -91,7 +91,7 @@ pattern.reference(nbody.forces_of)
 def launcher(session, p, work_group_size, function):
     add = kernel(**nbody.OPTIONS)(function)
     items = -(-p.n // work_group_size) * work_group_size
-    return lambda: session.launch(add, kapi.NdRange((items,), (work_group_size,)), p.targets, p.sources, p.forces)
+    return lambda: session.launch(add, kapi.NdRange((items,), (work_group_size,)), p.targets, p.source_places, p.forces)
 
 
 @pattern.naive
@@ -111,7 +111,7 @@ def launcher_in_opencl(session, p, work_group_size, *options):
     build_options = (f"-DTILE={TILE}", *numbers, *options)
     add = opencl_kernel(ADD_FORCES_IN_OPENCL, build_options=build_options, relaxed_math=True)
     space = kapi.NdRange((-(-p.n // work_group_size) * work_group_size,), (work_group_size,))
-    return lambda: session.launch(add, space, p.targets, p.sources, p.forces, p.n, p.sources.size)
+    return lambda: session.launch(add, space, p.targets, p.source_places, p.forces, p.n, p.source_places.size)
 
 
 @pattern.baseline

@@ -60,7 +60,7 @@ pattern.reference(nbody.forces_of)
 
 def launcher(session, p, work_group_size, add):
     items = -(-p.n // work_group_size) * work_group_size
-    return lambda: session.launch(add, kapi.NdRange((items,), (work_group_size,)), p.targets, p.sources, p.forces)
+    return lambda: session.launch(add, kapi.NdRange((items,), (work_group_size,)), p.targets, p.source_places, p.forces)
 
 
 @pattern.naive

@@ -12,7 +12,7 @@ pattern = Pattern(
     guide="Registers and Performance / Porting Code with High Register Pressure",
     lesson="What does not fit registers is spilled to memory: large GRF mode and 16 lanes for 32 each double the room.",
     presets={
-        "smoke": {"n": (1 << 8, 251)},
+        "smoke": {"n": (1 << 8, 7 * 32)},
         "default": {"n": {"cpu": 1 << 13, "gpu": fit(1 << 14, per_lane=0.25)}},
         # eight sub-groups of 32; the guide's program for 16 lanes also has eight, and so does half of the work
         "guide": {"n": 256},

@@ -11,7 +11,7 @@ pattern = Pattern(
     guide="Registers and Performance / Optimizing Register Spills",
     lesson="Registers hold what is still needed: read a value late, and compute again what is cheap to compute.",
     presets={
-        "smoke": {"n": (1 << 10, 1021)},
+        "smoke": {"n": (1 << 10, 3 * 256)},
         "default": {"n": {"cpu": 1 << 16, "gpu": fit(1 << 16, per_lane=1)}},
         "guide": {"n": 1 << 20},  # ours: the guide names the techniques and has no program
     },
@@ -68,9 +68,9 @@ def moments_by(keep_samples, keep_weights):
 
 @pattern.problem
 def series_of_samples(rng, n, work_group_size):
-    n = -(-n // work_group_size) * work_group_size  # work-groups are whole: the last one may have a few more series
+    if n % work_group_size:
+        raise ValueError(f"n={n}: work-groups must be whole, so give a multiple of {work_group_size}")
     return Problem(
-        n=n,
         series=rng.random((SAMPLES, n), np.float32),
         centres=(SAMPLES * rng.random(n, np.float32)),
         means=output(n, np.float32),

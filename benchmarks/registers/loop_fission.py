@@ -11,7 +11,7 @@ pattern = Pattern(
     guide="Registers and Performance / Optimizing Register Spills",
     lesson="A loop that does many things needs registers for all of them at once: break it into several.",
     presets={
-        "smoke": {"n": (1 << 10, 1021)},
+        "smoke": {"n": (1 << 10, 3 * 256)},
         "default": {"n": {"cpu": 1 << 13, "gpu": fit(1 << 16, per_lane=1)}},
         "guide": {"n": 1 << 20},  # ours: the guide has no program for this advice
     },
@@ -46,9 +46,9 @@ def apply_filters_by(at_a_time):
 
 @pattern.problem
 def series_and_filters(rng, n, work_group_size):
-    n = -(-n // work_group_size) * work_group_size  # work-groups are whole: the last one may have a few more series
+    if n % work_group_size:
+        raise ValueError(f"n={n}: work-groups must be whole, so give a multiple of {work_group_size}")
     return Problem(
-        n=n,
         series=rng.random((SAMPLES, n), np.float32),
         filters=rng.random((SAMPLES, FILTERS), np.float32),
         y=output((FILTERS, n), np.float32),

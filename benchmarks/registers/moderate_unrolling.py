@@ -11,7 +11,7 @@ pattern = Pattern(
     guide="Registers and Performance / Optimizing Register Spills",
     lesson="Try several factors of unrolling: each further step of a loop brings variables that need registers.",
     presets={
-        "smoke": {"n": (1 << 10, 1021)},
+        "smoke": {"n": (1 << 10, 3 * 256)},
         "default": {"n": {"cpu": 1 << 14, "gpu": fit(1 << 16, per_lane=1)}},
         "guide": {"n": 1 << 20},  # ours: the guide has no program for this advice
     },
@@ -41,9 +41,9 @@ def add_polynomials(item: kapi.NdItem, x, y):
 
 @pattern.problem
 def rows(rng, n, work_group_size):
-    n = -(-n // work_group_size) * work_group_size  # work-groups are whole: the last one may add up a few more
+    if n % work_group_size:
+        raise ValueError(f"n={n}: work-groups must be whole, so give a multiple of {work_group_size}")
     return Problem(
-        n=n,
         x=rng.random((STEPS, n), np.float32),
         y=output(n, np.float32),
         bytes_moved=4 * (STEPS * n + n),

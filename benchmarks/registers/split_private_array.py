@@ -11,7 +11,7 @@ pattern = Pattern(
     guide="Registers and Performance / Optimizing Register Spills",
     lesson="Of four small private arrays some may fit registers where one array of structures of four does not.",
     presets={
-        "smoke": {"n": (1 << 10, 1021)},
+        "smoke": {"n": (1 << 10, 3 * 256)},
         "default": {"n": {"cpu": 1 << 13, "gpu": fit(1 << 16, per_lane=1)}},
         "guide": {"n": 1 << 20},  # ours: the guide has no program for this advice
     },
@@ -63,9 +63,9 @@ def four_arrays(item: kapi.NdItem, classes, samples, statistics):
 
 @pattern.problem
 def classified_samples(rng, n, work_group_size):
-    n = -(-n // work_group_size) * work_group_size  # work-groups are whole: the last one may have a few more samples
+    if n % work_group_size:
+        raise ValueError(f"n={n}: work-groups must be whole, so give a multiple of {work_group_size}")
     return Problem(
-        n=n,
         classes=rng.integers(0, CLASSES, (SAMPLES, n), dtype=np.uint32),
         samples=rng.random((SAMPLES, n), np.float32),
         statistics=output((CLASSES, MEMBERS, n), np.float32),

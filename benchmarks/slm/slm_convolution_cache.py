@@ -14,7 +14,7 @@ pattern = Pattern(
     guide="Shared Local Memory / Using SLM as Cache",
     lesson="The work-items of a group read overlapping windows: fetch the group's part once, into SLM.",
     presets={
-        "smoke": {"n": (1 << 13, 8191)},
+        "smoke": {"n": (1 << 13, 31 * 256)},
         "default": {"n": {"cpu": 1 << 19, "gpu": fit(1 << 22, per_lane=16)}},
         "guide": {"n": 8192 * 8192},
     },
@@ -64,7 +64,6 @@ def read_slm(item: kapi.NdItem, x, weights, y, window):
 @pattern.problem
 def padded_by_zeros(rng, n, work_group_size):
     fields = convolution.fields(rng, n, work_group_size)
-    n = fields["n"]
     return Problem(**fields, bytes_moved=4 * (n + M - 1 + M + n), operations=2 * M * n, operation_kind="int32")
 
 

@@ -26,7 +26,7 @@ LEFT_OUT = 0.05
 Stated = tuple[Callable[[Any], float], str]
 
 OF_PARTICLES: Stated = (
-    lambda p: 20 * p.targets.size * p.sources.size + p.targets.size,
+    lambda p: 20 * p.targets.size * p.source_places.size + p.targets.size,
     "the reference computes each pair of places once",
 )
 OF_DUAL_NUMBERS: Stated = (lambda p: 21 * p.x.size // 10, "of each ten sums in y, the reference adds to zeros")

@@ -181,9 +181,10 @@ def test_a_size_that_cannot_be_cut_is_told_in_a_line(name: str, numbers: dict[st
     assert problem_of(name, **{**numbers, "n": whole}).bytes_moved > 0
 
 
-def test_a_convolution_of_any_size_is_made_of_whole_work_groups() -> None:
-    problem = problem_of("slm_convolution_cache", n=8191, work_group_size=256)
-    assert problem.n == 8192
+def test_a_convolution_is_made_of_whole_work_groups() -> None:
+    with pytest.raises(ValueError, match=r"^n=8191: work-groups must be whole, so give a multiple of 256$"):
+        problem_of("slm_convolution_cache", n=8191, work_group_size=256)
+    problem = problem_of("slm_convolution_cache", n=8192, work_group_size=256)
     assert problem.x.size == 8192 + 256
     assert problem.bytes_moved == 4 * (8192 + 256 + 257 + 8192)
     assert problem.operations == 2 * 257 * 8192

@@ -16,7 +16,7 @@ from xebench.measuring.comparison import UnusableReference
 from xebench.measuring.variant_run import READ_ONLY, accepted
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.pattern_file import load_file
-from xebench.patterns.problem import InOut, Problem
+from xebench.patterns.problem import InOut, Output, Problem
 from xebench.runtime import DeviceInfo, missing
 from xebench.runtime.capabilities import LIMITED_AXES
 
@@ -51,15 +51,28 @@ def make_problem(pattern: Pattern, numbers: Mapping[str, Any], seed: int) -> Pro
     Copies, since what the pattern file does later with arrays of its own must not change the problem.
 
     Raises:
-        PatternError: the pattern's function gives no problem.
+        PatternError: the pattern's function gives no problem, or one of another parameter than was asked.
     """
     assert pattern.make_problem is not None
     problem = pattern.make_problem(np.random.default_rng(seed), **accepted(pattern.make_problem, numbers))
     if not isinstance(problem, Problem):
         raise PatternError(f"@pattern.problem returned a {type(problem).__name__}: return Problem(...) with the fields")
+    _check_parameters(problem, numbers)
     for name, field in problem.fields.items():  # one by one: each original may be freed before the next is copied
         problem.fields[name] = _own(field)
     return problem
+
+
+def _check_parameters(problem: Problem, numbers: Mapping[str, Any]) -> None:
+    """Refuse a problem that is not the one that was asked for: what stands in a table is what ran."""
+    for name in numbers.keys() & problem.fields.keys():
+        asked, own = numbers[name], problem.fields[name]
+        if isinstance(own, np.ndarray | Output | InOut) or own != asked:
+            has = f"{name}={own}" if isinstance(own, int | float | str) else f"an array {name}"
+            raise PatternError(
+                f"the problem has {has} where {name}={asked} was asked: compute what was asked, refuse what cannot be "
+                "computed, or give the field another name"
+            )
 
 
 def make_reference(pattern: Pattern, view: Any, rank: int = 0, ranks: int = 1) -> Any:
