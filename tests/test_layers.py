@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from xebench.children.programs import Program
+from xebench.vocabulary import Metric, State
+
 ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "harness" / "xebench"
+SOURCES = sorted(SOURCE.rglob("*.py"))
 
 
 def imports(path: Path) -> set[str]:
@@ -24,7 +32,7 @@ def imports(path: Path) -> set[str]:
 
 
 def test_only_runtime_touches_environment_variables() -> None:
-    for path in sorted((ROOT / "harness/xebench").rglob("*.py")):
+    for path in SOURCES:
         if path.parent.name not in ("runtime", "doctor"):
             assert "os.environ" not in path.read_text(), path
 
@@ -36,6 +44,53 @@ def test_benchmarks_use_public_names_only() -> None:
         for name in imports(path):
             inside = name not in public and name.rpartition(".")[0] not in public
             assert name.partition(".")[0] in stack or not inside, (path, name)
+
+
+def constants(path: Path) -> set[str]:
+    """Every string of a module, but for those in f-strings and texts for people."""
+    return {
+        node.value
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+
+
+def layer_of() -> dict[str, int]:
+    """The number of each room's layer, from the top."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    (contract,) = (one for one in settings["contracts"] if one["name"] == "rooms")
+    return {room: n for n, layer in enumerate(contract["layers"]) for room in re.split(r" [|:] ", layer)}
+
+
+def test_programs_are_there_and_in_no_room_above_who_starts_them() -> None:
+    layers = layer_of()
+    for program in Program:
+        assert importlib.util.find_spec(program), program
+    for path in SOURCES:
+        room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+        for name in re.findall(r"\bProgram\.(\w+)", path.read_text()):
+            started = Program[name].split(".")[1]
+            assert started == room or layers[started] > layers[room], (path, name)
+
+
+def test_no_string_names_a_module_of_another_room() -> None:
+    modules = {
+        ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__") for path in SOURCES
+    }
+    for path in SOURCES:
+        room = path.relative_to(SOURCE).parts[0]
+        if path.name != "programs.py":
+            named = {name for name in constants(path) & modules - {"xebench"} if name.split(".")[1] != room}
+            assert not named, (path, named)
+
+
+def test_words_of_the_vocabulary_are_declared_there_alone() -> None:
+    words = {str(word) for kind in (Metric, State) for word in kind}
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "Literal":
+                listed = {one.value for one in ast.walk(node.slice) if isinstance(one, ast.Constant)}
+                assert not listed & words, (path, listed & words)
 
 
 @pytest.mark.parametrize("code", ["import xebench", "import xebench.cli.main", "import xebench.runtime"])

@@ -37,12 +37,12 @@ ONE_OF_EACH_GROUP = (
 def test_a_quick_look_at_every_group() -> None:
     from xebench import runtime
     from xebench.children.ask import ask
-    from xebench.roofline.measure import WORKER
+    from xebench.children.programs import Program
     from xebench.roofline.results import ProbeResult
 
     assert {find_probe(name).group for name in ONE_OF_EACH_GROUP} == set(GROUPS)
     device = runtime.select_device().device
-    answer = ask(WORKER, [device.device, "quick", *ONE_OF_EACH_GROUP], timeout_s=120)
+    answer = ask(Program.PROBE_ROOFS, [device.device, "quick", *ONE_OF_EACH_GROUP], timeout_s=120)
     assert answer.failure is None, answer.failure
     results = msgspec.convert(answer.value, list[ProbeResult])
     assert [result.probe for result in results] == list(ONE_OF_EACH_GROUP)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from xebench.analysis.claim import Claim
 from xebench.callables.family import FunctionFamily, Settings
@@ -13,9 +13,6 @@ from xebench.errors import XebenchError, suggestion
 from xebench.sampling.limits import MIN_INSTANCES, Sampling
 from xebench.session.session import Session
 from xebench.vocabulary import SAMPLED_STATES, Metric, State, metric_named
-
-MetricWord = Literal["device", "span", "wall"]
-StateWord = Literal["hot", "cold"]
 
 #: Seconds for the samples of one call of `measure` or `compare`.
 BUDGET_S: Final = Sampling.budget_s

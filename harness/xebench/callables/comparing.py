@@ -13,8 +13,6 @@ from xebench.analysis.claim import Claim, Claims, claims_of
 from xebench.callables.asked import (
     BUDGET_S,
     PRECISION,
-    MetricWord,
-    StateWord,
     checked_function,
     known,
     measured,
@@ -27,6 +25,7 @@ from xebench.report.console import terminal_width
 from xebench.report.formats.text import MOST, table
 from xebench.session.session import Session
 from xebench.tables import Run
+from xebench.vocabulary import Metric, State
 
 #: Tolerances for results, relative and absolute: float32 has seven digits, and sums of another order lose some.
 RTOL: Final = 1e-5
@@ -82,8 +81,8 @@ def compare(
     claim: Claims | Mapping[str, Claims] = None,
     queue: Any = None,
     device: str = "auto",
-    metric: MetricWord = "device",
-    state: StateWord = "hot",
+    metric: str = Metric.DEVICE.value,
+    state: str = State.HOT.value,
     precision: float = PRECISION,
     budget_s: float = BUDGET_S,
     setup: Callable[[Session], Any] | None = None,

@@ -12,8 +12,6 @@ import pandas as pd
 from xebench.callables.asked import (
     BUDGET_S,
     PRECISION,
-    MetricWord,
-    StateWord,
     checked_function,
     measured,
     settings_of,
@@ -22,6 +20,7 @@ from xebench.callables.tables import run_of
 from xebench.callables.words import commands_words, time_words
 from xebench.session.session import Session
 from xebench.tables import Run
+from xebench.vocabulary import Metric, State
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,8 +73,8 @@ def measure(
     *,
     queue: Any = None,
     device: str = "auto",
-    metric: MetricWord = "device",
-    state: StateWord = "hot",
+    metric: str = Metric.DEVICE.value,
+    state: str = State.HOT.value,
     precision: float = PRECISION,
     budget_s: float = BUDGET_S,
     setup: Callable[[Session], Any] | None = None,

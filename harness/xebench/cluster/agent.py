@@ -19,6 +19,7 @@ import msgspec
 
 from xebench import runtime
 from xebench.children.ask import ask
+from xebench.children.programs import Program
 from xebench.cluster.one_at_a_time import alone_on
 from xebench.cluster.order import Announcement, FamilyOrder, FamilyResult, Order
 from xebench.cluster.software import Software
@@ -57,7 +58,7 @@ def announce(order: Order) -> Announcement:
     if different := order.software.difference(Software.here(order.software.files)):
         return Announcement(host, machine, different=different)
     asked = [order.recipe.device, *(["--require-gpu"] if order.recipe.require_gpu else [])]
-    answer = ask("xebench.cluster.device_probe", asked, timeout_s=START_TIMEOUT_S)
+    answer = ask(Program.DEVICE_PROBE, asked, timeout_s=START_TIMEOUT_S)
     if answer.failure is not None:
         return Announcement(host, machine, unfit=answer.failure)
     device = msgspec.convert(answer.value["device"], DeviceInfo)

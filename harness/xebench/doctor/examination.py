@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from xebench.children.ask import ask
+from xebench.children.programs import Program
 from xebench.doctor.self_test import SelfTest, selftest
 from xebench.doctor.stacks import stack_findings
 from xebench.runtime import gpu_nodes, libraries, opencl_drivers, packages, pins
@@ -95,7 +96,7 @@ def _opencl_findings() -> Iterator[Finding]:
 
 
 def _list() -> tuple[tuple[DeviceInfo, ...], str | None]:
-    answer = ask("xebench.doctor", ["devices"], timeout_s=_LIST_TIMEOUT_S)
+    answer = ask(Program.DOCTOR, ["devices"], timeout_s=_LIST_TIMEOUT_S)
     if answer.failure is not None:
         return (), answer.failure
     return msgspec.convert(answer.value, tuple[DeviceInfo, ...]), None

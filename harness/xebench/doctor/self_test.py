@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xebench.children.ask import ask
+from xebench.children.programs import Program
 from xebench.runtime.devices import DeviceInfo
 
 TIMEOUT_S = 120.0
@@ -45,7 +46,7 @@ def selftest(device: str | DeviceInfo, timeout_s: float = TIMEOUT_S) -> SelfTest
         timeout_s: how long to wait, in seconds; compilers are slow when they run for the first time.
     """
     name = device if isinstance(device, str) else device.device
-    answer = ask("xebench.doctor", ["self-test", name], timeout_s=timeout_s)
+    answer = ask(Program.DOCTOR, ["self-test", name], timeout_s=timeout_s)
     if answer.failure is not None:
         return SelfTest(name, (f"self-test: {answer.failure}",))
     return SelfTest(name, tuple(answer.value))

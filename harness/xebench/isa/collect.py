@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from xebench.children.process import in_threads
+from xebench.children.programs import Program
 from xebench.errors import XebenchError
 from xebench.measuring.device_worker import DeviceWorker, Lost, start_worker
 from xebench.measuring.messages import Done, Failed, Message, Ready
@@ -152,7 +153,7 @@ def collect(families: Sequence[Family], *, timeout_s: float = TIMEOUT_S, process
 def _collect_share(families: Sequence[Family], timeout_s: float) -> Collected:
     collected = Collected()
     worker: DeviceWorker[FromCollector] = DeviceWorker(
-        lambda environment: start_worker("auto", "xebench.isa.collect_worker", FromCollector, environment=environment)
+        lambda environment: start_worker("auto", Program.COLLECT_KERNELS, FromCollector, environment=environment)
     )
     try:
         for number, family in enumerate(families):

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
+from xebench.children.programs import Program
 from xebench.children.worker import WorkerEnded, WorkerHung, WorkerKilled, WorkerProcess
 from xebench.errors import BrokenEnvironment, NoDevice, XebenchError
 from xebench.measuring.messages import Done, Failed, Message, WorkerMessage
@@ -142,7 +143,7 @@ class DeviceWorker(Generic[T]):
 
 def start_worker(
     device: str,
-    handler: str = "xebench.measuring.family_run",
+    handler: str = Program.MEASURE_FAMILIES,
     answers: Any = WorkerMessage,
     *,
     environment: Mapping[str, str] | None = None,
@@ -160,6 +161,4 @@ def start_worker(
         poll: called a few times a second while it is listened to.
     """
     arguments = (handler, device, json.dumps(dict(environment or {})))
-    return WorkerProcess(
-        "xebench.measuring.serve", arguments, answers, memory_limit_bytes=memory_limit_bytes, poll=poll
-    )
+    return WorkerProcess(Program.SERVE, arguments, answers, memory_limit_bytes=memory_limit_bytes, poll=poll)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from xebench.children.programs import Program
 from xebench.children.worker import WorkerDied, WorkerEnded, WorkerHung, WorkerProcess
 from xebench.errors import XebenchError
 from xebench.measuring.device_worker import START_TIMEOUT_S, Lost, start_worker
@@ -28,9 +29,6 @@ from xebench.measuring.remote import (
 )
 from xebench.patterns.pattern import Variant
 from xebench.vocabulary import Status
-
-#: What serves a place in a process of its own.
-HANDLER = "xebench.measuring.place_server"
 
 
 class Process:
@@ -58,7 +56,7 @@ class Process:
     ) -> None:
         self._name = name or f"the process with {words_of(environment)}:"
         self._patience_s = patience_s
-        self._process: WorkerProcess[Any] = start_worker(device, HANDLER, Answers, environment=environment)
+        self._process: WorkerProcess[Any] = start_worker(device, Program.SERVE_PLACE, Answers, environment=environment)
         self.is_alive = True
         self._listen(START_TIMEOUT_S)
 

@@ -24,6 +24,7 @@ from typing import Any, Final
 from xebench.children import process
 from xebench.children.channel import Receiver, Sender, UnreadableMessage
 from xebench.children.process_exit import how_it_ended
+from xebench.children.programs import Program
 from xebench.errors import Unsupported, XebenchError, first_line, named
 from xebench.measuring.device_worker import START_TIMEOUT_S, Lost
 from xebench.measuring.messages import Done, Failed, Ready
@@ -93,9 +94,9 @@ class RankProcesses:
             listener.bind(path)
             listener.listen(count)
             arguments = (path, device, json.dumps(dict(environment)))
-            rank = process.python_module("xebench.measuring.serve_rank", *arguments)
+            rank = process.python_module(Program.SERVE_RANK, *arguments)
             self._launcher = process.start(
-                process.python_module("xebench.measuring.mpi_launcher", device, str(count), *rank),
+                process.python_module(Program.MPI_LAUNCHER, device, str(count), *rank),
                 output=self._printed,
                 errors=self._printed,
             )

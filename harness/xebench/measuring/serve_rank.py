@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from typing import Final
 
 from xebench.children.activity import ActivityPage
 from xebench.children.lifetime import run_as_child
+from xebench.children.programs import Program
 from xebench.measuring import serve
-
-_HANDLER: Final = "xebench.measuring.rank"
 
 
 def main(arguments: list[str]) -> int:
@@ -21,7 +19,7 @@ def main(arguments: list[str]) -> int:
     connection.connect(path)
     reading = connection.detach()
     descriptors = reading, os.dup(reading), ActivityPage.create().descriptor
-    status = serve.main([*map(str, descriptors), _HANDLER, device, environment])
+    status = serve.main([*map(str, descriptors), Program.SERVE_PLACE_OF_RANK, device, environment])
     if not status and (mpi := sys.modules.get("mpi4py.MPI")):
         mpi.Finalize()
     return status

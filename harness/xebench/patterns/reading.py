@@ -105,10 +105,11 @@ def _is_current(declarations: Declarations) -> bool:
 
 def _execute(files: Sequence[Path], limit_s: float) -> Declarations:
     from xebench.children.ask import ask  # it costs milliseconds that a list of known patterns does not have
+    from xebench.children.programs import Program
 
     with tempfile.NamedTemporaryFile("r", prefix="xebench-", errors="replace") as log:
         answer = ask(
-            "xebench.patterns.reading_worker",
+            Program.READ_PATTERNS,
             [log.name, str(limit_s), *map(str, files)],
             timeout_s=RUNTIME_LIMIT_S + limit_s * (1 + len(files)),
         )

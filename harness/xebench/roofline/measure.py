@@ -10,12 +10,12 @@ import msgspec
 
 from xebench import runtime
 from xebench.children.ask import Reply, ask
+from xebench.children.programs import Program
 from xebench.roofline.catalogue import PROBES, find_probe, grouped
 from xebench.roofline.results import ProbeResult, Roofline
 from xebench.roofline.store import Store
 from xebench.tables.provenance import now
 
-WORKER = "xebench.roofline.probe_worker"
 #: Seconds after which a group of probes counts as hung; most of that is for slow compilers.
 GROUP_TIMEOUT_S = 300.0
 PROBE_TIMEOUT_S = 120.0
@@ -98,12 +98,12 @@ def ask_probes(
     results: list[ProbeResult] = []
     for group, members in grouped(names).items():
         say(f"measuring {group.replace('_', ' ')}")
-        answer = ask(WORKER, [device, effort, *members], timeout_s=GROUP_TIMEOUT_S)
+        answer = ask(Program.PROBE_ROOFS, [device, effort, *members], timeout_s=GROUP_TIMEOUT_S)
         if answer.failure is None:
             results += _decoded(answer)
             continue
         for name in members:
-            answer = ask(WORKER, [device, effort, name], timeout_s=PROBE_TIMEOUT_S)
+            answer = ask(Program.PROBE_ROOFS, [device, effort, name], timeout_s=PROBE_TIMEOUT_S)
             if answer.failure is None:
                 results += _decoded(answer)
             else:

@@ -1,0 +1,114 @@
+"""A place in other processes, with peers that answer at once: what each is asked, and what is made of the replies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from xebench.errors import XebenchError
+
+pytestmark = pytest.mark.device  # importing the messages loads dpctl
+
+
+class FakePeers:
+    """Answer by a function of the request and the number of the peer; messages go through their encoding."""
+
+    is_alive = True
+
+    def __init__(self, reply: Callable[[Any, int], Any], ranks: int = 0) -> None:
+        from xebench.measuring.remote import Identity
+
+        self.ranks: Sequence[Any] = [Identity(n, ranks, "MPI 5", "opencl:cpu:0") for n in range(ranks)]
+        self.asked: list[str] = []
+        self._reply = reply
+
+    def ask(self, requests: Sequence[Any]) -> list[Any]:
+        self.asked.append(type(requests[0]).__name__)
+        return [self._reply(through_the_channel(request), number) for number, request in enumerate(requests)]
+
+    def close(self) -> None:
+        self.is_alive = False
+
+
+def through_the_channel(message: Any) -> Any:
+    import os
+
+    from xebench.children.channel import Receiver, Sender
+    from xebench.measuring.remote import Answers, Request
+
+    reading, writing = os.pipe()
+    try:
+        Sender(writing).send(message)
+        return Receiver(reading, Request | Answers).receive(1.0)
+    finally:
+        os.close(reading), os.close(writing)
+
+
+def place(peers: FakePeers) -> Any:
+    from xebench.measuring.remote import BeginProblem, RemotePlace
+
+    return RemotePlace(peers, BeginProblem("file.py", "pattern", {"n": 8}, [], 1))
+
+
+def measured(begin_ns: int) -> Any:
+    from xebench.session.recorder import CommandTimes, Measured
+
+    return Measured(100, 0, [[CommandTimes("kernel", "k", 0, None, 10, 20)]], begin_ns=begin_ns)
+
+
+def echo(request: Any, number: int) -> Any:
+    """Results are what stood in the outputs, plus one."""
+    from xebench.measuring import remote
+
+    if isinstance(request, remote.Check):
+        results = {name: array + 1 for name, array in (remote.unpacked(request.contents) or {}).items()}
+        return through_the_channel(
+            remote.CheckedThere(measured(7 * number), remote.packed(results) or {}, [f"x{number}"])
+        )
+    if isinstance(request, remote.Sample):
+        return through_the_channel(remote.Sampled(measured(7 * number)))
+    return None
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.complex64, np.bool_])
+def test_arrays_keep_type_and_shape_on_the_way(dtype: Any) -> None:
+    from xebench.measuring.remote import Check, packed, unpacked
+
+    contents = {"y": np.arange(6).reshape(2, 3).astype(dtype)}
+    (found,) = (unpacked(through_the_channel(Check("v", packed(contents))).contents) or {}).values()
+    assert found.dtype == dtype and found.tolist() == contents["y"].tolist()
+
+
+def test_one_process_has_what_the_variant_writes() -> None:
+    checked = place(FakePeers(echo)).check("v", {"y": np.zeros(3)})
+    assert checked.results["y"].tolist() == [1, 1, 1]
+    assert checked.changed == ["x0"]
+    assert checked.measured == measured(0)
+
+
+def test_ranks_have_each_their_part_and_are_measured_together() -> None:
+    checked = place(FakePeers(echo, ranks=2)).check("v", {"y": np.array([[1, 2], [3, 4]])})
+    assert checked.results["y"].tolist() == [[2, 3], [4, 5]], "the rank is the first index"
+    assert checked.changed == ["x0", "x1"]
+    assert checked.measured.host_ns == 107, "from the beginning of the first until the last is done"
+    assert [command.rank for command in checked.measured.commands] == [0, 1]
+
+
+def test_caches_are_flushed_between_setting_back_and_the_sample() -> None:
+    peers = FakePeers(echo)
+    there = place(peers)
+    there.sample("v", 2)
+    assert peers.asked == ["Sample"], "hot ones cost one message"
+    there.sample("v", 1, lambda: peers.asked.append("flush"))
+    assert peers.asked[1:] == ["Reset", "flush", "Sample"]
+
+
+def test_a_place_that_is_lost_has_changed_nothing_and_an_odd_reply_is_an_error() -> None:
+    peers = FakePeers(echo)
+    with pytest.raises(XebenchError, match="FindChanged was answered by NoneType"):
+        place(peers).changed()
+    peers.close()
+    assert place(peers).changed() == () and not place(peers).is_there
