@@ -5,6 +5,7 @@ A worker's standard output and error stay free for whatever native code prints.
 
 from __future__ import annotations
 
+import base64
 import os
 import select
 import threading
@@ -58,7 +59,7 @@ class Receiver(Generic[T]):
 
     def __init__(self, descriptor: int, messages: Any) -> None:
         self._descriptor = descriptor
-        self._decoder: msgspec.json.Decoder[T] = msgspec.json.Decoder(messages)
+        self._decoder: msgspec.json.Decoder[T] = msgspec.json.Decoder(messages, dec_hook=_array)
         self._buffer = b""
 
     def receive(self, timeout_s: float | None = None) -> T | None:
@@ -87,7 +88,18 @@ class Receiver(Generic[T]):
 
 
 def _plain(value: Any) -> Any:
-    """Numpy's scalars as Python's."""
+    """Numpy's arrays by their bytes, its scalars as Python's."""
+    if hasattr(value, "tobytes") and hasattr(value, "__array__") and hasattr(value, "__len__"):
+        return {"dtype": value.dtype.str, "shape": value.shape, "data": value.tobytes()}
     if hasattr(value, "item"):
         return value.item()
     raise NotImplementedError(f"a message cannot hold a {type(value).__name__}")
+
+
+def _array(kind: type, sent: Any) -> Any:
+    """An array that was sent; it cannot be written."""
+    import numpy as np  # most channels have none
+
+    if kind is not np.ndarray:
+        raise NotImplementedError(f"a message cannot hold a {kind.__name__}")
+    return np.frombuffer(base64.b64decode(sent["data"]), sent["dtype"]).reshape(sent["shape"])

@@ -13,7 +13,7 @@ import numpy as np
 from xebench.errors import Unsupported, XebenchError
 from xebench.measuring.bound_problem import Binding
 from xebench.measuring.input_check import Inputs, Sums
-from xebench.measuring.place import Array, Checked, Contents, Started
+from xebench.measuring.place import Array, Checked, CompiledStage, Contents, Started
 from xebench.measuring.results import arrays_of
 from xebench.measuring.variant_run import start
 from xebench.patterns.pattern import Pattern
@@ -78,7 +78,7 @@ class ProblemPlace:
             self._samples[variant] = start(function, session, self.binding.bound, self._axes)
             session.wait()
             host_ns = time.perf_counter_ns() - begin
-            compiled, kernels, devices = session.take_compilations(), session.take_kernels(), session.take_devices()
+            compiled, kernels, devices = _compiled(session), session.take_kernels(), session.take_devices()
         self._queues = session.queue_count
         return Started(host_ns, compiled, kernels, devices, self._results(contents), changed)
 
@@ -153,6 +153,10 @@ def parameters(problem: Problem, numbers: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in plain.items() if isinstance(value, PLAIN)}
 
 
+def _compiled(session: Session) -> list[CompiledStage]:
+    return [CompiledStage(one.stage, one.host_ns, one.cached) for one in session.take_compilations()]
+
+
 class FunctionPlace:
     """Functions of a script.
 
@@ -205,7 +209,7 @@ class FunctionPlace:
         except XebenchError as error:
             raise XebenchError(f"{error} ({self._advice})" if self._advice else str(error)) from error
         session = self._session
-        compiled, kernels, devices = session.take_compilations(), session.take_kernels(), session.take_devices()
+        compiled, kernels, devices = _compiled(session), session.take_kernels(), session.take_devices()
         self._queues = session.queue_count
         return Started(first.measured.host_ns, compiled, kernels, devices, first.results)
 

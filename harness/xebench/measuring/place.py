@@ -8,24 +8,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+import numpy as np
 import numpy.typing as npt
 
+from xebench.measuring.messages import Message
 from xebench.session.recorder import Measured
 
 if TYPE_CHECKING:
-    from xebench.dpex.kernel_store import Compilation
     from xebench.patterns.pattern import Variant
 
-Array = npt.NDArray[Any]
+    Array = npt.NDArray[Any]
+else:
+    Array = np.ndarray  # messages are of plain types
 
 #: Arrays by name; of ranks, with the rank as the first index.
 Contents = Mapping[str, Array]
 
 
-@dataclass(frozen=True)
-class Started:
+class CompiledStage(NamedTuple):
+    """One stage of making a kernel (`xebench.dpex.kernel_store.Compilation`)."""
+
+    stage: str
+    host_ns: int
+    cached: bool
+
+
+class Started(Message, frozen=True):
     """A variant's first call.
 
     Attributes:
@@ -38,15 +48,14 @@ class Started:
     """
 
     host_ns: int
-    compilations: Sequence[Compilation]
+    compilations: Sequence[CompiledStage]
     kernels: Sequence[dict[str, Any]]
     devices: str | None
     results: Contents
     changed: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
-class Checked:
+class Checked(Message, frozen=True):
     """A call among or after the samples; see `Started`."""
 
     measured: Measured

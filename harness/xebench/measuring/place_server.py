@@ -13,7 +13,6 @@ from xebench.errors import XebenchError, named
 from xebench.measuring import remote
 from xebench.measuring.input_check import Sums
 from xebench.measuring.local import FunctionPlace, ProblemPlace
-from xebench.measuring.place import Started
 from xebench.measuring.prepare import find_pattern, make_problem
 from xebench.session.recorder import Measured
 from xebench.session.session import Session
@@ -79,12 +78,11 @@ class PlaceServer:
             case remote.BeginProblem() | remote.BeginFunctions():
                 reply = remote.Begun(self.begin(request))
             case remote.Start(variant, contents):
-                reply = _started(self._there.start(variant, remote.unpacked(contents)))
+                reply = self._there.start(variant, contents)
             case remote.Sample():
                 reply = remote.Sampled(self.sample(self._there, request))
             case remote.Check(variant, contents):
-                checked = self._there.check(variant, remote.unpacked(contents))
-                reply = remote.CheckedThere(checked.measured, remote.packed(checked.results) or {}, checked.changed)
+                reply = self._there.check(variant, contents)
             case remote.FindChanged():
                 reply = remote.Changed(self._there.changed())
             case remote.Reset():
@@ -100,17 +98,6 @@ class PlaceServer:
         if self._place is None:
             raise XebenchError("it has no family")
         return self._place
-
-
-def _started(started: Started) -> remote.StartedThere:
-    return remote.StartedThere(
-        started.host_ns,
-        started.compilations,
-        started.kernels,
-        started.devices,
-        remote.packed(started.results) or {},
-        started.changed,
-    )
 
 
 def prepare(device: str, parent: Parent) -> Callable[[remote.Request], None]:

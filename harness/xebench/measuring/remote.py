@@ -11,41 +11,17 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Protocol, TypeVar
 
-import msgspec
 import numpy as np
 
-from xebench.dpex.kernel_store import Compilation
 from xebench.errors import XebenchError
 from xebench.measuring.device_worker import Lost
 from xebench.measuring.messages import Done, Failed, Message, Ready
-from xebench.measuring.place import Array, Checked, Contents, Started
+from xebench.measuring.place import Checked, Contents, Started
 from xebench.session.recorder import Measured
 
 T = TypeVar("T")
 
 # ---- what is asked ---------------------------------------------------------------------------------------------------
-
-
-class Packed(msgspec.Struct, frozen=True):
-    """An array in a message."""
-
-    dtype: str
-    shape: tuple[int, ...]
-    data: bytes
-
-
-def packed(contents: Contents | None) -> Mapping[str, Packed] | None:
-    """Arrays for a message."""
-    if contents is None:
-        return None
-    return {name: Packed(array.dtype.str, array.shape, array.tobytes()) for name, array in contents.items()}
-
-
-def unpacked(contents: Mapping[str, Packed] | None) -> dict[str, Array] | None:
-    """Arrays of a message."""
-    if contents is None:
-        return None
-    return {name: np.frombuffer(one.data, one.dtype).reshape(one.shape) for name, one in contents.items()}
 
 
 class BeginProblem(Message, frozen=True):
@@ -82,10 +58,10 @@ class BeginFunctions(Message, frozen=True):
 
 
 class Start(Message, frozen=True):
-    """See `Place.start`; answered by `StartedThere`. So for the others."""
+    """See `Place.start`; answered by `Started`. So for the others."""
 
     variant: str
-    contents: Mapping[str, Packed] | None
+    contents: Contents | None
 
 
 class Reset(Message, frozen=True):
@@ -101,10 +77,10 @@ class Sample(Message, frozen=True):
 
 
 class Check(Message, frozen=True):
-    """Answered by `CheckedThere`."""
+    """Answered by `Checked`."""
 
     variant: str
-    contents: Mapping[str, Packed] | None
+    contents: Contents | None
 
 
 class FindChanged(Message, frozen=True):
@@ -134,29 +110,10 @@ class Begun(Message, frozen=True):
     parameters: Mapping[str, Any]
 
 
-class StartedThere(Message, frozen=True):
-    """See `Started`."""
-
-    host_ns: int
-    compilations: Sequence[Compilation]
-    kernels: Sequence[dict[str, Any]]
-    devices: str | None
-    results: Mapping[str, Packed]
-    changed: Sequence[str]
-
-
 class Sampled(Message, frozen=True):
     """A sample."""
 
     measured: Measured
-
-
-class CheckedThere(Message, frozen=True):
-    """See `Checked`."""
-
-    measured: Measured
-    results: Mapping[str, Packed]
-    changed: Sequence[str]
 
 
 class Changed(Message, frozen=True):
@@ -180,7 +137,7 @@ class Raised(Message, frozen=True):
     error: bytes
 
 
-Reply = Begun | StartedThere | Sampled | CheckedThere | Changed | Identity | Raised
+Reply = Begun | Started | Sampled | Checked | Changed | Identity | Raised
 Answers = Ready | Done | Failed | Reply
 
 # ---- who is asked ----------------------------------------------------------------------------------------------------
@@ -238,7 +195,7 @@ class RemotePlace:
 
     def start(self, variant: str, contents: Contents | None) -> Started:
         """A variant's first call there."""
-        own = self._each([Start(variant, packed(part)) for part in self._parts(contents)], StartedThere)
+        own = self._each([Start(variant, part) for part in self._parts(contents)], Started)
         return Started(
             max(each.host_ns for each in own),
             own[0].compilations,
@@ -258,7 +215,7 @@ class RemotePlace:
 
     def check(self, variant: str, contents: Contents | None) -> Checked:
         """A call there."""
-        own = self._each([Check(variant, packed(part)) for part in self._parts(contents)], CheckedThere)
+        own = self._each([Check(variant, part) for part in self._parts(contents)], Checked)
         return Checked(
             self._measured([each.measured for each in own]),
             self._whole([each.results for each in own]),
@@ -301,11 +258,10 @@ class RemotePlace:
         ranks = range(self._count)
         return [{name: np.ascontiguousarray(array[rank]) for name, array in contents.items()} for rank in ranks]
 
-    def _whole(self, parts: Sequence[Mapping[str, Packed]]) -> Contents:
-        arrays = [unpacked(part) or {} for part in parts]
+    def _whole(self, parts: Sequence[Contents]) -> Contents:
         if not self._peers.ranks:
-            return arrays[0]
-        return {name: np.stack([np.asarray(own[name]) for own in arrays]) for name in arrays[0]}
+            return parts[0]
+        return {name: np.stack([own[name] for own in parts]) for name in parts[0]}
 
     def _measured(self, parts: Sequence[Measured]) -> Measured:
         return Measured.of_ranks(parts) if self._peers.ranks else parts[0]

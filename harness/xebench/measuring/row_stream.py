@@ -16,7 +16,7 @@ from xebench.session.recorder import CommandTimes
 from xebench.vocabulary import State
 
 if TYPE_CHECKING:
-    from xebench.dpex.kernel_store import Compilation
+    from xebench.measuring.place import CompiledStage
 
 # A crash must not cost more than this much of what was measured.
 FLUSH_AFTER_S = 0.05
@@ -75,7 +75,7 @@ class RowStream:
             self._samples.append({**key, **measured})
             self._events += events
 
-    def add_compilations(self, variant: str, stages: Sequence[Compilation], host_ns: int) -> None:
+    def add_compilations(self, variant: str, stages: Sequence[CompiledStage], host_ns: int) -> None:
         """Send the rows of a variant's first call: each stage of compilation, and the rest as ``launch``.
 
         All at once, since a worker that goes on with what is left of the family sends no more of them.
