@@ -93,7 +93,7 @@ def test_ranks_have_each_their_part_and_are_measured_together() -> None:
     assert checked.results["y"].tolist() == [[2, 3], [4, 5]], "the rank is the first index"
     assert checked.changed == ["x0", "x1"]
     assert checked.measured.host_ns == 107, "from the beginning of the first until the last is done"
-    assert [command.rank for command in checked.measured.commands] == [0, 1]
+    assert [command.mpi_rank for command in checked.measured.commands] == [0, 1]
 
 
 def test_caches_are_flushed_between_setting_back_and_the_sample() -> None:
