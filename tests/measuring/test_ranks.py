@@ -38,7 +38,8 @@ def test_ranks_are_measured_beside_what_runs_here(shared: Sender) -> None:
 @pytest.mark.device
 @pytest.mark.slow
 def test_every_command_has_its_rank(shared: Sender) -> None:
-    found = {name: {row["mpi_rank"] for row in shared.rows["events"] if row["case_id"] == name} for name in shared.cases}
+    events = shared.rows["events"]
+    found = {name: {row["mpi_rank"] for row in events if row["case_id"] == name} for name in shared.cases}
     assert found == {"one": {0}, "two": {0, 1}, "without": {None}, "exchanged": {0, 1}}
     commands = {name: {row["events"] for row in shared.samples(case_id=name, state="hot")} for name in found}
     assert commands["two"] == {2 * count for count in commands["one"]}, "those of all ranks"
