@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,6 +50,11 @@ def families(*claims: Claim, **axes: tuple[int, ...]) -> list[Family]:
 def answers(claim: Claim, *kernels: KernelOnGpu, missing: tuple[VariantWithoutKernel, ...] = ()) -> list[CodeAnswer]:
     collected = Collected(list(dict.fromkeys(kernel.launch for kernel in kernels)), list(missing))
     return code_answers(families(claim), collected, kernels)
+
+
+def test_every_word_is_explained_where_the_command_is() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "without-a-gpu.md").read_text(encoding="utf-8")
+    assert not [word for word in CodeClaim if f"| `{word}` |" not in page]
 
 
 def test_every_word_is_measured_by_columns_of_the_table() -> None:
