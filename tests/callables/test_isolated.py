@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import isolated_functions as functions
@@ -51,3 +54,25 @@ def test_errors_are_the_callers(function: Any, arguments: dict[str, Any], error:
     with pytest.raises(error, match=words) as caught:
         xebench.measure(function, **{**BRIEF, **({"instances": None} if "setup" not in arguments else {}), **arguments})
     assert "\n" not in str(caught.value)
+
+
+def test_a_function_that_hangs_is_told_and_the_others_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    from xebench.callables import isolated
+
+    monkeypatch.setattr(isolated, "PATIENCE_S", 5.0)
+    named = {"parent": os.getppid, "hangs": functions.hang, "own": os.getpid}
+    compared = xebench.compare(named, metric="wall", check=False, **{**BRIEF, "instances": None})
+    cases = compared.run.cases.set_index("variant")
+    assert cases["status"].to_dict() == {"parent": "ok", "hangs": "timeout", "own": "ok"}
+    assert cases.loc["hangs", "reason"] == "its process gave no answer for 5 s"
+
+
+@pytest.mark.parametrize("guard", ["", "if __name__ == '__main__': "])
+def test_a_script_must_look_at_its_name(guard: str, tmp_path: Path) -> None:
+    measure = "print(xebench.measure(one, metric='wall', device='cpu', isolated=True, budget_s=0.2, precision=0.5))"
+    script = tmp_path / "script.py"
+    script.write_text(f"import xebench\ndef one():\n    return 1\n{guard}{measure}\n")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, timeout=300)
+    assert (done.returncode == 0) == bool(guard), done.stdout + done.stderr
+    words = "one: " if guard else "begin a script's own work with if __name__ == '__main__':"
+    assert words in (done.stdout if guard else done.stderr.splitlines()[-1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,10 @@ def product(x: Any) -> Any:
 
 def crash(x: Any) -> Any:
     os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def hang() -> None:
+    time.sleep(1000)
 
 
 def fail(x: Any) -> Any:

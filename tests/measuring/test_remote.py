@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -111,3 +112,20 @@ def test_a_place_that_is_lost_has_changed_nothing_and_an_odd_reply_is_an_error()
         place(peers).changed()
     peers.close()
     assert place(peers).changed() == () and not place(peers).is_there
+
+
+def test_another_process_has_the_same_problem_or_is_refused() -> None:
+    from xebench.measuring.places import FamilyPlaces
+    from xebench.measuring.remote import BeginProblem, Begun
+    from xebench.patterns.pattern import Variant
+
+    peers = FakePeers(lambda request, number: Begun({"n": 16}))
+    pool: Any = SimpleNamespace(get=lambda environment, ranks: peers)
+    family = BeginProblem("file.py", "pattern", {"n": 16}, [], 1)
+    variant = Variant("v", "naive", print, (), (), "", {"A": "1"})
+    home: Any = object()
+    there = FamilyPlaces(home, {"n": 16}, pool, family)
+    assert there.of(variant) is there.of(variant) is not home
+    assert there.of(Variant("w", "naive", print, (), (), "")) is home
+    with pytest.raises(XebenchError, match=r"the problem has {'n': 16} there, {'n': 8} here"):
+        FamilyPlaces(home, {"n": 8}, pool, family).of(variant)

@@ -10,6 +10,7 @@ import os
 import select
 import threading
 import time
+from collections import deque
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
@@ -43,7 +44,7 @@ class Sender:
             BrokenPipeError: nobody reads any more.
         """
         end_a_fork(self._pid)
-        data = self._encoder.encode(message) + b"\n"
+        data = memoryview(self._encoder.encode(message) + b"\n")  # what is left of it is not copied
         with self._lock:
             while data:
                 data = data[os.write(self._descriptor, data) :]
@@ -60,7 +61,8 @@ class Receiver(Generic[T]):
     def __init__(self, descriptor: int, messages: Any) -> None:
         self._descriptor = descriptor
         self._decoder: msgspec.json.Decoder[T] = msgspec.json.Decoder(messages, dec_hook=_array)
-        self._buffer = b""
+        self._lines: deque[bytes] = deque()
+        self._begun: list[bytes] = []  # of the line that is still to come: a pipe hands over 64 KiB of it at once
 
     def receive(self, timeout_s: float | None = None) -> T | None:
         """The next message, or None at the end of the stream.
@@ -70,7 +72,7 @@ class Receiver(Generic[T]):
             UnreadableMessage: a line came that is no message.
         """
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        while b"\n" not in self._buffer:
+        while not self._lines:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
             ready, _, _ = select.select([self._descriptor], [], [], left)
             if not ready:
@@ -78,8 +80,13 @@ class Receiver(Generic[T]):
             data = os.read(self._descriptor, 1 << 20)
             if not data:
                 return None
-            self._buffer += data
-        line, _, self._buffer = self._buffer.partition(b"\n")
+            *ended, rest = data.split(b"\n")
+            if ended:
+                ended[0] = b"".join([*self._begun, ended[0]])
+                self._lines += ended
+                self._begun = []
+            self._begun.append(rest)
+        line = self._lines.popleft()
         try:
             return self._decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
