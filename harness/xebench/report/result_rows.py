@@ -11,6 +11,8 @@ import pandas as pd
 
 from xebench.analysis import points
 from xebench.analysis.levels import MEMORY, levels_of
+from xebench.analysis.rows import Row
+from xebench.analysis.rows import rows as rows_of
 from xebench.report import units
 from xebench.report.answer_words import asides, classes, guide_words, is_foreign, obstacle, sentence
 from xebench.report.launch_occupancy import occupancies
@@ -93,12 +95,14 @@ def result_rows(run: Run) -> list[ResultRow]:
     rows: list[ResultRow] = []
     known = occupancies(run)
     several_hosts = run.devices["host"].nunique() > 1
-    families = dict(iter(run.summaries.groupby("family_id")))
+    families: dict[str, list[Row]] = {}
+    for summary in rows_of(run.summaries):
+        families.setdefault(summary["family_id"], []).append(summary)
     for (family_id, state), group in groupby(sorted_pairs(run), key=_family):
         pairs = list(group)
         of_any_state = families[family_id]
-        summaries = of_any_state[of_any_state["state"].fillna("") == state]
-        baseline = _baseline_row(pairs, [*summaries.to_dict("records"), *of_any_state.to_dict("records")])
+        summaries = [summary for summary in of_any_state if text(summary["state"]) == state]
+        baseline = _baseline_row(pairs, [*summaries, *of_any_state])
         family = [baseline, *(_row(pair, baseline.variant) for pair in pairs)]
         family = _with_copies(_with_overlap(family, summaries), summaries)
         family = [replace(row, axes=_with_host(row.axes, pairs[0])) for row in family] if several_hosts else family
@@ -113,14 +117,14 @@ def _with_host(axes: str, pair: dict[Any, Any]) -> str:
     return ", ".join(filter(None, [axes, host]))
 
 
-def _with_overlap(family: Sequence[ResultRow], summaries: pd.DataFrame) -> list[ResultRow]:
+def _with_overlap(family: Sequence[ResultRow], summaries: Sequence[Row]) -> list[ResultRow]:
     """The rows with how much of each variant's commands overlapped, where those of any did, or were meant to: who
     takes several queues wants overlap, and is told of none as well. What a variant shares with the baseline is said of
     that alone.
     """
-    shares = dict(zip(summaries["variant"], summaries["overlap"].astype("float64"), strict=True))
-    wanted = bool((summaries["queues"] > 1).any())
-    if not wanted and not any(share >= LEAST_OVERLAP for share in shares.values()):
+    shares = {summary["variant"]: summary["overlap"] for summary in summaries}
+    wanted = any((summary["queues"] or 0) > 1 for summary in summaries)
+    if not wanted and not any((share or 0) >= LEAST_OVERLAP for share in shares.values()):
         return list(family)
     words = [units.percent(number(shares.get(row.variant))) for row in family]
     baseline, *others = (replace(row, overlap=word) for row, word in zip(family, words, strict=True))
@@ -131,12 +135,12 @@ def _telling_overlap(row: ResultRow, *known: str) -> ResultRow:
     return row if row.overlap in known else replace(row, asides=(*row.asides, f"overlap {row.overlap}"))
 
 
-def _with_copies(family: Sequence[ResultRow], summaries: pd.DataFrame) -> list[ResultRow]:
+def _with_copies(family: Sequence[ResultRow], summaries: Sequence[Row]) -> list[ResultRow]:
     """The rows with how fast each variant's copies were, where their times can be told."""
-    told = summaries[summaries["link_fraction"].notna()]
     words = {
         row["variant"]: f"{units.figure(row['copy_gbps'])} GB/s, {units.percent(row['link_fraction'])} of the link"
-        for row in told.to_dict("records")
+        for row in summaries
+        if row["link_fraction"] is not None
     }
     return [replace(row, copies=words.get(row.variant, "")) for row in family]
 
@@ -200,7 +204,7 @@ def _time(pair: dict[Any, Any], speedup: float | None) -> str:
     return units.duration(baseline_ns / speedup if baseline_ns and speedup else None)
 
 
-def _baseline_row(pairs: Sequence[dict[Any, Any]], cases: Sequence[dict[Any, Any]]) -> ResultRow:
+def _baseline_row(pairs: Sequence[dict[Any, Any]], cases: Sequence[Row]) -> ResultRow:
     """The line of the baseline.
 
     Args:
