@@ -45,7 +45,7 @@ class BeginFunctions(Message, frozen=True):
     """Make the arguments of functions; answered by `Begun`.
 
     Attributes:
-        program: how to import what functions are pickled by (`xebench.measuring.importing`), pickled.
+        program: how to import what functions are pickled by (`xebench.measuring.place_server.program`), pickled.
         functions: the functions by name, and what makes their arguments: pickled.
         metric: device, span or wall.
         advice: see `xebench.measuring.local.FunctionPlace`.
