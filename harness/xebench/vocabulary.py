@@ -150,8 +150,8 @@ ANSWERED: Final = (Answer.HOLDS, Answer.INVERTS, Answer.NO_EFFECT, Answer.UNDECI
 class Evidence(StrEnum):
     """What a time is read from; a flag spoils evidence, and so every metric that rests on it."""
 
-    INTERVALS = "start and end of the device's commands"
-    SUBMISSIONS = "submission of the device's commands"
+    INTERVALS = "start and end of the device's events"
+    SUBMISSIONS = "submission of the device's events"
     HOST = "the host's clock"
     STATE = "the state that the sample is meant to be of"
 
@@ -222,13 +222,13 @@ class Metric(_Word):
     DEVICE = (
         "device",
         "device_ns",
-        "Union of the intervals in which the sample's commands ran.",
+        "Union of the intervals in which the sample's events ran.",
         Evidence.INTERVALS,
     )
     SPAN = (
         "span",
         "span_ns",
-        "First submit to last end of the sample's commands.",
+        "First submit to last end of the sample's events.",
         Evidence.INTERVALS,
         Evidence.SUBMISSIONS,
     )
@@ -288,7 +288,7 @@ class Flag(_Word):
         "first submit to last end is longer than the host waited, start to end is not: the submission is old",
         Evidence.SUBMISSIONS,
     )
-    OVERLAP = ("overlap", "commands overlap, so their sum is more than the time that they took together")
+    OVERLAP = ("overlap", "events overlap, so their sum is more than the time that they took together")
     NOT_COLD = (
         "not cold",
         "a cold sample that was faster than the measured roof of the memory allows",

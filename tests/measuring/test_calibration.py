@@ -58,7 +58,7 @@ def test_the_device_and_the_instrument_are_measured() -> None:
     quick = quick_result(session.device.filter_string, "read").value
     assert quick is not None and quick <= finite["bandwidth_roof_gbps"]
     assert cold_limit_gbps(session) == pytest.approx(4 / 3 * quick)
-    assert session.measure(lambda: None).commands == [], "the session is left as it was"
+    assert session.measure(lambda: None).events == [], "the session is left as it was"
     assert session.take_kernels() == [] and session.take_compilations() == []
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from xebench.analysis.metrics import EventTimes
 from xebench.measuring.correctness import Expected
 from xebench.measuring.device_worker import Lost
 from xebench.measuring.family import Family, Listener, Plan
@@ -19,7 +20,7 @@ from xebench.measuring.row_stream import RowStream
 from xebench.measuring.variant_run import VariantRun
 from xebench.patterns.pattern import Variant
 from xebench.sampling.limits import Sampling
-from xebench.session.recorder import CommandTimes, Measured
+from xebench.session.recorder import Measured
 from xebench.vocabulary import Status
 
 RIGHT = np.arange(1, 5, dtype=np.float32)
@@ -90,7 +91,7 @@ class FakePlace:
     def _measured(self, batch: int) -> Measured:
         executions = []
         for _ in range(batch):
-            executions.append([CommandTimes("kernel", "k", 0, self._now, self._now + 10, self._now + TIMES_NS)])
+            executions.append([EventTimes(self._now, self._now + 10, self._now + TIMES_NS, "kernel", "k", 0)])
             self._now += 2 * TIMES_NS
         return Measured(2 * TIMES_NS * batch, 0, executions)
 

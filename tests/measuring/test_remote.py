@@ -55,9 +55,10 @@ def place(peers: FakePeers) -> Any:
 
 
 def measured(begin_ns: int) -> Any:
-    from xebench.session.recorder import CommandTimes, Measured
+    from xebench.analysis.metrics import EventTimes
+    from xebench.session.recorder import Measured
 
-    return Measured(100, 0, [[CommandTimes("kernel", "k", 0, None, 10, 20)]], begin_ns=begin_ns)
+    return Measured(100, 0, [[EventTimes(None, 10, 20, "kernel", "k", 0)]], begin_ns=begin_ns)
 
 
 def echo(request: Any, number: int) -> Any:
@@ -94,7 +95,7 @@ def test_ranks_have_each_their_part_and_are_measured_together() -> None:
     assert checked.results["y"].tolist() == [[2, 3], [4, 5]], "the rank is the first index"
     assert checked.changed == ["x0", "x1"]
     assert checked.measured.host_ns == 107, "from the beginning of the first until the last is done"
-    assert [command.mpi_rank for command in checked.measured.commands] == [0, 1]
+    assert [command.mpi_rank for command in checked.measured.events] == [0, 1]
 
 
 def test_caches_are_flushed_between_setting_back_and_the_sample() -> None:

@@ -52,12 +52,10 @@ def measured(**changed: Any) -> dict[str, Any]:
 
 
 def test_samples_and_their_commands_are_numbered() -> None:
-    from xebench.session.recorder import CommandTimes
+    from xebench.analysis.metrics import EventTimes
 
     rows, sender, _ = make()
-    rows.add_sample(
-        "a", measured(), [CommandTimes("kernel", "k", 1, 0, 5, 9), CommandTimes("copy", "m", 0, None, 6, 7)]
-    )
+    rows.add_sample("a", measured(), [EventTimes(0, 5, 9, "kernel", "k", 1), EventTimes(None, 6, 7, "copy", "m", 0)])
     rows.add_sample("b", measured(), [])
     assert sender.sent == [], "nothing is sent within a range of samples"
     rows.flush()

@@ -5,17 +5,18 @@ from __future__ import annotations
 import pytest
 
 from xebench.analysis import metrics
+from xebench.analysis.metrics import EventTimes
 from xebench.measuring.sample_flags import Rules
-from xebench.session.recorder import CommandTimes, Measured
+from xebench.session.recorder import Measured
 from xebench.vocabulary import Flag, is_valid
 
 
 def measured(*times: tuple[int, int, int], host_ns: int = 10_000_000, late_ns: int = 0) -> Measured:
-    return Measured(host_ns, late_ns, [[CommandTimes("kernel", "k", 0, *one) for one in times]])
+    return Measured(host_ns, late_ns, [[EventTimes(*one, "kernel", "k", 0) for one in times]])
 
 
 def broken(rules: Rules, sample: Measured, *, limit_gbps: float | None = None) -> tuple[str, ...]:
-    times = [command.event_times() for command in sample.commands]
+    times = list(sample.events)
     total_ns = sample.host_ns if rules.metric == "wall" else metrics.union_ns(times)
     return rules.broken("v", sample, times, total_ns, limit_gbps)
 

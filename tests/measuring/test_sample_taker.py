@@ -50,9 +50,9 @@ def take(log: Log, metric: str, *, cold: bool = False, batch: int = 1) -> float:
 
 
 def kernel(submit: int, start: int, end: int) -> Any:
-    from xebench.session.recorder import CommandTimes
+    from xebench.analysis.metrics import EventTimes
 
-    return CommandTimes("kernel", "k", 0, submit, start, end)
+    return EventTimes(submit, start, end, "kernel", "k", 0)
 
 
 def test_caches_are_flushed_before_the_clock_starts_where_samples_are_cold() -> None:

@@ -186,5 +186,5 @@ def test_what_is_not_there_is_one_line() -> None:
         trace_events.as_json(run, "q")
     made = Synthetic()
     made.case("v", "naive", status="skipped", reason="needs fp64")
-    with pytest.raises(XebenchError, match="p has no sample with commands that counts in synthetic"):
+    with pytest.raises(XebenchError, match="p has no sample with events that counts in synthetic"):
         trace_events.as_json(made.run(), "p")

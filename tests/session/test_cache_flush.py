@@ -26,7 +26,7 @@ def test_a_flush_goes_over_more_than_the_last_level_cache_and_sees_the_memory() 
     assert np.array_equal(after - before, np.ones(4, np.int32)), "the whole buffer is written"
     assert flusher.limit_gbps >= seen
     assert FIRST_FLUSHES > 0
-    assert session.measure(lambda: None).commands == [], "a flush belongs to no sample"
+    assert session.measure(lambda: None).events == [], "a flush belongs to no sample"
     assert session.take_kernels() == []
 
 

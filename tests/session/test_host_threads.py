@@ -82,11 +82,11 @@ def test_every_command_is_in_its_sample_and_works_on_its_own_arguments(session: 
         results[:] = -1
         measured = session.measure(lambda: in_threads(submit))
         assert np.array_equal(results, 1000 * np.arange(THREADS)[:, None] + np.arange(LAUNCHES))
-        assert Counter(command.queue for command in measured.commands) == dict.fromkeys(
+        assert Counter(command.queue for command in measured.events) == dict.fromkeys(
             range(1, THREADS + 1), LAUNCHES + 1
         )
         for number in range(1, THREADS + 1):
-            own = [command for command in measured.commands if command.queue == number]
+            own = [command for command in measured.events if command.queue == number]
             assert [command.kind for command in own] == ["kernel"] * LAUNCHES + ["copy"]
             starts = [command.start_ns for command in own]
             assert starts == sorted(starts), "the commands of a thread stay in its order"
@@ -103,7 +103,7 @@ def test_queues_made_by_threads_keep_their_clocks(session: Any) -> None:
 
     in_threads(make)
     measured = session.measure(lambda: [session.barrier(queue=made[number]) for number in range(THREADS)])
-    assert [command.clock for command in measured.commands] == list(range(THREADS))
+    assert [command.clock for command in measured.events] == list(range(THREADS))
     session.forget_queues(keep)
 
 
@@ -125,7 +125,7 @@ def test_a_library_call_of_one_thread_hides_nothing_of_the_others(session: Any) 
 
     measured = session.measure(lambda: in_threads(submit))
     for number in range(first_numbers, first_numbers + THREADS):
-        own = [command.kind for command in measured.commands if command.queue == number]
+        own = [command.kind for command in measured.events if command.queue == number]
         assert own == ["library", "copy"] * 20
     assert direct_calls.unrecorded.depth == 0
 
@@ -153,4 +153,4 @@ def test_a_thread_that_outlives_its_sample_is_told(session: Any) -> None:
             session.measure(lambda: threading.Thread(target=late).start())
     finally:
         del session._queues[keep:]
-    assert session.measure(lambda: None).commands == []
+    assert session.measure(lambda: None).events == []

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from xebench.analysis.metrics import EventTimes
 from xebench.errors import XebenchError
-from xebench.session.recorder import CommandTimes, Measured, Recorder
+from xebench.session.recorder import Measured, Recorder
 
 
 class Event:
@@ -37,7 +38,7 @@ def test_commands_are_read_after_they_were_waited_for() -> None:
         30,
     )
     assert second.submit_ns is None, "a missing time of submission must not count as the clock's zero"
-    assert second.event_times().submit_ns == 40
+    assert second.submitted_ns == 40
 
 
 def test_library_work_lies_between_its_barriers() -> None:
@@ -103,11 +104,11 @@ def test_what_comes_after_the_last_execution_is_no_part_of_a_sample() -> None:
 
 
 def test_ranks_work_side_by_side_and_each_has_a_clock_of_its_own() -> None:
-    first = Measured(80, 1, [[CommandTimes("kernel", "k", 0, 0, 10, 20)]], build_ns=5, begin_ns=1000)
-    second = Measured(90, 3, [[CommandTimes("copy", "c", 1, 0, 500, 530, clock=1)]], build_ns=2, begin_ns=1007)
+    first = Measured(80, 1, [[EventTimes(0, 10, 20, "kernel", "k", 0)]], build_ns=5, begin_ns=1000)
+    second = Measured(90, 3, [[EventTimes(0, 500, 530, "copy", "c", 1, clock=1)]], build_ns=2, begin_ns=1007)
     both = Measured.of_ranks([first, second])
     assert both.begin_ns == 1000 and both.host_ns == 97, "from the first beginning to the last end"
     assert (both.late_ns, both.build_ns) == (3, 5)
-    assert [(command.name, command.mpi_rank) for command in both.commands] == [("k", 0), ("c", 1)]
+    assert [(command.name, command.mpi_rank) for command in both.events] == [("k", 0), ("c", 1)]
     times = [[[(each.start_ns, each.end_ns) for each in one] for one in clock] for clock in both.times_by_clock()]
     assert times == [[[(10, 20)]], [[]], [[(500, 530)]]]

@@ -87,7 +87,7 @@ def test_a_sample_lasts_until_everything_is_over() -> None:
     measured = session.measure(lambda: [session.launch(triad, None), session.launch(triad, None)])
     assert measured.host_ns == 2 * 10 + 2 * 1000, "submission alone must not be taken for execution"
     assert [event.waits for event in kernels.events] == [1, 1]
-    assert [(c.kind, c.name, c.start_ns, c.end_ns) for c in measured.commands] == [
+    assert [(c.kind, c.name, c.start_ns, c.end_ns) for c in measured.events] == [
         ("kernel", "triad", 10_000, 10_700),
         ("kernel", "triad", 20_000, 20_700),
     ]
@@ -96,9 +96,9 @@ def test_a_sample_lasts_until_everything_is_over() -> None:
 def test_samples_do_not_share_commands() -> None:
     session, _ = make()
     session.measure(lambda: session.launch(triad, None))
-    assert len(session.measure(lambda: session.launch(triad, None)).commands) == 1
+    assert len(session.measure(lambda: session.launch(triad, None)).events) == 1
     nothing = session.measure(lambda: None)
-    assert (nothing.host_ns, nothing.commands) == (0, [])
+    assert (nothing.host_ns, nothing.events) == (0, [])
 
 
 def test_executions_of_a_batch_are_timed_together_and_do_not_overlap() -> None:
@@ -133,7 +133,7 @@ def test_queues_are_numbered_in_the_order_of_their_use() -> None:
         session.launch(triad, None)
         session.launch(triad, None, queue=other)
 
-    assert [c.queue for c in session.measure(two_queues).commands] == [0, 1]
+    assert [c.queue for c in session.measure(two_queues).events] == [0, 1]
     assert kernels.queues == [session.queue, other]
 
 
@@ -156,7 +156,7 @@ def test_copies_fills_barriers_and_library_calls_are_recorded_on_a_device() -> N
         assert int(total) == 3 * 990 + 5 * 10
 
     measured = session.measure(everything)
-    commands = measured.commands
+    commands = measured.events
     assert [c.kind for c in commands] == ["fill", "copy", "barrier", "library", "copy"]
     assert all(c.start_ns <= c.end_ns for c in commands)
     assert sum(c.end_ns - c.start_ns for c in commands) <= measured.host_ns
@@ -179,7 +179,7 @@ def test_a_library_call_works_on_the_queue_that_it_is_given_and_on_the_same_memo
         result = session.call(dpnp.sum, array, dtype=np.int32, out=total, queue=other)
         assert result.sycl_queue == other
 
-    assert [(c.kind, c.queue) for c in session.measure(on_other_queue).commands] == [("fill", 0), ("library", 1)]
+    assert [(c.kind, c.queue) for c in session.measure(on_other_queue).events] == [("fill", 0), ("library", 1)]
     assert int(total) == 3000, "the result is in the array that was given, though that was made for another queue"
     separate = session.new_queue(context="separate")
     with pytest.raises(XebenchError, match="context is not that of the array"):
@@ -281,5 +281,5 @@ def test_a_copy_by_a_queues_own_method_has_bytes_and_a_route_too() -> None:
         session.queue.memcpy(shared, device.usm_data, 16)
         session.queue.memcpy_async(bytearray(8), shared, 8)
 
-    found = [(command.bytes, command.route) for command in session.measure(sample).commands]
+    found = [(command.bytes, command.route) for command in session.measure(sample).events]
     assert found == [(32, "pageable_to_device"), (16, "device_to_shared"), (8, "shared_to_pageable")]

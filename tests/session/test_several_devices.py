@@ -125,7 +125,7 @@ def test_kernels_run_on_each_with_arrays_of_its_own(session: Any) -> None:
 
     measured = session.measure(sample)
     assert results.tolist() == [[1] * 64, [11] * 64]
-    assert len({command.queue for command in measured.commands}) == 2
+    assert len({command.queue for command in measured.events}) == 2
     built = [stage.stage for stage in session.take_compilations()].count("build")
     assert built == 2, "each device has code of its own, even in one context"
     apart = session.queues_on(2, context="separate")
@@ -134,15 +134,16 @@ def test_kernels_run_on_each_with_arrays_of_its_own(session: Any) -> None:
 
 
 def test_times_of_devices_with_clocks_of_their_own_are_kept_apart() -> None:
-    from xebench.session.recorder import CommandTimes, Measured
+    from xebench.analysis.metrics import EventTimes
+    from xebench.session.recorder import Measured
 
     def command(queue: int, start: int, clock: int) -> Any:
-        return CommandTimes("kernel", "k", queue, start - 1, start, start + 10, clock=clock)
+        return EventTimes(start - 1, start, start + 10, "kernel", "k", queue, clock=clock)
 
     own, part, other = command(0, 100, 0), command(1, 105, 0), command(2, 900_000, 1)
     measured = Measured(1000, 0, [[own, part, other]])
-    assert measured.times_by_clock() == [[[own.event_times(), part.event_times()]], [[other.event_times()]]]
-    assert Measured(1000, 0, [[own, part]]).times_by_clock() == [[[own.event_times(), part.event_times()]]]
+    assert measured.times_by_clock() == [[[own, part]], [[other]]]
+    assert Measured(1000, 0, [[own, part]]).times_by_clock() == [[[own, part]]]
     assert Measured(1000, 0, [[]]).times_by_clock() == [[[]]]
 
 
@@ -156,8 +157,8 @@ def test_a_command_has_the_clock_of_its_queue() -> None:
         for queue in (*queues, session.queue):
             session.barrier(queue=queue)
 
-    commands = session.measure(sample).commands
+    commands = session.measure(sample).events
     assert [(command.queue, command.clock) for command in commands] == [(1, 2), (2, 0), (0, 0)]
     session.forget_queues(1)
     queues = [session.new_queue(), session.new_queue()]
-    assert [command.clock for command in session.measure(sample).commands] == [0, 0, 0]
+    assert [command.clock for command in session.measure(sample).events] == [0, 0, 0]

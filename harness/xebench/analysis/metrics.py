@@ -9,17 +9,36 @@ from xebench.vocabulary import Metric
 
 
 class EventTimes(NamedTuple):
-    """Profiling times of one command, in ns of the device's clock."""
+    """One event of a sample, a command that a device ran; times in ns of the device's clock.
 
-    submit_ns: int
+    ``submit_ns`` is None where the driver gives none (seen: copies into pageable host memory on OpenCL).
+    ``kind`` is kernel, copy, fill, barrier or library; ``queue`` numbers the session's queues from 0.
+    ``bytes`` and ``route`` are of a copy or a fill. ``clock`` numbers the devices' clocks: 0 is that of the session's
+    own device and its sub-devices. Times of two clocks cannot be compared. ``mpi_rank`` submitted it; None where there
+    are no ranks.
+    """
+
+    submit_ns: int | None
     start_ns: int
     end_ns: int
+    kind: str = "kernel"
+    name: str = ""
+    queue: int = 0
+    bytes: int | None = None
+    route: str | None = None
+    clock: int = 0
+    mpi_rank: int | None = None
+
+    @property
+    def submitted_ns(self) -> int:
+        """When it was submitted; a missing submission counts as the start."""
+        return self.start_ns if self.submit_ns is None else self.submit_ns
 
 
 def union_ns(events: Sequence[EventTimes]) -> int:
-    """Time during which at least one command ran: overlapping commands count once, gaps not at all.
+    """Time during which at least one event ran: overlapping events count once, gaps not at all.
 
-    Commands whose end is not after their start add nothing.
+    Events whose end is not after their start add nothing.
     """
     busy, reached = 0, None
     for start, end in sorted((event.start_ns, event.end_ns) for event in events):
@@ -34,18 +53,18 @@ def span_ns(events: Sequence[EventTimes]) -> int:
     """First submit to last end; 0 without events."""
     if not events:
         return 0
-    return max(event.end_ns for event in events) - min(event.submit_ns for event in events)
+    return max(event.end_ns for event in events) - min(event.submitted_ns for event in events)
 
 
 def queue_ns(events: Sequence[EventTimes]) -> int:
-    """First submit to first start: how long the first command waited; 0 without events."""
+    """First submit to first start: how long the first event waited; 0 without events."""
     if not events:
         return 0
-    return min(event.start_ns for event in events) - min(event.submit_ns for event in events)
+    return min(event.start_ns for event in events) - min(event.submitted_ns for event in events)
 
 
-#: What each metric reads from the commands of one execution, but for those that the host's clock tells.
-OF_COMMANDS: Final[Mapping[Metric, Callable[[Sequence[EventTimes]], int]]] = {
+#: What each metric reads from the events of one execution, but for those that the host's clock tells.
+OF_EVENTS: Final[Mapping[Metric, Callable[[Sequence[EventTimes]], int]]] = {
     Metric.DEVICE: union_ns,
     Metric.SPAN: span_ns,
 }
@@ -57,11 +76,11 @@ def sample_times(
     """Every metric of a sample in ns, of all its executions together.
 
     Args:
-        executions: times of the commands of each execution.
+        executions: times of the events of each execution.
         host_ns: host time of all of them.
         build_ns: the part of it in which the driver built kernels.
     """
     by_host = {Metric.WALL: host_ns, Metric.BUILD: build_ns}
     return {
-        metric: by_host[metric] if metric in by_host else sum(map(OF_COMMANDS[metric], executions)) for metric in Metric
+        metric: by_host[metric] if metric in by_host else sum(map(OF_EVENTS[metric], executions)) for metric in Metric
     }

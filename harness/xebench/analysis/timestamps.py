@@ -49,7 +49,7 @@ def flags(
     longest = host_ns * (1 + CLOCK_TOLERANCE) + resolution_ns
     outside = max(event.end_ns for event in events) - first_start > longest
     broken = {
-        Flag.ORDER: any(not event.submit_ns <= event.start_ns <= event.end_ns for event in events),
+        Flag.ORDER: any(not event.submitted_ns <= event.start_ns <= event.end_ns for event in events),
         Flag.ZERO: busy == 0,
         Flag.SHORT: 0 < busy < MIN_QUANTA * resolution_ns,
         Flag.STALE: any(event.start_ns in earlier_starts for event in events),

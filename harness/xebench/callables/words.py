@@ -32,7 +32,7 @@ def time_words(summary: pd.Series[Any]) -> str:
     return f"{time} ({known}), {summary['metric']} time, {summary['state']}, {summary['n']} samples"
 
 
-def commands_words(run: Run, summary: pd.Series[Any]) -> str:
+def events_words(run: Run, summary: pd.Series[Any]) -> str:
     """What one call submits, where, and at what rate: ``on opencl:cpu:0: kernel triad, library sum; 31.2 GB/s``."""
     events = run.events[run.events["case_id"] == summary["case_id"]]
     last = events[events["sample_id"] == events["sample_id"].max()]

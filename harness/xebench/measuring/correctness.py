@@ -197,4 +197,4 @@ class Checker:
 def _note(checked: Checked, remember: Callable[[Sequence[EventTimes]], None]) -> int:
     """How many commands it submitted, but for barriers."""
     remember(list(chain.from_iterable(checked.measured.times_by_clock()[0])))
-    return sum(command.kind != "barrier" for command in checked.measured.commands)
+    return sum(command.kind != "barrier" for command in checked.measured.events)

@@ -148,7 +148,7 @@ class _LoopKernel:
 
 
 def _events(sample: Measured) -> list[EventTimes]:
-    return [command.event_times() for command in sample.commands]
+    return list(sample.events)
 
 
 def host_clock(clock: Callable[[], int] = time.perf_counter_ns) -> tuple[float | None, float]:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from xebench.analysis import timestamps
+from xebench.analysis.metrics import EventTimes
 from xebench.measuring.machine_monitor import FLAGS, MachineMonitor
 from xebench.measuring.messages import TableRows
-from xebench.session.recorder import CommandTimes
 from xebench.vocabulary import State
 
 if TYPE_CHECKING:
@@ -59,12 +59,12 @@ class RowStream:
         # of the rows that are queued: the thread that measures and the helper of `watched` both send them
         self._lock = threading.Lock()
 
-    def add_sample(self, variant: str, measured: Mapping[str, Any], commands: Sequence[CommandTimes]) -> None:
+    def add_sample(self, variant: str, measured: Mapping[str, Any], commands: Sequence[EventTimes]) -> None:
         """Queue the row of one sample and the rows of its commands."""
         self._queue(variant, measured, commands)
         self._flush_old()
 
-    def _queue(self, variant: str, measured: Mapping[str, Any], commands: Sequence[CommandTimes]) -> None:
+    def _queue(self, variant: str, measured: Mapping[str, Any], commands: Sequence[EventTimes]) -> None:
         key = {"case_id": self.case_ids[variant], "sample_id": self._next_sample}
         self._next_sample += 1
         events = [

@@ -57,7 +57,7 @@ class SampleTaker:
         totals = [metrics.sample_times(own, measured.host_ns, measured.build_ns) for own in by_clock]
         totals_ns = {kind: max(own[kind] for own in totals) for kind in Metric}
         metric = metric_named(rules.metric)
-        if metric.on_device_clock and not measured.commands:
+        if metric.on_device_clock and not measured.events:
             raise XebenchError(self.no_command.format(name=variant.name))
         total_ns = totals_ns[metric]
         limit_gbps = None if flusher is None else flusher.limit_gbps
@@ -74,12 +74,12 @@ class SampleTaker:
                 "instance": self.instance,
                 "state": state,
                 "batch": batch,
-                "events": len(measured.commands) // batch,
+                "events": len(measured.events) // batch,
                 **{kind.column: time_ns / batch for kind, time_ns in totals_ns.items()},
                 "queue_ns": sum(map(metrics.queue_ns, executions)) / batch,
                 "valid": valid,
                 "sample_flags": ",".join(flags),
             },
-            measured.commands,
+            measured.events,
         )
         return total_ns / batch if valid else math.nan

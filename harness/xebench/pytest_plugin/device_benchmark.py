@@ -195,7 +195,7 @@ class DeviceBenchmark:
             XebenchError: nothing was recorded.
         """
         measured = self.session.measure(lambda: self._noted(function()))
-        times = [command.event_times() for command in measured.commands]
+        times = list(measured.events)
         if not times:
             raise XebenchError(NO_COMMAND)
         self._host_ns = measured.host_ns

@@ -92,7 +92,7 @@ class Bench:
         stamp the start or the end of a kernel whose threads do not all run.
         """
         measured = self.session.measure(submit)
-        events = [command.event_times() for command in measured.commands]
+        events = list(measured.events)
         flags = timestamps.flags(
             events,
             host_ns=measured.host_ns,

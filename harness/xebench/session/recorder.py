@@ -1,4 +1,4 @@
-"""Collect the device commands of one sample, and read their profiling times when it is over."""
+"""Collect the device events of one sample, and read their profiling times when it is over."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from xebench.errors import XebenchError
 
 
 class TimedEvent(Protocol):
-    """A device command that can be waited for and asked for its profiling times."""
+    """A device event that can be waited for and asked for its profiling times."""
 
     def wait(self) -> None:
-        """Return when the command has finished."""
+        """Return when the event has finished."""
 
     def times(self) -> tuple[int, int, int]:
         """Submit, start and end, in ns of the device's clock."""
@@ -32,38 +32,11 @@ class Traffic(NamedTuple):
     route: str | None = None
 
 
-#: Of a command that is no copy and no fill.
+#: Of a event that is no copy and no fill.
 NO_TRAFFIC: Final = Traffic(None)
 
 #: All queues are of one clock.
 NO_CLOCKS: Final[Mapping[int, int]] = MappingProxyType({})
-
-
-class CommandTimes(NamedTuple):
-    """One device command of a sample; times in ns of the device's clock.
-
-    ``kind`` is kernel, copy, fill, barrier or library; ``queue`` numbers the session's queues from 0.
-    ``submit_ns`` is None where the driver gives none (seen: copies into pageable host memory on OpenCL).
-    ``bytes`` and ``route``: see `Traffic`. ``mpi_rank`` submitted it; None where there are no ranks.
-    ``clock`` numbers the devices' clocks: 0 is that of the session's own device and its sub-devices. Times of two
-    clocks cannot be compared.
-    """
-
-    kind: str
-    name: str
-    queue: int
-    submit_ns: int | None
-    start_ns: int
-    end_ns: int
-    bytes: int | None = None
-    route: str | None = None
-    clock: int = 0
-    mpi_rank: int | None = None
-
-    def event_times(self) -> EventTimes:
-        """The times for the arithmetic of intervals; a missing submission counts as the start."""
-        submit_ns = self.start_ns if self.submit_ns is None else self.submit_ns
-        return EventTimes(submit_ns, self.start_ns, self.end_ns)
 
 
 @dataclass(frozen=True)
@@ -73,14 +46,14 @@ class Measured:
     Attributes:
         host_ns: from the first call until everything that was recorded is over, on the host's clock.
         late_ns: for how long the queues had work even then: the sample submitted what it did not record.
-        executions: the commands of each execution.
+        executions: the events of each execution.
         build_ns: the part of ``host_ns`` in which the driver built kernels.
         begin_ns: when ``host_ns`` begins, on the host's clock, which all its processes share.
     """
 
     host_ns: int
     late_ns: int
-    executions: Sequence[Sequence[CommandTimes]]
+    executions: Sequence[Sequence[EventTimes]]
     build_ns: int = 0
     begin_ns: int = 0
 
@@ -92,32 +65,29 @@ class Measured:
         has clocks of its own, as times of two processes cannot be compared.
         """
         begin_ns = min(own.begin_ns for own in ranks)
-        commands: list[CommandTimes] = []
+        events: list[EventTimes] = []
         clocks = 0
         for rank, own in enumerate(ranks):
-            commands += [command._replace(mpi_rank=rank, clock=clocks + command.clock) for command in own.commands]
-            clocks += 1 + max((command.clock for command in own.commands), default=0)
+            events += [event._replace(mpi_rank=rank, clock=clocks + event.clock) for event in own.events]
+            clocks += 1 + max((event.clock for event in own.events), default=0)
         return cls(
             max(own.begin_ns + own.host_ns for own in ranks) - begin_ns,
             max(own.late_ns for own in ranks),
-            [commands],
+            [events],
             build_ns=max(own.build_ns for own in ranks),
             begin_ns=begin_ns,
         )
 
     @property
-    def commands(self) -> list[CommandTimes]:
-        """The commands of all executions, in order."""
-        return [command for execution in self.executions for command in execution]
+    def events(self) -> list[EventTimes]:
+        """The events of all executions, in order."""
+        return [event for execution in self.executions for event in execution]
 
     def times_by_clock(self) -> list[list[list[EventTimes]]]:
-        """Times of the commands of each execution, for each clock: times of two devices cannot be compared."""
-        last = max((command.clock for command in self.commands), default=0)
+        """Times of the events of each execution, for each clock: times of two devices cannot be compared."""
+        last = max((event.clock for event in self.events), default=0)
         return [
-            [
-                [command.event_times() for command in execution if command.clock == clock]
-                for execution in self.executions
-            ]
+            [[event for event in execution if event.clock == clock] for execution in self.executions]
             for clock in range(last + 1)
         ]
 
@@ -135,7 +105,7 @@ class Recorder:
     """Remembers what was submitted since :meth:`begin`, by any thread.
 
     Threads share it without a lock: what is timed only appends to a list, which is one step of the interpreter. The
-    commands of a thread stay in its order.
+    events of a thread stay in its order.
     """
 
     def __init__(self) -> None:
@@ -148,7 +118,7 @@ class Recorder:
         self._ends: list[int] = []
 
     def add(self, kind: str, name: str, queue: int, event: TimedEvent, traffic: Traffic = NO_TRAFFIC) -> None:
-        """Remember one command."""
+        """Remember one event."""
         self._pending.append(_Pending(kind, name, queue, event, event, traffic))
 
     def add_bracket(self, name: str, queue: int, first: TimedEvent, last: TimedEvent) -> None:
@@ -156,37 +126,37 @@ class Recorder:
         self._pending.append(_Pending("library", name, queue, first, last))
 
     def wait(self) -> None:
-        """Wait for every command."""
+        """Wait for every event."""
         # a sample may wait thousands of times: those waited for earlier are not asked again
         begin = self._finished
         waiting = self._pending[begin:]
-        for command in waiting:
-            command.last.wait()
-        self._finished = begin + len(waiting)  # other threads may have added commands meanwhile
+        for event in waiting:
+            event.last.wait()
+        self._finished = begin + len(waiting)  # other threads may have added events meanwhile
 
     def end_execution(self) -> None:
-        """Wait for every command; what comes later belongs to another execution of the same sample."""
+        """Wait for every event; what comes later belongs to another execution of the same sample."""
         self.wait()
         self._ends.append(self._finished)
 
-    def collect(self, clocks: Mapping[int, int] = NO_CLOCKS) -> list[list[CommandTimes]]:
-        """The times of the commands of each ended execution, in the order of their submission.
+    def collect(self, clocks: Mapping[int, int] = NO_CLOCKS) -> list[list[EventTimes]]:
+        """The times of the events of each ended execution, in the order of their submission.
 
         Args:
             clocks: of which device's clock a queue's times are, by its number, where that is not 0.
 
         Raises:
-            XebenchError: a command came after the last of them.
+            XebenchError: a event came after the last of them.
         """
         if len(self._pending) > [0, *self._ends][-1]:
             raise XebenchError("a thread submits after its sample is over: have the sample wait for its threads")
-        times = [self._read(command, clocks.get(command.queue, 0)) for command in self._pending]
+        times = [self._read(event, clocks.get(event.queue, 0)) for event in self._pending]
         return [times[begin:end] for begin, end in itertools.pairwise([0, *self._ends])]
 
     @staticmethod
-    def _read(command: _Pending, clock: int) -> CommandTimes:
-        submit, start, end = command.first.times()
-        if command.kind == "library":
-            start, end = end, command.last.times()[1]
+    def _read(event: _Pending, clock: int) -> EventTimes:
+        submit, start, end = event.first.times()
+        if event.kind == "library":
+            start, end = end, event.last.times()[1]
         times = submit or None, start, end
-        return CommandTimes(command.kind, command.name, command.queue, *times, *command.traffic, clock)
+        return EventTimes(*times, event.kind, event.name, event.queue, *event.traffic, clock)

@@ -52,7 +52,7 @@ class Session:
         self.device = queue.sycl_device
         self.records_direct_calls = True
         self._queues = [queue]
-        self._clock_of: dict[dpctl.SyclQueue, int] = {}  # where that is not 0: see `CommandTimes`
+        self._clock_of: dict[dpctl.SyclQueue, int] = {}  # where that is not 0: see `EventTimes`
         self._several: dict[tuple[int, str], tuple[SeveralDevices, dpctl.SyclContext]] = {}
         self._ran_on: dict[str, None] = {}
         self._ranks: Ranks = ALONE
