@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -76,3 +78,22 @@ def test_a_script_must_look_at_its_name(guard: str, tmp_path: Path) -> None:
     assert (done.returncode == 0) == bool(guard), done.stdout + done.stderr
     words = "one: " if guard else "begin a script's own work with if __name__ == '__main__':"
     assert words in (done.stdout if guard else done.stderr.splitlines()[-1])
+
+
+def test_ctrl_c_does_not_wait_for_a_function_that_hangs(tmp_path: Path) -> None:
+    script, called = tmp_path / "script.py", tmp_path / "called"
+    script.write_text(
+        "import pathlib, time, xebench\n"
+        f"def hang():\n    pathlib.Path({str(called)!r}).touch()\n    time.sleep(1000)\n"
+        "if __name__ == '__main__':\n    xebench.measure(hang, metric='wall', device='cpu', isolated=True)\n"
+    )
+    process = subprocess.Popen([sys.executable, script], stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 200
+    while not called.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    try:
+        _, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert called.exists() and errors.endswith("KeyboardInterrupt\n")

@@ -80,7 +80,7 @@ def measured(
     if isolated:
         return measured_apart(functions, reference, claims, session, settings)
     family = FunctionFamily(functions, reference, claims, session, settings)
-    family.measure()
+    family.measure_here()
     return family
 
 

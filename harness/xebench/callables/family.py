@@ -76,7 +76,7 @@ class FunctionFamily:
         functions: by name.
         reference: the name of the one whose results are expected, and that speed-ups are counted from.
         claims: by name.
-        session: on the device; functions run there where no other place is given to `measure`.
+        session: on the device; and where functions run that are measured here.
         settings: how.
         ended: functions that are not called any more.
 
@@ -111,20 +111,23 @@ class FunctionFamily:
         self.session = session
         self.settings = settings
 
-    def here(self) -> FunctionPlace:
-        """The functions in this process."""
+    def measure_here(self) -> None:
+        """Measure all in this process; see `measure`."""
         functions = {name: run.variant.function for name, run in self.variants.items()}
-        return FunctionPlace(self.session, functions, self.settings.metric, self.settings.setup, RECORDED)
+        place = FunctionPlace(self.session, functions, self.settings.metric, self.settings.setup, RECORDED)
+        try:
+            self.measure(place)
+        finally:
+            place.end()
 
-    def measure(self, place: Place | None = None) -> None:
-        """Measure all, in a place; in this process where there is none.
+    def measure(self, place: Place) -> None:
+        """Measure all in a place, which is not told to end: what is called there may hang when a user gives up.
 
         Raises:
             XebenchError: nothing of the reference is recorded.
             Lost: the place ends with a function.
             Exception: whatever the reference raises; what others raise ends them alone.
         """
-        place = place or self.here()
         settings, session = self.settings, self.session
         expected = Expected(settings.rtol, settings.atol, of=self.reference)
         runs = list(self.variants.values())
@@ -149,11 +152,8 @@ class FunctionFamily:
             self.device,
             make_flusher=partial(make_flusher, session),
         )
-        try:
-            place.begin()
-            family.measure()
-        finally:
-            place.end()
+        place.begin()
+        family.measure()
         stream.flush()
         self.stopped_by, self.compared = family.stopped_by, bool(expected.arrays)
 
