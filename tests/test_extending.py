@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from temporary_copy import copy_with, python_m
+from temporary_copy import ROOT, copy_with, environment, python_m
 
 pytestmark = pytest.mark.device
+
+FIXTURES = ROOT / "tests/tables/fixtures"
+STORED = [*sorted(path for path in FIXTURES.iterdir() if path.is_dir()), ROOT / "results/h200-two-devices"]
 
 #: Submits the same kernel eight times: waiting for each leaves the device idle in between.
 WAITS = """
@@ -81,11 +86,21 @@ def test_a_metric_is_a_row_and_a_function(tables: dict[str, pd.DataFrame]) -> No
     assert pair["metric"] == "gaps" and pair["speedup"] > 0
     assert pair["baseline_ns"] == pytest.approx(waiting["gaps_ns"].median())
     for sample in hot.itertuples():
-        commands = tables["events"].query(f"sample == {sample.sample}").sort_values("sequence")
-        executions = commands.groupby(np.arange(len(commands)) // 8)
+        events = tables["events"].query(f"sample_id == {sample.sample_id}").sort_values("sequence")
+        executions = events.groupby(np.arange(len(events)) // 8)
         idle_ns = executions["end_ns"].max() - executions["start_ns"].min()
         idle_ns -= executions["end_ns"].sum() - executions["start_ns"].sum()
         assert len(executions) == sample.batch and sample.gaps_ns == pytest.approx(idle_ns.mean())
+
+
+@pytest.mark.parametrize("folder", STORED)
+def test_runs_that_are_older_than_a_metric_are_read(copy: Path, folder: Path) -> None:
+    """Finished or killed, of this version or of the one before: the new column is null in them."""
+    read = f"import xebench; run = xebench.load_run({str(folder)!r}); print(run.samples['gaps_ns'].isna().all())"
+    done = subprocess.run(
+        [sys.executable, "-c", read], env=environment(copy), capture_output=True, text=True, check=False
+    )
+    assert done.stdout.strip() == "True", done.stderr
 
 
 def test_a_probe_is_a_row_and_its_measurement(copy: Path) -> None:

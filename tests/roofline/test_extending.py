@@ -35,8 +35,16 @@ assert result.status == "ok", result
 made = Synthetic(**{Roof.FLOAT_ATOMICS.column: result.value})
 made.times(made.case("v", "naive", operations=1000, operation_kind="float atomic"), [100.0] * 8)
 row = made.run().summaries.iloc[0]
+for folder in STORED:
+    known = xebench.load_run(folder)
+    assert known.devices[Roof.FLOAT_ATOMICS.column].isna().all() and len(known.pairs), folder
 print(xebench.__file__, result.value, row["roof_fraction"] * result.value, row["bound_by"])
 """
+#: Runs that are older than the roof, finished and not.
+STORED = [
+    str(ROOT / "results/cpu-epyc-2-cores"),
+    *sorted(str(path) for path in (ROOT / "tests/tables/fixtures").iterdir() if path.is_dir()),
+]
 
 
 def applied(root: Path, file: str, code: str) -> str:
@@ -59,7 +67,11 @@ def test_the_recipe_of_a_roof(tmp_path: Path) -> None:
     for file, code in edits.items():
         (tmp_path / file).write_text(applied(tmp_path, file, code), encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-c", f"import sys; sys.path.insert(1, {str(ROOT / 'tests/kits')!r})\n{USED}"],
+        [
+            sys.executable,
+            "-c",
+            f"import sys; sys.path.insert(1, {str(ROOT / 'tests/kits')!r})\nSTORED = {STORED}\n{USED}",
+        ],
         cwd=tmp_path,
         env=environment(tmp_path),
         capture_output=True,
