@@ -22,6 +22,7 @@ COLUMNS: Final = (
     "claim",
     "answer",
     "outcome",
+    "reason_code",
     "reason",
     "blocks",
     "baseline_ns",

@@ -23,7 +23,7 @@ from xebench.tables import Run
 VERSION: Final = "4.0.0"
 
 #: Columns of a pair that say what a claim comes to.
-_ANSWER: Final = ("answer", "claim", "outcome", "speedup", "speedup_low", "speedup_high", "reason")
+_ANSWER: Final = ("answer", "claim", "outcome", "speedup", "speedup_low", "speedup_high", "reason_code", "reason")
 
 
 def render(run: Run) -> str:
