@@ -51,7 +51,10 @@ def measured_apart(
         raise XebenchError(f"{IMPORTABLE} ({named(error)})") from error
     ended: dict[str, tuple[Status, str]] = {}
     while True:
-        process = Process(session.device.filter_string, {}, "its process", PATIENCE_S)
+        try:
+            process = Process(session.device.filter_string, {}, "its process", PATIENCE_S)
+        except Lost as lost:
+            raise XebenchError(f"isolated=True: {lost.how}: see 'xebench doctor'") from None
         family = FunctionFamily(functions, reference, claims, session, settings, ended)
         try:
             family.measure(RemotePlace(process, begin))
