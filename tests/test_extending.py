@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
-from temporary_copy import ROOT, copy_with, environment, python_m
+from temporary_copy import ROOT, apply, copy_of, diffs, environment, python, python_m
+
+from xebench.tables import load_run
 
 pytestmark = pytest.mark.device
 
@@ -53,10 +57,109 @@ def wait_at_the_end(session, p):
 """
 
 
+#: The page's sections, in its order.
+SECTIONS = re.findall(r"^## (A .+)$", (ROOT / "docs/extending.md").read_text(encoding="utf-8"), re.MULTILINE)
+RUN = ROOT / "results/cpu-epyc-2-cores"
+
+#: Opens every stored run in the copy, all tables but the largest, and makes a report of each.
+OPEN = f"""
+from pathlib import Path
+from xebench.report import formats
+from xebench.tables import load_run
+from xebench.tables.schema import RUN_TABLES
+
+folders = map(Path, {[str(ROOT / "results"), str(FIXTURES)]})
+runs = sorted(file.parent for folder in folders for file in folder.rglob("manifest.json"))
+for folder in runs:
+    run = load_run(folder)
+    for table in RUN_TABLES:
+        if table not in ("events", "checks"):
+            getattr(run, table)
+    assert formats.render(run, "text")
+print(len(runs))
+"""
+
+#: Says which kernels of the additions the project's pack lacks.
+LACKING = """
+import sys
+from xebench import runtime
+runtime.load()
+from xebench.dpex import compiler, direct_calls
+from xebench.packing.__main__ import _module_of_packs, _of_packs
+from xebench.packing.own_kernels import ONCE
+from xebench.packing.pattern_kernels import collect_kernels
+from xebench.packing.recorder import Recorder
+from xebench.patterns.registry import discover, select
+from xebench.roofline.bench import Bench
+from xebench.roofline.in_process import measure_probes
+from xebench.session.session import Session
+
+recorder = Recorder(_of_packs, _module_of_packs, only=None)
+compiler.use_source(recorder)
+device = runtime.select_device("cpu").device.device
+probe = [result.reason for result in measure_probes(Bench(Session.on(device), ONCE), sys.argv[2:])]
+direct_calls.install()
+patterns = list(collect_kernels(device, select(discover(), sys.argv[1:2]), lambda: len(recorder.kernels)))
+print([line for line in (*probe, *patterns, *recorder.missing) if line and "is not shipped" in line])
+"""
+
+#: The tests that say what is stale, and what that is.
+STALE = {
+    "tests/test_glossary.py": "`docs/glossary.md`",
+    "tests/pages/test_coverage.py": "`docs/coverage.md`",
+    "tests/pages/test_claims.py": "`docs/claims.md`",
+    "tests/pages/test_generated_code.py": "`docs/generated-code.md`",
+}
+
+
+class Stage(NamedTuple):
+    """A copy after the additions of one more section.
+
+    Attributes:
+        files: that each of its diffs touches.
+        runs: that were opened.
+        stale: what tests complain of.
+    """
+
+    files: list[set[str]]
+    runs: int
+    stale: set[str]
+
+
+def complaints(folder: Path) -> set[str]:
+    """The tests of lists that fail in the copy."""
+    own = {name: value for name, value in environment(folder).items() if not name.startswith("PYTEST_")}
+    command = [sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", "--tb=no", "-rfE", *STALE]
+    options = ["-k", "up_to_date or values_that_the_code_has"]
+    done = subprocess.run([*command, *options], cwd=ROOT, env=own, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    assert "ERROR" not in done.stdout, done.stdout
+    return set(re.findall(r"^FAILED (\S+)", done.stdout, re.MULTILINE))
+
+
 @pytest.fixture(scope="module")
-def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy with the sections that this module tests."""
-    return copy_with(tmp_path_factory.mktemp("copy"), "A pattern", "A metric", "A probe")
+def stages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What came of each section, and at "copy" the folder that has all additions."""
+    folder = copy_of(tmp_path_factory.mktemp("copy"))
+    found: dict[str, Any] = {"copy": folder}
+    before: set[str] = set()
+    for section in SECTIONS:
+        changes = diffs(section)
+        for diff in changes:
+            apply(diff, folder)
+        failed = complaints(folder)
+        stale = {STALE[test.partition("::")[0]] for test in failed - before}
+        files = [set(re.findall(r"^\+\+\+ b/(.+)$", diff, re.MULTILINE)) for diff in changes]
+        found[section] = Stage(files, int(python(folder, "-c", OPEN)), stale)
+        before |= failed
+    return found
+
+
+@pytest.fixture(scope="module")
+def copy(stages: dict[str, Any]) -> Path:
+    """A copy with everything that the page adds."""
+    folder: Path = stages["copy"]
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -94,13 +197,11 @@ def test_a_metric_is_a_row_and_a_function(tables: dict[str, pd.DataFrame]) -> No
 
 
 @pytest.mark.parametrize("folder", STORED)
-def test_runs_that_are_older_than_a_metric_are_read(copy: Path, folder: Path) -> None:
-    """Finished or killed, of this version or of the one before: the new column is null in them."""
-    read = f"import xebench; run = xebench.load_run({str(folder)!r}); print(run.samples['gaps_ns'].isna().all())"
-    done = subprocess.run(
-        [sys.executable, "-c", read], env=environment(copy), capture_output=True, text=True, check=False
-    )
-    assert done.stdout.strip() == "True", done.stderr
+def test_runs_that_are_older_than_a_metric_and_a_roof_are_read(copy: Path, folder: Path) -> None:
+    """Finished or killed, of this version or of the one before: the new columns are null in them."""
+    read = f"import xebench; run = xebench.load_run({str(folder)!r})"
+    nulls = "print(run.samples['gaps_ns'].isna().all(), run.devices['local_atomics_roof_gops'].isna().all())"
+    assert python(copy, "-c", f"{read}; {nulls}") == "True True\n"
 
 
 def test_a_probe_is_a_row_and_its_measurement(copy: Path) -> None:
@@ -109,3 +210,113 @@ def test_a_probe_is_a_row_and_its_measurement(copy: Path) -> None:
     whole, call = json.loads(answer)
     assert (whole["probe"], call["probe"]) == names
     assert call["status"] == "ok" and 0 < call["value"] < whole["value"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("section", SECTIONS)
+def test_an_addition_takes_one_or_two_files_and_old_runs_stay_readable(stages: dict[str, Any], section: str) -> None:
+    stage: Stage = stages[section]
+    assert stage.files and all(1 <= len(files) <= 2 for files in stage.files)
+    assert stage.runs >= 6
+
+
+def test_there_are_the_seven_additions() -> None:
+    assert len(SECTIONS) == 7
+
+
+@pytest.mark.slow
+def test_what_tests_complain_of_is_what_the_page_says(stages: dict[str, Any]) -> None:
+    text = (ROOT / "docs/extending.md").read_text(encoding="utf-8").partition("## Before you commit\n")[2]
+    rows = dict(re.findall(r"^\| (a .+?) \| (.+) \|$", text, re.MULTILINE))
+    said = {addition: set(re.findall(r"`docs/.+?`", what)) for addition, what in rows.items()}
+    found = {section.lower(): stages[section].stale for section in SECTIONS if stages[section].stale}
+    assert found == {addition: pages for addition, pages in said.items() if pages}
+
+
+@pytest.mark.slow
+@pytest.mark.compiler
+def test_kernels_that_are_new_are_not_in_the_pack(copy: Path) -> None:
+    """Those of the pattern and of the probe of a new group; the other additions have none."""
+    lines = python(copy, "-c", LACKING, "one_pass", "atomic_float").splitlines()[-1]
+    assert [name in lines for name in ("kernel _add ", "kernel double ", "kernel double_twice ")] == [True] * 3
+    assert python(copy, "-c", LACKING, "kernel_fusion", "fp32", "launch_call").splitlines()[-1] == "[]"
+
+
+@pytest.mark.compiler
+def test_a_probe_of_a_new_group_measures(copy: Path) -> None:
+    told = json.loads(python_m(copy, "xebench", "roofline", "atomic_float", "--device", "cpu", "--quick", "--json"))
+    (result,) = told["results"]
+    assert result["status"] == "ok" and result["value"] > 0
+
+
+ROOF = """
+import xebench
+from xebench import runtime
+
+runtime.load()
+from xebench.roofline.in_process import quick_result
+from xebench.tables import TABLES
+from xebench.vocabulary import Roof
+from synthetic import Synthetic
+
+assert Roof.LOCAL_ATOMICS.column in TABLES["devices"]
+result = quick_result("cpu", Roof.LOCAL_ATOMICS.probes[0])
+assert result.status == "ok", result
+made = Synthetic(**{Roof.LOCAL_ATOMICS.column: result.value})
+made.times(made.case("v", "naive", operations=1000, operation_kind="local atomic"), [100.0] * 8)
+row = made.run().summaries.iloc[0]
+print(xebench.__file__, result.value, row["roof_fraction"] * result.value, row["bound_by"])
+"""
+
+
+def test_a_roof_is_a_row(copy: Path) -> None:
+    kits = f"import sys; sys.path.insert(1, {str(ROOT / 'tests/kits')!r})"
+    package, measured, placed, bound_by = python(copy, "-c", f"{kits}\n{ROOF}").split()
+    assert Path(package).is_relative_to(copy)
+    assert float(measured) > 0
+    assert float(placed) == pytest.approx(10), "1,000 operations in 100 ns"
+    assert bound_by == "atomics"
+
+
+WORD = """
+from xebench import Claim
+from xebench.isa.columns import ISA
+from xebench.report.claim_text import said
+from xebench.vocabulary import CodeClaim
+
+claim = Claim("barriers", against="two_barriers")
+assert claim.fault() is None and claim.of_code
+assert set(CodeClaim.BARRIERS.columns) <= {column.name for column in ISA}
+print(said(claim))
+"""
+
+
+def test_a_word_of_a_claim_is_a_row(copy: Path) -> None:
+    assert python(copy, "-c", WORD) == "fewer barriers than two_barriers\n"
+
+
+def test_a_report_format_is_a_module(copy: Path) -> None:
+    lines = python_m(copy, "xebench", "report", str(RUN), "--format", "speedups").splitlines()
+    assert len(lines) == load_run(RUN).pairs["speedup"].notna().sum()
+    assert any(line.startswith("kernel_fusion/all_fused: ") and line.endswith("x") for line in lines)
+    assert "speedups" in python_m(copy, "xebench", "report", "--help")
+
+
+LAUNCH = ("--work-group", "256", "--sub-group", "16")
+GPU = """
+from xebench.gpu_model.gpus import find_gpu, gpu_of_device, gpu_of_platform
+from xebench.gpu_model.roof_model import bound
+from xebench.isa.compilation import Target
+print(Target('xyz').device, gpu_of_platform('XYZ2').code, gpu_of_device('Intel Example E10').code,
+      bound(find_gpu('e10'), 400_000, None).time_ns)
+"""
+
+
+def test_a_gpu_is_an_entry_that_all_rooms_know(copy: Path) -> None:
+    for name in ("xyz", "example", "e10"):
+        told = json.loads(python_m(copy, "xebench", "occupancy", "--gpu", name, *LAUNCH, "--json"))
+        # 80 contexts of an Xe-core are five work-groups of 16 threads
+        assert (told["gpu"], told["work_groups_per_xe_core"], told["xe_core_occupancy"]) == ("xyz", 5, 1.0)
+    text = python_m(copy, "xebench", "occupancy", "--gpu", "xyz", *LAUNCH)
+    assert text.startswith("Example E10 (xyz): 16 Xe-cores of 80 contexts")
+    assert python(copy, "-c", GPU).split() == ["pvc", "xyz", "xyz", "1000.0"]

@@ -12,30 +12,22 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 
-def copy_with(folder: Path, *sections: str) -> Path:
-    """The packages with the diffs of some sections applied, in ``folder``.
-
-    Args:
-        folder: where the copy is made.
-        sections: their headings in docs/extending.md, such as ``A metric``.
-    """
+def copy_of(folder: Path) -> Path:
+    """The packages, in ``folder``."""
     for source in ("harness", "benchmarks"):
         shutil.copytree(ROOT / source, folder / source)
-    for section in sections:
-        for diff in _diffs(section):
-            _apply(diff, folder)
     return folder
 
 
-def _diffs(section: str) -> list[str]:
+def diffs(section: str) -> list[str]:
+    """The diffs of a section of docs/extending.md, by its heading, such as ``A metric``."""
     text = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
     body = re.split(rf"^## {re.escape(section)}$", text, flags=re.MULTILINE)[1].partition("\n## ")[0]
-    diffs = re.findall(r"^```diff\n(.*?)^```$", body, flags=re.MULTILINE | re.DOTALL)
-    assert diffs, f"docs/extending.md shows no diff for {section!r}"
-    return diffs
+    return re.findall(r"^```diff\n(.*?)^```$", body, flags=re.MULTILINE | re.DOTALL)
 
 
-def _apply(diff: str, folder: Path) -> None:
+def apply(diff: str, folder: Path) -> None:
+    """Apply a diff to a copy."""
     outside = {**os.environ, "GIT_CEILING_DIRECTORIES": str(folder.parent)}  # of any repository that it may lie in
     applied = subprocess.run(
         ["git", "apply", "-"], input=diff, cwd=folder, env=outside, capture_output=True, text=True, check=False
@@ -48,11 +40,16 @@ def environment(folder: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(folder / "harness")}
 
 
-def python_m(folder: Path, *arguments: str) -> str:
-    """What ``python -m ...`` prints in a copy, where its packages come before the installed ones."""
-    command = [sys.executable, "-m", *arguments]
+def python(folder: Path, *arguments: str) -> str:
+    """What Python prints in a copy, where its packages come before the installed ones."""
+    command = [sys.executable, *arguments]
     done = subprocess.run(
         command, cwd=folder, env=environment(folder), capture_output=True, text=True, check=False, timeout=300
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def python_m(folder: Path, *arguments: str) -> str:
+    """Likewise of ``python -m ...``."""
+    return python(folder, "-m", *arguments)

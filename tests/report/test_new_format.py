@@ -4,29 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from temporary_copy import ROOT, copy_with, python_m
+from temporary_copy import ROOT
 
 from xebench.report import formats
-from xebench.tables import Run, load_run
+from xebench.tables import Run
 
 RUN = ROOT / "results/cpu-epyc-2-cores"
 
 
 def test_the_formats_are_the_modules_of_the_folder() -> None:
     assert formats.names() == ["csv", "html", "json", "markdown", "pytest-benchmark", "text"]
-
-
-@pytest.mark.slow
-def test_the_documented_format_appears_by_itself(tmp_path: Path) -> None:
-    folder = copy_with(tmp_path / "copy", "A report format")
-    lines = python_m(folder, "xebench", "report", str(RUN), "--format", "speedups").splitlines()
-    pairs = load_run(RUN).pairs
-    assert len(lines) == pairs["speedup"].notna().sum()
-    assert any(line.startswith("kernel_fusion/all_fused: ") and line.endswith("x") for line in lines)
-    assert "speedups" in python_m(folder, "xebench", "report", "--help")
 
 
 def test_names_of_formats_cost_nothing() -> None:
