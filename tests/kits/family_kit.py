@@ -42,8 +42,7 @@ def measure(path: Path, pattern: str, **sampling: Any) -> Sender:
     request = MeasureFamily(
         source=str(path),
         pattern=pattern,
-        sizes={"n": 64},
-        axes={},
+        parameters={"n": 64},
         variants=variants,
         case_ids={name: name for name in variants},
         sampling=Sampling(**{"budget_s": 0.5, "min_blocks": 6, "max_blocks": 12, **sampling}),

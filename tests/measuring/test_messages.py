@@ -16,8 +16,7 @@ from xebench.vocabulary import State, Status
 FAMILY = messages.MeasureFamily(
     source="p.py",
     pattern="p",
-    sizes={"n": 64},
-    axes={"dtype": "float32"},
+    parameters={"n": 64, "dtype": "float32"},
     variants=["a", "b"],
     case_ids={"a": "p/a", "b": "p/b"},
     sampling=Sampling(states=[State.HOT, State.COLD], budget_s=0.1),

@@ -106,13 +106,12 @@ class Collected:
 
 
 class CollectFamily(Message, frozen=True, kw_only=True):
-    """Asks a worker to run variants of one pattern once, at one size and one point of its axes."""
+    """Asks a worker to run variants of one pattern once, at one point of its parameters."""
 
     source: str
     pattern: str
     chapter: str
-    sizes: Mapping[str, Any]
-    axes: Mapping[str, Any]
+    parameters: Mapping[str, Any]
     axes_json: str
     variants: Sequence[str]
 
@@ -177,8 +176,7 @@ def _collect_family(
             source=family.pattern.source,
             pattern=family.pattern.name,
             chapter=family.pattern.chapter,
-            sizes={name: family.parameters[name] for name in family.preset_parameters},
-            axes=family.axes,
+            parameters=family.parameters,
             axes_json=family.axes_json(),
             variants=waiting,
         )

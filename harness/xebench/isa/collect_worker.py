@@ -61,10 +61,9 @@ class _Collector:
         """Tell the family's least work, its kernels, and why variants have none."""
         self._parent.activity.show(None, Stage.PROBLEM)
         pattern = find_pattern(request.source, request.pattern)
-        numbers = {**request.sizes, **request.axes}
         try:
-            problem = make_problem(pattern, numbers, 0)
-            binding = Binding(problem, numbers, DeviceMemory(self._session.queue))
+            problem = make_problem(pattern, request.parameters, 0)
+            binding = Binding(problem, request.parameters, DeviceMemory(self._session.queue))
             work = Work.of(problem)
         except BaseException as error:
             self._tell(missing=[VariantWithoutKernel(pattern.name, name, named(error)) for name in request.variants])
@@ -84,17 +83,17 @@ class _Collector:
             }
             self._device.asked = False
             self._noted.clear()
-            reason = self._run(variant.function, binding, request.axes)
+            reason = self._run(variant.function, binding, request.parameters)
             if not self._noted:
                 self._tell(missing=[VariantWithoutKernel(pattern.name, name, reason or NOTHING_LAUNCHED)])
         self._session.release()
 
-    def _run(self, function: Callable[..., Any], binding: Binding, axes: Mapping[str, Any]) -> str:
+    def _run(self, function: Callable[..., Any], binding: Binding, parameters: Mapping[str, Any]) -> str:
         """Run a variant as a sample would; why it failed, or ""."""
         try:
             binding.reset()
             self._session.begin()
-            start(function, self._session, binding.bound, axes)
+            start(function, self._session, binding.bound, parameters)
             self._session.wait()
         except BaseException as error:
             return portable_text(named(error))

@@ -82,7 +82,7 @@ class FamilyRun:
     def run(self) -> None:
         """Measure, and send a row for every case, whatever happens to it."""
         try:
-            check_device(self.pattern, self.request.axes, self.device)
+            check_device(self.pattern, self.request.parameters, self.device)
             family = self._prepare()
             family.measure()
             self.stopped_by = family.stopped_by
@@ -103,16 +103,15 @@ class FamilyRun:
         """Make the problem, upload it, and compute its reference."""
         request, device = self.request, self.device
         self._listener.at(None, Stage.PROBLEM)
-        numbers = {**request.sizes, **request.axes}
-        problem = make_problem(self.pattern, numbers, request.seed)
+        problem = make_problem(self.pattern, request.parameters, request.seed)
         self.work = Work.of(problem)
         counts = {variant.variant.ranks for variant in self.variants}
         check_memory(problem, device.global_memory_bytes, device.max_alloc_bytes, 1 + max(counts))  # the worker has one
-        here = ProblemPlace(self.session, self.sums, self.pattern, problem, numbers, list(request.axes))
-        elsewhere = BeginProblem(request.source, request.pattern, numbers, list(request.axes), request.seed)
+        here = ProblemPlace(self.session, self.sums, self.pattern, problem, request.parameters)
+        elsewhere = BeginProblem(request.source, request.pattern, request.parameters, request.seed)
         self._places = FamilyPlaces(here, here.begin(), self.pool, elsewhere)
         self._listener.at(None, Stage.REFERENCE)
-        view = host_view(problem, numbers)
+        view = host_view(problem, request.parameters)
         expected = {ranks: expected_of(self.pattern, view, here.binding, ranks) for ranks in counts}
         plan = Plan(
             self.pattern.metric,

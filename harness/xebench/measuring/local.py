@@ -35,8 +35,7 @@ class ProblemPlace:
         sums: of inputs on the device.
         pattern: has the variants.
         problem: on the host.
-        numbers: sizes and the point on the axes.
-        axes: the names of the latter; a variant receives those that it names.
+        parameters: of the problem; a variant receives those that it names.
     """
 
     is_there = True
@@ -47,24 +46,22 @@ class ProblemPlace:
         sums: Sums,
         pattern: Pattern,
         problem: Problem,
-        numbers: Mapping[str, Any],
-        axes: Sequence[str],
+        parameters: Mapping[str, Any],
     ) -> None:
         self.session = session
         self._sums = sums
         self._pattern = pattern
-        self._problem, self._numbers = problem, numbers
-        self._axes = {name: numbers[name] for name in axes}
+        self._problem, self._parameters = problem, parameters
         self._samples: dict[str, Callable[[], Any]] = {}
 
     def begin(self) -> Mapping[str, Any]:
         """See `xebench.measuring.place.Place`; so for all of these."""
         self.session.records_direct_calls = metric_named(self._pattern.metric).on_device_clock
         self._bind()
-        return parameters(self._problem, self._numbers)
+        return plain(self._parameters)
 
     def _bind(self) -> None:
-        self.binding = Binding(self._problem, self._numbers, DeviceMemory(self.session.queue))
+        self.binding = Binding(self._problem, self._parameters, DeviceMemory(self.session.queue))
         self._inputs = Inputs(self.binding, self._sums)
 
     def start(self, variant: str, contents: Contents | None) -> Started:
@@ -75,7 +72,7 @@ class ProblemPlace:
         with self._inputs_kept() as changed:
             session.begin()
             begin = time.perf_counter_ns()
-            self._samples[variant] = start(function, session, self.binding.bound, self._axes)
+            self._samples[variant] = start(function, session, self.binding.bound, self._parameters)
             session.wait()
             host_ns = time.perf_counter_ns() - begin
             compiled, kernels, devices = _compiled(session), session.take_kernels(), session.take_devices()
@@ -146,11 +143,10 @@ class ProblemPlace:
         changed += self._inputs.changed()
 
 
-def parameters(problem: Problem, numbers: Mapping[str, Any]) -> dict[str, Any]:
-    """The sizes and axes of a problem as its variants see them: a field of the problem hides what was asked for."""
-    seen = {name: problem.fields.get(name, value) for name, value in numbers.items()}
-    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in seen.items()}
-    return {name: value for name, value in plain.items() if isinstance(value, PLAIN)}
+def plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a problem as plain values."""
+    values = {name: value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}
+    return {name: value for name, value in values.items() if isinstance(value, PLAIN)}
 
 
 def _compiled(session: Session) -> list[CompiledStage]:

@@ -49,7 +49,7 @@ class MeasureFamily(Message, frozen=True, kw_only=True):
     Attributes:
         source: the pattern's file.
         pattern: its name.
-        sizes, axes: the preset's numbers and the point on the axes.
+        parameters: the preset's numbers and the values of the axes.
         variants: names, in the order of the activity page's numbers.
         case_ids: a key for each variant.
         sampling: how long to sample.
@@ -64,8 +64,7 @@ class MeasureFamily(Message, frozen=True, kw_only=True):
 
     source: str
     pattern: str
-    sizes: Mapping[str, Any]
-    axes: Mapping[str, Any]
+    parameters: Mapping[str, Any]
     variants: Sequence[str]
     case_ids: Mapping[str, str]
     sampling: Sampling

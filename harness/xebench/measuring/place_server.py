@@ -48,8 +48,8 @@ class PlaceServer:
 
     def _of_problem(self, family: remote.BeginProblem) -> ProblemPlace:
         pattern = find_pattern(family.source, family.pattern)
-        problem = make_problem(pattern, family.numbers, family.seed)
-        return ProblemPlace(self.session, self._sums, pattern, problem, family.numbers, family.axes)
+        problem = make_problem(pattern, family.parameters, family.seed)
+        return ProblemPlace(self.session, self._sums, pattern, problem, family.parameters)
 
     def _of_functions(self, family: remote.BeginFunctions) -> FunctionPlace:
         try:

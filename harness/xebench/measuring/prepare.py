@@ -34,13 +34,15 @@ def find_pattern(source: str, name: str) -> Pattern:
     return next(pattern for pattern in _loaded[source] if pattern.name == name)
 
 
-def check_device(pattern: Pattern, axes: Mapping[str, Any], device: DeviceInfo) -> None:
+def check_device(pattern: Pattern, parameters: Mapping[str, Any], device: DeviceInfo) -> None:
     """Refuse what no variant can run on a device, before anything is allocated.
 
     Raises:
         Unsupported: names what is missing.
     """
-    reason = missing(device, pattern.requires, **{name: axes[name] for name in LIMITED_AXES if name in axes})
+    reason = missing(
+        device, pattern.requires, **{name: parameters[name] for name in LIMITED_AXES if name in parameters}
+    )
     if reason:
         raise Unsupported(reason)
 

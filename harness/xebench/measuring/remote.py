@@ -29,15 +29,13 @@ class BeginProblem(Message, frozen=True):
 
     Attributes:
         source, pattern: the pattern's file, and its name.
-        numbers: sizes and axes.
-        axes: the names of the latter.
+        parameters: of the problem.
         seed: of the data.
     """
 
     source: str
     pattern: str
-    numbers: Mapping[str, Any]
-    axes: Sequence[str]
+    parameters: Mapping[str, Any]
     seed: int
 
 

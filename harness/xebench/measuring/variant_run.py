@@ -48,7 +48,7 @@ class VariantRun:
             self.status, self.reason = status, portable_text(reason)
 
 
-def start(function: Callable[..., Any], session: Any, bound: Any, axes: Mapping[str, Any]) -> Callable[[], Any]:
+def start(function: Callable[..., Any], session: Any, bound: Any, parameters: Mapping[str, Any]) -> Callable[[], Any]:
     """Run a variant for the first time; what every later sample of it calls.
 
     If it returns a function that is the sample, and what it did before was its preparation; else all of it is.
@@ -57,9 +57,9 @@ def start(function: Callable[..., Any], session: Any, bound: Any, axes: Mapping[
         function: the variant's.
         session: where it runs.
         bound: its problem on the device.
-        axes: the point on the axes; it receives those that it names.
+        parameters: of the problem; it receives those that it names.
     """
-    whole = partial(function, session, bound, **accepted(function, axes))
+    whole = partial(function, session, bound, **accepted(function, parameters))
     with session.watching():
         prepared = whole()
         if not callable(prepared):

@@ -97,18 +97,18 @@ def _collect_family(
         others = {name: number for name, number in numbers.items() if name not in problem.fields}
         bound = Bound(**{**vars(binding.bound), **others})
         for variant in pattern.variants.values():
-            failure = run_variant(session, variant, bound, concrete.axes)
+            failure = run_variant(session, variant, bound, numbers)
             if failure and not any(claim.word == "error" for claim in variant.claims):
                 failures[f"{info.name}/{variant.name}: {failure}"] = None
     session.release()
     yield from failures
 
 
-def run_variant(session: Session, variant: Variant, bound: Bound, axes: Mapping[str, Any]) -> str:
+def run_variant(session: Session, variant: Variant, bound: Bound, parameters: Mapping[str, Any]) -> str:
     """Run a variant once in a session that launches nothing; how it failed, or ""."""
     failure = ""
     try:
-        start(variant.function, session, bound, axes)
+        start(variant.function, session, bound, parameters)
     except Unsupported:
         pass  # by the device here: what it was to launch is compiled
     except Exception as error:
@@ -125,7 +125,6 @@ class _OnDevice:
     def __init__(self, family: Family, device_class: DeviceClass, sub_group_size: int) -> None:
         concrete = family.on(device_class, (sub_group_size,))
         self.sub_group_size = sub_group_size
-        self.axes: Mapping[str, Any] = concrete.axes
         self.numbers: dict[str, Any] = dict(concrete.parameters)
 
 

@@ -221,8 +221,7 @@ class Manager:
         request = MeasureFamily(
             source=family.pattern.source,
             pattern=family.pattern.name,
-            sizes={name: family.parameters[name] for name in family.preset_parameters},
-            axes=family.axes,
+            parameters=family.parameters,
             variants=variants,
             case_ids={name: progress.fixed[name]["case_id"] for name in variants},
             sampling=limits,
