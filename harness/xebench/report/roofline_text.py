@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from textwrap import fill
 
 from rich.table import Table
 
@@ -69,7 +70,8 @@ def _roofs(measured: Roofline) -> str:
     by_column = measured.roofs()
     asked = {result.probe for result in measured.results}
     values = ((roof, by_column[roof.column]) for roof in Roof if asked & set(roof.probes))
-    return "roofs: " + ", ".join(f"{roof} {'-' if v is None else quantity(v, roof.unit)}" for roof, v in values)
+    line = "roofs: " + ", ".join(f"{roof} {'-' if v is None else quantity(v, roof.unit)}" for roof, v in values)
+    return fill(line, _WIDTH, subsequent_indent="  ")
 
 
 def _notices(measured: Roofline) -> list[str]:
