@@ -284,11 +284,11 @@ class Pattern:
         """See that every function gets all the parameters that it names: an error of seconds, not of a run."""
         assert self.make_problem is not None and self.make_reference is not None
         for preset, sizes in self.presets.items():
-            names = {*sizes, *self.axes}
-            self._check_signature(self.make_problem, ("rng",), names, f"no size of preset {preset!r} and no axis")
+            names, otherwise = {*sizes, *self.axes}, f"no size of preset {preset!r} and no axis"
+            self._check_signature(self.make_problem, ("rng",), names, otherwise)
+            for variant in self.variants.values():
+                self._check_signature(variant.function, ("session", "problem"), names, otherwise)
         self._check_signature(self.make_reference, ("problem",), ("rank", "ranks"), "neither rank nor ranks")
-        for variant in self.variants.values():
-            self._check_signature(variant.function, ("session", "problem"), self.axes, "no axis")
 
     def _check_signature(
         self, function: Callable[..., Any], given: Sequence[str], names: Collection[str], otherwise: str
