@@ -95,8 +95,11 @@ def test_times_are_compared_as_the_guide_compares_them(
     assert of_time(pattern, variant) == compared
 
 
-def test_registers_are_what_block_access_saves() -> None:
-    assert [claim.word for claim in CLAIMS["block_io_registers", "address_per_sub_group"]] == ["registers"]
+def test_registers_and_addresses_are_what_block_access_saves() -> None:
+    assert [claim.word for claim in CLAIMS["block_io_registers", "address_per_sub_group"]] == [
+        "registers",
+        "addresses",
+    ]
 
 
 def test_the_guides_ten_times_are_those_of_tiles_over_a_sum_in_a_register() -> None:

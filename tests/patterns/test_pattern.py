@@ -206,7 +206,10 @@ def with_variants(**functions: Any) -> Pattern:
         ({"problem": lambda rng, m: None}, "parameter 'm' is no size of preset 'smoke' and no axis"),
         ({"problem": lambda: None}, "it receives rng"),
         ({"reference": lambda p, rnk: {}}, "parameter 'rnk' is neither rank nor ranks: did you mean rank"),
-        ({"plain": lambda session, p, strid: None}, "parameter 'strid' is no size of preset 'smoke' and no axis: did you mean stride"),
+        (
+            {"plain": lambda session, p, strid: None},
+            "parameter 'strid' is no size of preset 'smoke' and no axis: did you mean stride",
+        ),
         ({"plain": lambda session, p, *, k: None}, "parameter 'k' is no size of preset 'smoke' and no axis"),
         ({"plain": lambda session: None}, "it receives session, problem"),
     ],
