@@ -269,7 +269,7 @@ def test_a_second_run_compiles_nothing(tmp_path: Path) -> None:
     runs = []
     for name in ("first", "second"):
         output = tmp_path / name
-        names = ("slm_convolution_cache", "tiled_matmul", "--set", "n=256")  # whose families share no kernel
+        names = ("slm_convolution_cache", "tiled_matmul", "--set", "n=768")  # whose families share no kernel
         arguments = ("run", *names, "--preset", "smoke", "--device", "cpu", "--budget", "0.05", "--output", str(output))
         subprocess.run(command(*arguments), check=True, capture_output=True, env=environment, timeout=300)
         rows = load_run(output).samples.query("state == 'compile'")
