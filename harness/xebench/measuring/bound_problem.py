@@ -42,7 +42,7 @@ class Binding:
 
     Args:
         problem: the problem on the host.
-        numbers: the preset's numbers and the axes' values; they become attributes too.
+        parameters: of the family; they become attributes too.
         memory: the device's memory.
 
     Attributes:
@@ -52,14 +52,14 @@ class Binding:
         fills: of each output, what elements hold that variants do not write; None where they write all.
     """
 
-    def __init__(self, problem: Problem, numbers: Mapping[str, Any], memory: DeviceMemory) -> None:
+    def __init__(self, problem: Problem, parameters: Mapping[str, Any], memory: DeviceMemory) -> None:
         self._memory = memory
         self._outputs = {n: f for n, f in problem.fields.items() if isinstance(f, Output)}
         self.initial = {n: np.ascontiguousarray(f.initial) for n, f in problem.fields.items() if isinstance(f, InOut)}
         self.inputs = {n: np.ascontiguousarray(f) for n, f in problem.fields.items() if isinstance(f, np.ndarray)}
         self.fills = {n: f.fill for n, f in self._outputs.items()}
         host: dict[str, Array] = {**self.inputs, **self.initial}
-        values: dict[str, Any] = dict(numbers)
+        values: dict[str, Any] = dict(parameters)
         for name, field in problem.fields.items():
             if isinstance(field, Output):
                 blank = np.zeros(field.shape, field.dtype)
@@ -114,14 +114,14 @@ class Binding:
         }
 
 
-def host_view(problem: Problem, numbers: Mapping[str, Any]) -> HostView:
+def host_view(problem: Problem, parameters: Mapping[str, Any]) -> HostView:
     """The problem as its reference sees it: numpy arrays and numbers."""
     fields = {
         name: field.initial if isinstance(field, InOut) else field
         for name, field in problem.fields.items()
         if not isinstance(field, Output)
     }
-    return HostView(**{**numbers, **fields})
+    return HostView(**{**parameters, **fields})
 
 
 def check_memory(problem: Problem, global_memory_bytes: int, max_alloc_bytes: int, copies: int = 1) -> None:

@@ -47,7 +47,7 @@ def check_device(pattern: Pattern, parameters: Mapping[str, Any], device: Device
         raise Unsupported(reason)
 
 
-def make_problem(pattern: Pattern, numbers: Mapping[str, Any], seed: int) -> Problem:
+def make_problem(pattern: Pattern, parameters: Mapping[str, Any], seed: int) -> Problem:
     """The problem on the host, at one size and one point of the axes; its arrays are copies that cannot be written.
 
     Copies, since what the pattern file does later with arrays of its own must not change the problem.
@@ -56,19 +56,19 @@ def make_problem(pattern: Pattern, numbers: Mapping[str, Any], seed: int) -> Pro
         PatternError: the pattern's function gives no problem, or one of another parameter than was asked.
     """
     assert pattern.make_problem is not None
-    problem = pattern.make_problem(np.random.default_rng(seed), **accepted(pattern.make_problem, numbers))
+    problem = pattern.make_problem(np.random.default_rng(seed), **accepted(pattern.make_problem, parameters))
     if not isinstance(problem, Problem):
         raise PatternError(f"@pattern.problem returned a {type(problem).__name__}: return Problem(...) with the fields")
-    _check_parameters(problem, numbers)
+    _check_parameters(problem, parameters)
     for name, field in problem.fields.items():  # one by one: each original may be freed before the next is copied
         problem.fields[name] = _own(field)
     return problem
 
 
-def _check_parameters(problem: Problem, numbers: Mapping[str, Any]) -> None:
+def _check_parameters(problem: Problem, parameters: Mapping[str, Any]) -> None:
     """Refuse a problem that is not the one that was asked for: what stands in a table is what ran."""
-    for name in numbers.keys() & problem.fields.keys():
-        asked, own = numbers[name], problem.fields[name]
+    for name in parameters.keys() & problem.fields.keys():
+        asked, own = parameters[name], problem.fields[name]
         if isinstance(own, np.ndarray | Output | InOut) or own != asked:
             has = f"{name}={own}" if isinstance(own, int | float | str) else f"an array {name}"
             raise PatternError(

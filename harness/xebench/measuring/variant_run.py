@@ -88,7 +88,7 @@ def outcome(stage: str, error: BaseException) -> tuple[Status, str]:
     return Status.ERROR, f"{stage}: {named(error)}"
 
 
-def accepted(function: Callable[..., Any], numbers: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of ``numbers`` that the function names among its parameters."""
-    parameters = inspect.signature(function).parameters
-    return {name: value for name, value in numbers.items() if name in parameters}
+def accepted(function: Callable[..., Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of ``parameters`` that the function names among its own."""
+    names = inspect.signature(function).parameters
+    return {name: value for name, value in parameters.items() if name in names}
