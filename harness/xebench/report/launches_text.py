@@ -39,7 +39,7 @@ def _parts(
 ) -> Iterator[str | Table]:
     for (pattern, axes), group in groupby(kernels, key=lambda kernel: (kernel.launch.pattern, kernel.launch.axes)):
         launches = list(group)
-        yield ", ".join(filter(None, (pattern, preset, points.words(axes))))
+        yield ", ".join(filter(None, (pattern, preset, points.words(points.parse(axes)))))
         yield _table(launches, width)
         yield from _remarks(launches)
         yield ""
