@@ -134,6 +134,21 @@ def test_what_two_clocks_tell_is_not_compared() -> None:
     assert (row.Index, row.busy_ns, row.overlap_ns) == (1, 15, 5), "one clock alone can be told, whichever it is"
 
 
+def test_a_case_on_two_devices_has_no_overlap_and_says_why() -> None:
+    made = Synthetic()
+    case, other = made.case("two_devices", "naive"), made.case("one", "optimized")
+    for mine, clocks in ((case, (0, 1)), (other, (1, 1))):
+        made.sample(mine, device_ns=1.0)
+        made.event((0, 10), (5, 15))
+        for event, clock in zip(made.events[-2:], clocks, strict=True):
+            event["clock"] = clock
+    found = made.run().summaries.set_index("variant")
+    assert pd.isna(found.loc["two_devices", "overlap"])
+    assert found.loc["two_devices", "overlap_note"] == "unknown: its devices' clocks are not one clock"
+    assert found.loc["one", "overlap"] == pytest.approx(1 / 3)
+    assert pd.isna(found.loc["one", "overlap_note"])
+
+
 def test_a_barrier_is_no_work() -> None:
     table = pd.concat([events([(0, 10)]), events([(0, 30)], kind="barrier")])
     (found,) = concurrency.of_samples(table).itertuples()

@@ -24,6 +24,7 @@ GPU = DeviceInfo(
     max_clock_mhz=1600,
     timer_resolution_ns=80,
     aspects=("gpu", "fp16", "fp64", "atomic64", "usm_device_allocations", "usm_shared_allocations"),
+    hardware_id="pci 0000:3a:00.0",
 )
 
 

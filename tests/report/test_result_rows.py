@@ -98,6 +98,21 @@ def test_that_nothing_overlaps_is_told_of_several_queues_alone() -> None:
     assert "overlap" not in render(one, "markdown")
 
 
+def test_overlap_across_devices_is_said_to_be_unknown() -> None:
+    made = Synthetic()
+    for variant, role, clock in (("one_device", "naive", 0), ("two_devices", "optimized", 1)):
+        case = made.case(variant, role)
+        for block in range(8):
+            made.sample(case, block=block, device_ns=100.0)
+            made.event((0, 100))
+            made.event((200, 300), queue="q1")
+            made.events[-1]["clock"] = clock
+    run = made.run()
+    assert [row.overlap for row in result_rows(run)] == ["0 %", "unknown: its devices' clocks are not one clock"]
+    for form in ("text", "html", "markdown"):
+        assert "clocks are not one clock" in " ".join(render(run, form).replace("&#39;", "'").split()), form
+
+
 def test_a_time_is_told_once(all_answers: Run) -> None:
     rows = rows_of(all_answers)
     assert rows["as_fast_as_the_one_kernel_of_all"].time

@@ -40,6 +40,16 @@ def test_another_device_or_driver_is_measured_anew(
     assert store.load(replace(gpu, **change)) is None
 
 
+def test_of_two_equal_gpus_each_has_roofs_of_its_own(tmp_path: Path, measured: Roofline, gpu: DeviceInfo) -> None:
+    first, second = (replace(gpu, hardware_id=f"pci 0000:{bus}:00.0") for bus in ("3a", "5d"))
+    store = Store(tmp_path)
+    store.keep(replace(measured, device=first))
+    assert store.load(second) is None, "a variable hides the first one, so that the second has its filter string"
+    assert store.load(gpu) is None, "nobody knows which of the two this is"
+    moved = store.load(replace(first, device="level_zero:gpu:1"))
+    assert moved is not None and moved.values == measured.values
+
+
 def damage(text: str) -> dict[str, str]:
     fields = json.loads(text)
     return {

@@ -21,6 +21,7 @@ def no_driver_is_asked(request: pytest.FixtureRequest, monkeypatch: pytest.Monke
     """OpenCL looks for its drivers once a process, and must not before the runtime is loaded."""
     if not request.node.get_closest_marker("device"):
         monkeypatch.setattr(devices, "extensions_of", lambda device: ())
+        monkeypatch.setattr(devices, "hardware_id", lambda device: None)
 
 
 @pytest.fixture

@@ -10,6 +10,9 @@ import pandas as pd
 #: Commands that only wait for others; their interval is no work.
 _WAITING: Final = "barrier"
 
+#: Why nothing is said of a sample whose commands are of several clocks.
+SEVERAL_CLOCKS: Final = "unknown: its devices' clocks are not one clock"
+
 
 def of_samples(events: pd.DataFrame) -> pd.DataFrame:
     """What each sample's commands come to, by sample number; samples in which nothing ran have no row.
@@ -27,7 +30,7 @@ def of_samples(events: pd.DataFrame) -> pd.DataFrame:
         overlap: overlap_ns / busy_ns.
         concurrency: work_ns / busy_ns: how many commands ran on average while any did.
     """
-    ran = events[(events["kind"] != _WAITING) & (events["end_ns"] > events["start_ns"]).fillna(False)]
+    ran = _ran(events)
     ran = ran[~ran["sample_id"].isin(_of_several_clocks(ran))]
     samples, place = np.unique(ran["sample_id"].to_numpy("int64"), return_inverse=True)
     starts, ends = ran["start_ns"].to_numpy("int64"), ran["end_ns"].to_numpy("int64")
@@ -47,6 +50,21 @@ def of_samples(events: pd.DataFrame) -> pd.DataFrame:
         index=pd.Index(samples, name="sample_id"),
     )
     return sums.assign(overlap=sums["overlap_ns"] / sums["busy_ns"], concurrency=sums["work_ns"] / sums["busy_ns"])
+
+
+def notes(events: pd.DataFrame) -> dict[str, str]:
+    """Why the overlap of a case is not known, by ``case_id``, where that is so of any of its samples.
+
+    Args:
+        events: rows of the table `events`, in any order.
+    """
+    ran = _ran(events)
+    several = ran["sample_id"].isin(_of_several_clocks(ran))
+    return dict.fromkeys(ran.loc[several, "case_id"].unique(), SEVERAL_CLOCKS)
+
+
+def _ran(events: pd.DataFrame) -> pd.DataFrame:
+    return events[(events["kind"] != _WAITING) & (events["end_ns"] > events["start_ns"]).fillna(False)]
 
 
 def _of_several_clocks(ran: pd.DataFrame) -> list[int]:

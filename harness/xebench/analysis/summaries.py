@@ -42,6 +42,7 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame,
     states = times.states_of(samples)
     first = events[events["sample_id"].isin(events.drop_duplicates("case_id")["sample_id"])]
     queues = first.groupby("case_id")["queue"].nunique()
+    notes = concurrency.notes(first)
     result: list[Row] = []
     for case in rows(cases):
         for state in times.in_order(states.get(case["case_id"], ())):
@@ -52,6 +53,7 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame,
                     "state": state,
                     "compile_ns": compiled.get(case["case_id"]),
                     "queues": queues.get(case["case_id"]),
+                    "overlap_note": notes.get(case["case_id"]),
                     **described,
                     **together.get((case["case_id"], state), _NOTHING_RAN),
                     **_against_roofs(case, state, described["median_ns"], used.get(place(case), {})),

@@ -40,7 +40,8 @@ class ResultRow:
         speedup, interval: as text.
         ends: the same as numbers.
         roof: part of its roof that it reaches.
-        overlap: part of the time in which two commands or more ran; "" in families on one queue in which none overlap.
+        overlap: part of the time in which two commands or more ran, or why it is not known; "" in families on one queue
+            in which none overlap.
         copies: bandwidth of the copies between host and device, and its part of the link's; "" where that is not known.
         occupancy: how full the launch keeps the GPU, as predicted; "" where that is not known, as of a CPU device.
         answer: the bare word.
@@ -123,10 +124,11 @@ def _with_overlap(family: Sequence[ResultRow], summaries: Sequence[Row]) -> list
     that alone.
     """
     shares = {summary["variant"]: summary["overlap"] for summary in summaries}
-    wanted = any((summary["queues"] or 0) > 1 for summary in summaries)
+    notes = {summary["variant"]: text(summary["overlap_note"]) for summary in summaries}
+    wanted = any((summary["queues"] or 0) > 1 for summary in summaries) or any(notes.values())
     if not wanted and not any((share or 0) >= LEAST_OVERLAP for share in shares.values()):
         return list(family)
-    words = [units.percent(number(shares.get(row.variant))) for row in family]
+    words = [notes.get(row.variant) or units.percent(number(shares.get(row.variant))) for row in family]
     baseline, *others = (replace(row, overlap=word) for row, word in zip(family, words, strict=True))
     return [_telling_overlap(baseline, "-"), *(_telling_overlap(row, "-", baseline.overlap) for row in others)]
 

@@ -18,9 +18,8 @@ from xebench.runtime.devices import DeviceInfo
 
 #: Raised when probes measure something else than before, so that what they measured then is not used.
 VERSION: Final = 2
-#: What makes a device another one. A virtual CPU's name says nothing of its cores and memory, and of two equal GPUs
-#: one may sit in a slower slot.
-_IDENTITY: Final = ("device", "name", "vendor", "driver_version", "backend", "compute_units", "global_memory_bytes")
+#: What makes a device another one, beside its hardware. A virtual CPU's name says nothing of its cores and memory.
+_IDENTITY: Final = ("name", "vendor", "driver_version", "backend", "compute_units", "global_memory_bytes")
 
 
 class Store:
@@ -55,4 +54,5 @@ class Store:
 
 
 def _identity(device: DeviceInfo) -> list[object]:
-    return [getattr(device, name) for name in _IDENTITY]
+    # of two equal GPUs one may sit in a slower slot; a filter string is another GPU's when a variable hides the first
+    return [device.hardware_id or device.device, *(getattr(device, name) for name in _IDENTITY)]

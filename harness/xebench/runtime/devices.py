@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from xebench.errors import NoDevice
+from xebench.runtime.hardware_id import hardware_id
 from xebench.runtime.libraries import CPU_DRIVER_LIBRARY, find_library
 from xebench.runtime.loading import load
 from xebench.runtime.opencl_extensions import extensions_of
@@ -35,6 +36,7 @@ class DeviceInfo:
         max_clock_mhz: None if the driver does not say.
         aspects: names of SYCL's aspects (``fp64``, ``usm_shared_allocations``), and of OpenCL's extensions that a
             pattern may require (`xebench.runtime.opencl_extensions`).
+        hardware_id: PCI address or UUID, which tell equal devices apart; None if the driver gives neither.
     """
 
     device: str
@@ -53,6 +55,7 @@ class DeviceInfo:
     max_clock_mhz: int | None
     timer_resolution_ns: int
     aspects: tuple[str, ...]
+    hardware_id: str | None = None
 
     def to_row(self) -> dict[str, Any]:
         """The row of table ``devices``; lists become text, as the table keeps them."""
@@ -157,6 +160,7 @@ def describe(device: Any) -> DeviceInfo:
             *(name.removeprefix(_ASPECT) for name in aspects if getattr(device, name)),
             *extensions_of(device),
         ),
+        hardware_id=hardware_id(device),
     )
 
 

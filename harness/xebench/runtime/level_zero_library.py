@@ -20,7 +20,7 @@ class LevelZeroError(Exception):
 
 
 class _DeviceProperties(ctypes.Structure):
-    """``ze_device_properties_t``; only the name is read."""
+    """``ze_device_properties_t``; only name and UUID are read."""
 
     _fields_ = [
         ("stype", ctypes.c_uint32),
@@ -81,11 +81,19 @@ def find_device(library: Any, name: str) -> tuple[Any, Any]:
     """
     for driver in _handles(library.zeDriverGet):
         for device in _handles(library.zeDeviceGet, driver):
-            about = _DeviceProperties(stype=_DEVICE_PROPERTIES)
-            check(library.zeDeviceGetProperties(device, ctypes.byref(about)))
+            about = _properties(library, device)
             if about.name.decode(errors="replace").strip() == name.strip():
                 return driver, device
     raise LevelZeroError("the device is not found through Level Zero")
+
+
+def device_uuid(library: Any, device: Handle) -> bytes:
+    """The 16 bytes of a device's UUID.
+
+    Raises:
+        LevelZeroError: the driver does not answer.
+    """
+    return bytes(_properties(library, device).uuid)
 
 
 def build_log(library: Any, name: str, spirv: bytes, options: str) -> str:
@@ -118,6 +126,12 @@ def build_log(library: Any, name: str, spirv: bytes, options: str) -> str:
             if module:
                 library.zeModuleDestroy(module)
     return text or (f"Level Zero error {status & 0xFFFFFFFF:#x}" if status else "")
+
+
+def _properties(library: Any, device: Any) -> _DeviceProperties:
+    about = _DeviceProperties(stype=_DEVICE_PROPERTIES)
+    check(library.zeDeviceGetProperties(device, ctypes.byref(about)))
+    return about
 
 
 @contextmanager

@@ -135,6 +135,7 @@ DEVICES: Final = (
     _count("max_clock_mhz", "Highest clock.", "MHz"),
     _number("timer_resolution_ns", "Quantum of the profiling timer.", "ns"),
     _text("aspects", "Capabilities (fp64, usm_shared_allocations, ...), with commas between them."),
+    _text("hardware_id", "PCI address or UUID, which tell equal devices apart; null if the driver gives neither."),
     _text("selftest", "ok, or what the device computes wrong."),
     *(_number(roof.column, roof.meaning, roof.unit) for roof in Roof),
     _text(
@@ -329,6 +330,7 @@ SUMMARIES: Final = (
         "Part of the time in which any event ran, barriers aside, in which two or more ran: median over the samples; "
         "null without events.",
     ),
+    _text("overlap_note", "Why overlap is null although events ran, in one line; null where it is not."),
     _number("concurrency", "How many events ran, on average, while any did: likewise."),
     _count("queues", "Queues that the events of its first sample were submitted to; null in runs of version 5."),
     _number(
