@@ -34,6 +34,7 @@ def measure(path: Path, pattern: str, **sampling: Any) -> Sender:
     from xebench.measuring.input_check import Sums
     from xebench.measuring.places import Pool
     from xebench.measuring.prepare import find_pattern
+    from xebench.measuring.problem_store import ProblemStore
     from xebench.runtime.devices import describe
     from xebench.session.session import Session
 
@@ -48,10 +49,11 @@ def measure(path: Path, pattern: str, **sampling: Any) -> Sender:
         sampling=Sampling(**{"budget_s": 0.5, "min_blocks": 6, "max_blocks": 12, **sampling}),
         seed=1,
     )
+    store = ProblemStore(1 << 30)
     sender, activity, pool = Sender(), ActivityPage.create(), Pool("cpu")
     try:
         kept: Any = sender
-        FamilyRun(request, session, describe(session.device), kept, activity, Sums(session.queue), pool).run()
+        FamilyRun(request, session, describe(session.device), kept, activity, Sums(session.queue), pool, store).run()
         assert activity.read(variants) == (None, "idle")
     finally:
         activity.close()

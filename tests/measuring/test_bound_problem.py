@@ -9,7 +9,7 @@ import pytest
 
 from xebench import Problem, inout, output
 from xebench.errors import TooLarge
-from xebench.measuring.bound_problem import Binding, check_memory, host_view
+from xebench.measuring.bound_problem import Binding, check_memory, declared, host_view
 
 
 class DeviceArray:
@@ -30,15 +30,18 @@ class FakeMemory:
         return source.contents.copy()
 
 
-def bind() -> Binding:
-    problem = Problem(
+def problem_of_each_kind() -> Problem:
+    return Problem(
         x=np.arange(4, dtype=np.float32),
         total=inout(np.zeros(1, np.int64)),
         y=output(4, np.float32),
         report=output((2, 2), np.int32, host=True),
         scale=3,
     )
-    return Binding(problem, {"n": 4, "stride": 16}, FakeMemory())
+
+
+def bind() -> Binding:
+    return Binding(problem_of_each_kind(), {"n": 4, "stride": 16}, FakeMemory())
 
 
 def test_variants_see_device_arrays_host_arrays_and_numbers() -> None:
@@ -50,7 +53,7 @@ def test_variants_see_device_arrays_host_arrays_and_numbers() -> None:
 
 def test_everything_written_is_declared() -> None:
     binding = bind()
-    assert {name: shape for name, (shape, _) in binding.declared.items()} == {
+    assert {name: shape for name, (shape, _) in declared(problem_of_each_kind()).items()} == {
         "y": (4,),
         "report": (2, 2),
         "total": (1,),

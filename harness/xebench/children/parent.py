@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -19,6 +20,7 @@ class Parent:
     Attributes:
         answers: takes what the parent is told.
         activity: where it looks when there is no answer.
+        memory_limit_bytes: resident memory at which it ends the worker; infinite without a limit.
     """
 
     def __init__(self, arguments: Sequence[str]) -> None:
@@ -26,7 +28,8 @@ class Parent:
         for descriptor in descriptors:
             # a program that a pattern starts has no business with them, and would keep the pipes open
             os.set_inheritable(descriptor, False)
-        self.arguments = arguments[3:]
+        self.memory_limit_bytes = int(arguments[3]) or math.inf
+        self.arguments = arguments[4:]
         self.answers = Sender(writing)
         self.activity = ActivityPage(page)
 

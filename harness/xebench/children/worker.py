@@ -81,7 +81,7 @@ class WorkerProcess(Generic[T]):
         # the disk may be what is full.
         self._printed = os.memfd_create("xebench-worker-output")
         self._process = process.start(
-            process.python_module(module, *map(str, descriptors), *arguments),
+            process.python_module(module, *map(str, (*descriptors, memory_limit_bytes or 0)), *arguments),
             output=self._printed,
             errors=self._printed,
             descriptors=descriptors,

@@ -49,7 +49,6 @@ class Binding:
         bound: what variants see.
         initial: initial contents of the in-out arrays.
         inputs: contents of the arrays that no variant may change.
-        fills: of each output, what elements hold that variants do not write; None where they write all.
     """
 
     def __init__(self, problem: Problem, parameters: Mapping[str, Any], memory: DeviceMemory) -> None:
@@ -57,7 +56,6 @@ class Binding:
         self._outputs = {n: f for n, f in problem.fields.items() if isinstance(f, Output)}
         self.initial = {n: np.ascontiguousarray(f.initial) for n, f in problem.fields.items() if isinstance(f, InOut)}
         self.inputs = {n: np.ascontiguousarray(f) for n, f in problem.fields.items() if isinstance(f, np.ndarray)}
-        self.fills = {n: f.fill for n, f in self._outputs.items()}
         host: dict[str, Array] = {**self.inputs, **self.initial}
         values: dict[str, Any] = dict(parameters)
         for name, field in problem.fields.items():
@@ -69,18 +67,6 @@ class Binding:
             else:
                 values[name] = memory.upload(host[name]) if name in host else field
         self.bound = Bound(**{"host": Bound(**host), **values})
-
-    @property
-    def declared(self) -> dict[str, tuple[tuple[int, ...], Any]]:
-        """Shape and dtype of everything that a variant must write."""
-        outputs = {name: (field.shape, np.dtype(field.dtype)) for name, field in self._outputs.items()}
-        states = {name: (array.shape, array.dtype) for name, array in self.initial.items()}
-        return outputs | states
-
-    @property
-    def untouched(self) -> dict[str, Any]:
-        """What arrays hold that a variant has not written, where that is no poison alone."""
-        return self.initial | {name: fill for name, fill in self.fills.items() if fill is not None}
 
     def reset(self) -> None:
         """Put the initial contents of the in-out arrays back."""
@@ -107,11 +93,29 @@ class Binding:
 
     def results(self) -> dict[str, Array]:
         """Host copies of everything that a variant must write."""
-        written = {name: getattr(self.bound, name) for name in self.declared}
+        written = {name: getattr(self.bound, name) for name in (*self._outputs, *self.initial)}
         return {
             name: value.copy() if isinstance(value, np.ndarray) else self._memory.read(value)
             for name, value in written.items()
         }
+
+
+def declared(problem: Problem) -> dict[str, tuple[tuple[int, ...], Any]]:
+    """Shape and dtype of everything that a variant must write."""
+    outputs = {n: (f.shape, np.dtype(f.dtype)) for n, f in problem.fields.items() if isinstance(f, Output)}
+    states = {n: (f.initial.shape, f.initial.dtype) for n, f in problem.fields.items() if isinstance(f, InOut)}
+    return outputs | states
+
+
+def fills(problem: Problem) -> dict[str, Any]:
+    """For each output what elements hold that variants do not write; None where they write all."""
+    return {name: field.fill for name, field in problem.fields.items() if isinstance(field, Output)}
+
+
+def untouched(problem: Problem) -> dict[str, Any]:
+    """What arrays hold that a variant has not written, where that is no poison alone."""
+    states = {name: field.initial for name, field in problem.fields.items() if isinstance(field, InOut)}
+    return states | {name: fill for name, fill in fills(problem).items() if fill is not None}
 
 
 def host_view(problem: Problem, parameters: Mapping[str, Any]) -> HostView:

@@ -15,12 +15,13 @@ import numpy as np
 
 from xebench.analysis.metrics import EventTimes
 from xebench.measuring.accuracy import exact_parts, largest_error_ulp
-from xebench.measuring.bound_problem import Binding
+from xebench.measuring.bound_problem import declared, fills, untouched
 from xebench.measuring.comparison import check_reference, difference, in_part, poison_for
 from xebench.measuring.place import Array, Checked, Contents, Place, Started
 from xebench.measuring.prepare import make_reference
 from xebench.measuring.variant_run import VariantRun
 from xebench.patterns.pattern import Pattern
+from xebench.patterns.problem import Problem
 from xebench.vocabulary import Status
 
 #: Times in a row that a variant must submit fewer commands on right outputs: their number may vary by itself.
@@ -50,6 +51,11 @@ class Expected:
     ranks: int = 0
     of: str = ""
 
+    @property
+    def nbytes(self) -> int:
+        """Host memory that it occupies."""
+        return sum(array.nbytes for array in (*self.arrays.values(), *self.exact.values()))
+
     def poison(self, source: random.Random, *, not_a_number: bool = False, at_end: bool | None = None) -> Contents:
         """What must not be in outputs: in all of them, or in a part at one end."""
         return {name: self._poison_of(name, fill, source, not_a_number, at_end) for name, fill in self.fills.items()}
@@ -77,13 +83,13 @@ class Expected:
         return difference(name + of_ranks, actual, expected, self.rtol, self.atol)
 
 
-def expected_of(pattern: Pattern, view: Any, binding: Binding, ranks: int) -> Expected:
+def expected_of(pattern: Pattern, view: Any, problem: Problem, ranks: int) -> Expected:
     """What a variant that runs in so many ranks must write.
 
     Args:
         pattern: with the reference.
         view: the problem as the reference sees it.
-        binding: says which arrays are written.
+        problem: says which arrays are written.
         ranks: 0 for none.
 
     Raises:
@@ -91,14 +97,14 @@ def expected_of(pattern: Pattern, view: Any, binding: Binding, ranks: int) -> Ex
     """
     rules = pattern.rtol, pattern.atol
     references = [make_reference(pattern, view, rank, max(1, ranks)) for rank in range(max(1, ranks))]
-    whole, declared = references[0], binding.declared
+    whole, written = references[0], declared(problem)
     if ranks:
         for own in references:
-            check_reference(own, declared, {}, *rules)
-        whole = {name: np.stack([np.asarray(own[name]) for own in references]) for name in declared}
-        declared = {name: (whole[name].shape, dtype) for name, (_, dtype) in declared.items()}
-    arrays = check_reference(whole, declared, binding.untouched, *rules)
-    return Expected(*rules, arrays, exact_parts(whole, arrays), binding.fills, ranks)
+            check_reference(own, written, {}, *rules)
+        whole = {name: np.stack([np.asarray(own[name]) for own in references]) for name in written}
+        written = {name: (whole[name].shape, dtype) for name, (_, dtype) in written.items()}
+    arrays = check_reference(whole, written, untouched(problem), *rules)
+    return Expected(*rules, arrays, exact_parts(whole, arrays), fills(problem), ranks)
 
 
 class Checker:

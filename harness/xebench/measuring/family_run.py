@@ -7,21 +7,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+import psutil
+
 from xebench.children.activity import ActivityPage
 from xebench.children.channel import Sender
 from xebench.children.parent import Parent
 from xebench.dpex import direct_calls
 from xebench.measuring import messages
-from xebench.measuring.bound_problem import check_memory, host_view
+from xebench.measuring.bound_problem import check_memory
 from xebench.measuring.calibration import make_flusher, measure_roofs
 from xebench.measuring.case_rows import CaseResult, Work
-from xebench.measuring.correctness import expected_of
 from xebench.measuring.family import Family, Listener, Plan
 from xebench.measuring.input_check import Sums
 from xebench.measuring.local import ProblemPlace
 from xebench.measuring.messages import InstanceSpeedups, MeasureFamily, Request, Stage
 from xebench.measuring.places import FamilyPlaces, Pool
-from xebench.measuring.prepare import check_device, find_pattern, make_problem
+from xebench.measuring.prepare import check_device, find_pattern
+from xebench.measuring.problem_store import PART, ProblemStore
 from xebench.measuring.remote import BeginProblem
 from xebench.measuring.row_stream import RowStream
 from xebench.measuring.variant_run import VariantRun, outcome
@@ -59,6 +61,7 @@ class FamilyRun:
         activity: shows what is worked at.
         sums: of inputs on the device.
         pool: processes in which variants run that do not run here.
+        store: has the problems and references that were made before.
     """
 
     request: MeasureFamily
@@ -68,6 +71,7 @@ class FamilyRun:
     activity: ActivityPage
     sums: Sums
     pool: Pool
+    store: ProblemStore
 
     def __post_init__(self) -> None:
         request = self.request
@@ -103,7 +107,8 @@ class FamilyRun:
         """Make the problem, upload it, and compute its reference."""
         request, device = self.request, self.device
         self._listener.at(None, Stage.PROBLEM)
-        problem = make_problem(self.pattern, request.parameters, request.seed)
+        data = self.store.get(self.pattern, request.parameters, request.seed)
+        problem = data.problem
         self.work = Work.of(problem)
         counts = {variant.variant.ranks for variant in self.variants}
         check_memory(problem, device.global_memory_bytes, device.max_alloc_bytes, 1 + max(counts))  # the worker has one
@@ -111,8 +116,7 @@ class FamilyRun:
         elsewhere = BeginProblem(request.source, request.pattern, request.parameters, request.seed)
         self._places = FamilyPlaces(here, here.begin(), self.pool, elsewhere)
         self._listener.at(None, Stage.REFERENCE)
-        view = host_view(problem, request.parameters)
-        expected = {ranks: expected_of(self.pattern, view, here.binding, ranks) for ranks in counts}
+        expected = {ranks: data.expected(self.pattern, request.parameters, ranks) for ranks in counts}
         plan = Plan(
             self.pattern.metric,
             request.sampling,
@@ -157,11 +161,12 @@ def prepare(device: str, parent: Parent) -> Callable[[Request], None]:
     session = Session.on(device)
     direct_calls.install()
     info, sums, pool = describe(session.device), Sums(session.queue), Pool(device)
+    store = ProblemStore(PART * min(parent.memory_limit_bytes, psutil.virtual_memory().available))
 
     def answer(request: Request) -> None:
         if isinstance(request, messages.MeasureRoofs):
             parent.answers.send(messages.Roofs(measure_roofs(session, brief=request.brief)))
         else:
-            FamilyRun(request, session, info, parent.answers, parent.activity, sums, pool).run()
+            FamilyRun(request, session, info, parent.answers, parent.activity, sums, pool, store).run()
 
     return answer

@@ -59,14 +59,18 @@ def make_problem(pattern: Pattern, parameters: Mapping[str, Any], seed: int) -> 
     problem = pattern.make_problem(np.random.default_rng(seed), **accepted(pattern.make_problem, parameters))
     if not isinstance(problem, Problem):
         raise PatternError(f"@pattern.problem returned a {type(problem).__name__}: return Problem(...) with the fields")
-    _check_parameters(problem, parameters)
+    check_parameters(problem, parameters)
     for name, field in problem.fields.items():  # one by one: each original may be freed before the next is copied
         problem.fields[name] = _own(field)
     return problem
 
 
-def _check_parameters(problem: Problem, parameters: Mapping[str, Any]) -> None:
-    """Refuse a problem that is not the one that was asked for: what stands in a table is what ran."""
+def check_parameters(problem: Problem, parameters: Mapping[str, Any]) -> None:
+    """Refuse a problem that is not the one that was asked for: what stands in a table is what ran.
+
+    Raises:
+        PatternError: names what differs.
+    """
     for name in parameters.keys() & problem.fields.keys():
         asked, own = parameters[name], problem.fields[name]
         if isinstance(own, np.ndarray | Output | InOut) or own != asked:

@@ -1,0 +1,117 @@
+"""Problems and their references, kept in a worker: each is made once for all families and visits that need it.
+
+Families differ in axes that many problem functions do not name, patterns share such functions, and a family is visited
+several times.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from xebench.measuring.bound_problem import host_view
+from xebench.measuring.correctness import Expected, expected_of
+from xebench.measuring.prepare import check_parameters, make_problem
+from xebench.measuring.variant_run import accepted
+from xebench.patterns.pattern import Pattern
+from xebench.patterns.problem import InOut, Problem
+
+#: Part of the memory that a worker may have which the store may occupy.
+PART: Final = 0.25
+
+
+class Data:
+    """A problem with the references that were computed of it.
+
+    Attributes:
+        problem: on the host; its arrays cannot be written.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._expected: dict[Hashable, Expected] = {}
+
+    def expected(self, pattern: Pattern, parameters: Mapping[str, Any], ranks: int = 0) -> Expected:
+        """What a variant that runs in so many ranks must write; computed once.
+
+        Raises:
+            UnusableReference: the reference cannot serve.
+        """
+        # a reference sees every parameter, also one that the problem's function does not name
+        key = pattern.make_reference, pattern.rtol, pattern.atol, _values(parameters), ranks
+        if key not in self._expected:
+            view = host_view(self.problem, parameters)
+            self._expected[key] = expected_of(pattern, view, self.problem, ranks)
+        return self._expected[key]
+
+    @property
+    def nbytes(self) -> int:
+        """Host memory that its arrays occupy."""
+        fields = (field.initial if isinstance(field, InOut) else field for field in self.problem.fields.values())
+        own = sum(field.nbytes for field in fields if isinstance(field, np.ndarray))
+        return own + sum(expected.nbytes for expected in self._expected.values())
+
+    def can_be_shared(self) -> bool:
+        """Whether no variant can change it for another family: lists and the like it could."""
+        fields = self.problem.fields.values()
+        return all(isinstance(field, np.ndarray | InOut) or _is_hashable(field) for field in fields)
+
+
+class ProblemStore:
+    """Keeps what was made last, as far as memory allows.
+
+    Args:
+        limit_bytes: that it may occupy beside what is in use.
+    """
+
+    def __init__(self, limit_bytes: float) -> None:
+        self._limit_bytes = limit_bytes
+        self._kept: OrderedDict[Hashable, Data] = OrderedDict()
+
+    def get(self, pattern: Pattern, parameters: Mapping[str, Any], seed: int) -> Data:
+        """The data of a family, made when they are not there.
+
+        Args:
+            pattern: of the family.
+            parameters: of the family.
+            seed: of the data.
+
+        Raises:
+            PatternError: see `make_problem`.
+        """
+        assert pattern.make_problem is not None
+        key = pattern.make_problem, _values(accepted(pattern.make_problem, parameters)), seed
+        if key not in self._kept:
+            self._make_room()
+            data = Data(make_problem(pattern, parameters, seed))
+            if not data.can_be_shared():
+                return data
+            self._kept[key] = data
+        self._kept.move_to_end(key)
+        data = self._kept[key]
+        check_parameters(data.problem, parameters)
+        self._make_room()
+        return data
+
+    def _make_room(self) -> None:
+        """Forget what was used least recently, until the rest is within the limit."""
+        sizes = {key: data.nbytes for key, data in self._kept.items()}
+        while sum(sizes.values()) > self._limit_bytes:
+            key, _ = self._kept.popitem(last=False)
+            del sizes[key]
+
+
+def _values(parameters: Mapping[str, Any]) -> str:
+    """Parameters as a key that tells 1 from 1.0 and from True."""
+    return repr(sorted(parameters.items()))
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
