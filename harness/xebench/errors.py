@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable
 from typing import Final
 
 #: Characters of an error's text that are shown: the compiler's own messages fit.
 _LONGEST: Final = 500
+
+#: What a terminal obeys, or hides, instead of showing it: control characters but for tabs and newlines, characters
+#: without a shape, and those that turn the direction of writing.
+_UNSHOWN: Final = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    r"\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+
+
+def shown(text: str) -> str:
+    """A text with every character that a terminal would obey or hide written as JSON has it.
+
+    So a text that is JSON means the same as before. Tabs and newlines stay.
+    """
+    return _UNSHOWN.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def first_line(error: BaseException) -> str:
@@ -22,7 +39,7 @@ def first_line(error: BaseException) -> str:
     while line.rstrip().endswith(":") and rest:
         following, _, rest = rest.partition("\n")
         line = f"{line.rstrip()} {following.strip()}"
-    line = line.encode(errors="replace").decode()
+    line = shown(line.encode(errors="replace").decode())
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
 
 

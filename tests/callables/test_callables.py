@@ -20,6 +20,7 @@ pytestmark = pytest.mark.device
 ROOT = Path(__file__).parents[2]
 N = 1 << 12
 BRIEF = {"budget_s": 0.2, "precision": 0.5}
+NUMBERS = ("precision", "budget_s", "bytes_moved", "operations")
 
 
 @pytest.fixture(scope="module")
@@ -138,6 +139,8 @@ def test_what_the_reference_raises_is_raised(session: Any, x: Any) -> None:
         ({"metric": "devise"}, "did you mean device"),
         ({"state": "warm"}, "known are cold, hot"),
         ({"precision": 0}, "above 0"),
+        *(({name: bad}, f"{name}={bad!r}: give a number") for name in NUMBERS for bad in (-1, math.nan, math.inf, "1")),
+        ({"instances": 1.5}, "instances=1.5: give a whole number from 1"),
         ({"instances": 2}, "without setup="),
         ({"queue": 3}, "queue is a int"),
     ],
@@ -146,6 +149,13 @@ def test_mistakes_are_one_line(session: Any, arguments: dict[str, Any], words: s
     with pytest.raises(XebenchError, match=words) as caught:
         xebench.measure(lambda: None, **{"queue": session, **arguments})
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["rtol", "atol"])
+@pytest.mark.parametrize("bad", [-1e-9, math.nan, math.inf, 1j])
+def test_a_tolerance_that_is_none_is_refused(session: Any, name: str, bad: Any) -> None:
+    with pytest.raises(XebenchError, match=f"{name}=.*: give a number from 0 that is finite"):
+        xebench.compare({"a": lambda: None, "b": lambda: None}, queue=session, **{name: bad})
 
 
 def test_arrays_and_queues_that_keep_no_times_are_refused(session: Any) -> None:

@@ -76,6 +76,8 @@ def test_a_poison_in_part_leaves_right_results_at_one_end() -> None:
         ({"y": None}, "y: the reference is None, not an array of numbers"),
         ({"y": "abc"}, "y: the reference is a str"),
         ({"y": np.ones(4)}, "shape"),
+        ({"y": np.ones(3, object)}, "y: the reference is a ndarray of object, not an array of numbers"),
+        ({"y": np.ones(3, np.complex64)}, "y: the reference is complex64, declared is float32"),
         ({"y": np.array([1.0, np.nan, 2.0])}, "not finite"),
     ],
 )
@@ -87,6 +89,8 @@ def test_a_reference_that_cannot_serve_is_named(expected: object, message: str) 
 def test_a_reference_must_fit_the_declared_integers() -> None:
     with pytest.raises(UnusableReference, match="does not fit int8"):
         check_reference({"y": np.array([300])}, {"y": ((1,), np.dtype(np.int8))}, {})
+    with pytest.raises(UnusableReference, match="does not fit bool"):
+        check_reference({"y": np.array([2])}, {"y": ((1,), np.dtype(bool))}, {})
     with pytest.raises(UnusableReference, match="does not fit int32"):
         check_reference({"y": np.array([1.5])}, {"y": ((1,), np.dtype(np.int32))}, {})
 
@@ -113,14 +117,16 @@ def test_differences_say_how_many_and_where() -> None:
     actual = expected.copy()
     actual[1, 2] = 7
     assert difference("y", expected, expected, 0, 0) is None
-    assert difference("y", actual, expected, 0, 0) == "y: 1 of 6 elements differ; first at (1, 2): 7 instead of 0"
+    assert difference("y", actual, expected, 0, 0) == (
+        "y: 1 of 6 elements differ; first at (1, 2): 7 instead of 0 (rtol=0, atol=0)"
+    )
 
 
 def test_tolerance_is_absolute_plus_relative_and_nan_never_passes() -> None:
     expected = np.array([100.0, 0.0], np.float32)
     near = np.array([100.5, 0.25], np.float32)
     assert difference("y", near, expected, 0.01, 0.25) is None
-    assert difference("y", near, expected, 0.01, 0.0) is not None
+    assert str(difference("y", near, expected, 0.01, 0.0)).endswith("0.25 instead of 0.0 (rtol=0.01, atol=0)")
     assert difference("y", np.full(2, np.nan, np.float32), expected, 1e9, 1e9) is not None
 
 

@@ -78,3 +78,10 @@ def test_another_error_of_a_reference_stays_its_own() -> None:
 
     with pytest.raises(ValueError, match="^no root$"):
         make_reference(pattern(make_reference=fails), host_view(Problem(), {}))
+
+
+@pytest.mark.parametrize("name", ["bytes_moved", "operations", "slm_bytes", "host_bytes"])
+@pytest.mark.parametrize("amount", [-1, float("nan"), float("inf")])
+def test_a_problem_whose_least_work_is_nonsense_is_refused(name: str, amount: float) -> None:
+    with pytest.raises(ValueError, match=rf"Problem\({name}=.*: give a number from 0"):
+        Problem(**{name: amount})

@@ -178,6 +178,12 @@ def test_the_second_of_several_sizes_go_together() -> None:
         ({"presets": {"smoke": {"n": (1, float("inf"))}, "default": {"n": 1}}}, "presets: smoke"),
         ({"axes": {"part": (0.5, float("inf"))}}, "axes: part"),
         ({"axes": {"wide\x1b[31m": (1,)}}, "use letters, digits and underscores"),
+        ({"axes": {"kind": ("a", "b\u202e")}}, "axes: kind"),
+        ({"presets": {"smoke": {"n": -1}, "default": {"n": 1}}}, "presets: smoke: give numbers from 0"),
+        ({"presets": {"smoke": {"n": (1, -1)}, "default": {"n": 1}}}, "presets: smoke: give numbers from 0"),
+        ({"guide": "Chapter\x1b]52;c;Cg==\x07"}, "guide: give text without control characters"),
+        ({"guide": 3}, "guide: give text"),
+        ({"lesson": "x" * 10_000_000}, "lesson: give text"),
         ({"environment": {"": "1"}}, "cannot be set"),
         ({"environment": {"A=B": "1"}}, "cannot be set"),
         ({"environment": {"A": "\0"}}, "cannot be set"),
@@ -187,6 +193,22 @@ def test_nonsense_is_refused_when_it_is_declared(changes: dict[str, Any], why: s
     with pytest.raises(PatternError, match=r"pattern 'sample' \(test_pattern.py\)") as error:
         declare(**changes)
     assert why in str(error.value)
+
+
+def test_a_variants_name_is_an_identifier() -> None:
+    def plain(session: Any, p: Any) -> None: ...
+
+    plain.__name__ = "plain\x1b[2J"
+    with pytest.raises(PatternError, match=r"variants: 'plain\\x1b\[2J': use letters"):
+        declare().naive(plain)
+
+
+def test_what_is_changed_after_the_declaration_is_checked_again() -> None:
+    pattern = with_variants()
+    pattern.complete()
+    pattern.guide = 5  # type: ignore[assignment]
+    with pytest.raises(PatternError, match="guide: give text"):
+        pattern.complete()
 
 
 def with_variants(**functions: Any) -> Pattern:

@@ -127,10 +127,19 @@ def test_an_unknown_override_or_preset_is_named() -> None:
         ("a=1,2.5,x", ("a", (1, 2.5, "x"))),
         ("a = 64, 256", ("a", (64, 256))),
         ("a=1,2,1", ("a", (1, 2))),
+        ("a=nan,-inf,1e999", ("a", ("nan", "-inf", "1e999"))),
     ],
 )
 def test_overrides_are_parsed(text: str, parsed: Any) -> None:
     assert parse_override(text) == parsed
+
+
+@pytest.mark.parametrize("text", ["n=nan", "n=inf", "n=-1", "part=nan", "part=inf", "part=-0.5"])
+def test_a_size_that_is_no_number_from_0_is_refused(text: str) -> None:
+    name, values = parse_override(text)
+    sizes = {"n": 4, "part": 0.5}
+    with pytest.raises(PatternError, match=f"--set {text}: give a (whole )?number"):
+        build_plan([info(presets={"smoke": sizes, "default": sizes})], "smoke", {name: values})
 
 
 @pytest.mark.parametrize("text", ["a", "=1", "a="])

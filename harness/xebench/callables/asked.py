@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
+
+import numpy as np
 
 from xebench.analysis.claim import Claim
 from xebench.callables.family import FunctionFamily, Settings
@@ -17,6 +20,16 @@ from xebench.vocabulary import SAMPLED_STATES, Metric, State, metric_named
 #: Seconds for the samples of one call of `measure` or `compare`.
 BUDGET_S: Final = Sampling.budget_s
 PRECISION: Final = Sampling.precision
+
+#: Arguments that are numbers, each with whether it may be 0, and whether it may be left out.
+_NUMBERS: Final = {
+    "precision": (False, False),
+    "budget_s": (False, False),
+    "rtol": (True, False),
+    "atol": (True, False),
+    "bytes_moved": (True, True),
+    "operations": (True, True),
+}
 
 
 def known(word: str, words: Iterable[str], what: str) -> str:
@@ -48,11 +61,11 @@ def settings_of(
     """
     known(metric, Metric, "metric")
     known(state, SAMPLED_STATES, "state")
-    for name, value in (("precision", precision), ("budget_s", budget_s)):
-        if not value > 0:
-            raise XebenchError(f"{name}={value!r}: give a number above 0")
-    if instances is not None and instances < 1:
-        raise XebenchError(f"instances={instances!r}: give 1 or more")
+    for name, value in {"precision": precision, "budget_s": budget_s, **others}.items():
+        if name in _NUMBERS:
+            _check_number(name, value)
+    if instances is not None and (instances < 1 or instances % 1):
+        raise XebenchError(f"instances={instances!r}: give a whole number from 1")
     if instances not in (None, 1) and setup is None:
         raise XebenchError(f"instances={instances}: nothing is made anew without setup=, which makes the arguments")
     count = instances or (MIN_INSTANCES if setup else 1)
@@ -60,6 +73,16 @@ def settings_of(
         precision=precision, budget_s=budget_s, min_instances=count, few_instances=count, states=(State(state),)
     )
     return Settings(metric=metric, state=State(state), sampling=sampling, setup=setup, **others)
+
+
+def _check_number(name: str, value: Any) -> None:
+    from_zero, optional = _NUMBERS[name]
+    if value is None and optional:
+        return
+    is_number = isinstance(value, int | float | np.integer | np.floating)
+    if not is_number or not 0 <= value < math.inf or (value == 0 and not from_zero):
+        least = "from 0" if from_zero else "above 0"
+        raise XebenchError(f"{name}={value!r}: give a number {least} that is finite")
 
 
 def measured(

@@ -106,8 +106,8 @@ def check_reference(
         atol: absolute tolerance of it.
 
     Raises:
-        UnusableReference: no dictionary, names differ, shapes differ, nothing to compare, no numbers, not finite, or an
-            array that is expected to stay as it is.
+        UnusableReference: no dictionary, names differ, shapes differ, nothing to compare, no numbers, numbers of
+            another kind, not finite, or an array that is expected to stay as it is.
     """
     wanted = ", ".join(f"{name!r}: array" for name in sorted(declared))
     if not isinstance(expected, Mapping):
@@ -119,15 +119,19 @@ def check_reference(
     for name, (shape, dtype) in declared.items():
         raw = np.asarray(expected[name])
         if raw.dtype.kind not in "biufc":
-            raise UnusableReference(f"{name}: the reference is {_described(expected[name])}, not an array of numbers")
+            described = _described(expected[name], raw)
+            raise UnusableReference(f"{name}: the reference is {described}, not an array of numbers")
         if raw.shape != shape:
             raise UnusableReference(f"{name}: the reference has shape {raw.shape}, declared is {shape}")
         if raw.size == 0:
             raise UnusableReference(f"{name}: there is no element to compare")
-        value = raw.astype(dtype)
+        if raw.dtype.kind == "c" and np.dtype(dtype).kind != "c":
+            raise UnusableReference(f"{name}: the reference is {raw.dtype}, declared is {np.dtype(dtype)}")
+        with np.errstate(invalid="ignore"):  # what does not fit is told below
+            value = raw.astype(dtype)
         if value.dtype.kind in "fc" and not bool(np.isfinite(value).all()):
             raise UnusableReference(f"{name}: the reference is not finite in {value.dtype}")
-        if value.dtype.kind in "iu" and not bool((value == raw).all()):
+        if value.dtype.kind in "biu" and not bool((value == raw).all()):
             raise UnusableReference(f"{name}: the reference does not fit {value.dtype}")
         if name in initial and not bool(_wrong(np.asarray(initial[name]), value, rtol, atol).any()):
             raise UnusableReference(f"{name}: expected and initial contents are equal, so the check proves nothing")
@@ -137,14 +141,16 @@ def check_reference(
     return arrays
 
 
-def _described(value: Any) -> str:
-    return "None" if value is None else f"a {type(value).__name__}"
+def _described(value: Any, array: Array | None = None) -> str:
+    of = f" of {array.dtype}" if array is not None and array.ndim else ""
+    return "None" if value is None else f"a {type(value).__name__}{of}"
 
 
 def difference(name: str, actual: Array, expected: Array, rtol: float, atol: float) -> str | None:
     """Why ``actual`` is not ``expected``, or None.
 
-    An element passes when ``|actual - expected| <= atol + rtol * |expected|``; NaN never passes.
+    An element passes when ``|actual - expected| <= atol + rtol * |expected|``; NaN never passes. The line names both
+    tolerances.
     """
     if actual.shape != expected.shape:
         return f"{name}: shape {actual.shape} instead of {expected.shape}"
@@ -157,7 +163,7 @@ def difference(name: str, actual: Array, expected: Array, rtol: float, atol: flo
     first = tuple(int(i) for i in np.argwhere(wrong)[0])
     return (
         f"{name}: {count} of {expected.size} elements differ; "
-        f"first at {first}: {actual[first]} instead of {expected[first]}"
+        f"first at {first}: {actual[first]} instead of {expected[first]} (rtol={rtol:g}, atol={atol:g})"
     )
 
 

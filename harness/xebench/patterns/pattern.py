@@ -18,13 +18,15 @@ from types import EllipsisType
 from typing import Any, Final, Protocol, TypeVar, overload
 
 from xebench.analysis.claim import Claim, Claims, claims_of
-from xebench.errors import PatternError, suggestion
+from xebench.errors import PatternError, shown, suggestion
 from xebench.patterns.claim_rules import contradiction
 from xebench.patterns.fit import by_class, is_fit
 from xebench.vocabulary import SAMPLED_STATES, DeviceClass, Metric, Role, find_baseline
 
 #: What tables, JSON and the command line can have as a size or on an axis; numpy's numbers are not among them.
 PLAIN: Final = (bool, int, float, str)
+#: Characters of a lesson at most: one or two sentences are a few hundred.
+LONGEST_TEXT: Final = 4000
 #: On an axis: the value that the device which measures offers (`xebench.patterns.plan.Family.on`).
 DEVICE: Final = "device"
 #: Axes that may say so.
@@ -186,6 +188,8 @@ class Pattern:
         if function is None:
             return partial(self._register, role, claim=claim, requires=requires, environment=environment, ranks=ranks)
         name = function.__name__
+        if not name.isidentifier():
+            self._fail("variants", f"{name!r}: use letters, digits and underscores for names")
         if name in self.variants:
             self._fail("variants", f"two variants are named {name!r}")
         if isinstance(claim, EllipsisType):
@@ -212,6 +216,9 @@ class Pattern:
     def _check(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", self.name):
             self._fail("name", "use lower case letters, digits and underscores")
+        for name, text in (("guide", self.guide), ("lesson", self.lesson)):
+            if type(text) is not str or len(text) > LONGEST_TEXT or text != shown(text):
+                self._fail(name, f"give text without control characters, {LONGEST_TEXT} characters at most")
         if self.metric not in list(Metric):
             self._fail("metric", f"{self.metric!r} is none of {', '.join(Metric)}")
         if self.state not in list(SAMPLED_STATES):
@@ -232,10 +239,12 @@ class Pattern:
             if preset not in self.presets:
                 self._fail("presets", f"{preset!r} is missing")
             if not all(_is_size(size) for size in self.presets[preset].values()):
-                self._fail("presets", f"{preset}: give plain numbers or strings, fit(...), or one each for cpu and gpu")
+                self._fail(
+                    "presets", f"{preset}: give numbers from 0 or strings, fit(...), or one each for cpu and gpu"
+                )
             further = self.further_sizes.get(preset, ())
-            if not all(_is_plain(size) for sizes in further for size in sizes.values()):
-                self._fail("presets", f"{preset}: give plain numbers for the sizes after the first")
+            if not all(_is_plain(size, least=0) for sizes in further for size in sizes.values()):
+                self._fail("presets", f"{preset}: give numbers from 0 for the sizes after the first")
 
     def _check_axes(self) -> None:
         for axis, values in self.axes.items():
@@ -263,8 +272,10 @@ class Pattern:
         """Check what only the whole file can tell.
 
         Raises:
-            PatternError: no problem, no reference, no naive side or nothing to compare it with.
+            PatternError: no problem, no reference, no naive side or nothing to compare it with; or the file has broken
+                a rule since it declared the pattern.
         """
+        self._check()
         if self.make_problem is None or self.make_reference is None:
             self._fail("problem", "declare both @pattern.problem and @pattern.reference")
         roles = [variant.role for variant in self.variants.values()]
@@ -340,9 +351,11 @@ def _further(sizes: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
 def _is_size(value: Any) -> bool:
     """Whether it is a size: a plain value or one that follows the device, or such a one for each class of device."""
     sizes = by_class(value)
-    return set(sizes) == set(DeviceClass) and all(_is_plain(size) or is_fit(size) for size in sizes.values())
+    return set(sizes) == set(DeviceClass) and all(_is_plain(size, least=0) or is_fit(size) for size in sizes.values())
 
 
-def _is_plain(value: Any) -> bool:
-    """Whether tables can hold a value: no array, and no number that is not finite."""
-    return type(value) in PLAIN and (not isinstance(value, float) or math.isfinite(value))
+def _is_plain(value: Any, least: float = -math.inf) -> bool:
+    """Whether tables can hold a value: no array, no text with control characters, and no number that is not finite."""
+    if isinstance(value, str):
+        return value == shown(value)
+    return type(value) in PLAIN and math.isfinite(value) and value >= least

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -179,6 +181,8 @@ def _like(declared: Sequence[Value], name: str, value: Value) -> Value:
     whole = name in LIMITED_AXES or all(isinstance(own, int) for own in declared)
     if isinstance(value, str) or (whole and not float(value).is_integer()):
         raise PatternError(f"--set {name}={value}: give a {'whole ' if whole else ''}number, such as {declared[0]}")
+    if value < 0 <= min((own for own in declared if not isinstance(own, str)), default=0):
+        raise PatternError(f"--set {name}={value}: give a number from 0, such as {declared[0]}")
     return int(value) if whole else value
 
 
@@ -209,9 +213,9 @@ def _declared(size: Any) -> list[Value]:
 
 
 def _number(text: str) -> Value:
+    """The finite number that a text is, or else the text."""
     for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
+        with suppress(ValueError):
+            if math.isfinite(number := kind(text)):
+                return number
     return text

@@ -86,6 +86,9 @@ class Problem:
         host_bytes: the least bytes that must pass between host and device while a sample is timed; by default those of
             the outputs in host memory.
         fields: see above.
+
+    Raises:
+        ValueError: a number of these is negative, infinite or NaN.
     """
 
     def __init__(
@@ -98,6 +101,10 @@ class Problem:
         host_bytes: int | None = None,
         **fields: Any,
     ) -> None:
+        amounts = {"bytes_moved": bytes_moved, "operations": operations, "slm_bytes": slm_bytes}
+        for name, amount in {**amounts, "host_bytes": host_bytes}.items():
+            if amount is not None and not 0 <= amount < math.inf:
+                raise ValueError(f"Problem({name}={amount!r}): give a number from 0 that is finite")
         self.bytes_moved = bytes_moved
         self.operations = operations
         self.operation_kind = operation_kind
