@@ -415,5 +415,8 @@ class Roof(_Word):
     )
 
 
+#: A measured roof is as sure as this: a larger part of it that a case reaches is a doubt of the roof.
+ROOF_DOUBT: Final = 1.02
+
 #: The rate roof of each kind of operation that a problem may count.
 RATE_ROOFS: Final = {roof.operation_kind: roof for roof in Roof if roof.operation_kind is not None}

@@ -74,6 +74,23 @@ def test_a_summary_tells_it() -> None:
     assert pd.isna(row.copy_gbps) and pd.isna(row.link_fraction), "a run of an earlier version knows no such roof"
 
 
+@pytest.mark.parametrize(
+    ("copies", "fraction", "doubted"),
+    [
+        ([(0, 20, 4000, "host_to_device")], 20, True),
+        ([(0, 20, 203, "host_to_device")], 1.015, False),
+        ([(0, 20, 200, "host_to_device"), (0, 20, 100, "device_to_host")], 2, False),
+        ([(0, 20, 210, "host_to_device"), (0, 20, 105, "device_to_host")], 2.1, True),
+    ],
+)
+def test_a_copy_faster_than_its_roof_is_a_doubt_of_the_roof(
+    copies: list[Copy], fraction: float, doubted: bool
+) -> None:
+    (row,) = with_copies(*copies, link_roofs=json.dumps(ROOFS)).run().summaries.itertuples()
+    assert row.link_fraction == pytest.approx(fraction)
+    assert pd.notna(row.link_note) == doubted
+
+
 def test_a_route_that_the_device_lacks_has_no_roof() -> None:
     assert link_roofs('{"host_to_device": null, "device_to_host": 5.0}') == {"device_to_host": 5.0}
     assert link_roofs(None) == {}

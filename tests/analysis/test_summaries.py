@@ -155,7 +155,16 @@ def test_a_case_that_touches_a_part_of_its_arrays_belongs_where_that_part_lies()
     assert only(made.run().summaries)["nearest_roof"] == "L1 bandwidth"
 
 
-def test_no_fraction_above_one_without_its_word() -> None:
+@pytest.mark.parametrize(("fraction", "doubted"), [(1.0, False), (1.019, False), (1.021, True), (19.25, True)])
+def test_a_fraction_more_than_two_percent_above_its_roof_is_a_doubt_of_it(fraction: float, doubted: bool) -> None:
+    made = Synthetic(**ROOFS)
+    made.times(made.case("v", "naive", operations=9000, operation_kind="fp32"), [90.0 / fraction] * 8)
+    row = only(made.run().summaries)
+    assert row["roof_fraction"] == pytest.approx(fraction)
+    assert pd.notna(row["roof_note"]) == doubted
+
+
+def test_no_doubt_of_a_roof_without_its_word() -> None:
     made = Synthetic(**ROOFS, bandwidth_levels=LEVELS)
     made.times(made.case("a", "naive", bytes_moved=1 << 22, working_set_bytes=1 << 22), [1e5] * 8)
     made.times(made.case("b", "optimized", operations=20000, operation_kind="fp32"), [100.0] * 8)

@@ -76,8 +76,10 @@ def test_a_fraction_above_its_roof_has_a_star_and_its_word(run: Run, form: str, 
     above = {"roof_fraction": 1.31, "roof_note": note}
     fast = changed(run, summaries=run.summaries.assign(**above), pairs=run.pairs.assign(roof_fraction=1.31))
     page = words_of(fast, form, options)
-    assert "131 %*" in page
+    assert ">100 %*" in page.replace("&gt;", ">") and "131 %" not in page
     assert f"* above 100 %: {len(run.summaries)} {note}" in page
+    near = changed(run, summaries=run.summaries.assign(roof_fraction=1.01), pairs=run.pairs.assign(roof_fraction=1.01))
+    assert "101 %" in words_of(near, form, options) and "* above" not in words_of(near, form, options)
     # runs of earlier versions know of no level but the memory
     old = changed(fast, summaries=fast.summaries.assign(roof_note=pd.NA))
     assert "its data came from a cache" in words_of(old, form, options)

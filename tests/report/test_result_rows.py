@@ -113,6 +113,18 @@ def test_overlap_across_devices_is_said_to_be_unknown() -> None:
         assert "clocks are not one clock" in " ".join(render(run, form).replace("&#39;", "'").split()), form
 
 
+def test_copies_above_their_roof_are_a_doubt_and_no_percentage() -> None:
+    for gbps, words in ((10.0, "10.0 GB/s, 100 % of the link"), (0.5, "10.0 GB/s, copies faster than the measured")):
+        made = Synthetic(link_roofs=f'{{"host_to_device": {gbps}}}')
+        for variant, role in (("v", "naive"), ("w", "optimized")):
+            case = made.case(variant, role)
+            for block in range(8):
+                made.sample(case, block=block, device_ns=100.0)
+                made.event((0, 100), kind="copy")
+                made.events[-1].update(bytes=1000, route="host_to_device")
+        assert [row.copies.startswith(words) for row in result_rows(made.run())] == [True, True]
+
+
 def test_a_time_is_told_once(all_answers: Run) -> None:
     rows = rows_of(all_answers)
     assert rows["as_fast_as_the_one_kernel_of_all"].time

@@ -43,6 +43,6 @@ def test_a_case_above_its_roof_says_why(run: Run) -> None:
     fast = run.summaries.assign(roof_fraction=1.5, roof_note="faster than the measured roof: a reason")
     (plot,) = plots(changed(run, summaries=fast))
     assert all(
-        point.title.endswith("150 % of memory bandwidth, faster than the measured roof: a reason")
+        point.title.endswith(">100 % of memory bandwidth, faster than the measured roof: a reason")
         for point in plot.points
     )

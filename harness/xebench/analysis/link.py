@@ -40,6 +40,7 @@ def of_samples(events: pd.DataFrame, roofs: Mapping[str, float]) -> pd.DataFrame
         copy_gbps: bytes over the time in which at least one copy ran.
         link_fraction: the time that the copies would take one by one at their roofs, over that time. Above 1 where
             copies of both directions, or of several links, ran side by side.
+        link_apart: the same over the sum of the copies' times, which no copies side by side raise above 1.
     """
     copies = events[(events["kind"] == "copy") & (events["route"] != "device_to_device").fillna(True)]
     gbps = copies["route"].map(lambda route: _gbps(route, roofs)).astype("float64")
@@ -48,9 +49,15 @@ def of_samples(events: pd.DataFrame, roofs: Mapping[str, float]) -> pd.DataFrame
     whole = copies[told & ~copies["sample_id"].isin(unknown)]
     amount = whole["bytes"].astype("float64")
     sums = pd.DataFrame({"bytes": amount, "ideal_ns": amount / gbps[whole.index]}).groupby(whole["sample_id"]).sum()
-    busy_ns = concurrency.of_samples(whole)["busy_ns"]
-    sums = sums.loc[busy_ns.index]  # without copies of no length
-    return pd.DataFrame({"copy_gbps": sums["bytes"] / busy_ns, "link_fraction": sums["ideal_ns"] / busy_ns})
+    ran = concurrency.of_samples(whole)
+    sums = sums.loc[ran.index]  # without copies of no length
+    return pd.DataFrame(
+        {
+            "copy_gbps": sums["bytes"] / ran["busy_ns"],
+            "link_fraction": sums["ideal_ns"] / ran["busy_ns"],
+            "link_apart": sums["ideal_ns"] / ran["work_ns"],
+        }
+    )
 
 
 def _gbps(route: Any, roofs: Mapping[str, float]) -> float | None:

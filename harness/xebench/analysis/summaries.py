@@ -13,7 +13,7 @@ import pandas as pd
 from xebench.analysis import concurrency, intervals, link, statistics, times
 from xebench.analysis.levels import MEMORY, levels_of
 from xebench.analysis.rows import Place, Row, by_place, place, rows
-from xebench.vocabulary import Roof, State
+from xebench.vocabulary import ROOF_DOUBT, Roof, State
 
 #: Columns of `cases` that a summary repeats.
 _KEPT: Final = (
@@ -21,7 +21,7 @@ _KEPT: Final = (
     "metric", "status", "reason",
 )  # fmt: skip
 
-_NOTHING_RAN: Final[Row] = dict.fromkeys(("overlap", "concurrency", "copy_gbps", "link_fraction"))
+_NOTHING_RAN: Final[Row] = dict.fromkeys(("overlap", "concurrency", "copy_gbps", "link_fraction", "link_apart"))
 
 
 def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, events: pd.DataFrame) -> list[Row]:
@@ -55,7 +55,7 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame,
                     "queues": queues.get(case["case_id"]),
                     "overlap_note": notes.get(case["case_id"]),
                     **described,
-                    **together.get((case["case_id"], state), _NOTHING_RAN),
+                    **_with_link_note(together.get((case["case_id"], state), _NOTHING_RAN)),
                     **_against_roofs(case, state, described["median_ns"], used.get(place(case), {})),
                 }
             )
@@ -84,6 +84,12 @@ def _of_events(trusted: pd.DataFrame, samples: pd.DataFrame) -> dict[tuple[str, 
     found = trusted[["case_id", "state", "sample_id"]].join(samples, on="sample_id", how="inner")
     medians = found.groupby(["case_id", "state"])[[*_NOTHING_RAN]].median().reset_index()
     return {(row["case_id"], row["state"]): {name: row[name] for name in _NOTHING_RAN} for row in rows(medians)}
+
+
+def _with_link_note(row: Row) -> Row:
+    doubt = (row["link_apart"] or 0) > ROOF_DOUBT
+    note = "copies faster than the measured roof of the link: it was measured too low" if doubt else None
+    return {**row, "link_note": note}
 
 
 def _describe(series: times.Series) -> Row:
@@ -129,7 +135,7 @@ def _against_roofs(case: Row, state: str | None, median_ns: float, device: Row) 
         nearest = max(reached, key=lambda limit: reached[limit])
         fraction = reached[nearest]
         row |= {"roof_fraction": fraction, "bound_by": nearest.bound_by, "nearest_roof": nearest.name}
-        if fraction > 1:
+        if fraction > ROOF_DOUBT:
             row |= _explained(nearest, _working_set(case))
     return row
 

@@ -13,7 +13,7 @@ from xebench.analysis.fixed_cost import FEW
 from xebench.analysis.noise_floor import noise_floor
 from xebench.analysis.times import counted
 from xebench.tables import Run
-from xebench.vocabulary import NEVER_RUN, REMEDIES, Status
+from xebench.vocabulary import NEVER_RUN, REMEDIES, ROOF_DOUBT, Status
 
 #: Part of the samples from which a flag is worth a line of the short report.
 MANY: Final = 0.1
@@ -49,8 +49,8 @@ def _unmeasured(run: Run) -> list[tuple[str, str, str]]:
 
 
 def above_roofs_line(run: Run) -> str:
-    """What a part of a roof above 100 % means, in one line; empty when there is none."""
-    above = run.summaries[(run.summaries["roof_fraction"] > 1).fillna(False)]
+    """Why roofs are in doubt that cases are more than 2 % above, in one line; empty when there is none."""
+    above = run.summaries[(run.summaries["roof_fraction"] > ROOF_DOUBT).fillna(False)]
     if above.empty:
         return ""
     # runs of earlier versions know of no level but the memory

@@ -17,7 +17,7 @@ from xebench.report import units
 from xebench.report.answer_words import asides, classes, guide_words, is_foreign, obstacle, sentence
 from xebench.report.launch_occupancy import occupancies
 from xebench.tables import Run
-from xebench.vocabulary import Roof, State, Status, Strength, find_baseline
+from xebench.vocabulary import ROOF_DOUBT, Roof, State, Status, Strength, find_baseline
 
 #: A speed-up and the ends of its interval, where they are known.
 Ends = tuple[float | None, float | None, float | None]
@@ -139,12 +139,13 @@ def _telling_overlap(row: ResultRow, *known: str) -> ResultRow:
 
 def _with_copies(family: Sequence[ResultRow], summaries: Sequence[Row]) -> list[ResultRow]:
     """The rows with how fast each variant's copies were, where their times can be told."""
-    words = {
-        row["variant"]: f"{units.figure(row['copy_gbps'])} GB/s, {units.percent(row['link_fraction'])} of the link"
-        for row in summaries
-        if row["link_fraction"] is not None
-    }
+    words = {row["variant"]: _copy_words(row) for row in summaries if row["link_fraction"] is not None}
     return [replace(row, copies=words.get(row.variant, "")) for row in family]
+
+
+def _copy_words(summary: Row) -> str:
+    part = text(summary["link_note"]) or f"{units.percent(summary['link_fraction'])} of the link"
+    return f"{units.figure(summary['copy_gbps'])} GB/s, {part}"
 
 
 def _with_occupancy(family: Sequence[ResultRow], occupancy: Sequence[str]) -> list[ResultRow]:
@@ -243,8 +244,8 @@ def claims_for_others(pairs: Sequence[dict[Any, Any]]) -> int:
 
 
 def part_of_roof(fraction: float | None) -> str:
-    """The part of its roof that a case reaches; a star where `remarks.above_roofs_line` says more."""
-    return units.percent(fraction) + ("*" if fraction is not None and fraction > 1 else "")
+    """The part of its roof that a case reaches; a star and no figure where `remarks.above_roofs_line` doubts the roof."""
+    return ">100 %*" if fraction is not None and fraction > ROOF_DOUBT else units.percent(fraction)
 
 
 def point_words(pair: dict[Any, Any]) -> str:

@@ -12,7 +12,7 @@ import pandas as pd
 from xebench.analysis import points
 from xebench.analysis.rows import Place, Row, by_place, place, rows
 from xebench.report import units
-from xebench.report.result_rows import number
+from xebench.report.result_rows import number, part_of_roof
 from xebench.tables import Run
 from xebench.vocabulary import RATE_ROOFS, Roof, Status
 
@@ -102,7 +102,7 @@ def _plot(kind: str, bandwidth: float, rate: float, cases: Sequence[dict[Any, An
                 round(HEIGHT - y_axis.pixel(y), 1),
                 str(case["role"]),
                 f"{_case_name(case)}: {units.figure(y)} {unit}, "
-                f"{units.percent(number(case['roof_fraction']))} of {_roof_name(case)}",
+                f"{part_of_roof(number(case['roof_fraction'])).rstrip('*')} of {_roof_name(case)}",
             )
             for case, (x, y) in zip(cases, places, strict=True)
         ],

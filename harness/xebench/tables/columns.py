@@ -344,6 +344,8 @@ SUMMARIES: Final = (
         "The time of these copies one by one at the device's link_roofs, over that time; above 1 where copies that ran "
         "side by side gained from it.",
     ),
+    _number("link_apart", "The same over the sum of the copies' times: above 1 only where a roof is too low."),
+    _text("link_note", "The doubt of link_roofs where link_apart is above 1.02, in one line; null where it is not."),
     _number("compile_ns", "Sum of the case's compile rows.", "ns"),
     _number("bandwidth_gbps", "bytes_moved / median_ns.", "GB/s"),
     _number("rate_gops", "operations / median_ns.", "Gop/s"),
@@ -353,7 +355,7 @@ SUMMARIES: Final = (
         "memory, cache, compute, slm or host link: the roof that is nearest; cache also when a case of unknown working "
         "set is faster than the memory.",
     ),
-    _text("roof_note", "Why the fraction is above 1, in one line; null where it is not."),
+    _text("roof_note", "The doubt of the roof where the fraction is above 1.02, in one line; null where it is not."),
     _STATUS,
     _REASON,
 )
