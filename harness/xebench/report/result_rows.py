@@ -244,7 +244,7 @@ def claims_for_others(pairs: Sequence[dict[Any, Any]]) -> int:
 
 
 def part_of_roof(fraction: float | None) -> str:
-    """The part of its roof that a case reaches; a star and no figure where `remarks.above_roofs_line` doubts the roof."""
+    """The part of its roof that a case reaches; a star, and no figure, where `remarks.above_roofs_line` doubts it."""
     return ">100 %*" if fraction is not None and fraction > ROOF_DOUBT else units.percent(fraction)
 
 
