@@ -83,9 +83,7 @@ def test_a_summary_tells_it() -> None:
         ([(0, 20, 210, "host_to_device"), (0, 20, 105, "device_to_host")], 2.1, True),
     ],
 )
-def test_a_copy_faster_than_its_roof_is_a_doubt_of_the_roof(
-    copies: list[Copy], fraction: float, doubted: bool
-) -> None:
+def test_a_copy_faster_than_its_roof_is_a_doubt_of_the_roof(copies: list[Copy], fraction: float, doubted: bool) -> None:
     (row,) = with_copies(*copies, link_roofs=json.dumps(ROOFS)).run().summaries.itertuples()
     assert row.link_fraction == pytest.approx(fraction)
     assert pd.notna(row.link_note) == doubted
