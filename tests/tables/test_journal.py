@@ -65,6 +65,14 @@ def test_a_torn_tail_costs_only_the_torn_row_and_writing_goes_on(
     assert journal.read(folder, "samples").equals(schema.measured_frame("samples", [*kept, later]))
 
 
+def test_the_lines_of_a_long_run_are_not_read_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured = [sample("naive", number, 1.0) for number in range(3)]
+    with Journal(tmp_path) as written:
+        written.append("samples", measured)
+    monkeypatch.setattr(journal, "_parse", lambda *line: pytest.fail("a line was read alone"))
+    assert journal.read(tmp_path, "samples")["sample_id"].tolist() == [0, 1, 2]
+
+
 def test_the_last_row_of_a_case_or_device_wins_at_the_place_of_the_first(tmp_path: Path) -> None:
     with Journal(tmp_path) as written:
         written.append("cases", [case("a", "naive", status="interrupted"), case("b", "optimized")])

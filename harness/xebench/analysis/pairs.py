@@ -86,6 +86,12 @@ class _Shared:
         return [float(np.median(group)) for group in groups]
 
 
+_NONE: Final = np.empty(0)
+_NOTHING_SHARED: Final = _Shared(
+    _NONE, _NONE, _NONE, np.empty((2, 0)), np.empty((2, 0)), events=0.0, throttled=0.0, disturbance=[*REMEDIES][0]
+)
+
+
 class _Blocks:
     """For each case and state the median of its samples that count in each block."""
 
@@ -105,13 +111,14 @@ class _Blocks:
             }
         ).join(grouped[[*REMEDIES]].max())
         self._blocks = {key: data.droplevel([0, 1]) for key, data in blocks.groupby(level=[0, 1])}
-        self._none = blocks.iloc[:0].droplevel([0, 1])
 
     def states(self, *cases: Row) -> Sequence[str | None]:
         return times.in_order(*(self._states.get(case["case_id"], ()) for case in cases))
 
     def shared(self, baseline: Row, case: Row, state: str | None) -> _Shared:
-        base, own = (self._blocks.get((side["case_id"], state), self._none) for side in (baseline, case))
+        base, own = (self._blocks.get((side["case_id"], state)) for side in (baseline, case))
+        if base is None or own is None:
+            return _NOTHING_SHARED
         _, in_base, in_own = np.intersect1d(base.index, own.index, assume_unique=True, return_indices=True)
         disturbed = base[[*REMEDIES]].to_numpy(bool)[in_base] | own[[*REMEDIES]].to_numpy(bool)[in_own]
         measured, host, events = (

