@@ -88,7 +88,7 @@ class _Shared:
 
 _NONE: Final = np.empty(0)
 _NOTHING_SHARED: Final = _Shared(
-    _NONE, _NONE, _NONE, np.empty((2, 0)), np.empty((2, 0)), events=0.0, throttled=0.0, disturbance=[*REMEDIES][0]
+    _NONE, _NONE, _NONE, np.empty((2, 0)), np.empty((2, 0)), events=0.0, throttled=0.0, disturbance=next(iter(REMEDIES))
 )
 
 
