@@ -150,7 +150,8 @@ def _read_as_a_whole(table: str, data: bytes) -> pd.DataFrame | None:
     if any(column.required and whole[name].null_count for name, column in declared.items()):
         return None
     dtypes = {arrow: pd.api.types.pandas_dtype(name) for name, arrow in types.items()}
-    return whole.to_pandas(types_mapper=dtypes.get)
+    frame: pd.DataFrame = whole.to_pandas(types_mapper=dtypes.get)
+    return frame
 
 
 def _parse(path: Path, table: str, version: int, number: int, line: bytes) -> dict[str, Any]:
