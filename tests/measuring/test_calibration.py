@@ -35,7 +35,10 @@ def test_the_device_and_the_instrument_are_measured() -> None:
     session = Session.on("cpu")
     columns = measure_roofs(session, brief=True)
     assert set(columns) <= set(TABLES["devices"])
-    assert columns.pop("roofs_from") == "this run"
+    # on a busy machine the roof of a copy is undetermined, and nothing else is
+    this_run, *failures = str(columns.pop("roofs_from")).split("; ")
+    undetermined = {failure.partition(": ")[0] for failure in failures if "two halves" in failure}
+    assert this_run == "this run" and len(undetermined) == len(failures)
     disturbed = str(columns.pop("roofs_disturbed"))
     assert set(filter(None, disturbed.split(", "))) <= set(Roof)
     levels = json.loads(str(columns.pop("bandwidth_levels")))
@@ -46,10 +49,11 @@ def test_the_device_and_the_instrument_are_measured() -> None:
     assert set(links) == {f"{kind}_to_device" for kind in KINDS} | {f"device_to_{kind}" for kind in KINDS}
     for kind in KINDS:
         if kind == "pageable" or getattr(session.device, f"has_aspect_usm_{kind}_allocations"):
-            assert links[f"{kind}_to_device"] > 0 and links[f"device_to_{kind}"] > 0, kind
+            for route in {f"{kind}_to_device", f"device_to_{kind}"}:
+                assert (links[route] or 0) > 0 or undetermined & {route, Roof.HOST_LINK}, route
     finite = {name: value for name, value in columns.items() if value is not None}
     assert all(math.isfinite(value) for value in finite.values())
-    lacking = set() if session.device.has_aspect_fp64 else {Roof.FP64}
+    lacking = (set() if session.device.has_aspect_fp64 else {Roof.FP64}) | ({Roof.HOST_LINK} & undetermined)
     positive = {"empty_kernel_ns", "empty_kernel_host_ns", "launch_overhead_ns", "aa_speedup"}
     assert all(finite[name] > 0 for name in positive | {roof.column for roof in set(Roof) - lacking})
     assert finite["empty_kernel_ns"] <= finite["empty_kernel_host_ns"]

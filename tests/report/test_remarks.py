@@ -41,6 +41,15 @@ def test_short_kernels_are_told_of() -> None:
     assert "fixed cost draws 2 of 2 speed-ups towards 1: take a larger preset" in brief_remarks(made.run())
 
 
+def test_roofs_that_could_not_be_measured_are_told_with_the_reason(run: Run) -> None:
+    halves = "device_to_host: the two halves of its samples give 2 and 40 GB/s"
+    some = changed(run, devices=run.devices.assign(roofs_from=f"this run; {halves}"))
+    assert f"roofs that are not known: {halves}" in notes(some)
+    for source in ("this run", "xebench roofline of 2026-01-02", pd.NA):
+        whole = changed(run, devices=run.devices.assign(roofs_from=source))
+        assert not [line for line in notes(whole) if line.startswith("roofs that")], source
+
+
 def test_samples_that_no_check_followed_are_told() -> None:
     made = Synthetic()
     made.sample(made.case("a", "naive"), device_ns=1.0, checked=False)

@@ -7,7 +7,7 @@ from typing import Any
 from xebench.errors import TooLarge, Unsupported
 from xebench.roofline.catalogue import find_probe
 from xebench.roofline.in_process import measure_groups, result_of
-from xebench.roofline.search import Measurement, NoForm, WrongResult
+from xebench.roofline.search import Measurement, NoForm, Undetermined, WrongResult
 
 
 def test_a_rate_is_amount_over_time_and_its_best_the_highest() -> None:
@@ -30,6 +30,7 @@ class Group:
         "stream_add": NoForm("sums: 3 of 4 elements are wrong"),
         "stream_triad": RuntimeError("driver said\nmany\nthings"),
         "write": WrongResult("overwritten"),
+        "host_to_device": Undetermined("the halves differ"),
     }
 
     def measure(self, name: str) -> Measurement:
@@ -46,11 +47,12 @@ def test_each_end_of_a_probe_is_a_result_and_the_others_go_on() -> None:
         return Group()
 
     results = measure_groups(
-        make, ["fp32", "write", "stream_triad", "stream_add", "stream_scale", "stream_copy", "read"]
+        make, ["fp32", "write", "stream_triad", "stream_add", "stream_scale", "stream_copy", "read", "host_to_device"]
     )
-    assert made == ["global_memory", "arithmetic"], "each group is made once"
+    assert made == ["global_memory", "arithmetic", "transfers"], "each group is made once"
     assert {result.probe: (result.status, result.reason) for result in results} == {
         "write": ("failed", "overwritten"),
+        "host_to_device": ("failed", "the halves differ"),
         "stream_triad": ("failed", "RuntimeError: driver said"),
         "stream_add": ("failed", "sums: 3 of 4 elements are wrong"),
         "stream_scale": ("skipped", "the device could not allocate 8 bytes"),

@@ -40,12 +40,13 @@ def measure_roofs(session: Session, *, brief: bool = False) -> dict[str, float |
     roofs = [roof.probes[0] for roof in Roof]
     levels = [level_name(size) for size in WORKING_SETS[:: _BRIEF_STEP if brief else 1]]
     with closing(MachineMonitor(device_class)) as monitor:
-        results = quick_results(session.device.filter_string, [*roofs, *levels], BRIEF if brief else QUICK)
-        links = quick_results(session.device.filter_string, ROUTES, BRIEF)
+        results = quick_results(session.device.filter_string, [*roofs, *levels, *ROUTES], BRIEF if brief else QUICK)
         state, _ = monitor.observe()
     busy = device_class == DeviceClass.CPU and max(state["contended"] or 0, state["stolen"] or 0) > LOAD_CHANGE
     by_roof = {roof: results[roof.probes[0]] for roof in Roof}
-    failures = [f"{roof}: {result.reason}" for roof, result in by_roof.items() if result.status == "failed"]
+    links = {route: results[route] for route in ROUTES}
+    named = by_roof | {route: result for route, result in links.items() if route not in roofs}
+    failures = [f"{name}: {result.reason}" for name, result in named.items() if result.status == "failed"]
     measured = measured_levels({name: result.value for name, result in results.items()})
     memory_gbps = by_roof[Roof.BANDWIDTH].value
     if memory_gbps is not None:

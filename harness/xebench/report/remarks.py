@@ -69,6 +69,12 @@ def disturbed_line(run: Run) -> str:
     )
 
 
+def lacking_line(run: Run) -> str:
+    """Which roofs could not be measured, with the reasons, in one line; empty when all were."""
+    reasons = _by_host(run, lambda device: str(device["roofs_from"]).partition("; ")[2])
+    return f"roofs that are not known: {reasons}" if reasons else ""
+
+
 def noise_line(run: Run) -> str:
     """The instrument's own error in this run, in one line; empty if it was not measured."""
     error = _by_host(run, lambda device: noise_floor({str(k): v for k, v in device.items()}))
@@ -145,7 +151,7 @@ def _short(run: Run) -> int:
 
 def remarks(run: Run) -> list[str]:
     """What is to be said of a run's results, a line each."""
-    lines = (above_roofs_line, disturbed_line, flag_line, instance_line, fixed_cost_line)
+    lines = (above_roofs_line, lacking_line, disturbed_line, flag_line, instance_line, fixed_cost_line)
     return [text for line in lines if (text := line(run))]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from xebench.errors import TooLarge, Unsupported, first_line, named
 from xebench.roofline.catalogue import Probe, find_probe, grouped
 from xebench.roofline.results import ProbeResult
-from xebench.roofline.search import QUICK, Effort, Measurement, NoForm, WrongResult
+from xebench.roofline.search import QUICK, Effort, Measurement, NoForm, Undetermined, WrongResult
 
 if TYPE_CHECKING:
     from xebench.roofline.bench import Bench, ProbeGroup
@@ -71,7 +71,7 @@ def _measure(group: ProbeGroup, probe: Probe) -> ProbeResult:
         return result_of(probe, group.measure(probe.name))
     except (Unsupported, TooLarge) as error:
         return ProbeResult(probe.name, "skipped", reason=first_line(error))
-    except (NoForm, WrongResult) as error:
+    except (NoForm, Undetermined, WrongResult) as error:
         return ProbeResult(probe.name, "failed", reason=first_line(error))
     except Exception as error:
         return ProbeResult(probe.name, "failed", reason=named(error))

@@ -32,6 +32,10 @@ class NoForm(Exception):
     """No form of a probe works on this device, although it should."""
 
 
+class Undetermined(Exception):
+    """The samples contradict one another, so no number of them is a roof."""
+
+
 @dataclass(frozen=True, eq=False)
 class Form:
     """One form of a probe.

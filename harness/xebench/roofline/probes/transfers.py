@@ -1,7 +1,9 @@
-"""Copies between host and device memory, by kind of host memory and direction, timed by the host's clock.
+"""Copies between host and device memory, by kind of host memory and direction, without what every copy costs.
 
-By the host's, because drivers time a copy of pageable memory from anywhere between its first and its last piece. Host
-memory is written by the host before each copy, so that shared memory is where the host uses it.
+Copies of several sizes are timed, and the line through them gives the bandwidth (`xebench.roofline.line`). Where the
+host's memory is USM, times are those of events. Drivers time a copy of pageable memory from anywhere between its first
+and its last piece, so that such a copy is timed by the host's clock. Host memory is written by the host before each
+copy, so that shared memory is where the host uses it.
 """
 
 from __future__ import annotations
@@ -13,12 +15,17 @@ from typing import Any
 import numpy as np
 
 from xebench.roofline.bench import ProbeGroup, require_equal
+from xebench.roofline.line import search_line
 from xebench.roofline.search import Form, Measurement
 from xebench.session.device_memory import Array, allocate
 
 _MOST_BYTES = 256 << 20
-_MOST_QUICK_BYTES = 16 << 20
+#: The copies' sizes: these parts of the array. The first is so small that its time is the fixed cost and little more.
+_PARTS = (1024, 4, 2, 1)
 _ELEMENT = np.dtype(np.int64)
+_PAGEABLE = "pageable"
+
+Timer = Callable[[Callable[[], Any]], float]
 
 
 class Group(ProbeGroup):
@@ -29,13 +36,19 @@ class Group(ProbeGroup):
         source, _, destination = name.partition("_to_")
         kind = destination if source == "device" else source
         host, view = self._host_memory(kind)
+        run = self._host_ns if kind == _PAGEABLE else self._bench.device_ns
         form = self._from_device if source == "device" else self._to_device
-        return self._bench.search([form(host, view)])
+        return search_line([form(host[:size], view[:size], run) for size in self._sizes], self._bench.effort)
+
+    @property
+    def _sizes(self) -> list[int]:
+        return [self._device_array.size // part for part in _PARTS]
 
     @cached_property
     def _device_array(self) -> Any:
-        most = _MOST_QUICK_BYTES if self._bench.effort.quick else _MOST_BYTES
-        return self._bench.session.alloc(min(self._bench.array_bytes(), most) // _ELEMENT.itemsize, _ELEMENT)
+        # both sides of a copy together are beyond the caches
+        size_bytes = min(self._bench.array_bytes() // 2, _MOST_BYTES)
+        return self._bench.session.alloc(size_bytes // _ELEMENT.itemsize, _ELEMENT)
 
     @cached_property
     def _data(self) -> Array:
@@ -44,37 +57,40 @@ class Group(ProbeGroup):
     def _host_memory(self, kind: str) -> tuple[Any, Array]:
         """What the runtime copies from or to, and the same memory as the host sees it."""
         size = self._device_array.size
-        if kind == "pageable":
+        if kind == _PAGEABLE:
             array = np.zeros(size, _ELEMENT)
             return array, array
         array = allocate(size, _ELEMENT, self._bench.session.queue, kind)
         return array, np.ndarray(size, _ELEMENT, buffer=array.usm_data)
 
-    def _to_device(self, host: Any, view: Array) -> Form:
-        bench, device = self._bench, self._device_array
+    def _to_device(self, host: Any, view: Array, run: Timer) -> Form:
+        bench, device, data = self._bench, self._device_array[: view.size], self._data[: view.size]
 
         def verify() -> None:
-            view[:] = self._data
+            view[:] = data
             bench.write(device, -1)
             bench.session.copy(device, host).wait()
-            bench.require(device, self._data)
+            bench.require(device, data)
 
-        return self._form(view, partial(bench.session.copy, device, host), verify)
+        return self._form(view, partial(bench.session.copy, device, host), verify, run)
 
-    def _from_device(self, host: Any, view: Array) -> Form:
-        bench, device = self._bench, self._device_array
+    def _from_device(self, host: Any, view: Array, run: Timer) -> Form:
+        bench, device, data = self._bench, self._device_array[: view.size], self._data[: view.size]
 
         def verify() -> None:
             view[:] = -1
-            bench.memory.write(device, self._data)
+            bench.memory.write(device, data)
             bench.session.copy(host, device).wait()
-            require_equal([(view, self._data)])
+            require_equal([(view, data)])
 
-        return self._form(view, partial(bench.session.copy, host, device), verify)
+        return self._form(view, partial(bench.session.copy, host, device), verify, run)
 
-    def _form(self, view: Array, submit: Callable[[], Any], verify: Callable[[], None]) -> Form:
+    def _host_ns(self, submit: Callable[[], Any]) -> float:
+        return self._bench.session.measure(submit).host_ns
+
+    def _form(self, view: Array, submit: Callable[[], Any], verify: Callable[[], None], time_of: Timer) -> Form:
         def run() -> float:
             view[:: 4096 // _ELEMENT.itemsize] = 0  # of each page an element
-            return self._bench.session.measure(submit).host_ns
+            return time_of(submit)
 
         return Form({"bytes": view.nbytes}, view.nbytes, run, verify)
