@@ -1,5 +1,9 @@
 """Variants that do their work past the session, as host programs in the wild do."""
 
+import ctypes
+import itertools
+import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import dpctl
@@ -130,3 +134,70 @@ unseen_baseline.problem(lambda rng, n: Problem(x=rng.random(n, dtype=np.float32)
 unseen_baseline.reference(lambda p: {"y": np.sqrt(p.x)})
 unseen_baseline.naive(compiled_host_program)
 unseen_baseline.optimized(sqrt_after_much_work)
+
+
+# part of the work is the host's; milliseconds stand for it, which no launch takes
+WORK_S = 0.03
+on_host = declare("on_host")
+
+
+def busy(_=None):
+    end = time.perf_counter() + WORK_S
+    while time.perf_counter() < end:
+        np.sqrt(np.ones(1 << 12, np.float32))
+
+
+def beside_a_short_kernel(work, name):
+    def variant(session, p):
+        work()
+        session.launch(sqrt, kapi.Range(p.n), p.x, p.y)
+
+    variant.__name__ = name
+    return variant
+
+
+def in_threads():
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(busy, range(2)))
+
+
+times = itertools.cycle(range(3))
+
+
+def now_and_then():
+    """So that its time is far from steady: nothing, once, twice."""
+    for _ in range(next(times)):
+        busy()
+
+
+for name, work in {
+    "busy": busy,
+    "asleep": lambda: time.sleep(WORK_S),
+    "compiled": lambda: ctypes.CDLL(None).usleep(int(WORK_S * 1e6)),
+    "in_threads": in_threads,
+    "now_and_then": now_and_then,
+}.items():
+    on_host.optimized(beside_a_short_kernel(work, name))
+
+slow_baseline = Pattern(
+    "slow_baseline",
+    guide="none",
+    lesson="A baseline that sleeps finds the device in another state.",
+    presets={"smoke": {"n": 1 << 14}, "default": {"n": 1 << 14}},
+    metric="device",
+    rtol=1e-6,
+)
+slow_baseline.problem(lambda rng, n: Problem(x=rng.random(n, dtype=np.float32), y=output(n, np.float32)))
+slow_baseline.reference(lambda p: {"y": np.sqrt(p.x)})
+
+
+@slow_baseline.naive
+def asleep(session, p):
+    time.sleep(WORK_S)
+    for _ in range(8):
+        session.launch(sqrt, kapi.Range(p.n), p.x, p.y)
+
+
+@slow_baseline.optimized
+def once(session, p):
+    session.launch(sqrt, kapi.Range(p.n), p.x, p.y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.device
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     output = tmp_path_factory.mktemp("unrecorded") / "run"
-    names = ("direct", "unseen", "unseen_baseline", "--path", str(FILE))
+    names = ("direct", "unseen", "unseen_baseline", "on_host", "slow_baseline", "--path", str(FILE))
     limits = ("--preset", "smoke", "--device", "cpu", "--max-samples", "12", "--budget", "30")
     command = [sys.executable, "-m", "xebench", "run", *names, *limits, "--output", str(output)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
@@ -82,5 +83,18 @@ def test_work_that_only_the_host_saw_leaves_the_pair_undecided(pattern: str, var
     pair = run.pairs.set_index(["pattern", "variant"]).loc[(pattern, variant)]
     assert max(pair["speedup"], 1 / pair["speedup"]) > 2, "the recorded commands alone differ"
     assert pair["outcome"] == "inconclusive"
-    assert f"unrecorded work?: beside its commands {side} takes " in pair["reason"]
+    assert f"beside its commands {side} takes " in pair["reason"] or f"{side}'s host time" in pair["reason"]
     assert pair["wall_speedup_low"] <= pair["wall_speedup"] <= pair["wall_speedup_high"]
+
+
+def test_work_on_the_host_beside_a_short_kernel_leaves_the_pair_undecided(run: Run) -> None:
+    pairs = run.pairs[run.pairs["pattern"] == "on_host"].set_index("variant")
+    assert set(pairs.index) == {"busy", "asleep", "compiled", "in_threads", "now_and_then"}
+    for variant, pair in pairs.iterrows():
+        assert pair["outcome"] == "inconclusive", (variant, pair["reason"])
+        assert re.search("unrecorded work.: beside its commands the variant|the variant's host time", pair["reason"])
+
+
+def test_a_baseline_that_sleeps_leaves_the_pair_undecided(run: Run) -> None:
+    (pair,) = (row for _, row in run.pairs.iterrows() if row["pattern"] == "slow_baseline")
+    assert pair["outcome"] == "inconclusive" and "beside its commands the baseline takes" in pair["reason"]

@@ -201,8 +201,8 @@ def _conclude(interval: Interval, circumstances: Circumstances, band: float) -> 
     outcome = outcome_of(interval, band)
     measured = describe(interval, "blocks")
     if circumstances.host is not None and (contradiction := circumstances.host.contradiction(outcome)):
-        told = f"{Reason.UNRECORDED}: {contradiction} ({measured})"
-        return False, Outcome.INCONCLUSIVE, Reason.UNRECORDED, told
+        doubt, told = contradiction
+        return False, Outcome.INCONCLUSIVE, doubt, f"{doubt}: {told} ({measured})"
     if outcome == Outcome.INCONCLUSIVE:
         code, why = _obstacle(interval, circumstances)
         return True, outcome, code, f"{code}: {why} ({measured})"

@@ -20,7 +20,7 @@ from xebench.analysis.judge import Comparison, compared
 from xebench.analysis.moderation import NOTHING, Prior, moderated_speedup, prior_of
 from xebench.analysis.rows import Row, by_place, place, rows
 from xebench.analysis.statistics import Floats
-from xebench.analysis.unrecorded import HostTimes, allowed_ns
+from xebench.analysis.unrecorded import HostTimes, Side, allowed_ns
 from xebench.vocabulary import REMEDIES, Flag, Status, StopReason, metric_named
 
 #: Columns of the variant's case that a pair repeats.
@@ -65,7 +65,7 @@ class _Shared:
         instances: instance of the family that each block is of.
         measured_ns: for each side what the timer saw in each block: a batch of executions.
         host_ns: for each side the host's time of one execution in each block.
-        events: of one execution, of the side that has more; NaN in runs that do not tell it.
+        events: for each side how many one execution has; NaN in runs that do not tell it.
         throttled: part of the blocks in which the machine was in another state.
         disturbance: the flag of most of them.
     """
@@ -75,7 +75,7 @@ class _Shared:
     instances: Floats
     measured_ns: Floats
     host_ns: Floats
-    events: float
+    events: Floats
     throttled: float
     disturbance: Flag
 
@@ -87,8 +87,9 @@ class _Shared:
 
 
 _NONE: Final = np.empty(0)
+_NEITHER: Final = np.empty((2, 0))
 _NOTHING_SHARED: Final = _Shared(
-    _NONE, _NONE, _NONE, np.empty((2, 0)), np.empty((2, 0)), events=0.0, throttled=0.0, disturbance=next(iter(REMEDIES))
+    _NONE, _NONE, _NONE, _NEITHER, _NEITHER, _NEITHER, throttled=0.0, disturbance=next(iter(REMEDIES))
 )
 
 
@@ -131,7 +132,7 @@ class _Blocks:
             base["instance"].to_numpy()[in_base],
             measured,
             host,
-            float(np.max(events, initial=0)),
+            events,
             float(disturbed.any(axis=1).mean()) if disturbed.size else 0.0,
             [*REMEDIES][int(disturbed.sum(axis=0).argmax())],
         )
@@ -182,10 +183,12 @@ def _row(pair: _Pair, device: Row, prior: Prior) -> Row:
     failed = pair.ended(len(counted))
     quantum, speedup, wall, host = 0.0, intervals.UNKNOWN, intervals.UNKNOWN, None
     if not failed:
-        if metric_named(case["metric"]).on_device_clock:
-            quantum = _quantum(shared, device.get("timer_resolution_ns") or 0)
-        if np.isfinite(shared.host_ns).all():
+        on_device_clock, timed = metric_named(case["metric"]).on_device_clock, np.isfinite(shared.host_ns).all()
+        if timed:
             wall = intervals.speedup(shared.host_ns[0], shared.host_ns[1], shared.instances)
+        if on_device_clock:
+            quantum = _quantum(shared, device.get("timer_resolution_ns") or 0)
+        if on_device_clock and timed:
             host = _host_times(shared, case["device_class"], device.get("empty_kernel_host_ns"))
         exact = intervals.speedup(shared.baseline_ns, shared.variant_ns, shared.instances)
         if case["stopped_by"] == StopReason.PRECISION:  # as the sampling saw it
@@ -235,13 +238,22 @@ def _part(speedup: float | None, printed: float | None) -> float | None:
 
 
 def _host_times(shared: _Shared, device_class: str, empty_kernel_ns: float | None) -> HostTimes:
-    base_beside, own_beside = shared.host_ns - np.array([shared.baseline_ns, shared.variant_ns])
-    return HostTimes(
-        intervals.grouped_interval(intervals.by_instance(own_beside - base_beside, shared.instances)),
-        allowed_ns(device_class, empty_kernel_ns, shared.events),
-        float(np.median(shared.baseline_ns)),
-        float(np.median(shared.variant_ns)),
+    recorded = np.array([shared.baseline_ns, shared.variant_ns])
+    beside = shared.host_ns - recorded
+
+    def over_blocks(values: Floats) -> intervals.Interval:
+        return intervals.grouped_interval(intervals.by_instance(values, shared.instances))
+
+    baseline, variant = (
+        Side(
+            name,
+            over_blocks(beside[at]),
+            allowed_ns(device_class, empty_kernel_ns, float(np.median(shared.events[at]))),
+            float(np.median(recorded[at])),
+        )
+        for at, name in enumerate(("the baseline", "the variant"))
     )
+    return HostTimes(baseline, variant, over_blocks(beside[1] - beside[0]))
 
 
 def _quantum(shared: _Shared, resolution_ns: float) -> float:
