@@ -27,7 +27,7 @@ from xebench.measuring.messages import (
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
 from xebench.runner.family_progress import FamilyProgress
-from xebench.runner.manager import GRACE_S, Manager
+from xebench.runner.manager import END_GRACE_S, GRACE_S, Manager
 from xebench.runner.stop_signals import Stopped
 from xebench.runner.visits import Visit
 from xebench.sampling.limits import Sampling
@@ -448,13 +448,21 @@ def test_the_budget_of_the_run_is_of_all_attempts() -> None:
 
 
 def test_a_hang_does_not_outlast_the_budget_of_the_run() -> None:
-    hung = WorkerHung("no answer for 13 s")
-    manager, sink, (worker,) = manage([READY, 2.0, samples(0), (1, "sample"), 13.0, hung], timeout_s=600)
+    hung = WorkerHung("no answer for 6 s")
+    manager, sink, (worker,) = manage([READY, 2.0, samples(0), (1, "sample"), 6.0, hung], timeout_s=600)
     assert manager.run_family(FAMILY, budget_s=5.0) == {"a": "interrupted", "b": "interrupted"}
-    assert worker.timeouts[1:] == [GRACE_S + 5, GRACE_S + 3]
+    assert worker.timeouts[1:] == [END_GRACE_S + 5, END_GRACE_S + 3]
     assert worker.closed
-    why = "not measured: the budget for the run is spent (b in sample: no answer for 13 s)"
+    why = "not measured: the budget for the run is spent (b in sample: no answer for 6 s)"
     assert sink.last_cases() == dict.fromkeys("ab", ("interrupted", why)), "nobody knows whether it hangs"
+
+
+def test_a_worker_that_goes_on_and_on_does_not_outlast_the_budget_of_the_run_either() -> None:
+    steps = [step for number in range(3) for step in (2.0, samples(number))]
+    manager, _, (worker,) = manage([READY, *steps, 2.0, WorkerHung("no answer for 0 s")], timeout_s=600)
+    assert manager.run_family(FAMILY, budget_s=3.5) == {"a": "interrupted", "b": "interrupted"}
+    left_s = END_GRACE_S + 3.5
+    assert worker.timeouts[1:] == [left_s, left_s - 2, left_s - 4, left_s - 6]
 
 
 def test_a_hang_takes_its_share_of_the_budget_of_the_run_and_leaves_the_rest_to_other_families() -> None:

@@ -67,3 +67,19 @@ def test_a_budget_is_spent_by_the_clock() -> None:
     now = 107.0
     assert budget.left_s() == -2
     assert RunBudget(None).left_s() == float("inf")
+
+
+def test_a_budget_is_of_the_whole_command_and_keeps_what_the_end_takes() -> None:
+    now, tries = 100.0, 0
+
+    def end() -> float:
+        nonlocal now, tries
+        tries += 1
+        now += 1
+        return 3.0
+
+    budget = RunBudget(20, clock=lambda: now, begun_s=90.0, reserve_s=end)
+    assert budget.left_s() == 20 - 11 - 3
+    now = 111.0
+    assert budget.left_s() == -1
+    assert tries == 1, "the end is not tried when nothing is left"

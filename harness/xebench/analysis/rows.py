@@ -19,8 +19,9 @@ Place = tuple[str | None, str]
 
 def rows(data: pd.DataFrame) -> list[Row]:
     """The rows of a frame as plain dictionaries, with None for null."""
-    plain = data.astype(object).where(data.notna(), None)
-    return [{str(name): value for name, value in row.items()} for row in plain.to_dict("records")]
+    names = [str(name) for name in data]
+    plain = (values.astype(object).where(values.notna(), None).tolist() for _, values in data.items())
+    return [dict(zip(names, row, strict=True)) for row in zip(*plain, strict=True)]
 
 
 def place(row: Mapping[str, Any]) -> Place:

@@ -36,17 +36,18 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame,
     trusted = times.usable(cases, samples)
     used = by_place(devices)
     together = _of_events(trusted, concurrency.of_samples(events).join(_of_links(cases, events, used)))
-    by_state = {key: times.Series.of(data) for key, data in trusted.groupby(["case_id", "state"])}
+    by_state = {key: _describe(times.Series.of(data)) for key, data in trusted.groupby(["case_id", "state"])}
+    of_nothing = _describe(times.NONE)
     compilations = samples[times.counted(samples) & (samples["state"] == State.COMPILE)]
-    compiled = compilations.groupby("case_id")["host_ns"].sum(min_count=1)
+    compiled = compilations.groupby("case_id")["host_ns"].sum(min_count=1).to_dict()
     states = times.states_of(samples)
     first = events[events["sample_id"].isin(events.drop_duplicates("case_id")["sample_id"])]
-    queues = first.groupby("case_id")["queue"].nunique()
+    queues = first.groupby("case_id")["queue"].nunique().to_dict()
     notes = concurrency.notes(first)
     result: list[Row] = []
     for case in rows(cases):
         for state in times.in_order(states.get(case["case_id"], ())):
-            described = _describe(by_state.get((case["case_id"], state), times.NONE))
+            described = by_state.get((case["case_id"], state), of_nothing)
             result.append(
                 {
                     **{name: case[name] for name in _KEPT},
@@ -65,7 +66,7 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame,
 def _of_links(cases: pd.DataFrame, events: pd.DataFrame, used: Mapping[Place, Row]) -> pd.DataFrame:
     """What the copies of each sample come to at the links of the device that they were made on."""
     own: dict[Place, list[str]] = {}
-    for case in rows(cases):
+    for case in rows(cases[["host", "device", "case_id"]]):
         own.setdefault(place(case), []).append(case["case_id"])
     parts = [
         link.of_samples(events[events["case_id"].isin(own.get(one, ()))], link.link_roofs(device["link_roofs"]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,7 @@ def run(
     Exit status 1 when a variant was wrong, crashed or hung, or a worker was killed; 3 when no device is usable; 130
     after Ctrl-C.
     """
+    begun_s = time.monotonic()
     from xebench.runner.recipe import Recipe
 
     asked = {name: given.pop(name) for name in Recipe.__annotations__ if name in given}
@@ -146,6 +148,7 @@ def run(
         resume=resume is not None,
         command_line=tuple(sys.argv[1:]),
         kept_roofs=Store().load,
+        begun_s=begun_s,
         **given,
     )
     with ProgressLine(sys.stderr) as progress:

@@ -29,8 +29,12 @@ from xebench.sampling.limits import Clock, Sampling
 from xebench.tables.checks import Check
 from xebench.vocabulary import CheckResult, Flag, Status
 
-# A worker may be silent for this long when the run's budget is spent: it compiles, or computes a reference.
+# A worker may be silent for this long beyond its family's share of the run's budget: it compiles, or computes a
+# reference.
 GRACE_S = 10.0
+
+# A worker may go on for this long when the run's budget is spent: it checks what it has sampled.
+END_GRACE_S = 3.0
 
 #: A family's only visit: as long as its own budget allows.
 FIRST_VISIT: Final = Visit()
@@ -96,6 +100,7 @@ class Manager:
         self.worker_was_killed = False
         self._end_s = self._patience_s = math.inf
         self._families: dict[str, FamilyProgress] = {}
+        self._priors: dict[tuple[str, str], Prior] = {}
         self._worker = DeviceWorker(self._start_worker)
 
     def measure_roofs(self, *, brief: bool = False) -> Mapping[str, Any]:
@@ -129,6 +134,7 @@ class Manager:
     def restore(self, progress: FamilyProgress) -> None:
         """Take over what an earlier session has of a family."""
         self._families[self._key(progress.family)] = progress
+        self._priors.clear()
 
     def run_family(self, family: Family, visit: Visit = FIRST_VISIT, budget_s: float = math.inf) -> dict[str, str]:
         """Visit one family; gives the status of each variant, `NOT_MEASURED` when the run's budget ended before.
@@ -202,8 +208,10 @@ class Manager:
                 raise _BudgetSpent(_WHOLE_BUDGET)
 
     def _silence_s(self, patience_s: float) -> float:
-        """How long a worker may say nothing: a hang takes no more of the run's budget than the family's share."""
-        left_s = max(0.0, min(self._end_s - self.clock(), self._patience_s)) + GRACE_S
+        """How long a worker may say nothing: a hang takes no more of the run's budget than the family's share, and
+        nothing goes on when that is spent.
+        """
+        left_s = max(0.0, min(self._end_s + END_GRACE_S - self.clock(), self._patience_s + GRACE_S))
         return min(patience_s, round(left_s, 1)) if left_s < patience_s else patience_s
 
     # ---- one worker's share of a visit --------------------------------------------------------------------------
@@ -242,11 +250,14 @@ class Manager:
             return lost
         finally:
             progress.add_share(share, complete=complete)
+            self._priors.clear()
 
     def prior(self, metric: str, state: str) -> Prior:
         """What all pairs of a metric say so far of how much instances differ."""
-        alike = [each for each in self._families.values() if each.family.pattern.metric == metric]
-        return prior_of(medians for each in alike for medians in each.medians(state))
+        if (metric, state) not in self._priors:
+            alike = [each for each in self._families.values() if each.family.pattern.metric == metric]
+            self._priors[metric, state] = prior_of(medians for each in alike for medians in each.medians(state))
+        return self._priors[metric, state]
 
     def _follow(self, request: MeasureFamily, progress: FamilyProgress, share: VisitShare) -> Lost | None:
         """Take what a worker sends until it has finished, or is lost: see `_measure_with_one_worker`."""

@@ -68,19 +68,32 @@ def _control_group_limits(root: Path) -> list[int]:
 
 @dataclass
 class RunBudget:
-    """Seconds that a whole run may take, from now on.
+    """Seconds that a whole run may take.
 
     Attributes:
         seconds: None for no limit.
         clock: seconds, for tests.
+        begun_s: when the run began, by the clock; None: now.
+        reserve_s: gives the seconds that the end of the run will take.
     """
 
     seconds: float | None
     clock: Callable[[], float] = time.monotonic
+    begun_s: float | None = None
+    reserve_s: Callable[[], float] = lambda: 0.0
 
     def __post_init__(self) -> None:
-        self._begin = self.clock()
+        if self.begun_s is None:
+            self.begun_s = self.clock()
 
     def left_s(self) -> float:
-        """What is left; infinite without a limit."""
-        return (math.inf if self.seconds is None else self.seconds) - (self.clock() - self._begin)
+        """What is left for measuring; infinite without a limit."""
+        if self.seconds is None:
+            return math.inf
+        # finding out what the end takes may take time itself, and is not worth any when none is left
+        reserve_s = self.reserve_s() if self._rest_s() > 0 else 0.0
+        return self._rest_s() - reserve_s
+
+    def _rest_s(self) -> float:
+        assert self.seconds is not None and self.begun_s is not None
+        return self.seconds - (self.clock() - self.begun_s)

@@ -82,8 +82,12 @@ def missing_families(plan: Sequence[Family], cases: pd.DataFrame, device_class: 
 def unfinished_families(plan: Sequence[Family], cases: pd.DataFrame, device_class: str) -> list[Family]:
     """The families of ``plan`` whose cases have results, but to which the run wanted to come again."""
     waiting = set(cases.loc[cases["stopped_by"] == StopReason.PASS, "case_id"])
-    missing = missing_families(plan, cases, device_class)
-    return [family for family in plan if family not in missing and waiting & set(case_ids([family], device_class))]
+    missing = {family.family_id(device_class) for family in missing_families(plan, cases, device_class)}
+    return [
+        family
+        for family in plan
+        if family.family_id(device_class) not in missing and waiting.intersection(case_ids([family], device_class))
+    ]
 
 
 def family_progress(family: Family, run: Run, device_class: str, sampling: Sampling, next_block: int) -> FamilyProgress:

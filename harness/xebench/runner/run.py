@@ -21,7 +21,7 @@ from xebench.runner.device_lock import DeviceLock, OtherRun, SharingWatch, devic
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.manager import Manager
 from xebench.runner.resource_limits import RunBudget, host_memory_bytes, parse_memory
-from xebench.runner.run_end import RunEnd
+from xebench.runner.run_end import EndTrials, RunEnd
 from xebench.runner.run_options import Options, Progress
 from xebench.runner.stop_signals import Stopped, StoppedEarly, StopSignals, exit_code
 from xebench.runner.visiting import Visiting
@@ -49,7 +49,7 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
         XebenchError: the run to resume was measured on another device, the device is in use (``exclusive``), or an
             option contradicts another.
     """
-    budget = RunBudget(options.run_budget_s)
+    budget = options.budget()
     environment = runtime.relevant_environment()  # the user's own: loading the runtime sets some for this process
     with StopSignals() as signals:
         try:
@@ -210,6 +210,7 @@ class _PartOfRun:
     def _visit(self, manager: Manager, families: Sequence[Family]) -> str | None:
         """Visit the families; why that ended before everything was done, None when it did not."""
         visits = self.options.visits()
+        self.budget.reserve_s = EndTrials(self.writer).seconds
         unvisited = Visiting(families, manager, visits, self.budget, self.progress, held=self.signals.held).run()
         spent = f"the budget of {self.budget.seconds:g} s for the run is spent" if self.budget.seconds else ""
         manager.announce(unvisited.never, f"not measured: {spent}")

@@ -2,14 +2,53 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Final
 
 from xebench.errors import RunFolderError, XebenchError, named
 from xebench.runner.run_options import Progress
 from xebench.runner.stop_signals import Stopped, StopSignals
+from xebench.sampling.limits import Clock
 from xebench.tables import Run, RunWriter
+
+#: The end of a run is tried again when the journal is so many times as long as at the last try.
+GROWTH: Final = 2.0
+
+#: Seconds for what is not tried: the worker ends, and the report is printed.
+LAST_S: Final = 2.0
+
+
+@dataclass
+class EndTrials:
+    """How long the end of a run will take, from tries of it while the run goes on.
+
+    The time grows with the rows, and is taken to be proportional to them until the next try. All tries together take
+    about as long as the end.
+
+    Attributes:
+        writer: of the run's folder.
+        clock: seconds, for tests.
+    """
+
+    writer: RunWriter
+    clock: Clock = time.monotonic
+    _took_s: float = 0.0
+    _tried_bytes: int = 0
+
+    def seconds(self) -> float:
+        """Seconds that the end would take now.
+
+        Raises:
+            RunFolderError: the disk is full or unwritable.
+        """
+        if (size := self.writer.journal_bytes) >= GROWTH * self._tried_bytes:
+            begin_s = self.clock()
+            self.writer.write_tables()
+            self._took_s, self._tried_bytes = self.clock() - begin_s, size
+        return self._took_s * size / max(1, self._tried_bytes) + LAST_S
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from xebench.analysis.intervals import MIN_SAMPLES
 from xebench.errors import XebenchError
 from xebench.roofline.results import Roofline
 from xebench.runner.recipe import Recipe
-from xebench.runner.resource_limits import DEFAULT_MEMORY
+from xebench.runner.resource_limits import DEFAULT_MEMORY, RunBudget
 from xebench.runner.visits import Visits
 from xebench.runtime import DeviceInfo
 from xebench.sampling.limits import FEW_INSTANCES, MIN_BLOCKS, MIN_INSTANCES, Sampling
@@ -39,6 +39,7 @@ class Options:
         memory_limit: what a worker may occupy, as `xebench.runner.resource_limits.parse_memory` takes it.
         run_budget_s: seconds for the whole run, planned by `xebench.runner.visits`; families that do not fit are not
             measured.
+        begun_s: when the command began, by `time.monotonic`; None: when the run does.
         exclusive: refuse to run while another run uses the device.
         command_line: for the manifest.
         kept_roofs: looks up what `xebench roofline` measured of a device earlier.
@@ -51,6 +52,7 @@ class Options:
     timeout_s: float | None = None
     memory_limit: str = DEFAULT_MEMORY
     run_budget_s: float | None = None
+    begun_s: float | None = None
     exclusive: bool = False
     command_line: tuple[str, ...] = ()
     kept_roofs: Callable[[DeviceInfo], Roofline | None] = lambda device: None
@@ -58,6 +60,10 @@ class Options:
     def silence_s(self) -> float:
         """Seconds of silence after which a worker counts as hung."""
         return self.timeout_s or TIMEOUTS_S.get(self.recipe.preset, TIMEOUTS_S["default"])
+
+    def budget(self) -> RunBudget:
+        """The time that the run has."""
+        return RunBudget(self.run_budget_s, begun_s=self.begun_s)
 
     def visits(self) -> Visits:
         """The plan of visits; with a budget for the run a first one is no longer than a pass would be."""

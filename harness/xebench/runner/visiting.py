@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass, field
-from functools import cache, partial
+from functools import partial
 
 from xebench.measuring.case_rows import NOT_MEASURED
 from xebench.patterns.plan import Family
@@ -100,8 +100,7 @@ class Visiting:
         return state
 
     def _pairs(self, known: FamilyProgress) -> list[PairSoFar]:
-        metric = known.family.pattern.metric
-        return pairs_so_far(known, self.manager.device, cache(partial(self.manager.prior, metric)))
+        return pairs_so_far(known, self.manager.device, partial(self.manager.prior, known.family.pattern.metric))
 
     def _is_sure(self, state: FamilyState) -> bool:
         few = self.visits.sampling.few_instances

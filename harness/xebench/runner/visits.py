@@ -131,7 +131,9 @@ class Visits:
         if left_s <= 0:
             return None
         new = [number for number, family in enumerate(families) if not family.over and not family.visits]
-        return (new[0], self._first(families, new, left_s)) if new else self._best(families, left_s)
+        if new and left_s >= self._beside_s(families) + LEAST_S:
+            return new[0], self._first(families, new, left_s)
+        return self._best(families, left_s)
 
     def to_come(self, families: Sequence[FamilyState], left_s: float = math.inf) -> int:
         """How many visits are to come, as far as can be said now."""
@@ -205,7 +207,7 @@ class Visits:
         for number, family in enumerate(families):
             instance_s = self._instance_s(family)
             most = int((left_s - _known(family.beside_s, usual_s)) / instance_s)
-            if not family.over and most > 0:
+            if family.visits and not family.over and most > 0:
                 wanted = max(2, math.ceil(GROWTH * family.instances))
                 instances = min(wanted, most, self.sampling.min_instances)
                 seconds = min(family.rest_s, instances * instance_s)

@@ -59,6 +59,11 @@ class Journal:
         if plain:
             self._write(table, "".join(json.dumps(row) + "\n" for row in plain).encode())
 
+    @property
+    def length(self) -> int:
+        """Bytes of all tables together."""
+        return sum(os.fstat(file).st_size for file in self._files.values())
+
     def sync(self) -> None:
         """Ask the operating system to put everything on the disk now, against a power loss."""
         for file in self._files.values():

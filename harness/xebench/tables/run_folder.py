@@ -152,6 +152,24 @@ class RunWriter:
         self.manifest = {**self.manifest, **facts}
         files.write_json(self.path / MANIFEST, self.manifest)
 
+    @property
+    def journal_bytes(self) -> int:
+        """Length of the journal."""
+        return self._journal.length
+
+    def write_tables(self) -> dict[str, pd.DataFrame]:
+        """Compute summaries and pairs of the rows so far, and write every table; the journal stays the truth.
+
+        Raises:
+            RunFolderError: The disk is full or unwritable.
+        """
+        tables = with_derived(measured(self.path, self.manifest))
+        for name, data in tables.items():
+            files.write_parquet(self.path / f"{name}.parquet", data)
+        for name in CSV_TABLES:
+            files.write_csv(self.path / f"{name}.csv", points.with_columns(tables[name]))
+        return tables
+
     def finish(self, state: Literal["complete", "interrupted"] = "complete") -> Run:
         """Compute summaries and pairs, write every table, then drop the journal and the lock.
 
@@ -162,11 +180,7 @@ class RunWriter:
             RunFolderError: The disk is full or unwritable; the journal is still there and readable.
         """
         self._journal.sync()
-        tables = with_derived(measured(self.path, self.manifest))
-        for name, data in tables.items():
-            files.write_parquet(self.path / f"{name}.parquet", data)
-        for name in CSV_TABLES:
-            files.write_csv(self.path / f"{name}.csv", points.with_columns(tables[name]))
+        tables = self.write_tables()
         self.manifest = {**self.manifest, "state": state, "finished": now()}
         files.write_json(self.path / MANIFEST, self.manifest)
         self._journal.close()
