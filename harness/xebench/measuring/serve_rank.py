@@ -19,7 +19,8 @@ def main(arguments: list[str]) -> int:
     connection.connect(path)
     reading = connection.detach()
     descriptors = reading, os.dup(reading), ActivityPage.create().descriptor
-    status = serve.main([*map(str, descriptors), Program.SERVE_PLACE_OF_RANK, device, environment])
+    no_memory_limit = "0"  # the launcher's, as the worker itself has one
+    status = serve.main([*map(str, descriptors), no_memory_limit, Program.SERVE_PLACE_OF_RANK, device, environment])
     if not status and (mpi := sys.modules.get("mpi4py.MPI")):
         mpi.Finalize()
     return status
