@@ -81,6 +81,19 @@ SAMPLED_STATES: Final = (State.HOT, State.COLD)
 STATES_ASKED: Final = {"hot": (State.HOT,), "cold": (State.COLD,), "both": (State.HOT, State.COLD)}
 
 
+class VisitPart(StrEnum):
+    """What a second of a visit to a family goes into."""
+
+    STARTING = "starting"  # a worker; what was lost with one is counted here too
+    MAKING = "making"  # the problem and its reference on the host
+    UPLOADING = "uploading"  # arrays to the device, once for each instance
+    BUILDING = "building"  # the first call of a variant in an instance: compilation, preparation
+    WARMING_UP = "warming up"
+    SAMPLING = "sampling"  # samples that count, and the rule that ends them
+    CHECKING = "checking"  # results and inputs
+    ENDING = "ending"  # rows are sent, memory is freed
+
+
 class CheckResult(StrEnum):
     """What is known of a case's results after some of its samples: the last word on a sample decides."""
 

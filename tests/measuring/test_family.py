@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +18,7 @@ from xebench.measuring.messages import Stage, TableRows
 from xebench.measuring.place import Checked, Contents, OnePlace, Started
 from xebench.measuring.row_stream import RowStream
 from xebench.measuring.variant_run import VariantRun
+from xebench.measuring.visit_clock import VisitClock
 from xebench.patterns.pattern import Variant
 from xebench.sampling.limits import Sampling
 from xebench.session.recorder import Measured
@@ -36,6 +37,8 @@ class FakePlace:
         fails: by variant and what is asked: an error.
         writes: by variant: what it makes of the outputs as they were.
         spoils: variants that change the input x when they are sampled.
+        clock_s: seconds that all of it took so far.
+        lasts_s: by what is asked: how many each takes; none by default.
     """
 
     is_there = True
@@ -47,6 +50,8 @@ class FakePlace:
         self.spoils: set[str] = set()
         self._changed: list[str] = []
         self._now = 0
+        self.clock_s = 0.0
+        self.lasts_s: dict[str, float] = {}
 
     def begin(self) -> Mapping[str, Any]:
         self._ask("begin", "")
@@ -79,6 +84,7 @@ class FakePlace:
 
     def _ask(self, what: str, variant: str) -> None:
         self.asked.append((what, variant) if variant else (what,))
+        self.clock_s += self.lasts_s.get(what, 0.0)
         if error := self.fails.get((what, variant)):
             raise error
 
@@ -124,6 +130,7 @@ class Measurement:
         limits = {"budget_s": 30.0, "min_blocks": 6, "max_blocks": 24, "min_instances": 2, "few_instances": 2}
         sampling = Sampling(**{**limits, **plan.pop("sampling", {})})
         self.rows, self.steps, self.place = Rows(), Steps(), place
+        self.clock = VisitClock(lambda: place.clock_s)
         self.runs = {name: VariantRun(Variant(name, "naive", print, (), (), "")) for name in ("a", "b")}
         device: Any = SimpleNamespace(device_class="cpu", timer_resolution_ns=1)
         stream = RowStream(self.rows, {name: name for name in self.runs}, 0)
@@ -138,6 +145,7 @@ class Measurement:
             device,
             make_flusher=lambda: pytest.fail("no sample is cold"),
             listener=self.steps,
+            clock=self.clock,
         )
         self._stream = stream
 
@@ -171,6 +179,24 @@ def test_variants_are_checked_sampled_in_instances_and_checked_again() -> None:
     for block in {row["block"] for row in done.samples(state="hot")}:
         assert {row["case_id"] for row in done.samples(block=block, state="hot")} == {"a", "b"}
     assert [row["stage"] for row in done.samples(state="compile", case_id="a")] == ["launch"]
+
+
+def test_the_parts_of_a_visit_add_up_to_it() -> None:
+    place = FakePlace()
+    place.lasts_s = {"start": 8.0, "sample": 1.0, "check": 3.0, "renew": 16.0}
+    done = Measurement(place).run()
+    asked = Counter(what for what, *_ in place.asked)
+    built_s = asked["start"] * 5_000 / 1e9  # what a place says that its first calls took
+    warm = len(done.samples(state="warmup"))
+    parts = {part: round(seconds, 6) for part, seconds in done.clock.seconds().items() if seconds}
+    assert parts == {
+        "uploading": asked["renew"] * 16.0,
+        "building": round(built_s, 6),
+        "warming up": warm,
+        "sampling": asked["sample"] - warm,
+        "checking": round(asked["check"] * 3.0 + asked["start"] * 8.0 - built_s, 6),
+    }
+    assert round(sum(parts.values()), 5) == place.clock_s
 
 
 def test_a_wrong_variant_is_not_sampled() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from changed_run import changed
 
-from xebench.report.run_summary import NBSP, answer_sentence, headline
+from xebench.report.run_summary import NBSP, answer_sentence, headline, visits_line
 from xebench.tables import Run
 from xebench.vocabulary import Answer
 
@@ -65,3 +65,9 @@ def test_the_headline_tells_of_the_current_stack(all_answers: Run) -> None:
     current = changed(all_answers, manifest={**all_answers.manifest, "stack": "current"})
     assert " · current stack · " in plain(headline(current))
     assert "stack" not in plain(headline(all_answers))
+
+
+def test_the_parts_of_visits_are_those_of_each_family_once(all_answers: Run) -> None:
+    assert visits_line(all_answers) == "", "runs of earlier versions do not say"
+    cases = all_answers.cases.assign(visit_seconds='{"sampling": 30.0, "checking": 90.0, "ending": 0.01}')
+    assert visits_line(changed(all_answers, cases=cases)) == "visits took 2 min 0 s: checking 75.0 %, sampling 25.0 %"

@@ -23,6 +23,7 @@ from xebench.measuring.messages import (
     StateSampled,
     TableRows,
     VariantChecked,
+    VisitSeconds,
 )
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
@@ -155,7 +156,8 @@ def test_a_family_that_goes_well_is_asked_for_once() -> None:
     assert manager.run_family(FAMILY) == {"a": "ok", "b": "ok"}
     assert worker.asked[0].variants == ["a", "b"]
     tables = [table for table, _ in sink.rows]
-    assert tables == ["cases", "cases", "samples", "samples", "checks", "cases", "checks", "cases"]
+    of_visit = ["cases", "cases"]  # with its seconds
+    assert tables == ["cases", "cases", "samples", "samples", "checks", "cases", "checks", "cases", *of_visit]
     assert [from_json(row["claims"]) for _, row in sink.rows[:2]] == [[], [*CLAIMS["b"]]]
 
 
@@ -355,7 +357,7 @@ def test_what_crashes_in_a_later_pass_is_crashed() -> None:
     assert manager.run_family(FAMILY, Visit(1)) == {"a": "crashed", "b": "ok"}
     assert all(row["status"] != "interrupted" for table, row in sink.rows[before:] if table == "cases")
     assert sink.last_cases()["a"] == ("crashed", "sample: signal SIGSEGV")
-    (crashed,) = [row for table, row in sink.rows if table == "cases" and row["status"] == "crashed"]
+    crashed, _ = [row for table, row in sink.rows if table == "cases" and row["status"] == "crashed"]
     assert crashed["stopped_by"] == "", "no pass is waited for"
 
 
@@ -618,7 +620,8 @@ def test_samples_are_checked_when_their_worker_has_told_of_their_case() -> None:
     manager.run_family(FAMILY)
     assert checks(sink) == [(A, 70, 72, "passed"), (B, 70, 72, "passed")]
     tables = [table for table, row in sink.rows if table != "cases" or row["status"] == "ok"]
-    assert tables == ["samples", "samples", "checks", "cases", "checks", "cases"], "killed in between, nothing is lost"
+    of_cases = ["samples", "samples", "checks", "cases", "checks", "cases"]
+    assert tables == [*of_cases, "cases", "cases"], "killed in between, nothing is lost"
 
 
 def test_samples_of_a_lost_worker_stay_unchecked_but_for_cases_that_it_told() -> None:
@@ -664,3 +667,19 @@ def test_cases_have_their_sizes_and_those_that_are_not_the_presets() -> None:
     (row, _) = (row for _, row in sink.rows)
     assert (row["parameters"], row["preset_parameters"]) == ('{"m": 2, "n": 64}', '{"m": 2, "n": 384}')
     assert row["case_id"] == "p/a/smoke/n=64/cpu"
+
+
+def test_the_seconds_of_visits_are_in_each_case_by_what_they_went_into() -> None:
+    manager, sink, _ = manage(
+        [
+            *(READY, 2.0, case("a", stopped_by="pass"), case("b", stopped_by="pass")),
+            *(VisitSeconds({"sampling": 1.25, "checking": 0.5}), DONE),
+            *(case("a"), 1.0, case("b"), VisitSeconds({"sampling": 0.25}), DONE),
+        ]
+    )
+    manager.run_family(FAMILY, Visit(0, 3.0, 2))
+    first = {row["variant"]: json.loads(row["visit_seconds"]) for _, row in sink.rows[-2:]}
+    assert first == {name: {"starting": 0.25, "sampling": 1.25, "checking": 0.5} for name in "ab"}
+    manager.run_family(FAMILY, Visit(1, 3.0, 2))
+    (again,) = {row["visit_seconds"] for _, row in sink.rows[-2:]}
+    assert json.loads(again) == {"starting": 1.0, "sampling": 1.5, "checking": 0.5}

@@ -143,9 +143,11 @@ class Checker:
         self._judge(run, started)
         return started
 
-    def prepare(self, run: VariantRun, place: Place) -> None:
+    def prepare(self, run: VariantRun, place: Place) -> Started:
         """Start a variant again, on arrays that were made anew."""
-        self._judge_inputs(run, place.start(run.name, None).changed)
+        started = place.start(run.name, None)
+        self._judge_inputs(run, started.changed)
+        return started
 
     def verify(self, run: VariantRun, place: Place) -> None:
         """Call a variant again after the last sample; it drops out when its results are wrong by now."""

@@ -26,13 +26,14 @@ from xebench.measuring.sample_flags import Rules
 from xebench.measuring.sample_taker import SampleTaker
 from xebench.measuring.spot_checks import SpotChecks
 from xebench.measuring.variant_run import VariantRun, outcome
+from xebench.measuring.visit_clock import VisitClock
 from xebench.runtime import DeviceInfo, missing
 from xebench.sampling import batching
 from xebench.sampling.blocks import Sampled, sample_family
 from xebench.sampling.instances import Instances
 from xebench.sampling.limits import Sampling
 from xebench.sampling.stopping import NEXT_INSTANCE
-from xebench.vocabulary import State, Status, StopReason
+from xebench.vocabulary import State, Status, StopReason, VisitPart
 
 #: Reasons for the end of sampling, the least satisfying first: a case that was sampled in two states has one.
 _ENDS = (StopReason.PASS, StopReason.BUDGET, StopReason.MAX_BLOCKS, StopReason.PRECISION)
@@ -106,6 +107,7 @@ class Family:
         device: that they run on.
         make_flusher: what empties its caches, for cold samples.
         listener: is told how far it is.
+        clock: counts what seconds go into.
 
     Attributes:
         stopped_by: the rule that ended the sampling.
@@ -122,6 +124,7 @@ class Family:
         *,
         make_flusher: Callable[[], Flusher],
         listener: Listener | None = None,
+        clock: VisitClock | None = None,
     ) -> None:
         self.stopped_by = ""
         self._plan = plan
@@ -131,6 +134,7 @@ class Family:
         self._device = device
         self._make_flusher = make_flusher
         self._listener = listener or Listener()
+        self._clock = clock or VisitClock()
         self._batches: dict[State, int] = {}
         self._instance = plan.first_instance
         self._next_block = plan.first_block
@@ -145,10 +149,12 @@ class Family:
         Raises:
             Exception: whatever the essential variant raises, or the making of an instance.
         """
+        self._clock.enter(VisitPart.CHECKING)
         for run in self._checker.in_order(self._good()):
             self._guard(run, Stage.CHECK, self._first_call)
             self._listener.checked(run.name)
-        self._sample()
+        with self._clock.during(VisitPart.SAMPLING):
+            self._sample()
         self._recheck(self._places.changed())
 
     def _good(self) -> list[VariantRun]:
@@ -158,6 +164,7 @@ class Family:
         if reason := missing(self._device, run.variant.requires):
             raise Unsupported(reason)
         started = self._checker.first_call(run, self._places.of(run.variant))
+        self._clock.count_as(VisitPart.BUILDING, started.host_ns / 1e9)
         self._rows.add_compilations(run.name, started.compilations, started.host_ns)
         run.kernels, run.devices = list(started.kernels), started.devices
 
@@ -208,7 +215,8 @@ class Family:
             self._next_block = sampled.next_block
             if sampled.stopped_by != NEXT_INSTANCE:
                 break
-            self._renew()
+            with self._clock.during(VisitPart.CHECKING):
+                self._renew()
         self._listener.sampled(state, instances.taken(), time.monotonic() - begin)
         return sampled.stopped_by
 
@@ -220,17 +228,16 @@ class Family:
         self._listener.at(None, Stage.PROBLEM)
         self._spot_checks.new_instance()
         self._checker.forget()
-        self._places.renew()
+        with self._clock.during(VisitPart.UPLOADING):
+            self._places.renew()
         self._instance += 1
         for run in self._checker.in_order(self._good()):
             self._guard(run, Stage.PREPARE, self._start_again)
 
     def _start_again(self, run: VariantRun) -> None:
         place = self._places.of(run.variant)
-        if self._checker.learns:
-            self._checker.first_call(run, place)
-        else:
-            self._checker.prepare(run, place)
+        call = self._checker.first_call if self._checker.learns else self._checker.prepare
+        self._clock.count_as(VisitPart.BUILDING, call(run, place).host_ns / 1e9)
 
     def _taker(self, flusher: Flusher | None) -> SampleTaker:
         def rules() -> Rules:
@@ -258,10 +265,11 @@ class Family:
             place = self._places.of(run.variant)
             value = taker.take(place, run.variant, state=state, block=block, order=order, batch=batch)
             if state != State.WARMUP and self._spot_checks.due(variant):
-                with self._spot_checks.counted():
+                with self._spot_checks.counted(), self._clock.during(VisitPart.CHECKING):
                     self._check_between(run, block, taker)
 
-        self._guard(run, Stage.SAMPLE, take)
+        with self._clock.during(VisitPart.WARMING_UP if state == State.WARMUP else VisitPart.SAMPLING):
+            self._guard(run, Stage.SAMPLE, take)
         return value if run.is_good() else None
 
     def _check_between(self, run: VariantRun, block: int, taker: SampleTaker) -> None:

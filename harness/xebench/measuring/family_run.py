@@ -27,10 +27,11 @@ from xebench.measuring.problem_store import PART, ProblemStore
 from xebench.measuring.remote import BeginProblem
 from xebench.measuring.row_stream import RowStream
 from xebench.measuring.variant_run import VariantRun, outcome
+from xebench.measuring.visit_clock import VisitClock
 from xebench.runtime import DeviceInfo
 from xebench.runtime.devices import describe
 from xebench.session.session import Session
-from xebench.vocabulary import State, Status
+from xebench.vocabulary import State, Status, VisitPart
 
 
 class _ToManager(Listener):
@@ -80,6 +81,7 @@ class FamilyRun:
         self.variants = [VariantRun(self.pattern.variants[name]) for name in request.variants]
         self.work: Work | None = None
         self.stopped_by = ""
+        self._clock = VisitClock()
         self._listener = _ToManager(list(request.variants), self.sender, self.activity)
         self._places: FamilyPlaces | None = None
 
@@ -95,6 +97,7 @@ class FamilyRun:
             for variant in self.variants:
                 variant.drop(*outcome(stage, error))
         finally:
+            self._clock.enter(VisitPart.ENDING)
             self.rows.flush()
             for variant in self.variants:
                 self._send_case(variant)
@@ -102,11 +105,13 @@ class FamilyRun:
             self.session.release()
             if self._places is not None:
                 self._places.end()
+            self.sender.send(messages.VisitSeconds(self._clock.seconds()))
 
     def _prepare(self) -> Family:
         """Make the problem, upload it, and compute its reference."""
         request, device = self.request, self.device
         self._listener.at(None, Stage.PROBLEM)
+        self._clock.enter(VisitPart.MAKING)
         data = self.store.get(self.pattern, request.parameters, request.seed)
         problem = data.problem
         self.work = Work.of(problem)
@@ -114,7 +119,8 @@ class FamilyRun:
         check_memory(problem, device.global_memory_bytes, device.max_alloc_bytes, 1 + max(counts))  # the worker has one
         here = ProblemPlace(self.session, self.sums, self.pattern, problem, request.parameters)
         elsewhere = BeginProblem(request.source, request.pattern, request.parameters, request.seed)
-        self._places = FamilyPlaces(here, here.begin(), self.pool, elsewhere)
+        with self._clock.during(VisitPart.UPLOADING):
+            self._places = FamilyPlaces(here, here.begin(), self.pool, elsewhere)
         self._listener.at(None, Stage.REFERENCE)
         expected = {ranks: data.expected(self.pattern, request.parameters, ranks) for ranks in counts}
         plan = Plan(
@@ -140,6 +146,7 @@ class FamilyRun:
             device,
             make_flusher=partial(make_flusher, self.session),
             listener=self._listener,
+            clock=self._clock,
         )
 
     def _send_case(self, variant: VariantRun) -> None:

@@ -124,6 +124,12 @@ class StateSampled(Message, frozen=True):
     seconds: float
 
 
+class VisitSeconds(Message, frozen=True):
+    """The worker's part of a visit is over: its seconds by `xebench.vocabulary.VisitPart`."""
+
+    seconds: Mapping[str, float]
+
+
 class CaseOver(Message, frozen=True):
     """What became of a case."""
 
@@ -131,4 +137,4 @@ class CaseOver(Message, frozen=True):
     result: CaseResult
 
 
-WorkerMessage = Ready | Done | Failed | Roofs | VariantChecked | TableRows | StateSampled | CaseOver
+WorkerMessage = Ready | Done | Failed | Roofs | VariantChecked | TableRows | StateSampled | CaseOver | VisitSeconds

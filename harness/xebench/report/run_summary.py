@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -78,6 +79,18 @@ def _noise(run: Run) -> str:
         return ""
     unit = 10.0 ** math.floor(math.log10(off))
     return f"noise below {math.ceil(off / unit) * unit:.3g} %"
+
+
+def visits_line(run: Run) -> str:
+    """What the seconds of all visits went into, the largest part first; "" of runs that do not say."""
+    by_family = run.cases.dropna(subset=["visit_seconds"]).drop_duplicates("family_id")["visit_seconds"]
+    seconds = sum((Counter(json.loads(each)) for each in by_family), Counter[str]())
+    total = sum(seconds.values())
+    if total <= 0:
+        return ""
+    large = [(part, value / total) for part, value in seconds.most_common() if value >= 0.001 * total]
+    parts = (f"{part} {units.percent(fraction)}" for part, fraction in large)
+    return f"visits took {units.long_time(total)}: {', '.join(parts)}"
 
 
 def answer_sentence(run: Run) -> str:

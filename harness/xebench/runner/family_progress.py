@@ -6,6 +6,7 @@ leaves to do; rows of the table `cases` are written from it and never read back.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,7 @@ from xebench.measuring.case_rows import NOT_MEASURED, CaseResult, Row
 from xebench.patterns.plan import Family
 from xebench.runner.visits import Visit
 from xebench.sampling.limits import Sampling
-from xebench.vocabulary import SAMPLED_STATES, State, Status, StopReason
+from xebench.vocabulary import SAMPLED_STATES, State, Status, StopReason, VisitPart
 
 #: Timeouts that the hangs of a family may cost together, until it is left: by variants that have not answered yet, and
 #: by those that have.
@@ -57,6 +58,7 @@ class FamilyProgress:
         answered: variants whose first call came to an end, whatever it gave.
         hung: what hung, in the order of time: a variant, or what all of them need.
         hung_s: seconds that were waited for these.
+        seconds: of all visits so far, by part.
         slowest_step_s: the longest time from one sign of life of a worker to the next.
     """
 
@@ -77,11 +79,12 @@ class FamilyProgress:
     answered: set[str] = field(default_factory=set)
     hung: list[str] = field(default_factory=list)
     hung_s: float = 0.0
+    seconds: dict[str, float] = field(default_factory=dict)
     slowest_step_s: float = 0.0
 
     def __post_init__(self) -> None:
         """A family that is new waits as a whole; it is sampled in the states that its pattern asks for, or the user."""
-        self._spent_before_s = self.spent_s
+        self._spent_before_s, self._visit_s = self.spent_s, 0.0
         if not self.sampling.states:
             self.sampling = replace(self.sampling, states=(State(self.family.pattern.state),))
         if not self.results:
@@ -92,7 +95,7 @@ class FamilyProgress:
         """Begin a visit. In a later one variants that are good so far wait again, unless enough is known of them; what
         is on disk stands.
         """
-        self.visit, self._spent_before_s = visit, self.spent_s
+        self.visit, self._spent_before_s, self._visit_s = visit, self.spent_s, 0.0
         if visit.number:
             able = self._blocks_left() >= len(self.sampling.states)
             self.waiting = [
@@ -117,6 +120,7 @@ class FamilyProgress:
     def end(self, seconds: float) -> None:
         """A visit is over, which took so long."""
         self.beside_s = max(0.0, seconds - (self.spent_s - self._spent_before_s))
+        self.add_seconds({VisitPart.STARTING: seconds - self._visit_s})
 
     def finish(self, variant: str, result: CaseResult) -> Row:
         """A variant has its result of this visit; gives its row."""
@@ -154,7 +158,9 @@ class FamilyProgress:
 
     def row(self, variant: str) -> Row:
         """The row of a variant's case."""
-        return {**self.fixed[variant], **self.results[variant].columns()}
+        seconds = {part: round(self.seconds[part], 4) for part in VisitPart if part in self.seconds}
+        own = {"visit_seconds": json.dumps(seconds) if seconds else None}
+        return self.fixed[variant] | self.results[variant].columns() | own
 
     def rows(self) -> list[Row]:
         """The rows of all cases."""
@@ -225,6 +231,12 @@ class FamilyProgress:
             self.compiled.update(name for name, row in self.fixed.items() if row["case_id"] == sample["case_id"])
         else:
             self.next_instance = max(self.next_instance, sample["instance"] + 1)
+
+    def add_seconds(self, seconds: Mapping[str, float]) -> None:
+        """Count what seconds of a visit went into."""
+        for part, value in seconds.items():
+            self.seconds[part] = self.seconds.get(part, 0.0) + value
+            self._visit_s += value
 
     def add_share(self, share: VisitShare, *, complete: bool) -> None:
         """Count what a worker did; of one that did not come to its end, the time only."""

@@ -157,6 +157,7 @@ class Manager:
             if not progress.is_later_visit:  # else what is on disk counts
                 self.sink.append("cases", progress.give_up(progress.waiting, NOT_MEASURED, str(end)))
         progress.end(self.clock() - begin_s)
+        self.sink.append("cases", progress.rows())
         return progress.statuses()
 
     def progress_of(self, family: Family) -> FamilyProgress | None:
@@ -295,6 +296,8 @@ class Manager:
         elif isinstance(answer, messages.StateSampled):
             share.speedups[answer.state] = list(answer.instances)
             share.told_s += answer.seconds
+        elif isinstance(answer, messages.VisitSeconds):
+            progress.add_seconds(answer.seconds)
         elif isinstance(answer, messages.VariantChecked):
             progress.answered.add(answer.variant)
             self.notice(answer.variant)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -118,6 +119,7 @@ def family_progress(family: Family, run: Run, device_class: str, sampling: Sampl
         blocks=checked["block"].nunique(),
         speedups=_speedups(family, times.usable(run.cases, own), names, family.compared(device_class)),
         compiled=set(cases),
+        seconds=next((json.loads(row["visit_seconds"]) for row in cases.values() if row["visit_seconds"]), {}),
     )
 
 

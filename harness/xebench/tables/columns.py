@@ -23,6 +23,7 @@ from xebench.vocabulary import (
     State,
     Status,
     Strength,
+    VisitPart,
 )
 
 Dtype = Literal["string", "Int64", "Float64", "boolean"]
@@ -198,6 +199,10 @@ CASES: Final = (
     _text(
         "stopped_by",
         "Which rule ended the sampling: precision, budget, max blocks, or pass: the run did not come again.",
+    ),
+    _text(
+        "visit_seconds",
+        f"JSON object: seconds of all visits to the family, by what they went into: {', '.join(VisitPart)}.",
     ),
     _number("same_within", "Relative difference below which the case and its baseline count as the same."),
     _number(
