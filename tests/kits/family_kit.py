@@ -32,6 +32,7 @@ def measure(path: Path, pattern: str, **sampling: Any) -> Sender:
     """Measure a pattern of a file on the CPU device; 0.5 s and 12 blocks, unless told otherwise."""
     from xebench.measuring.family_run import FamilyRun
     from xebench.measuring.input_check import Sums
+    from xebench.measuring.own_code import OwnCode
     from xebench.measuring.places import Pool
     from xebench.measuring.prepare import find_pattern
     from xebench.measuring.problem_store import ProblemStore
@@ -53,7 +54,8 @@ def measure(path: Path, pattern: str, **sampling: Any) -> Sender:
     sender, activity, pool = Sender(), ActivityPage.create(), Pool("cpu")
     try:
         kept: Any = sender
-        FamilyRun(request, session, describe(session.device), kept, activity, Sums(session.queue), pool, store).run()
+        own = Sums(session.queue), pool, store, OwnCode()
+        FamilyRun(request, session, describe(session.device), kept, activity, *own).run()
         assert activity.read(variants) == (None, "idle")
     finally:
         activity.close()

@@ -11,8 +11,10 @@ from xebench.children.worker import WorkerDied, WorkerEnded, WorkerHung, WorkerK
 from xebench.errors import BrokenEnvironment, NoDevice, XebenchError
 from xebench.measuring.device_worker import DeviceWorker, Lost
 from xebench.measuring.messages import Done, Failed, MeasureRoofs, Ready, VariantChecked
+from xebench.patterns.registry import builtin_files
 from xebench.vocabulary import Status
 
+OWN, OTHER = (str(file) for file in builtin_files()[:2])
 READY, DONE, CHECKED = Ready(), Done(), VariantChecked("a")
 
 
@@ -134,7 +136,25 @@ def test_a_process_with_other_variables_takes_the_place_of_one() -> None:
 
     used: DeviceWorker[Any] = DeviceWorker(start)
     for variables in ({}, {}, {"NEO_CACHE_PERSISTENT": "0"}):
-        used.use(variables)
+        used.use(variables, OWN)
         assert answers(used) == []
     assert asked == [{}, {"NEO_CACHE_PERSISTENT": "0"}]
     assert [process.done for process in processes] == [["ask", "ask", "close"], ["ask"]]
+
+
+def test_a_file_of_the_users_shares_no_process_with_another_file() -> None:
+    processes = [Process(READY, DONE, DONE), Process(READY, DONE), Process(READY, DONE, DONE)]
+    used, shared = worker(*processes), []
+    for source in ("/a.py", "/a.py", "/b.py", OWN, OTHER):
+        used.use({}, source)
+        assert answers(used) == []
+        shared.append(used.is_shared)
+    assert [process.done for process in processes] == [["ask", "ask", "close"], ["ask", "close"], ["ask", "ask"]]
+    assert shared == [False, False, False, False, True], "the project's own files share one"
+
+
+def test_roofs_need_no_process_of_their_own() -> None:
+    used = worker(process := Process(READY, DONE, DONE))
+    assert answers(used) == []
+    used.use({}, "/a.py")
+    assert answers(used) == [] and process.done == ["ask", "ask"]

@@ -12,7 +12,7 @@ import pytest
 
 from xebench.analysis.claim import Claim, from_json
 from xebench.children.worker import WorkerDied, WorkerHung, WorkerKilled
-from xebench.errors import BrokenEnvironment, XebenchError
+from xebench.errors import BrokenEnvironment, NoDevice, XebenchError
 from xebench.measuring.case_rows import CaseResult, Work, fixed_columns
 from xebench.measuring.messages import (
     CaseOver,
@@ -27,6 +27,7 @@ from xebench.measuring.messages import (
 )
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
+from xebench.patterns.registry import builtin_files
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.manager import END_GRACE_S, GRACE_S, Manager
 from xebench.runner.stop_signals import Stopped
@@ -203,6 +204,55 @@ def test_what_a_worker_told_before_it_fell_stands() -> None:
     manager, sink, workers = manage([READY, case("a"), case("b"), (None, "idle"), WorkerDied("exit status 1")])
     assert manager.run_family(FAMILY) == {"a": "ok", "b": "ok"}
     assert workers[0].closed
+
+
+BUILTIN = [Family(msgspec.structs.replace(INFO, source=str(file)), "smoke", {}, {}) for file in builtin_files()[:2]]
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        [case("a"), case("b", "wrong"), DONE],
+        [case("a", "error"), case("b"), DONE],
+        [(0, "sample"), WorkerDied("signal SIGABRT")],
+        [(1, "check"), WorkerHung("no answer for 1 s")],
+        [Failed("no memory", 1)],
+    ],
+)
+def test_a_failure_that_may_be_another_files_is_tried_again_in_a_new_worker(failure: Sequence[Any]) -> None:
+    other, family = BUILTIN
+    good = [case("a"), case("b"), DONE]
+    manager, sink, workers = manage([READY, *good, samples(0), *failure], [READY, samples(1), *good])
+    assert manager.run_family(other) == {"a": "ok", "b": "ok"}
+    assert manager.run_family(family) == {"a": "ok", "b": "ok"}
+    assert workers[0].closed and workers[1].asked[0].variants == ["a", "b"], "a pair has both sides in one worker"
+    assert [row["first_sample"] for table, row in sink.rows if table == "checks"][-2:] == [1, 1]
+    assert {status for status, _ in sink.last_cases().values()} == {"ok"}
+
+
+def test_a_failure_in_a_worker_that_served_no_other_file_counts() -> None:
+    other, family = BUILTIN
+    wrong = [case("a"), case("b", "wrong"), DONE]
+    manager, sink, workers = manage([READY, *wrong, *wrong], [READY, *wrong])
+    assert manager.run_family(other)["b"] == "wrong" and len(workers[0].asked) == 1
+    assert manager.run_family(family)["b"] == "wrong"
+    assert len(workers[0].asked) == 2 and len(workers[1].asked) == 1
+
+
+def test_a_worker_that_ends_when_all_is_told_has_failed_with_nothing() -> None:
+    other, family = BUILTIN
+    good = [case("a"), case("b"), DONE]
+    manager, _, workers = manage([READY, *good, *good[:2], (None, "idle"), WorkerDied("exit status 1")])
+    assert manager.run_family(other) == manager.run_family(family) == {"a": "ok", "b": "ok"}
+
+
+def test_variables_that_no_worker_starts_with_are_the_error_of_their_pattern() -> None:
+    info = msgspec.structs.replace(INFO, environment={"OCL_ICD_FILENAMES": "/none"})
+    manager, sink, _ = manage([Failed("no device", NoDevice.exit_code)], [READY, case("a"), case("b"), DONE])
+    assert manager.run_family(Family(info, "smoke", {}, {})) == {"a": "error", "b": "error"}
+    reason = "with environment={'OCL_ICD_FILENAMES': '/none'}: the worker failed: no device"
+    assert set(sink.last_cases().values()) == {("error", reason)}
+    assert manager.run_family(FAMILY) == {"a": "ok", "b": "ok"}, "it is another family, with no variables"
 
 
 def test_exhausted_memory_is_recorded_as_such() -> None:

@@ -33,12 +33,17 @@ def run_as_child(main: Callable[[list[str]], int]) -> NoReturn:
     try:
         status = main(sys.argv[1:])
     except Exception:
-        sys.stdout.flush()  # the error is the last that the process says
+        _flush()  # the error is the last that the process says
         traceback.print_exc()
         status = 1
-    sys.stdout.flush()
-    sys.stderr.flush()
+    _flush()
     os._exit(status)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, OSError, ValueError):  # a pattern file may have closed them, or put None there
+            stream.flush()
 
 
 def die_with_parent() -> None:

@@ -180,6 +180,7 @@ def _collect_family(
             axes_json=family.axes_json(),
             variants=waiting,
         )
+        worker.use({}, family.pattern.source)
         try:
             for answer in worker.answers(request, waiting, silence_s=lambda: timeout_s):
                 if isinstance(answer, Note):

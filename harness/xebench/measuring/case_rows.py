@@ -120,6 +120,7 @@ def fixed_columns(
             "same_within": same_within(precision),
             "seed": seed,
             "source": portable_source(info.source),
+            "source_sha256": info.source_sha256 or None,
         }
         for variant in info.variants
     }

@@ -12,6 +12,7 @@ from xebench.children.programs import Program
 from xebench.children.worker import WorkerEnded, WorkerHung, WorkerKilled, WorkerProcess
 from xebench.errors import BrokenEnvironment, NoDevice, XebenchError
 from xebench.measuring.messages import Done, Failed, Message, WorkerMessage
+from xebench.patterns.registry import is_builtin
 from xebench.vocabulary import Status
 
 # Starting the stack takes seconds; on a loaded machine a multiple of that.
@@ -59,12 +60,29 @@ class DeviceWorker(Generic[T]):
         self._start = start
         self._environment: Mapping[str, str] = {}
         self._process: WorkerProcess[T] | None = None
+        self._sources: set[str] = set()
 
-    def use(self, environment: Mapping[str, str]) -> None:
-        """Have these variables set in the process that is asked next: one with others is ended."""
-        if environment != self._environment:
+    def use(self, environment: Mapping[str, str], source: str) -> None:
+        """Have these variables set in the process that is asked next, and no code of a stranger's file in it.
+
+        A process with other variables is ended. So is one that has run another file's code, unless both files are the
+        project's own: whatever a file does to its process ends with that process.
+
+        Args:
+            environment: the variables.
+            source: the pattern file whose code the process will run.
+        """
+        others = self._sources - {source}
+        strangers = others and not all(map(is_builtin, (source, *others)))
+        if environment != self._environment or strangers:
             self.close()
             self._environment = dict(environment)
+        self._sources.add(source)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the process runs, or has run, the code of several files: a failure may be another one's."""
+        return len(self._sources) > 1
 
     def ready(self) -> WorkerProcess[T]:
         """The worker process, started when there is none.
@@ -136,6 +154,7 @@ class DeviceWorker(Generic[T]):
 
     def close(self) -> None:
         """End the worker."""
+        self._sources.clear()
         if self._process is not None:
             self._process.close()
             self._process = None

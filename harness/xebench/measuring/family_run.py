@@ -21,6 +21,7 @@ from xebench.measuring.family import Family, Listener, Plan
 from xebench.measuring.input_check import Sums
 from xebench.measuring.local import ProblemPlace
 from xebench.measuring.messages import InstanceSpeedups, MeasureFamily, Request, Stage
+from xebench.measuring.own_code import OwnCode
 from xebench.measuring.places import FamilyPlaces, Pool
 from xebench.measuring.prepare import check_device, find_pattern
 from xebench.measuring.problem_store import PART, ProblemStore
@@ -63,6 +64,7 @@ class FamilyRun:
         sums: of inputs on the device.
         pool: processes in which variants run that do not run here.
         store: has the problems and references that were made before.
+        own_code: what measures and judges, as it was before a pattern file was executed.
     """
 
     request: MeasureFamily
@@ -73,6 +75,7 @@ class FamilyRun:
     sums: Sums
     pool: Pool
     store: ProblemStore
+    own_code: OwnCode
 
     def __post_init__(self) -> None:
         request = self.request
@@ -99,6 +102,7 @@ class FamilyRun:
         finally:
             self._clock.enter(VisitPart.ENDING)
             self.rows.flush()
+            self._distrust()
             for variant in self.variants:
                 self._send_case(variant)
             self._listener.at(None, Stage.IDLE)
@@ -149,6 +153,14 @@ class FamilyRun:
             clock=self._clock,
         )
 
+    def _distrust(self) -> None:
+        """Whatever was found of the variants is worth nothing when other code has found it than ours."""
+        if replaced := self.own_code.changed():
+            shown = ", ".join(replaced[:3]) + (", ..." if len(replaced) > 3 else "")
+            for variant in self.variants:
+                variant.status = Status.ERROR
+                variant.reason = f"the pattern file has replaced {shown}: what measures and judges must stay as it is"
+
     def _send_case(self, variant: VariantRun) -> None:
         stopped_by = self.stopped_by if variant.status == Status.OK else ""
         result = CaseResult(
@@ -169,11 +181,12 @@ def prepare(device: str, parent: Parent) -> Callable[[Request], None]:
     direct_calls.install()
     info, sums, pool = describe(session.device), Sums(session.queue), Pool(device)
     store = ProblemStore(PART * min(parent.memory_limit_bytes, psutil.virtual_memory().available))
+    own_code = OwnCode()
 
     def answer(request: Request) -> None:
         if isinstance(request, messages.MeasureRoofs):
             parent.answers.send(messages.Roofs(measure_roofs(session, brief=request.brief)))
         else:
-            FamilyRun(request, session, info, parent.answers, parent.activity, sums, pool, store).run()
+            FamilyRun(request, session, info, parent.answers, parent.activity, sums, pool, store, own_code).run()
 
     return answer

@@ -24,6 +24,7 @@ class VariantInfo(msgspec.Struct, frozen=True):
 class PatternInfo(msgspec.Struct, frozen=True):
     """A pattern's declaration as data; ``source`` is the file and ``chapter`` the folder it lies in.
 
+    ``source_sha256`` is a hash of the file with what it imports from the user's or the project's folders.
     ``further_sizes`` has, by preset, the sizes of each family beside those at the preset's own.
     """
 
@@ -40,9 +41,10 @@ class PatternInfo(msgspec.Struct, frozen=True):
     state: str = "hot"
     environment: Mapping[str, str] = {}
     further_sizes: Mapping[str, tuple[Mapping[str, Any], ...]] = {}
+    source_sha256: str = ""
 
 
-def describe(pattern: Pattern) -> PatternInfo:
+def describe(pattern: Pattern, source_sha256: str = "") -> PatternInfo:
     """The declaration of a pattern as data; each claim names what the variant is compared with."""
     baseline = pattern.baseline_variant.name
     return PatternInfo(
@@ -64,6 +66,7 @@ def describe(pattern: Pattern) -> PatternInfo:
         state=pattern.state,
         environment=pattern.environment,
         further_sizes=pattern.further_sizes,
+        source_sha256=source_sha256,
     )
 
 

@@ -16,6 +16,9 @@ from xebench.patterns.pattern import Pattern
 #: What the package was called; somebody else's may be there.
 _OLD_NAME: Final = "harness"
 
+#: How the names of the packages begin that the folders of pattern files are.
+PACKAGES: Final = "xebench_patterns_"
+
 
 def load_file(path: Path) -> list[Pattern]:
     """Execute a pattern file and give its patterns.
@@ -57,7 +60,7 @@ def _module_name(path: Path) -> str:
 
     Both packages are made here rather than found on the path, where another ``benchmarks`` may come first.
     """
-    above = f"xebench_patterns_{hashlib.sha256(bytes(path.parent.parent)).hexdigest()[:16]}"
+    above = f"{PACKAGES}{hashlib.sha256(bytes(path.parent.parent)).hexdigest()[:16]}"
     chapter = f"{above}.{_word(path.parent.name)}"
     for name, folder in ((above, path.parent.parent), (chapter, path.parent)):
         if name not in sys.modules:

@@ -7,10 +7,12 @@ What else it may depend on, such as the environment or installed packages, is no
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import source_hash
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -69,6 +71,18 @@ def read(files: Sequence[Path], *, limit_s: float = FILE_LIMIT_S) -> tuple[Patte
     return declarations.patterns
 
 
+def read_each(files: Sequence[Path]) -> Iterator[PatternInfo]:
+    """What files of the user's declare, each read by a process of its own: what one does there reaches no other.
+
+    Raises:
+        PatternError, BrokenEnvironment: see `read`.
+    """
+    if files:
+        from xebench.children.process import in_threads  # it costs what a list of the project's patterns need not pay
+
+        yield from chain.from_iterable(in_threads(lambda file: read([file]), files, os.cpu_count() or 1))
+
+
 def remembered(files: Sequence[Path]) -> tuple[PatternInfo, ...]:
     """What pattern files declared when they were last read, whether they have changed since or not."""
     declarations = _kept(files)
@@ -76,12 +90,15 @@ def remembered(files: Sequence[Path]) -> tuple[PatternInfo, ...]:
 
 
 def sources(files: Sequence[Path]) -> Mapping[str, bytes]:
-    """A hash of each file that the declarations of pattern files depended on when they were last read.
+    """A hash of each file that the declarations of the user's pattern files depended on when they were last read.
 
     Where nothing can be kept on disk, of the files themselves.
     """
-    declarations = _kept(files)
-    return declarations.sources if declarations else {str(file): contents_hash(str(file)) for file in files}
+    found: dict[str, bytes] = {}
+    for file in files:
+        declarations = _kept([file])
+        found |= declarations.sources if declarations else {str(file): contents_hash(str(file))}
+    return found
 
 
 def _kept_file(files: Sequence[Path]) -> Path:

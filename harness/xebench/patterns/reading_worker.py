@@ -7,10 +7,13 @@ a file takes longer than LIMIT_S, LOG has the path of the file at work and then 
 from __future__ import annotations
 
 import faulthandler
+import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from pathlib import Path
+from types import ModuleType
+from typing import Final
 
 import msgspec
 
@@ -18,8 +21,10 @@ from xebench import runtime
 from xebench.children.lifetime import run_as_child
 from xebench.errors import BrokenEnvironment, PatternError
 from xebench.patterns.declaration import PatternInfo, describe
-from xebench.patterns.pattern_file import load_file
+from xebench.patterns.pattern_file import PACKAGES, load_file
 from xebench.patterns.reading import RUNTIME_LIMIT_S, Declarations, Refusal, contents_hash
+
+HARNESS: Final = Path(__file__).parents[1]
 
 
 def read(files: Sequence[str], begin: Callable[[str], None]) -> Declarations | Refusal:
@@ -40,20 +45,47 @@ def read(files: Sequence[str], begin: Callable[[str], None]) -> Declarations | R
     try:
         for file in files:
             begin(file)
-            patterns += map(describe, load_file(Path(file)))
+            before = set(sys.modules)
+            declared = load_file(Path(file))
+            imported = _forget_imports(before)
+            sources |= {path: contents_hash(path) for path in imported}
+            digest = _digest([file, *sorted(imported)])
+            patterns += (describe(pattern, digest) for pattern in declared)
     except PatternError as error:
         needs_the_stack = broken is not None and isinstance(error.__cause__, ImportError)
         return Refusal(str(broken if needs_the_stack else error), needs_the_stack)
-    return Declarations({file: contents_hash(file) for file in _own_modules()} | sources, tuple(patterns))
+    return Declarations({file: contents_hash(file) for file in _harness_modules()} | sources, tuple(patterns))
 
 
-def _own_modules() -> Iterator[str]:
-    """Files of imported modules, but for those of the standard library and of installed packages."""
-    harness, library = Path(__file__).parents[1], Path(os.__file__).parent
-    for path in [Path(getattr(module, "__file__", None) or "") for module in list(sys.modules.values())]:
-        installed = library in path.parents or {"site-packages", "dist-packages"} & set(path.parts)
-        if path.is_file() and (harness in path.parents or not installed):
-            yield str(path)
+def _forget_imports(before: Container[str]) -> set[str]:
+    """The files that a pattern file has imported, but for the harness's and installed ones; the next file imports
+    them anew, so that it shows what it needs itself.
+    """
+    imported = {name: _file_of(module) for name, module in list(sys.modules.items()) if name not in before}
+    own = {name for name, path in imported.items() if _is_users(path) or name.startswith(PACKAGES)}
+    for name in own:
+        del sys.modules[name]
+    return {str(imported[name]) for name in own if imported[name].is_file()}
+
+
+def _harness_modules() -> Iterator[str]:
+    return (str(path) for path in map(_file_of, list(sys.modules.values())) if path.is_file() and HARNESS in path.parents)
+
+
+def _file_of(module: ModuleType) -> Path:
+    return Path(getattr(module, "__file__", None) or "")
+
+
+def _is_users(path: Path) -> bool:
+    """Whether a module's file is neither the harness's, nor the standard library's, nor that of a package."""
+    installed = Path(os.__file__).parent in path.parents or {"site-packages", "dist-packages"} & set(path.parts)
+    return path.is_file() and HARNESS not in path.parents and not installed
+
+
+def _digest(files: Sequence[str]) -> str:
+    """A hash of the contents of files; where they lie does not matter."""
+    each = (hashlib.sha256(Path(file).read_bytes()).digest() for file in files)
+    return hashlib.sha256(b"".join(each)).hexdigest()
 
 
 def main(arguments: list[str]) -> int:

@@ -33,10 +33,14 @@ def builtin_files() -> list[Path]:
     return files
 
 
+def is_builtin(source: str) -> bool:
+    """Whether a pattern file is the project's own."""
+    return Path(source).is_relative_to(BENCHMARKS)
+
+
 def portable_source(source: str) -> str:
     """A pattern's file for a record: built-in ones as ``benchmarks/slm/...``, whatever machine they lie on."""
-    path = Path(source)
-    return path.relative_to(BENCHMARKS.parent).as_posix() if path.is_relative_to(BENCHMARKS) else source
+    return Path(source).relative_to(BENCHMARKS.parent).as_posix() if is_builtin(source) else source
 
 
 def portable_text(text: str) -> str:
@@ -59,7 +63,7 @@ def discover(paths: Iterable[Path] = ()) -> list[PatternInfo]:
     """
     own_files = [_pattern_file(path) for path in paths]
     by_name: dict[str, PatternInfo] = {}
-    for info in (*read(builtin_files()), *(read(own_files) if own_files else ())):
+    for info in (*read(builtin_files()), *reading.read_each(own_files)):
         other = by_name.setdefault(info.name, info)
         if other.source != info.source:
             raise PatternError(f"two patterns are named {info.name!r}: {other.source} and {info.source}; rename one")
@@ -88,7 +92,7 @@ def select(infos: Sequence[PatternInfo], globs: Sequence[str]) -> list[PatternIn
     if not globs:
         return list(infos)
     ids = {info.name: (*info.catalogue, *(entry.id for entry in covered(info.catalogue))) for info in infos}
-    own = [info.name for info in infos if not Path(info.source).is_relative_to(BENCHMARKS)]
+    own = [info.name for info in infos if not is_builtin(info.source)]
     words = {info.name: (info.name, info.chapter, *ids[info.name]) for info in infos}
     chosen: set[str] = set()
     for glob in globs:

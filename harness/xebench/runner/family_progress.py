@@ -256,12 +256,14 @@ class VisitShare:
         first_sample: number of its first sample.
         blocks: numbers of those that were sampled.
         speedups: log speed-ups of its instances.
+        results: what it found of the variants.
         told_s: seconds of sampling in the states that are over.
     """
 
     first_sample: int
     blocks: set[int] = field(default_factory=set)
     speedups: LogSpeedups = field(default_factory=dict)
+    results: dict[str, CaseResult] = field(default_factory=dict)
     told_s: float = 0.0
     _first_s: float | None = None
     _last_s: float = 0.0

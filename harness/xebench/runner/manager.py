@@ -1,7 +1,8 @@
 """Serve families to worker processes, and turn whatever happens to a worker into rows.
 
 A worker serves many families. When it crashes or hangs, the variant that was at work is marked, a new worker takes
-the family on without it, and nothing that was measured is lost.
+the family on without it, and nothing that was measured is lost. A pattern file of the user's has workers of its own.
+The project's files share them, so that a failure which another file may have caused is tried again in a new one.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, Final, Protocol
 from xebench.analysis import timestamps
 from xebench.analysis.moderation import Prior, prior_of
 from xebench.children.worker import WorkerProcess
-from xebench.errors import BrokenEnvironment
+from xebench.errors import BrokenEnvironment, XebenchError
 from xebench.measuring import messages
 from xebench.measuring.case_rows import ENDED_BEFORE, NOT_MEASURED, CaseResult, fixed_columns
 from xebench.measuring.device_worker import START_TIMEOUT_S, DeviceWorker, Lost, start_worker
@@ -46,6 +47,10 @@ _SHARE_OF_BUDGET: Final = "this family's share of the budget for the run"
 _CHECK_RESULTS = {Status.OK: CheckResult.PASSED, Status.WRONG: CheckResult.WRONG}
 
 
+# Ends of a variant that another file's code in the same process may have caused.
+_FAILURES = {Status.WRONG, Status.ERROR}
+
+
 class Sink(Protocol):
     """Takes rows: a run folder (`xebench.tables.RunWriter`), or who sends them to one."""
 
@@ -61,6 +66,10 @@ class _BudgetSpent(Exception):
 
     def __init__(self, what: str, detail: str = "") -> None:
         super().__init__(f"not measured: {what} is spent{detail}")
+
+
+class _AnotherFilesFault(Exception):
+    """A family has failed, and the worker had run another file's code: it does not count, and the worker is ended."""
 
 
 @dataclass
@@ -194,7 +203,10 @@ class Manager:
             _BudgetSpent: the run's time was over before.
         """
         while progress.waiting:
-            lost = self._measure_with_one_worker(progress)
+            try:
+                lost = self._measure_with_one_worker(progress)
+            except _AnotherFilesFault:
+                continue
             if lost is None:
                 break
             self.worker_was_killed = self.worker_was_killed or lost.status == Status.INTERRUPTED
@@ -221,11 +233,18 @@ class Manager:
         """Let a worker measure what waits. None when it finished, else how it was lost.
 
         Raises:
+            _AnotherFilesFault: a variant has failed, which counts only where it is the fault of its own file.
             _BudgetSpent: it was silent when the run's time was over.
         """
-        self._worker.use(progress.family.pattern.environment)
-        self._worker.ready()  # what that takes is no part of the budget for sampling
         family, variants = progress.family, list(progress.waiting)
+        environment = family.pattern.environment
+        self._worker.use(environment, family.pattern.source)
+        try:
+            self._worker.ready()  # what that takes is no part of the budget for sampling
+        except XebenchError as error:
+            if not environment:
+                raise
+            return Lost(f"with environment={dict(environment)}: {error}", Status.ERROR)
         limits = progress.limits(self._end_s - self.clock())
         request = MeasureFamily(
             source=family.pattern.source,
@@ -245,13 +264,28 @@ class Manager:
             priors={state: self.prior(family.pattern.metric, state) for state in limits.states},
         )
         share, complete = VisitShare(self._next_sample), False
+        shared = self._worker.is_shared
         try:
-            lost = self._follow(request, progress, share)
+            try:
+                lost = self._follow(request, progress, share)
+            except (Stopped, _BudgetSpent):
+                self._finish(progress, share)
+                raise
+            if shared and self._has_failed(request.variants, share):
+                self._worker.close()
+                raise _AnotherFilesFault
+            self._finish(progress, share)
             complete = lost is None
             return lost
         finally:
             progress.add_share(share, complete=complete)
             self._priors.clear()
+
+    @staticmethod
+    def _has_failed(variants: Sequence[str], share: VisitShare) -> bool:
+        """Whether a worker was lost with a variant, or has found one wrong or in error."""
+        found = {result.status for result in share.results.values()}
+        return not share.results.keys() >= set(variants) or not found.isdisjoint(_FAILURES)
 
     def prior(self, metric: str, state: str) -> Prior:
         """What all pairs of a metric say so far of how much instances differ."""
@@ -292,7 +326,7 @@ class Manager:
                 self._count(answer.rows, progress, share)
             self.sink.append(answer.table, answer.rows)
         elif isinstance(answer, messages.CaseOver):
-            self._finish(answer.variant, answer.result, progress, share)
+            share.results[answer.variant] = answer.result
         elif isinstance(answer, messages.StateSampled):
             share.speedups[answer.state] = list(answer.instances)
             share.told_s += answer.seconds
@@ -311,14 +345,15 @@ class Manager:
             share.add_sample(sample, self.clock())
             sample["sample_flags"] = timestamps.with_flags(sample["sample_flags"], *flags)
 
-    def _finish(self, variant: str, result: CaseResult, progress: FamilyProgress, share: VisitShare) -> None:
-        """Write the last word on a variant in this visit: first what its check says of its samples.
+    def _finish(self, progress: FamilyProgress, share: VisitShare) -> None:
+        """Write the last word on each variant in this visit: first what its check says of its samples.
 
         Killed in between, the run has samples that count and a case that still waits; the other way round it would
         have a case that is over, and samples that never count.
         """
-        row = progress.finish(variant, result)
-        verdict = _CHECK_RESULTS.get(result.status)
-        if verdict is not None and self._next_sample > share.first_sample:
-            self.sink.append_checks([Check(row["case_id"], share.first_sample, self._next_sample, verdict)])
-        self.sink.append("cases", [row])
+        for variant, result in share.results.items():
+            row = progress.finish(variant, result)
+            verdict = _CHECK_RESULTS.get(result.status)
+            if verdict is not None and self._next_sample > share.first_sample:
+                self.sink.append_checks([Check(row["case_id"], share.first_sample, self._next_sample, verdict)])
+            self.sink.append("cases", [row])

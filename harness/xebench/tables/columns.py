@@ -230,7 +230,7 @@ CASES: Final = (
         "What it ran on where that is not the device alone: so many devices, or sub-devices of it, and how it was cut.",
     ),
     _text("source", "Where the variant is defined: file and line."),
-    _text("source_sha256", f"Hash of the pattern's file with what it imports from its folder. {_LATER}"),
+    _text("source_sha256", "Hash of the pattern's file with the modules that it imports, but for installed ones."),
 )
 
 SAMPLES: Final = (
