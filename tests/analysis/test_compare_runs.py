@@ -55,6 +55,13 @@ def test_other_devices_are_named_and_other_classes_not_compared() -> None:
     assert sorted(classes["reason"]) == ["only in the run after", "only in the run before"]
 
 
+def test_another_pattern_file_is_told_where_both_runs_know_theirs() -> None:
+    runs = [run(1000, seed, source_sha256=sha256) for seed, sha256 in ((1, "a"), (2, "b"), (3, None))]
+    assert compare_runs(runs[0], runs[1]).iloc[0]["reason"].startswith("the pattern file has changed: ")
+    for before, after in ((runs[0], runs[0]), (runs[0], runs[2]), (runs[2], runs[2])):
+        assert "pattern file" not in compare_runs(before, after).iloc[0]["reason"]
+
+
 @pytest.mark.parametrize(
     ("before", "after", "reason"),
     [

@@ -13,7 +13,7 @@ from xebench.analysis.claim import Claim
 from xebench.children import ask as children
 from xebench.errors import BrokenEnvironment, PatternError
 from xebench.patterns import reading_worker
-from xebench.patterns.reading import Declarations, Refusal, read
+from xebench.patterns.reading import Declarations, Refusal, read, read_each
 
 FILE = """
 import numpy as np
@@ -88,6 +88,32 @@ def test_a_module_that_a_file_imports_counts_as_the_file_does(
     (tmp_path / "sizes.py").unlink()
     with pytest.raises(PatternError, match=r"mine\.py:5: ModuleNotFoundError: No module named 'sizes'"):
         read([file])
+
+
+def test_each_file_has_a_hash_of_itself_and_of_what_it_imports(tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text("FACTOR = 1\n")
+    imports = FILE.replace("SIZE =", "from .helper import FACTOR\nSIZE = FACTOR *")
+    files = [tmp_path / f"{name}.py" for name in ("first", "second", "alone")]
+    for file, text in zip(files, (imports, imports.replace('"mine"', '"yours"'), FILE), strict=True):
+        file.write_text(text)
+
+    def hashes() -> list[str]:
+        return [info.source_sha256 for info in read(files)]
+
+    first, second, alone = hashes()
+    assert len({first, second, alone}) == 3 and len(first) == 64
+    (tmp_path / "helper.py").write_text("FACTOR = 2\n")
+    changed = hashes()
+    assert changed[0] != first and changed[1] != second, "the second file's helper was imported by the first already"
+    assert changed[2] == alone
+    assert [info.source_sha256 for file in files for info in read([file])] == changed, "whoever else is read with it"
+
+
+def test_files_of_the_user_are_read_apart(tmp_path: Path) -> None:
+    spoils = "\nPattern.complete = lambda self: {'spoils': None}[self.name]\n"
+    (tmp_path / "first.py").write_text(FILE.replace('"mine"', '"spoils"') + spoils)
+    (tmp_path / "second.py").write_text(FILE)
+    assert [info.name for info in read_each([tmp_path / "first.py", tmp_path / "second.py"])] == ["spoils", "mine"]
 
 
 @pytest.mark.parametrize("trouble", ["cannot be written", "is damaged"])

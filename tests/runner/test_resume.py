@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pandas as pd
 import pytest
 
@@ -60,6 +62,19 @@ def test_a_family_is_missing_until_every_case_has_a_final_status() -> None:
     assert resume.case_ids([changed], "cpu") == resume.case_ids([family("done")], "cpu")
     assert resume.missing_families([changed], known, "cpu"), "and so is a preset whose size is another by now"
     assert resume.case_ids(missing[:1], "cpu") == ["half/a/smoke/-/cpu", "half/b/smoke/-/cpu"]
+
+
+def test_a_family_whose_pattern_file_has_changed_is_missing() -> None:
+    def of(name: str, source_sha256: str) -> Family:
+        own = family(name)
+        return replace(own, pattern=msgspec.structs.replace(own.pattern, source_sha256=source_sha256))
+
+    plan = [of("same", "a"), of("changed", "b"), of("of_an_old_run", "b"), of("not_begun", "b")]
+    known = [*case_rows(of("same", "a")), *case_rows(of("changed", "a")), *case_rows(of("of_an_old_run", ""))]
+    known += case_rows(of("not_begun", "a"), "interrupted", "interrupted")
+    frame = schema.frame("cases", known)
+    assert [one.pattern.name for one in resume.changed_families(plan, frame, "cpu")] == ["changed"]
+    assert [one.pattern.name for one in resume.missing_families(plan, frame, "cpu")] == ["changed", "not_begun"]
 
 
 def run_of(tmp_path: Path, manifest: dict[str, Any]) -> Run:

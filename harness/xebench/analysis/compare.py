@@ -132,7 +132,7 @@ def _rows(match: Match, sides: tuple[_Side, _Side], threshold: float) -> Iterato
         obstacle = _absence(match, sides)
     else:
         obstacle = _obstacle(before, after)
-        reservations = _reservations(devices)
+        reservations = _reservations(devices) + _other_source(before, after)
     for state in times.in_order(*measured):
         old, new = (series.get(state, NONE) if state else NONE for series in measured)
         ratio, outcome, reason = _conclude(old, new, obstacle, threshold)
@@ -171,6 +171,12 @@ def _reservations(devices: tuple[_Device, _Device]) -> str:
         return ""
     before, after = (str(device) or None for device in devices)
     return f"different devices ({before} before, {after} after): "
+
+
+def _other_source(before: Row, after: Row) -> str:
+    """Likewise for two programs; a run of an earlier version does not say which one it was."""
+    sources = before["source_sha256"], after["source_sha256"]
+    return "the pattern file has changed: " if all(sources) and sources[0] != sources[1] else ""
 
 
 def _size_words(case: Row) -> str:

@@ -69,14 +69,33 @@ def missing_families(plan: Sequence[Family], cases: pd.DataFrame, device_class: 
     """The families of ``plan`` in which a case is not over: they are measured again as a whole.
 
     A speed-up needs both of its sides in the same blocks, so a family cannot be completed variant by variant. A preset
-    that has other sizes by now makes another family.
+    that has other sizes by now makes another family, and so does a pattern file that is another by now.
     """
     over = cases[cases["status"] != NOT_MEASURED]
     done = set(zip(over["case_id"], over["parameters"], strict=True))
+    changed = changed_families(plan, cases, device_class)
     return [
         family
         for family in plan
-        if not done.issuperset((case_id, to_json(family.parameters)) for case_id in case_ids([family], device_class))
+        if family in changed
+        or not done.issuperset((case_id, to_json(family.parameters)) for case_id in case_ids([family], device_class))
+    ]
+
+
+def changed_families(plan: Sequence[Family], cases: pd.DataFrame, device_class: str) -> list[Family]:
+    """The families of ``plan`` that have results of another pattern file, or of other modules that it imports.
+
+    An earlier version of xebench wrote no hash of them: whether they have changed is not known then.
+    """
+    begun = cases[cases["status"] != NOT_MEASURED]
+    known = begun.dropna(subset="source_sha256").groupby("case_id")["source_sha256"].last().to_dict()
+    return [
+        family
+        for family in plan
+        if any(
+            known.get(case_id, family.pattern.source_sha256) != family.pattern.source_sha256
+            for case_id in case_ids([family], device_class)
+        )
     ]
 
 

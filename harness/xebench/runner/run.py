@@ -155,6 +155,9 @@ class _PartOfRun:
         if self.earlier is not None:
             cases, device_class = self.earlier.cases, self.device.device_class
             missing = resume.missing_families(self.plan, cases, device_class)
+            if changed := resume.changed_families(self.plan, cases, device_class):
+                names = ", ".join(sorted({family.pattern.name for family in changed}))
+                self.progress.say(f"measured anew, since the pattern file has changed: {names}")
             first = self.writer.next_numbers()
             unfinished = [
                 resume.family_progress(family, self.earlier, device_class, self.sampling, next_block=first[1])
