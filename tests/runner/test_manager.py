@@ -233,7 +233,7 @@ def test_a_failure_that_may_be_another_files_is_tried_again_in_a_new_worker(fail
 def test_a_failure_in_a_worker_that_served_no_other_file_counts() -> None:
     other, family = BUILTIN
     wrong = [case("a"), case("b", "wrong"), DONE]
-    manager, sink, workers = manage([READY, *wrong, *wrong], [READY, *wrong])
+    manager, _, workers = manage([READY, *wrong, *wrong], [READY, *wrong])
     assert manager.run_family(other)["b"] == "wrong" and len(workers[0].asked) == 1
     assert manager.run_family(family)["b"] == "wrong"
     assert len(workers[0].asked) == 2 and len(workers[1].asked) == 1
@@ -242,7 +242,7 @@ def test_a_failure_in_a_worker_that_served_no_other_file_counts() -> None:
 def test_a_worker_that_ends_when_all_is_told_has_failed_with_nothing() -> None:
     other, family = BUILTIN
     good = [case("a"), case("b"), DONE]
-    manager, _, workers = manage([READY, *good, *good[:2], (None, "idle"), WorkerDied("exit status 1")])
+    manager, *_ = manage([READY, *good, *good[:2], (None, "idle"), WorkerDied("exit status 1")])
     assert manager.run_family(other) == manager.run_family(family) == {"a": "ok", "b": "ok"}
 
 

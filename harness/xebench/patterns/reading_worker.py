@@ -69,7 +69,8 @@ def _forget_imports(before: Container[str]) -> set[str]:
 
 
 def _harness_modules() -> Iterator[str]:
-    return (str(path) for path in map(_file_of, list(sys.modules.values())) if path.is_file() and HARNESS in path.parents)
+    files = map(_file_of, list(sys.modules.values()))
+    return (str(path) for path in files if path.is_file() and HARNESS in path.parents)
 
 
 def _file_of(module: ModuleType) -> Path:
