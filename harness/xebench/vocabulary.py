@@ -115,6 +115,10 @@ class StopReason(StrEnum):
 RUN_BUDGET: Final = "run budget"
 
 
+#: The generator of numpy whose numbers problem functions draw: a run's seed says which numbers these are.
+GENERATOR: Final = "PCG64"
+
+
 class Outcome(StrEnum):
     """What the samples say of two variants. The first three are also words of a claim."""
 

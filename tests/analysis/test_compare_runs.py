@@ -44,6 +44,20 @@ def test_two_stacks_are_named() -> None:
     assert found["outcome"] == compare_runs(run(1000, 1), after).iloc[0]["outcome"] == "faster"
 
 
+@pytest.mark.parametrize(
+    ("generator", "told"), [("PCG64 of numpy 2.0", True), ("MT of numpy 1.0", False), (None, False)]
+)
+def test_two_generators_of_data_are_named_where_both_are_known(generator: str | None, told: bool) -> None:
+    before, after = (
+        changed(made, manifest={**made.manifest, "generator": known})
+        for made, known in ((run(1000, 1), generator), (run(500, 2), "MT of numpy 1.0"))
+    )
+    found = compare_runs(before, after).iloc[0]
+    named = "different generators (PCG64 of numpy 2.0 before, MT of numpy 1.0 after): "
+    assert found["reason"].startswith(named) == told
+    assert ("generator" in found["reason"]) == told and found["outcome"] == "faster"
+
+
 def test_other_devices_are_named_and_other_classes_not_compared() -> None:
     other = compare_runs(run(1000, 1), run(500, 2, device={"name": "Other CPU"})).iloc[0]
     assert other["outcome"] == "faster"

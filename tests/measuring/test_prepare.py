@@ -13,6 +13,7 @@ from xebench.errors import PatternError
 from xebench.measuring.bound_problem import host_view
 from xebench.measuring.comparison import UnusableReference
 from xebench.measuring.prepare import make_problem, make_reference
+from xebench.vocabulary import GENERATOR
 
 
 def pattern(**functions: Any) -> Any:
@@ -34,6 +35,13 @@ def test_a_problems_arrays_are_copies_that_cannot_be_written() -> None:
             array[0] = 1
         with pytest.raises(ValueError, match="WRITEABLE"):
             array.setflags(write=True)
+
+
+def test_the_generator_is_the_one_that_manifests_name() -> None:
+    made: list[np.random.Generator] = []
+    make_problem(pattern(make_problem=lambda rng: made.append(rng) or Problem()), {}, 7)  # type: ignore[func-returns-value]
+    assert type(made[0].bit_generator).__name__ == GENERATOR
+    assert made[0].integers(1 << 40) == np.random.default_rng(7).integers(1 << 40), "the data of earlier runs"
 
 
 @pytest.mark.parametrize("given", [{"y": 1}, None, Problem])

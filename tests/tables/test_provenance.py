@@ -36,6 +36,7 @@ def test_manifest_holds_what_the_caller_and_the_environment_know(tmp_path: Path)
     assert made["packages"].keys() == set(provenance.PACKAGES)
     assert made["xebench"] == metadata.version("xebench")
     assert made["stack"] == stack()
+    assert made["generator"] == f"PCG64 of numpy {metadata.version('numpy')}"
     assert made["git"] is None
     assert datetime.fromisoformat(made["created"]).utcoffset() == timedelta(0)
 

@@ -19,6 +19,7 @@ from xebench.patterns.pattern_file import load_file
 from xebench.patterns.problem import InOut, Output, Problem
 from xebench.runtime import DeviceInfo, missing
 from xebench.runtime.capabilities import LIMITED_AXES
+from xebench.vocabulary import GENERATOR
 
 _loaded: dict[str, list[Pattern]] = {}
 
@@ -56,7 +57,8 @@ def make_problem(pattern: Pattern, parameters: Mapping[str, Any], seed: int) -> 
         PatternError: the pattern's function gives no problem, or one of another parameter than was asked.
     """
     assert pattern.make_problem is not None
-    problem = pattern.make_problem(np.random.default_rng(seed), **accepted(pattern.make_problem, parameters))
+    generator = np.random.Generator(getattr(np.random, GENERATOR)(seed))
+    problem = pattern.make_problem(generator, **accepted(pattern.make_problem, parameters))
     if not isinstance(problem, Problem):
         raise PatternError(f"@pattern.problem returned a {type(problem).__name__}: return Problem(...) with the fields")
     check_parameters(problem, parameters)

@@ -14,6 +14,7 @@ from typing import Any, Final
 from xebench.children.process import run
 from xebench.runtime.stack import stack
 from xebench.tables.schema import SCHEMA_VERSION
+from xebench.vocabulary import GENERATOR
 
 #: Packages whose version may change a result: the compilers, the runtimes, the drivers, the statistics.
 PACKAGES: Final = (
@@ -66,6 +67,7 @@ def manifest(
         "platform": platform.platform(),
         "stack": str(stack()),
         "packages": {name: _version(name) for name in PACKAGES},
+        "generator": f"{GENERATOR} of numpy {_version('numpy')}",
         "environment": dict(environment),
         "machine": dict(machine),
     }

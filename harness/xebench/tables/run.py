@@ -118,6 +118,11 @@ class Run:
         return str(self.manifest.get("stack", "pinned"))
 
     @property
+    def generator(self) -> str | None:
+        """What the problems' random numbers are of, with its version; None where an earlier run does not say."""
+        return self.manifest.get("generator")
+
+    @property
     def failed_cases(self) -> pd.DataFrame:
         """The cases that failed, without those of which a claim says that they must."""
         failed = self.cases[self.cases["status"].isin(FAILED)]
@@ -168,7 +173,9 @@ def with_derived(measured: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 
 
 def compare_runs(before: Run, after: Run, threshold: float | None = None) -> pd.DataFrame:
-    """The table `comparisons` of two runs; see `xebench.analysis.compare.compare`. Reasons name two stacks.
+    """The table `comparisons` of two runs; see `xebench.analysis.compare.compare`.
+
+    Reasons name two stacks, and two generators of the problems' data.
 
     Args:
         before: The first run.
@@ -178,9 +185,11 @@ def compare_runs(before: Run, after: Run, threshold: float | None = None) -> pd.
     from xebench.analysis import compare
 
     rows = compare.compare(before, after, compare.THRESHOLD if threshold is None else threshold)
-    if before.stack != after.stack:
-        told = f"different stacks ({before.stack} before, {after.stack} after): "
-        rows = [{**row, "reason": told + row["reason"]} for row in rows]
+    for what in ("stack", "generator"):
+        then, now = getattr(before, what), getattr(after, what)
+        if then != now and None not in (then, now):
+            told = f"different {what}s ({then} before, {now} after): "
+            rows = [{**row, "reason": told + row["reason"]} for row in rows]
     return points.with_columns(schema.frame("comparisons", rows))
 
 
