@@ -37,6 +37,10 @@ class Folder:
         self._next_sample = writer.next_numbers()[0] if earlier is not None else 0
         self._places = calibrated(earlier)
 
+    def check_in_place(self) -> None:
+        """See `xebench.tables.RunWriter.check_in_place`."""
+        self._writer.check_in_place()
+
     def announce(self, families: Sequence[Family], earlier: Run | None) -> None:
         """Write the cases of families that are to be measured; what an earlier session has of them does not count."""
         if earlier is not None:

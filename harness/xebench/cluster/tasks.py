@@ -82,6 +82,7 @@ class Tasks:
                 what, number, host, *rest = self._scheduler.news.get(timeout=LOOK_S)
             except queue.Empty:
                 self._scheduler.check()
+                self._folder.check_in_place()
             else:
                 self._hear(what, number, host, rest[0])
             if self._workers.look():

@@ -195,6 +195,7 @@ class _PartOfRun:
 
         def poll() -> None:
             self.signals.check()
+            self.writer.check_in_place()
             watch.shared()
 
         return Manager(

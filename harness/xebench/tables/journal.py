@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -63,6 +64,27 @@ class Journal:
     def length(self) -> int:
         """Bytes of all tables together."""
         return sum(os.fstat(file).st_size for file in self._files.values())
+
+    def is_in_place(self) -> bool:
+        """Whether the files that are open are those in the folder: somebody may have removed them."""
+        try:
+            stats = [(os.fstat(file), _file(self.folder, table).stat()) for table, file in self._files.items()]
+        except OSError:
+            return False
+        return all(os.path.samestat(*pair) for pair in stats)
+
+    def copy_to(self, folder: Path) -> None:
+        """Write what was appended so far into a new folder, also when the files were removed.
+
+        Raises:
+            RunFolderError: The folder cannot be written.
+        """
+        try:
+            folder.mkdir(parents=True)
+            for table, file in self._files.items():
+                shutil.copyfile(f"/proc/self/fd/{file}", _file(folder, table))
+        except OSError as error:
+            raise cannot_write(folder, error) from error
 
     def sync(self) -> None:
         """Ask the operating system to put everything on the disk now, against a power loss."""

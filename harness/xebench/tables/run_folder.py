@@ -12,6 +12,7 @@ killed at any moment leaves a folder that `xebench.tables.load_run` reads.
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import shutil
 from collections.abc import Iterable, Mapping
@@ -143,12 +144,32 @@ class RunWriter:
         samples, checks = (journal.read(self._journal.folder, table) for table in ("samples", "checks"))
         return max(_after(samples["sample_id"]), _after(checks["end_sample"] - 1)), _after(samples["block"])
 
+    def check_in_place(self) -> None:
+        """Look whether the folder is still there; if not, what was measured is saved in another one beside it.
+
+        Raises:
+            RunFolderError: It is not; the writer has gone over to the other folder.
+        """
+        if self._journal.is_in_place() and (self.path / MANIFEST).exists():
+            return
+        names = (f"{self.path.name}-saved{number}" for number in itertools.count(1))
+        gone, saved = self.path, next(path for path in map(self.path.with_name, names) if not path.exists())
+        lock = FolderLock(saved)
+        self._journal.copy_to(saved / journal.FOLDER)
+        files.write_json(saved / MANIFEST, self.manifest)
+        self.close()
+        self.path, self._lock, self._journal = saved, lock, journal.Journal(saved / journal.FOLDER)
+        raise RunFolderError(
+            f"{gone} was removed during the run: what was measured is in {saved}; 'xebench run --resume {saved}' goes on"
+        )
+
     def note(self, **facts: Any) -> None:
         """Put facts that are found out during the run into its manifest, at once.
 
         Raises:
-            RunFolderError: The disk is full or unwritable; the manifest is as before.
+            RunFolderError: The disk is full or unwritable, and the manifest is as before; or see `check_in_place`.
         """
+        self.check_in_place()
         self.manifest = {**self.manifest, **facts}
         files.write_json(self.path / MANIFEST, self.manifest)
 
