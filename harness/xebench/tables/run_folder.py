@@ -160,7 +160,8 @@ class RunWriter:
         self.close()
         self.path, self._lock, self._journal = saved, lock, journal.Journal(saved / journal.FOLDER)
         raise RunFolderError(
-            f"{gone} was removed during the run: what was measured is in {saved}; 'xebench run --resume {saved}' goes on"
+            f"{gone} was removed during the run: what was measured is in {saved}; "
+            f"'xebench run --resume {saved}' goes on"
         )
 
     def note(self, **facts: Any) -> None:
