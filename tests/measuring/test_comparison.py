@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -134,3 +135,43 @@ def test_another_shape_or_type_is_a_difference() -> None:
     one = np.ones(2, np.float32)
     assert "shape" in str(difference("y", one[:1], one, 0, 0))
     assert "dtype" in str(difference("y", one.astype(np.float64), one, 0, 0))
+
+
+PART = 1 << 16
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 1e-3])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int64, np.complex64, np.bool_])
+def test_every_element_of_a_large_array_is_compared(dtype: Any, tolerance: float) -> None:
+    expected = np.ones((3, PART + 7), dtype)
+    for number in (0, PART - 1, PART, 2 * PART, expected.size - 1):
+        actual = expected.copy()
+        actual.reshape(-1)[number] = 0
+        told = difference("y", actual, expected, tolerance, 0.0)
+        first = tuple(int(i) for i in np.unravel_index(number, expected.shape))
+        assert told is not None and told.startswith(f"y: 1 of {expected.size} elements differ; first at {first}: ")
+    assert difference("y", expected.copy(), expected, tolerance, 0.0) is None
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.complex64, np.int32])
+def test_parts_are_judged_as_the_whole_would_be(dtype: Any) -> None:
+    source = np.random.default_rng(3)
+    expected = (1000 * source.random(2 * PART + 9)).astype(dtype)
+    actual = (expected * (1 + 4e-3 * source.random(expected.size))).astype(dtype)
+    actual[5::7] = expected[5::7]
+    if np.dtype(dtype).kind == "f":
+        actual[1::1000] = np.nan
+    wide = np.result_type(dtype, np.float64)
+    a, e = actual.astype(wide), expected.astype(wide)
+    count = int(np.count_nonzero(~(np.abs(a - e) <= 0.25 + 2e-3 * np.abs(e))))
+    assert 0 < count < expected.size
+    told = difference("y", actual, expected, 2e-3, 0.25)
+    assert told is not None and told.startswith(f"y: {count} of {expected.size} elements differ")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int32])
+def test_a_poison_of_one_number_takes_no_memory(dtype: Any) -> None:
+    expected = np.arange(PART + 3).astype(dtype).reshape(-1, 1)
+    poison = poison_for(expected, random.Random(1))
+    assert (poison.shape, poison.dtype) == (expected.shape, expected.dtype)
+    assert not any(poison.strides) and not (poison == expected).any()

@@ -12,7 +12,7 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 
 #: Elements that are compared at once: the intermediate results stay small beside the arrays.
-_AT_ONCE: Final = 1 << 20
+_AT_ONCE: Final = 1 << 18
 
 
 def exact_parts(reference: Mapping[str, Any], expected: Mapping[str, Array]) -> dict[str, Array]:

@@ -7,7 +7,7 @@ least one element is compared, and the expected values must differ from what sto
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +17,11 @@ Array = npt.NDArray[Any]
 
 #: Random integers that are tried before it is given up to find one that the reference lacks.
 _TRIES: Final = 8
+
+#: Elements that are looked at together, and room for what is computed of them: memory that the system takes back and
+#: gives again for each part would cost more than the arithmetic.
+_AT_ONCE: Final = 1 << 16
+_ROOM: Final = np.empty((2, _AT_ONCE))
 
 
 class UnusableReference(ValueError):
@@ -43,21 +48,37 @@ def poison_for(
         atol: absolute tolerance of it.
         fill: value of the elements that variants do not write, if there are any; they keep it.
         not_a_number: NaN for floating point, which also spoils what is added to.
+
+    Returns:
+        An array of the shape and type of ``expected``; where all elements are equal it is one number, broadcast.
     """
     if expected.dtype.kind in "fc":
-        poison = np.full_like(expected, np.nan if not_a_number else _beyond(expected, source, rtol, atol))
+        poison = _everywhere(np.nan if not_a_number else _beyond(expected, source, rtol, atol), expected)
     elif expected.dtype.kind == "b":
         poison = np.logical_not(expected)
     else:
         poison = _other_integers(expected, source)
     if fill is not None:
+        poison = poison.copy()
         poison[expected == np.asarray(fill, expected.dtype)] = fill
     return poison
 
 
+def _everywhere(number: Any, like: Array) -> Array:
+    """An array like another that costs no memory."""
+    return np.broadcast_to(like.dtype.type(number), like.shape)
+
+
+def _parts(*arrays: Array) -> Iterator[tuple[Array, ...]]:
+    """Parts of arrays of one size, one after another, so small that what is computed of them stays in a cache."""
+    flat = [array.reshape(-1) for array in arrays]
+    for begin in range(0, flat[0].size, _AT_ONCE):
+        yield tuple(array[begin : begin + _AT_ONCE] for array in flat)
+
+
 def _beyond(expected: Array, source: random.Random, rtol: float, atol: float) -> Any:
     """A number that is further from each of ``expected`` than the tolerance; of its type, so it may be infinite."""
-    largest = float(np.abs(expected).max(initial=0.0))
+    largest = max((float(np.abs(part).max()) for (part,) in _parts(expected)), default=0.0)
     number = source.choice((-1, 1)) * (2 + source.random()) * (largest * (1 + rtol) + atol + 1)
     with np.errstate(over="ignore"):
         return expected.dtype.type(number)
@@ -67,8 +88,8 @@ def _other_integers(expected: Array, source: random.Random) -> Array:
     limits = np.iinfo(expected.dtype)
     for _ in range(_TRIES):
         number = expected.dtype.type(source.randint(limits.min, limits.max))
-        if not bool((expected == number).any()):
-            return np.full_like(expected, number)
+        if not any(bool((part == number).any()) for (part,) in _parts(expected)):
+            return _everywhere(number, expected)
     # nearly every value of a small type is expected somewhere: another one than it at each place
     flipped: Array = expected ^ expected.dtype.type(source.randint(1, limits.max))
     return flipped
@@ -133,7 +154,8 @@ def check_reference(
             raise UnusableReference(f"{name}: the reference is not finite in {value.dtype}")
         if value.dtype.kind in "biu" and not bool((value == raw).all()):
             raise UnusableReference(f"{name}: the reference does not fit {value.dtype}")
-        if name in initial and not bool(_wrong(np.asarray(initial[name]), value, rtol, atol).any()):
+        before = np.broadcast_to(np.asarray(initial[name]), shape) if name in initial else None
+        if before is not None and difference(name, before.astype(dtype), value, rtol, atol) is None:
             raise UnusableReference(f"{name}: expected and initial contents are equal, so the check proves nothing")
         arrays[name] = value
     if not arrays:
@@ -156,11 +178,14 @@ def difference(name: str, actual: Array, expected: Array, rtol: float, atol: flo
         return f"{name}: shape {actual.shape} instead of {expected.shape}"
     if actual.dtype != expected.dtype:
         return f"{name}: dtype {actual.dtype} instead of {expected.dtype}"
-    wrong = _wrong(actual, expected, rtol, atol)
-    count = int(np.count_nonzero(wrong))
+    counts = [int(np.count_nonzero(_wrong(mine, right, rtol, atol))) for mine, right in _parts(actual, expected)]
+    count = sum(counts)
     if count == 0:
         return None
-    first = tuple(int(i) for i in np.argwhere(wrong)[0])
+    begin = next(number for number, own in enumerate(counts) if own) * _AT_ONCE
+    here = slice(begin, begin + _AT_ONCE)
+    offset = _wrong(actual.reshape(-1)[here], expected.reshape(-1)[here], rtol, atol).argmax()
+    first = tuple(int(i) for i in np.unravel_index(begin + offset, expected.shape))
     return (
         f"{name}: {count} of {expected.size} elements differ; "
         f"first at {first}: {actual[first]} instead of {expected[first]} (rtol={rtol:g}, atol={atol:g})"
@@ -168,10 +193,13 @@ def difference(name: str, actual: Array, expected: Array, rtol: float, atol: flo
 
 
 def _wrong(actual: Array, expected: Array, rtol: float, atol: float) -> Array:
-    if rtol == 0.0 and atol == 0.0:
-        different: Array = actual != expected
+    """Which elements of a part do not pass."""
+    different: Array = np.asarray(actual != expected)
+    if (rtol == 0.0 and atol == 0.0) or not different.any():
         return different
     wide = np.result_type(expected.dtype, np.float64)
-    a, e = actual.astype(wide), expected.astype(wide)
+    gap, allowed = _ROOM[:, : actual.size] if wide == _ROOM.dtype else (None, None)
     with np.errstate(invalid="ignore"):
-        return ~np.asarray(np.abs(a - e) <= atol + rtol * np.abs(e))
+        gap = np.abs(np.subtract(actual, expected, out=gap, dtype=wide), out=gap)
+        allowed = np.abs(np.multiply(expected, rtol, out=allowed, dtype=wide), out=allowed)
+        return ~np.asarray(gap <= np.add(allowed, atol, out=allowed))

@@ -16,6 +16,9 @@ from xebench.session.recorder import Traffic
 
 Array = npt.NDArray[Any]
 
+#: Elements that the host writes of an array of equal ones: the way to the device takes longer than what it does itself.
+_FIRST: Final = 1 << 18
+
 USM_KINDS: Final = ("device", "shared", "host")
 
 
@@ -104,9 +107,21 @@ class DeviceMemory:
 
     def write(self, destination: Any, source: Array) -> None:
         """Overwrite a device array, and wait."""
-        if source.nbytes:
+        if source.size > _FIRST and not any(source.strides):
+            self._fill(destination, source)
+        elif source.nbytes:
             contiguous = np.ascontiguousarray(source)  # must outlive the copy, which reads it when the device likes
             copy_async(self._queue, destination, contiguous, []).wait()
+
+    def _fill(self, destination: Any, source: Array) -> None:
+        """Write an array whose elements are one in memory (`numpy.broadcast_to`): the device doubles its beginning."""
+        flat = tensor.tensor.reshape(destination, (-1,))
+        self.write(flat[:_FIRST], np.full(_FIRST, source.flat[0]))
+        done = _FIRST
+        while done < source.size:
+            more = min(done, source.size - done)
+            copy_async(self._queue, flat[done : done + more], flat[:more], []).wait()
+            done += more
 
     def read(self, source: Any) -> Array:
         """A host copy of a device array."""
