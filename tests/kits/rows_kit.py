@@ -60,9 +60,9 @@ def event(variant: str, number: int, **changed: Any) -> dict[str, Any]:
         "sequence": 0,
         "kind": "kernel",
         "name": "k",
-        "submit_ns": 2**60,
-        "start_ns": 2**60 + 1,
-        "end_ns": 2**60 + 2,
+        "submit_ns": 2**60 + 10 * number,
+        "start_ns": 2**60 + 10 * number + 1,
+        "end_ns": 2**60 + 10 * number + 2,
     }
     return row("events", **{**known, **changed})
 

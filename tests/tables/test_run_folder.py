@@ -42,7 +42,7 @@ def test_a_finished_run_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert loaded.manifest["created"] == MANIFEST["created"]
     assert loaded.pairs.iloc[0]["speedup"] == pytest.approx(2)
     assert loaded.pairs.iloc[0]["answer"] == "holds"
-    assert list(loaded.events["submit_ns"]) == [2**60] * 20
+    assert list(loaded.events["submit_ns"]) == [2**60 + 10 * number for number in range(20)]
     names = {entry.name for entry in path.iterdir()}
     assert names == {f"{table}.parquet" for table in schema.RUN_TABLES} | {
         "manifest.json",
@@ -333,7 +333,7 @@ def test_a_column_that_was_declared_after_a_run_is_null_in_it(
     """As docs/extending.md adds a metric or a roof: whatever may be null may be missing, on disk and in a journal."""
     with RunWriter.create(tmp_path / "run", {}) as writer:
         write_pair(writer)
-        writer.append("events", [event("a", 0)])
+        writer.append("events", [event("a", 0, sequence=1)])
         writer.append("machine", [{"first_sample": 0, "last_sample": 9, "changed": ""}])
         if form == "finished":
             writer.finish()

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+import re
+import stat
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -12,10 +16,17 @@ from typing import Any, Final, Literal
 import msgspec
 import pandas as pd
 
-from xebench.errors import RunFolderError
+from xebench.errors import RunFolderError, named, shown
 from xebench.tables import schema, upgrade
 
 MANIFEST: Final = "manifest.json"
+
+#: The manifest's entry of the SHA-256 of each file that a finished run has beside it.
+SHA256: Final = "sha256"
+
+#: What a spreadsheet takes for a formula.
+_FORMULA: Final = re.compile("[=+@\t-]")
+_NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
 RunState = Literal["running", "complete", "interrupted"]
 
@@ -25,6 +36,7 @@ class _Head(msgspec.Struct):
 
     schema_version: int
     state: RunState
+    sha256: dict[str, str] = {}
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
@@ -43,7 +55,24 @@ def write_text(path: Path, text: str) -> None:
 
 def write_csv(path: Path, data: pd.DataFrame) -> None:
     """Write ``data`` as CSV in place of ``path``; raises as `write_json` does."""
-    _replace(path, lambda temporary: data.to_csv(temporary, index=False))
+    write_text(path, as_csv(data))
+
+
+def as_csv(data: pd.DataFrame) -> str:
+    """``data`` as CSV. Text that a spreadsheet would compute stands behind an apostrophe, as spreadsheets write it.
+
+    Control characters are shown: a carriage return would begin another cell.
+    """
+    texts = data.select_dtypes(exclude="number").columns
+    return str(data.assign(**{name: data[name].map(_no_formula) for name in texts}).to_csv(index=False))
+
+
+def _no_formula(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    # a number that is text, such as that of an axis which has words too, is no formula
+    value = shown(value)
+    return f"'{value}" if _FORMULA.match(value) and not _NUMBER.fullmatch(value) else value
 
 
 def write_parquet(path: Path, data: pd.DataFrame) -> None:
@@ -66,9 +95,24 @@ def write_parquet(path: Path, data: pd.DataFrame) -> None:
             compression="zstd",
             use_dictionary=words,
             column_encoding=encodings,
+            write_page_checksum=True,
         )
 
     _replace(path, write)
+
+
+def sha256(folder: Path, names: Iterable[str]) -> dict[str, str]:
+    """The SHA-256 of some files of a folder, by name.
+
+    Raises:
+        OSError: one cannot be read.
+    """
+    return {name: _sha256(folder / name) for name in names}
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -79,14 +123,14 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """
     path = folder / MANIFEST
     try:
-        content = json.loads(path.read_bytes())
+        content = json.loads(read_bytes(path))
     except (FileNotFoundError, NotADirectoryError):
         if not folder.exists():
             raise RunFolderError(f"there is no run folder {folder}: check the path") from None
         raise RunFolderError(f"{folder} holds no run (no {MANIFEST} in it): check the path") from None
     except OSError as error:
         raise RunFolderError(f"{path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RunFolderError(f"{path} is damaged ({error}): restore it from a copy of the run") from error
     try:
         head = msgspec.convert(content, _Head)
@@ -105,19 +149,31 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return dict(content)
 
 
+def read_bytes(path: Path) -> bytes:
+    """What a file holds.
+
+    Raises:
+        OSError: it cannot be read, or is no file: a pipe or a device may never end.
+    """
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "it is no file")
+    return path.read_bytes()
+
+
 class TableFiles:
     """The tables of a finished run, read one by one when they are asked for.
 
     Args:
         folder: The run's.
-        version: Schema version of the run.
+        manifest: The run's, with its schema version and, since that is written, the SHA-256 of its files.
 
     Raises:
         RunFolderError: A table has no file.
     """
 
-    def __init__(self, folder: Path, version: int) -> None:
-        self._folder, self._version = folder, version
+    def __init__(self, folder: Path, manifest: Mapping[str, Any]) -> None:
+        self._folder, self._version = folder, manifest["schema_version"]
+        self._sha256 = manifest.get(SHA256, {})
         for table in schema.RUN_TABLES:
             path = self._path(table)
             if not path.is_file():
@@ -129,7 +185,12 @@ class TableFiles:
         Raises:
             RunFolderError: The file is missing or damaged, or a column of it is wrong.
         """
-        return read_parquet(self._path(table), table, self._version, names)
+        path = self._path(table)
+        data = read_parquet(path, table, self._version, names)
+        # some columns have the checksums of their pages: the rest of a large file need not be read
+        if names is None and self._sha256.get(path.name) not in (None, _sha256(path)):
+            raise RunFolderError(f"{path} is damaged: it is not what the run wrote: restore it from a copy of the run")
+        return data
 
     def _path(self, table: str) -> Path:
         return self._folder / f"{table}.parquet"
@@ -149,14 +210,15 @@ def read_parquet(
     Raises:
         RunFolderError: The file is missing or damaged, or a column of it is wrong.
     """
-    # pyarrow is imported by pandas as well, but only here is its own error needed
-    from pyarrow import ArrowException, parquet
+    from pyarrow import parquet
 
     try:
         old = version < schema.SCHEMA_VERSION
         # in this thread alone: a small table costs less so, and no thread's memory stays behind
         wanted = None if old or names is None else [*names]
-        data = parquet.read_table(path, columns=wanted, use_threads=False).to_pandas(use_threads=False)
+        data = parquet.read_table(path, columns=wanted, use_threads=False, page_checksum_verification=True).to_pandas(
+            use_threads=False
+        )
         if old:
             data = upgrade.frame(table, data)
         if names is not None:
@@ -166,14 +228,37 @@ def read_parquet(
         raise RunFolderError(f"{path} is missing: restore it from a copy of the run") from None
     except schema.SchemaError as error:
         raise RunFolderError(f"{path} is damaged: {error}") from error
-    except (OSError, ArrowException, ValueError) as error:
-        first_line = str(error).partition("\n")[0]
-        raise RunFolderError(f"{path} is damaged ({first_line}): restore it from a copy of the run") from error
+    except Exception as error:  # whatever pyarrow and pandas raise of bytes that are no table of theirs
+        raise RunFolderError(f"{path} is damaged ({named(error)}): restore it from a copy of the run") from error
+
+
+def open_within(folder: Path, name: str, flags: int = 0) -> int:
+    """Open a file of a folder to read and write, which is made if need be, and never what a link leads to.
+
+    Args:
+        folder: It is there; it may not be a link either.
+        name: Of the file.
+        flags: For `os.open`, besides.
+
+    Raises:
+        OSError: It cannot be opened, or is a link, a pipe or a device.
+    """
+    place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        file = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | flags, 0o644, dir_fd=place)
+    finally:
+        os.close(place)
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise OSError(errno.EINVAL, "it is no file")
+    return file
 
 
 def _replace(path: Path, write: Callable[[Path], object]) -> None:
     temporary = path.with_name(f".{path.name}.part")
     try:
+        temporary.unlink(missing_ok=True)  # left by a run that was killed, or put there by a stranger as a link
+        temporary.touch(exist_ok=False)  # so that no link is followed
         write(temporary)
         with temporary.open("rb") as file:
             os.fsync(file.fileno())

@@ -2,7 +2,8 @@
 
 Each append is one `write` of whole lines: when the process is killed, the rows of every `append` that came
 back are there, and at most the last line is torn. A line counts when it ends in a newline: readers ignore a
-torn tail, and a writer that goes on cuts it off first.
+torn tail, and a writer that goes on cuts it off first. Each object ends in ``crc32``, that of the line before it, so
+that a damaged digit is no other measurement.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Self
@@ -18,10 +20,12 @@ from typing import Any, Final, Self
 import pandas as pd
 
 from xebench.errors import RunFolderError
-from xebench.tables import schema, upgrade
+from xebench.tables import files, schema, upgrade
 from xebench.tables.files import cannot_write
 
 FOLDER: Final = "journal"
+
+_CRC: Final = b', "crc32": '
 
 #: Of a file that is read as a whole: no row is longer.
 _BLOCK_BYTES: Final = 1 << 24
@@ -41,7 +45,7 @@ class Journal:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             for table in schema.MEASURED:
-                self._files[table] = os.open(_file(folder, table), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+                self._files[table] = files.open_within(folder, _file(folder, table).name, os.O_APPEND)
                 _cut_torn_tail(self._files[table])
         except OSError as error:
             self.close()
@@ -58,7 +62,7 @@ class Journal:
             raise schema.SchemaError(f"{table} is not measured: it is computed when the run ends")
         plain = [schema.measured_row(table, row, number) for number, row in enumerate(rows)]
         if plain:
-            self._write(table, "".join(json.dumps(row) + "\n" for row in plain).encode())
+            self._write(table, b"".join(map(_line, plain)))
 
     @property
     def length(self) -> int:
@@ -130,28 +134,31 @@ def read(folder: Path, table: str, version: int = schema.SCHEMA_VERSION) -> pd.D
     """
     path = _file(folder, table)
     try:
-        data = path.read_bytes()
+        data = files.read_bytes(path)
     except FileNotFoundError:
         data = b""
     except OSError as error:
         raise RunFolderError(f"{path} cannot be read: {error.strerror}") from error
-    data = data[: data.rfind(b"\n") + 1]
-    key = schema.REWRITABLE.get(table)
-    if not key and version == schema.SCHEMA_VERSION and (frame := _read_as_a_whole(table, data)) is not None:
-        return frame
     lines = data.split(b"\n")[:-1]
+    key = schema.REWRITABLE.get(table)
+    if not key and version == schema.SCHEMA_VERSION and (frame := _read_as_a_whole(table, lines)) is not None:
+        return frame
     rows = [_parse(path, table, version, number, line) for number, line in enumerate(lines, start=1)]
     if key:
         rows = list({key(row): row for row in rows}.values())
     return schema.measured_frame(table, rows)
 
 
-def _read_as_a_whole(table: str, data: bytes) -> pd.DataFrame | None:
+def _read_as_a_whole(table: str, lines: Sequence[bytes]) -> pd.DataFrame | None:
     """The frame of all lines; None when something is wrong with one of them, which a reader of lines can name.
 
-    A long run has millions of events. This takes a fiftieth of the time that a look at each line takes.
+    A long run has millions of events. This takes a tenth of the time that parsing each line by itself takes.
     """
-    if not data:
+    if not lines:
+        return None
+    try:
+        data = b"\n".join(map(_proved, lines))
+    except ValueError:
         return None
     import pyarrow
     from pyarrow import json as arrow_json
@@ -172,7 +179,7 @@ def _read_as_a_whole(table: str, data: bytes) -> pd.DataFrame | None:
         )
     except pyarrow.ArrowException:
         return None
-    if whole.num_rows != data.count(b"\n"):
+    if whole.num_rows != len(lines):
         return None
     if any(column.required and whole[name].null_count for name, column in declared.items()):
         return None
@@ -183,16 +190,35 @@ def _read_as_a_whole(table: str, data: bytes) -> pd.DataFrame | None:
 
 def _parse(path: Path, table: str, version: int, number: int, line: bytes) -> dict[str, Any]:
     try:
-        row = json.loads(line)
+        row = json.loads(_proved(line))
         if not isinstance(row, Mapping):
             raise ValueError("not a JSON object")
         if version < schema.SCHEMA_VERSION:
             row = upgrade.row(table, row)
         return schema.measured_row(table, row, number)
-    except (ValueError, schema.SchemaError) as error:
+    except (ValueError, RecursionError, schema.SchemaError) as error:
         raise RunFolderError(
             f"{path} is damaged at line {number} ({error}): delete that line to read the rest"
         ) from error
+
+
+def _line(row: Mapping[str, Any]) -> bytes:
+    body = json.dumps(row).encode()[:-1]
+    return body + _CRC + b"%d}\n" % zlib.crc32(body)
+
+
+def _proved(line: bytes) -> bytes:
+    """The line without its checksum; earlier runs have none.
+
+    Raises:
+        ValueError: the checksum is of another line.
+    """
+    body, mark, crc = line.rpartition(_CRC)
+    if not mark:
+        return line
+    if crc != b"%d}" % zlib.crc32(body):
+        raise ValueError("its checksum is another")
+    return body + b"}"
 
 
 def _file(folder: Path, table: str) -> Path:

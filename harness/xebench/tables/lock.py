@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from xebench.errors import RunFolderError
+from xebench.tables.files import open_within
 
 NAME: Final = ".lock"
 
@@ -28,7 +29,7 @@ class FolderLock:
         """
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(folder / NAME, os.O_RDWR | os.O_CREAT, 0o644)
+            self._file = open_within(folder.resolve(), NAME)
         except OSError as error:
             raise RunFolderError(
                 f"cannot write {folder} ({error.strerror}): name another folder with --output"

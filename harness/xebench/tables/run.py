@@ -13,6 +13,7 @@ import pandas as pd
 from xebench.analysis import points
 from xebench.analysis.claim import from_json, is_expected
 from xebench.tables import checks, files, journal, schema
+from xebench.tables.doubled import refuse_doubled_events, refuse_doubled_samples
 from xebench.vocabulary import FAILED
 
 
@@ -80,12 +81,16 @@ class Run:
     @cached_property
     def samples(self) -> pd.DataFrame:
         """Every sample."""
-        return points.with_columns_of(self._read("samples"), self.cases)
+        samples = self._read("samples")
+        refuse_doubled_samples(self.path, samples)
+        return points.with_columns_of(samples, self.cases)
 
     @cached_property
     def events(self) -> pd.DataFrame:
         """The device's events of each sample: by far the largest table."""
-        return self._read("events")
+        events = self._read("events")
+        refuse_doubled_events(self.path, events)
+        return events
 
     @cached_property
     def machine(self) -> pd.DataFrame:
@@ -149,13 +154,19 @@ def load_run(path: Path | str) -> Run:
         manifest = files.read_manifest(folder)
         if _unfinished(folder, manifest):  # else it was finished, and its journal dropped, while we read
             return Run.of_tables(folder, manifest, with_derived(tables))
-    return Run(folder, manifest, files.TableFiles(folder, manifest["schema_version"]))
+    return Run(folder, manifest, files.TableFiles(folder, manifest))
 
 
 def measured(folder: Path, manifest: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """The measured tables of a folder that has a journal."""
+    """The measured tables of a folder that has a journal.
+
+    Raises:
+        RunFolderError: A journal is damaged, or has a sample twice.
+    """
     version = manifest["schema_version"]
     tables = {table: journal.read(folder / journal.FOLDER, table, version) for table in schema.MEASURED}
+    refuse_doubled_samples(folder, tables["samples"])
+    refuse_doubled_events(folder, tables["events"])
     tables["samples"] = checks.with_checked(tables["samples"], tables["checks"])
     return tables
 

@@ -1,6 +1,7 @@
 """Writing a run folder: a manifest, the journal while a run goes on, and Parquet tables when it is over.
 
-    manifest.json                 what ran, where, with which versions; running, complete or interrupted
+    manifest.json                 what ran, where, with which versions; running, complete or interrupted;
+                                  of a finished run the SHA-256 of every other file
     journal/*.jsonl               rows as they were measured, until the tables below are all there
     devices.parquet ... pairs.parquet
     summaries.csv  pairs.csv      the same two tables for a spreadsheet
@@ -34,6 +35,9 @@ from xebench.tables.provenance import now
 from xebench.tables.run import Run, measured, with_derived
 
 CSV_TABLES: Final = ("summaries", "pairs")
+
+#: What a finished run has beside its manifest.
+_FILES: Final = (*(f"{table}.parquet" for table in schema.RUN_TABLES), *(f"{table}.csv" for table in CSV_TABLES))
 
 _DISCARDED: Final = ".journal-discarded"
 
@@ -203,7 +207,8 @@ class RunWriter:
         """
         self._journal.sync()
         tables = self.write_tables()
-        self.manifest = {**self.manifest, "state": state, "finished": now()}
+        written = {files.SHA256: files.sha256(self.path, _FILES)}
+        self.manifest = {**self.manifest, "state": state, "finished": now(), **written}
         files.write_json(self.path / MANIFEST, self.manifest)
         self._journal.close()
         with suppress(OSError):  # a journal that stays says the same as the tables
@@ -248,10 +253,9 @@ def _discard_journal(folder: Path) -> None:
 
 
 def _discard_run(folder: Path) -> None:
-    names = [f"{table}.parquet" for table in schema.RUN_TABLES] + [f"{table}.csv" for table in CSV_TABLES]
     try:
         _discard_journal(folder)
-        for name in [*names, MANIFEST]:  # the manifest last: until then the folder is known as a run
+        for name in [*_FILES, MANIFEST]:  # the manifest last: until then the folder is known as a run
             (folder / name).unlink(missing_ok=True)
     except OSError as error:
         raise RunFolderError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xebench.analysis import points
 from xebench.tables import Run
+from xebench.tables.files import as_csv
 
 
 def render(run: Run) -> str:
@@ -14,4 +15,4 @@ def render(run: Run) -> str:
         for pattern, parameters in zip(run.pairs["pattern"], run.pairs["parameters"], strict=True)
     ]
     in_order = sorted(range(len(keys)), key=keys.__getitem__)
-    return str(run.pairs.iloc[in_order].to_csv(index=False)).rstrip("\n")
+    return as_csv(run.pairs.iloc[in_order]).rstrip("\n")
