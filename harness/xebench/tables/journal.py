@@ -152,7 +152,7 @@ def read(folder: Path, table: str, version: int = schema.SCHEMA_VERSION) -> pd.D
 def _read_as_a_whole(table: str, lines: Sequence[bytes]) -> pd.DataFrame | None:
     """The frame of all lines; None when something is wrong with one of them, which a reader of lines can name.
 
-    A long run has millions of events. This takes a tenth of the time that parsing each line by itself takes.
+    A long run has millions of events. This takes a small part of the time that parsing each line takes.
     """
     if not lines:
         return None
