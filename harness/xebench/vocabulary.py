@@ -378,6 +378,7 @@ class Roof(_Word):
         bound_by: what a case under it is bound by.
         work: column of table ``cases`` with the amount that passes through it; amount per ns has the roof's unit.
         operation_kind: of the operations that it limits, the roof's name; None for a bandwidth.
+        reads: part of the traffic that is read, of a roof of memory that holds for cases of about this mix alone.
         probes: of `xebench.roofline.catalogue`, the one of the roof's name unless others are given; the highest counts,
             since nothing may pass above a roof. A run asks the first alone, and quickly; `xebench roofline` asks all.
     """
@@ -391,6 +392,7 @@ class Roof(_Word):
         bound_by: str = "compute",
         work: str = "operations",
         probes: tuple[str, ...] = (),
+        reads: float | None = None,
     ) -> None:
         self.column = column
         self.unit = unit
@@ -399,6 +401,7 @@ class Roof(_Word):
         self.work = work
         self.operation_kind = name if work == "operations" else None
         self.probes = probes or (name,)
+        self.reads = reads
 
     BANDWIDTH = (
         "bandwidth",
@@ -408,6 +411,46 @@ class Roof(_Word):
         "memory",
         "bytes_moved",
         ("read", "write", "stream_copy", "stream_scale", "stream_add", "stream_triad"),
+    )
+    READ = (
+        "memory read",
+        "memory_read_roof_gbps",
+        "GB/s",
+        "Memory bandwidth of reads alone, likewise; null in a run that looks briefly, unless it was kept.",
+        "memory",
+        "bytes_moved",
+        ("read",),
+        1.0,
+    )
+    WRITE = (
+        "memory write",
+        "memory_write_roof_gbps",
+        "GB/s",
+        "The same of writes alone.",
+        "memory",
+        "bytes_moved",
+        ("write",),
+        0.0,
+    )
+    COPY = (
+        "memory copy",
+        "memory_copy_roof_gbps",
+        "GB/s",
+        "The same of as many reads as writes.",
+        "memory",
+        "bytes_moved",
+        ("stream_copy", "stream_scale"),
+        1 / 2,
+    )
+    TRIAD = (
+        "memory triad",
+        "memory_triad_roof_gbps",
+        "GB/s",
+        "The same of two reads for each write.",
+        "memory",
+        "bytes_moved",
+        ("stream_triad", "stream_add"),
+        2 / 3,
     )
     FP32 = ("fp32", "fp32_roof_gflops", "GFLOP/s", "Single-precision rate, likewise.")
     FP64 = ("fp64", "fp64_roof_gflops", "GFLOP/s", "Double-precision rate, likewise; null where the device has none.")
@@ -431,6 +474,9 @@ class Roof(_Word):
         ("host_to_device", "device_to_host", "pageable_to_device", "device_to_pageable"),
     )
 
+
+#: The roofs of memory by what is read and what is written.
+MIXES: Final = tuple(roof for roof in Roof if roof.reads is not None)
 
 #: A measured roof is as sure as this: a larger part of it that a case reaches is a doubt of the roof.
 ROOF_DOUBT: Final = 1.02

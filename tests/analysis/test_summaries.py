@@ -149,6 +149,46 @@ def test_a_case_is_held_against_the_level_that_its_working_set_fits_in(
     assert cold["roof_fraction"] == pytest.approx(0.8)
 
 
+MIX = {
+    "memory_read_roof_gbps": 19.0, "memory_write_roof_gbps": 16.0, "memory_copy_roof_gbps": 14.0,
+    "memory_triad_roof_gbps": 15.0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("read_part", "roof", "gbps"),
+    [
+        (1.0, "memory read", 19.0),
+        (0.0, "memory write", 16.0),
+        (1 / 2, "memory copy", 14.0),
+        (2 / 3, "memory triad", 15.0),
+        (0.55, "memory triad", 15.0),  # between two mixes the higher roof
+        (0.25, "memory write", 16.0),
+        (0.9, "memory read", 19.0),
+        (None, "memory bandwidth", 20.0),
+    ],
+)
+def test_a_case_in_memory_is_held_against_the_roof_of_its_mix(read_part: float | None, roof: str, gbps: float) -> None:
+    made = Synthetic(**ROOFS | MIX, bandwidth_levels=LEVELS)
+    large = {"bytes_moved": 1 << 31, "working_set_bytes": 1 << 30}
+    made.times(made.case("v", "naive", read_part=read_part, **large), [(1 << 31) / (0.9 * gbps)] * 8)
+    row = only(made.run().summaries)
+    assert (row["nearest_roof"], row["bound_by"]) == (roof, "memory")
+    assert row["roof_fraction"] == pytest.approx(0.9)
+
+
+def test_only_mixes_that_were_measured_count_and_caches_have_none() -> None:
+    made = Synthetic(**ROOFS, memory_read_roof_gbps=19.0, bandwidth_levels=LEVELS)
+    made.times(
+        made.case("in_memory", "naive", read_part=0.5, bytes_moved=1 << 31, working_set_bytes=1 << 30), [1e9] * 8
+    )
+    made.times(
+        made.case("in_cache", "optimized", read_part=0.5, bytes_moved=1 << 17, working_set_bytes=1 << 17), [1e9] * 8
+    )
+    found = made.run().summaries.set_index("variant")["nearest_roof"]
+    assert found.to_dict() == {"in_memory": "memory bandwidth", "in_cache": "L2 bandwidth"}
+
+
 def test_a_case_that_touches_a_part_of_its_arrays_belongs_where_that_part_lies() -> None:
     made = Synthetic(**ROOFS, bandwidth_levels=LEVELS)
     made.times(made.case("v", "naive", bytes_moved=1 << 15, working_set_bytes=1 << 30), [1e3] * 8)

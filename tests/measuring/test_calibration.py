@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from xebench.roofline.in_process import forget_results, quick_result
-from xebench.vocabulary import Roof
+from xebench.vocabulary import MIXES, Roof
 
 #: Memory of the host that a copy may begin or end in.
 KINDS = ("pageable", "host", "shared")
@@ -53,7 +53,9 @@ def test_the_device_and_the_instrument_are_measured() -> None:
                 assert (links[route] or 0) > 0 or undetermined & {route, Roof.HOST_LINK}, route
     finite = {name: value for name, value in columns.items() if value is not None}
     assert all(math.isfinite(value) for value in finite.values())
-    lacking = (set() if session.device.has_aspect_fp64 else {Roof.FP64}) | ({Roof.HOST_LINK} & undetermined)
+    lacking = (
+        set(MIXES) | (set() if session.device.has_aspect_fp64 else {Roof.FP64}) | ({Roof.HOST_LINK} & undetermined)
+    )
     positive = {"empty_kernel_ns", "empty_kernel_host_ns", "launch_overhead_ns", "aa_speedup"}
     assert all(finite[name] > 0 for name in positive | {roof.column for roof in set(Roof) - lacking})
     assert finite["empty_kernel_ns"] <= finite["empty_kernel_host_ns"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -83,7 +84,7 @@ def test_a_device_that_runs_nothing_passes_no_check(group: str, monkeypatch: pyt
     from xebench.roofline.probes import global_memory
 
     # times that nothing confirms let problems grow to their limit
-    monkeypatch.setattr(global_memory, "grown_array_bytes", lambda start_bytes, largest_bytes, quick: start_bytes)
+    monkeypatch.setattr(global_memory, "grown_array_bytes", lambda start_bytes, largest_bytes: start_bytes)
 
     bench = Bench(idle_session(), replace(QUICK, quick_forms=None))
     measuring = importlib.import_module(f"xebench.roofline.probes.{group}").Group(bench)
@@ -139,6 +140,31 @@ def test_numbers_are_written_and_compared_piece_by_piece_and_whole() -> None:
     bench.require(array, np.full(array.size, -1, np.float32))
     with pytest.raises(ValueError, match="no whole number of periods"):
         bench.require(array, np.arange(2 * array.size, dtype=np.float32))
+
+
+def test_a_quick_look_compares_the_first_and_the_last_piece() -> None:
+    from xebench.roofline import bench as module
+    from xebench.roofline.search import FULL
+    from xebench.session.session import Session
+
+    session = Session.on("cpu")
+    array = session.alloc(3 * module.PIECE, np.float32)
+    for place, effort, refused in (
+        (0, QUICK, True),
+        (-1, QUICK, True),
+        (module.PIECE, QUICK, False),
+        (module.PIECE, FULL, True),
+    ):
+        bench = module.Bench(session, effort)
+        numbers = bench.session.alloc(array.size, np.float32)
+        bench.write(numbers, 1)
+        bench.write(numbers[place : place + 1 or None], 2)
+        form = bench.form({}, 1, partial(session.copy, array, numbers), array, lambda: np.ones(16, np.float32))
+        if refused:
+            with pytest.raises(WrongResult, match="1 of .* elements are wrong"):
+                form.verify()
+        else:
+            form.verify()
 
 
 def test_a_form_that_no_work_group_of_the_device_fits_is_left_out() -> None:

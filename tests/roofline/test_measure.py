@@ -141,6 +141,10 @@ def test_roofs_of_a_device_that_was_measured(
     place = {probe.name: float(number) for number, probe in enumerate(PROBES, 1)}
     wanted = {
         "bandwidth_roof_gbps": place["write"],
+        "memory_read_roof_gbps": place["read"],
+        "memory_write_roof_gbps": place["write"],
+        "memory_copy_roof_gbps": place["stream_scale"],
+        "memory_triad_roof_gbps": place["stream_triad"],
         "fp32_roof_gflops": place["fp32"],
         "fp64_roof_gflops": None,
         "int32_roof_gops": place["int32"],

@@ -28,15 +28,25 @@ def test_the_higher_roof_counts_and_its_source_is_told(measured: Roofline) -> No
         {"bandwidth_roof_gbps": 30.0, "fp32_roof_gflops": 100.0, "fp64_roof_gflops": None},
         kept(measured, read=40.0, stream_copy=35.0, fp32=90.0),
     )
-    assert [merged[roof.column] for roof in Roof] == [40.0, 100.0, None, None, None, None]
+    known = {roof: merged[roof.column] for roof in Roof if merged[roof.column] is not None}
+    assert known == {Roof.BANDWIDTH: 40.0, Roof.READ: 40.0, Roof.COPY: 35.0, Roof.FP32: 100.0}
     assert merged["roofs_from"] == "xebench roofline of 2026-11-21T03:00:00Z"
 
 
 def test_lower_earlier_roofs_change_nothing(measured: Roofline) -> None:
-    merged = with_kept_roofs(
-        {"bandwidth_roof_gbps": 30.0, "roofs_from": "this run; fp32: wrong"}, kept(measured, read=20.0)
-    )
+    in_run = {"bandwidth_roof_gbps": 30.0, "memory_read_roof_gbps": 30.0, "roofs_from": "this run; fp32: wrong"}
+    merged = with_kept_roofs(in_run, kept(measured, read=20.0))
     assert (merged["bandwidth_roof_gbps"], merged["roofs_from"]) == (30.0, "this run; fp32: wrong")
+
+
+def test_what_is_still_not_known_keeps_its_reason(measured: Roofline) -> None:
+    in_run = {
+        "link_roofs": json.dumps({"host_to_device": None, "device_to_host": None}),
+        "roofs_from": "this run; fp32: wrong; host_to_device: halves differ; device_to_host: halves differ; fp64: none",
+    }
+    merged = with_kept_roofs(in_run, kept(measured, fp32=90.0, host_to_device=6.0))
+    kept_from = "xebench roofline of 2026-11-21T03:00:00Z"
+    assert merged["roofs_from"] == f"{kept_from}; device_to_host: halves differ; fp64: none"
 
 
 def test_levels_are_raised_too_and_named_by_the_caches(measured: Roofline) -> None:

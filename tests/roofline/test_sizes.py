@@ -21,10 +21,9 @@ def test_arrays_are_four_times_the_cache() -> None:
 
 def test_on_a_fast_device_arrays_grow_within_reason() -> None:
     # 4 TB/s, 150 GB: half a gigabyte takes a tenth of a ms
-    assert sizes.grown_array_bytes(256 * MIB, 9 * GIB, quick=True) == 512 * MIB
-    assert sizes.grown_array_bytes(256 * MIB, 9 * GIB, quick=False) == GIB
-    assert sizes.grown_array_bytes(1632 * MIB, 4 * GIB, quick=True) == 1632 * MIB
-    assert sizes.grown_array_bytes(256 * MIB, 300 * MIB, quick=True) == 300 * MIB
+    assert sizes.grown_array_bytes(256 * MIB, 9 * GIB) == GIB
+    assert sizes.grown_array_bytes(1632 * MIB, 4 * GIB) == 1632 * MIB
+    assert sizes.grown_array_bytes(256 * MIB, 300 * MIB) == 300 * MIB
 
 
 def test_a_working_set_is_read_from_end_to_end() -> None:

@@ -180,11 +180,11 @@ def test_work_that_cannot_be_kept_is_an_error_of_the_pattern(stated: Any) -> Non
 
 def test_a_result_is_read_from_a_row_and_leaves_the_rest() -> None:
     work = {"bytes_moved": 8, "operations": None, "operation_kind": "int32", "slm_bytes": 16}
-    work |= {"host_bytes": 4, "working_set_bytes": 32}
+    work |= {"host_bytes": 4, "working_set_bytes": 32, "read_part": 0.5}
     row = {"variant": "a", "status": "ok", "reason": "", "stopped_by": "pass", "kernels": "[1]", **work}
     row |= {"error_ulp": 0.5, "devices": "2 devices"}
     result = CaseResult.of_row(row)
-    assert result == CaseResult(Status.OK, "", "pass", "[1]", 0.5, Work(8, None, "int32", 16, 4, 32), "2 devices")
+    assert result == CaseResult(Status.OK, "", "pass", "[1]", 0.5, Work(8, None, "int32", 16, 4, 32, 0.5), "2 devices")
     assert result.columns() == {name: value for name, value in row.items() if name != "variant"}
     unmade = CaseResult(Status.ERROR, "problem: no")
     assert CaseResult.of_row(unmade.columns()) == unmade and unmade.columns().keys() == result.columns().keys()
@@ -204,6 +204,12 @@ def test_the_working_set_is_what_the_arrays_occupy_on_the_device() -> None:
     assert work.working_set_bytes == 2 * half.nbytes + 12
     assert work.host_bytes == 40, "what must arrive on the host"
     assert Work.of(Problem(host_bytes=7, **arrays)).host_bytes == 7
+
+
+def test_what_is_read_of_the_traffic_follows_from_the_arrays() -> None:
+    read, written, both = np.zeros(16, np.float32), output(8, np.float32), inout(np.zeros(16, np.float32))
+    parts = [{"a": read}, {"c": written}, {"b": both}, {"a": read, "c": written}, {"a": read, "b": both}, {"n": 8}]
+    assert [Work.of(Problem(**fields)).read_part for fields in parts] == [1, 0, 1 / 2, 2 / 3, 2 / 3, None]
 
 
 def test_the_states_are_those_of_the_pattern_unless_the_user_gives_others() -> None:

@@ -13,7 +13,7 @@ import pandas as pd
 from xebench.analysis import concurrency, intervals, link, statistics, times
 from xebench.analysis.levels import MEMORY, levels_of
 from xebench.analysis.rows import Place, Row, by_place, place, rows
-from xebench.vocabulary import ROOF_DOUBT, Roof, State
+from xebench.vocabulary import MIXES, ROOF_DOUBT, Roof, State
 
 #: Columns of `cases` that a summary repeats.
 _KEPT: Final = (
@@ -124,7 +124,7 @@ class _Limit:
 def _against_roofs(case: Row, state: str | None, median_ns: float, device: Row) -> Row:
     """How near a case comes to the limit that it is nearest to; nothing where it states no work, or has no roof."""
     kinds = (None, case["operation_kind"])
-    limits = [_limit(roof, case, state, device) for roof in Roof if roof.operation_kind in kinds]
+    limits = [_limit(roof, case, state, device) for roof in Roof if roof.operation_kind in kinds and roof not in MIXES]
     fractions = {limit: _number(case[limit.roof.work]) / median_ns / limit.value for limit in limits}
     reached = {limit: fraction for limit, fraction in fractions.items() if not math.isnan(fraction)}
     row: Row = {
@@ -145,14 +145,31 @@ def _limit(roof: Roof, case: Row, state: str | None, device: Row) -> _Limit:
     measured = _Limit(roof, str(roof), roof.bound_by, _number(device.get(roof.column)))
     if roof is not Roof.BANDWIDTH:
         return measured
-    memory = replace(measured, name=f"{MEMORY} {roof}")
+    memory = _of_mix(replace(measured, name=f"{MEMORY} {roof}"), case, device)
     working_set, levels = _working_set(case), levels_of(device.get("bandwidth_levels"))
     if state == State.COLD or working_set is None or not levels:
         return memory
     # a set that lies between two that were measured is no faster than the smaller one
     level = next((level for level in reversed(levels) if level.working_set_bytes <= working_set), levels[0])
+    if level.level == MEMORY and level.gbps <= measured.value:
+        return memory
     bound_by = roof.bound_by if level.level == MEMORY else "cache"
     return replace(memory, name=f"{level.level} {roof}", bound_by=bound_by, value=level.gbps)
+
+
+def _of_mix(memory: _Limit, case: Row, device: Row) -> _Limit:
+    """The roof of a case's mix of reads and writes: of the two measured mixes around it the higher one."""
+    part = case["read_part"]
+    known = {roof: _number(device.get(roof.column)) for roof in MIXES}
+    sides = [
+        [roof for roof, value in known.items() if part is not None and sign * (roof.reads - part) >= 0 and value > 0]
+        for sign in (-1, 1)
+    ]
+    if not all(sides):
+        return memory
+    around = [min(side, key=lambda roof: abs(roof.reads - part)) for side in sides]
+    highest = max(around, key=lambda roof: known[roof])
+    return replace(memory, name=str(highest), value=known[highest])
 
 
 def _working_set(case: Row) -> float | None:

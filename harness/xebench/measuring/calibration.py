@@ -16,7 +16,7 @@ from xebench.roofline.results import ProbeResult
 from xebench.roofline.search import BRIEF, QUICK
 from xebench.session.cache_flush import Flusher, cache_bytes
 from xebench.session.session import Session
-from xebench.vocabulary import DeviceClass, Roof
+from xebench.vocabulary import MIXES, DeviceClass, Roof
 
 #: How much faster than a quick look memory may be: that tries few forms for a moment, and others of the same device
 #: have been up to a third faster.
@@ -37,22 +37,25 @@ def measure_roofs(session: Session, *, brief: bool = False) -> dict[str, float |
         of :func:`xebench.measuring.instrument.measure_instrument`.
     """
     device_class = DeviceClass.CPU if session.device.is_cpu else DeviceClass.GPU
-    roofs = [roof.probes[0] for roof in Roof]
+    looked_at = [roof for roof in Roof if not (brief and roof in MIXES)]
+    roofs = [roof.probes[0] for roof in looked_at]
     levels = [level_name(size) for size in WORKING_SETS[:: _BRIEF_STEP if brief else 1]]
     with closing(MachineMonitor(device_class)) as monitor:
         results = quick_results(session.device.filter_string, [*roofs, *levels, *ROUTES], BRIEF if brief else QUICK)
         state, _ = monitor.observe()
     busy = device_class == DeviceClass.CPU and max(state["contended"] or 0, state["stolen"] or 0) > LOAD_CHANGE
-    by_roof = {roof: results[roof.probes[0]] for roof in Roof}
+    by_roof = {roof: results[roof.probes[0]] for roof in looked_at}
     links = {route: results[route] for route in ROUTES}
     named = by_roof | {route: result for route, result in links.items() if route not in roofs}
     failures = [f"{name}: {result.reason}" for name, result in named.items() if result.status == "failed"]
     measured = measured_levels({name: result.value for name, result in results.items()})
-    memory_gbps = by_roof[Roof.BANDWIDTH].value
+    values = [results[probe].value for probe in Roof.BANDWIDTH.probes if probe in results]
+    memory_gbps = max(filter(None, values), default=None)
     if memory_gbps is not None:
         memory_gbps = max(memory_gbps, beyond_caches(measured, cache_bytes(session.device)))
     caches = known_caches(device_class, int(session.device.global_mem_cache_size))
     return {
+        **dict.fromkeys(roof.column for roof in Roof),
         **{roof.column: result.value for roof, result in by_roof.items()},
         Roof.BANDWIDTH.column: memory_gbps,
         "bandwidth_levels": named_levels(measured, memory_gbps, caches),

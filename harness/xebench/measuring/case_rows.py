@@ -40,6 +40,7 @@ class Work(msgspec.Struct, frozen=True):
     slm_bytes: _Amount | None = None
     host_bytes: _Amount | None = None
     working_set_bytes: _Amount | None = None
+    read_part: float | None = None
 
     @classmethod
     def of(cls, problem: Problem) -> Work:

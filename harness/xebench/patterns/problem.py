@@ -118,6 +118,17 @@ class Problem:
         return sum(map(device_bytes, self.fields.values()))
 
     @property
+    def read_part(self) -> float | None:
+        """The part of its traffic to memory that is read, if each array is gone over once; None without arrays.
+
+        Inputs are read, outputs are written, and what is updated in place is both.
+        """
+        fields = self.fields.values()
+        read = sum(device_bytes(field) for field in fields if not isinstance(field, Output))
+        written = sum(device_bytes(field) for field in fields if isinstance(field, Output | InOut))
+        return read / (read + written) if read + written else None
+
+    @property
     def host_output_bytes(self) -> int:
         """What its outputs in host memory occupy."""
         return sum(_output_bytes(field) for field in self.fields.values() if isinstance(field, Output) and field.host)

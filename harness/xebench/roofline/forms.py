@@ -13,6 +13,9 @@ Form = TypeVar("Form", bound=tuple[int, ...])
 #: A work-group of one vector.
 CPU_GROUP: Final = 16
 
+#: Of the streaming and the reading kernel: the best of a large GPU (an H200), which a quick look at a GPU tries first.
+GPU_BEST: Final = frozenset({(256, 1, 4), (256, 4, 1), (256, 16, 4)})
+
 #: Of a kernel that streams: work-items of a group, vectors of a work-item, elements of a vector. A CPU's compiler wants
 #: single elements, a GPU's may want vectors.
 STREAM_FORMS: Final = (
@@ -62,6 +65,11 @@ LOCAL_FORMS: Final = (
 )
 #: Of atomic additions: work-items of a group.
 ATOMIC_FORMS: Final = ((256,), (64,), (1024,))
+
+
+def gpu_first(forms: Sequence[Form], *, is_gpu: bool) -> Sequence[Form]:
+    """The forms with those first that were the best of a GPU, if it is one."""
+    return sorted(forms, key=lambda form: form not in GPU_BEST) if is_gpu else forms
 
 
 def cpu_first(forms: Sequence[Form], *, is_cpu: bool) -> Sequence[Form]:

@@ -117,14 +117,23 @@ def with_kept_roofs(measured: Mapping[str, Any], kept: Roofline | None) -> dict[
     disturbed = list(filter(None, str(merged.get("roofs_disturbed") or "").split(", ")))
     earlier = kept.roofs()
     raised = [roof for roof in Roof if (earlier[roof.column] or 0) > (merged[roof.column] or 0)]
-    if raised:
-        merged |= {roof.column: earlier[roof.column] for roof in raised}
-        merged["roofs_from"] = f"xebench roofline of {kept.measured_utc}"
+    merged |= {roof.column: earlier[roof.column] for roof in raised}
     if disturbed and not kept.busy:
         merged["roofs_disturbed"] = ", ".join(name for name in disturbed if name not in raised)
     merged["bandwidth_levels"] = _raised_levels(merged, kept)
     merged["link_roofs"] = _raised_links(merged, kept)
+    if raised:
+        unknown = _unknown(merged)
+        _, *failures = str(merged["roofs_from"]).split("; ")
+        failures = [failure for failure in failures if failure.partition(": ")[0] in unknown]
+        merged["roofs_from"] = "; ".join([f"xebench roofline of {kept.measured_utc}", *failures])
     return merged
+
+
+def _unknown(merged: Mapping[str, Any]) -> set[str]:
+    """The roofs and routes without a value."""
+    known = link_roofs(merged["link_roofs"])
+    return {roof for roof in Roof if merged[roof.column] is None} | {route for route in ROUTES if route not in known}
 
 
 def _raised_links(merged: Mapping[str, Any], kept: Roofline) -> str:

@@ -14,7 +14,6 @@ _LEAST_BYTES = 64 << 20
 _UNKNOWN_CACHE_BYTES = 64 << 20
 #: Larger arrays make launches no cheaper, and take long to fill.
 _MOST_BYTES = 1 << 30
-_MOST_QUICK_BYTES = 512 << 20
 #: Of the device's memory, an array takes no more than this part.
 _PART_OF_MEMORY = 16
 #: Elements of a block that any form of a kernel divides into whole work-groups.
@@ -37,9 +36,9 @@ def beyond_bytes(cache_bytes: int) -> int:
     return CACHES * (cache_bytes or _UNKNOWN_CACHE_BYTES)
 
 
-def grown_array_bytes(start_bytes: int, largest_bytes: int, *, quick: bool) -> int:
+def grown_array_bytes(start_bytes: int, largest_bytes: int) -> int:
     """How far an array for bandwidth may grow on a fast device."""
-    return min(largest_bytes, max(start_bytes, _MOST_QUICK_BYTES if quick else _MOST_BYTES))
+    return min(largest_bytes, max(start_bytes, _MOST_BYTES))
 
 
 def array_bytes(cache_bytes: int, largest_bytes: int) -> int:

@@ -17,7 +17,7 @@ from xebench.roofline.results import Roofline
 from xebench.runtime.devices import DeviceInfo
 
 #: Raised when probes measure something else than before, so that what they measured then is not used.
-VERSION: Final = 2
+VERSION: Final = 3
 #: What makes a device another one, beside its hardware. A virtual CPU's name says nothing of its cores and memory.
 _IDENTITY: Final = ("name", "vendor", "driver_version", "backend", "compute_units", "global_memory_bytes")
 

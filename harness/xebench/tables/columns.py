@@ -218,6 +218,11 @@ CASES: Final = (
     _count("slm_bytes", "Least traffic to shared local memory that the lesson needs.", "bytes"),
     _count("host_bytes", "Least traffic between host and device; by default of the results in host memory.", "bytes"),
     _count("working_set_bytes", "Device arrays of the problem, together.", "bytes"),
+    _number(
+        "read_part",
+        "Part of bytes_moved that is read, from the sizes of these arrays: inputs are read, outputs written, and "
+        "arrays that are updated in place both; null without arrays.",
+    ),
     _text(
         "kernels",
         "JSON list of the kernels: name, spirv_sha256 (of the text where language is opencl), language (spirv or "

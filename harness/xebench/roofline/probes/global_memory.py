@@ -18,7 +18,7 @@ from xebench.roofline import expected
 from xebench.roofline.bench import ProbeGroup, nd_range
 from xebench.roofline.catalogue import WORKING_SETS, level_name
 from xebench.roofline.expected import SCALE, stream_bytes, stream_inputs, stream_result
-from xebench.roofline.forms import AGAIN_FORMS, RANDOM_FORMS, READ_FORMS, STREAM_FORMS, cpu_first
+from xebench.roofline.forms import AGAIN_FORMS, RANDOM_FORMS, READ_FORMS, STREAM_FORMS, cpu_first, gpu_first
 from xebench.roofline.probes import global_memory_kernels
 from xebench.roofline.search import Form, Measurement, grown
 from xebench.roofline.sizes import (
@@ -68,7 +68,7 @@ class Group(ProbeGroup):
         allocated = lru_cache(maxsize=1)(self._input)
         form = self._likely_readers()[0]
         start_bytes = bench.array_bytes()
-        most_bytes = grown_array_bytes(start_bytes, bench.largest_array_bytes, quick=bench.effort.quick)
+        most_bytes = grown_array_bytes(start_bytes, bench.largest_array_bytes)
         elements = grown(
             whole_blocks(start_bytes // 4),
             whole_blocks(most_bytes // 4),
@@ -96,7 +96,7 @@ class Group(ProbeGroup):
     def _streams(self, operation: str) -> Iterator[Form]:
         a, b, c, session = self._a, self._b, self._c, self._bench.session
         amount, result = stream_bytes(operation, a.size), partial(stream_result, operation)
-        for group, vectors, width in self._bench.likely(STREAM_FORMS):
+        for group, vectors, width in self._bench.likely(self._gpu_first(STREAM_FORMS)):
             kernel = specialize(global_memory_kernels.make_stream, operation=operation, width=width, vectors=vectors)
             space = nd_range(a.size // (width * vectors), group)
             submit = partial(session.launch, kernel, space, a, b, c, np.float32(SCALE))
@@ -106,7 +106,7 @@ class Group(ProbeGroup):
 
     def _writes(self) -> Iterator[Form]:
         a, session, result = self._a, self._bench.session, partial(np.full, 1, _WRITTEN)
-        for group, vectors, width in self._bench.likely(STREAM_FORMS):
+        for group, vectors, width in self._bench.likely(self._gpu_first(STREAM_FORMS)):
             kernel = specialize(global_memory_kernels.make_write, width=width, vectors=vectors)
             submit = partial(session.launch, kernel, nd_range(a.size // (width * vectors), group), a, _WRITTEN)
             yield self._bench.form(_parameters(group, vectors, width), a.nbytes, submit, a, result)
@@ -116,7 +116,10 @@ class Group(ProbeGroup):
         return (self._reader(self._b, *form) for form in self._likely_readers())
 
     def _likely_readers(self) -> Sequence[tuple[int, int, int]]:
-        return self._bench.likely(cpu_first(READ_FORMS, is_cpu=self._bench.device.is_cpu))
+        return self._bench.likely(cpu_first(self._gpu_first(READ_FORMS), is_cpu=self._bench.device.is_cpu))
+
+    def _gpu_first(self, forms: Sequence[tuple[int, int, int]]) -> Sequence[tuple[int, int, int]]:
+        return gpu_first(forms, is_gpu=not self._bench.device.is_cpu)
 
     def _reader(self, b: Any, group: int, vectors: int, width: int) -> Form:
         session = self._bench.session

@@ -67,10 +67,12 @@ class Group(ProbeGroup):
         bench, device, data = self._bench, self._device_array[: view.size], self._data[: view.size]
 
         def verify() -> None:
-            view[:] = data
-            bench.write(device, -1)
+            for part in bench.compared(view.size):
+                view[part] = data[part]
+                bench.write(device[part], -1)
             bench.session.copy(device, host).wait()
-            bench.require(device, data)
+            for part in bench.compared(view.size):
+                bench.require(device[part], data[part])
 
         return self._form(view, partial(bench.session.copy, device, host), verify, run)
 
@@ -78,10 +80,11 @@ class Group(ProbeGroup):
         bench, device, data = self._bench, self._device_array[: view.size], self._data[: view.size]
 
         def verify() -> None:
-            view[:] = -1
-            bench.memory.write(device, data)
+            for part in bench.compared(view.size):
+                view[part] = -1
+                bench.memory.write(device[part], data[part])
             bench.session.copy(host, device).wait()
-            require_equal([(view, data)])
+            require_equal((view[part], data[part]) for part in bench.compared(view.size))
 
         return self._form(view, partial(bench.session.copy, host, device), verify, run)
 
