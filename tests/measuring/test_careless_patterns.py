@@ -79,20 +79,22 @@ def test_an_array_of_the_authors_own_is_none_of_the_problems() -> None:
     assert outcomes("captured", min_instances=2, max_blocks=40) == {"right": OK, "changes_its_own_array": OK}
 
 
-@pytest.mark.parametrize(
-    ("pattern", "variant"),
-    [
-        ("writes_when_nan", "writes_where_it_sees_nan"),
-        ("writes_when_first_is_wrong", "looks_at_the_first_element"),
-    ],
-)
-def test_a_variant_that_leaves_outputs_as_they_are_is_wrong(pattern: str, variant: str) -> None:
-    found = outcomes(pattern, max_blocks=200, precision=1e-9, budget_s=20.0)
+def test_a_variant_that_leaves_outputs_as_they_are_is_wrong() -> None:
+    found = outcomes("writes_when_nan", max_blocks=200, precision=1e-9, budget_s=20.0)
     assert found["right"] == OK
-    status, reason = found[variant]
+    status, reason = found["writes_where_it_sees_nan"]
     assert status == "wrong"
     assert reason.startswith("results are wrong in block ")
     assert "after outputs were overwritten: a variant must write every output each time: y: " in reason
+
+
+def test_a_variant_that_looks_at_the_first_output_alone_is_wrong() -> None:
+    found = outcomes("writes_when_first_is_wrong", max_blocks=200, precision=1e-9, budget_s=20.0)
+    assert found["right"] == OK
+    status, reason = found["looks_at_the_first_element"]
+    # it depends on where the first check of all leaves right results: at the beginning or at the end
+    assert status == "wrong"
+    assert "after outputs were overwritten" in reason or "fewer commands when called again" in reason
 
 
 def test_a_variant_that_does_less_where_outputs_are_right_is_wrong() -> None:
@@ -100,7 +102,7 @@ def test_a_variant_that_does_less_where_outputs_are_right_is_wrong() -> None:
     assert found["right"] == OK
     status, reason = found["looks_at_all_elements"]
     assert status == "wrong"
-    assert reason.startswith("fewer commands where outputs are right already, in block ")
+    assert reason.startswith("fewer commands when called again on the same data")
     assert outcomes("until_done") == {"steps": OK}
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import cycle, repeat
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from xebench.analysis.metrics import EventTimes
-from xebench.measuring.correctness import Expected
+from xebench.measuring.correctness import LOOKS, Expected
 from xebench.measuring.device_worker import Lost
 from xebench.measuring.family import Family, Listener, Plan
 from xebench.measuring.messages import Stage, TableRows
@@ -39,6 +40,8 @@ class FakePlace:
         spoils: variants that change the input x when they are sampled.
         clock_s: seconds that all of it took so far.
         lasts_s: by what is asked: how many each takes; none by default.
+        again_ns: by variant: how long each next call takes that follows a checked one.
+        data_sets: of the checks, by variant.
     """
 
     is_there = True
@@ -48,6 +51,8 @@ class FakePlace:
         self.fails: dict[tuple[str, str], BaseException] = {}
         self.writes: dict[str, Callable[[np.ndarray], np.ndarray]] = {}
         self.spoils: set[str] = set()
+        self.again_ns: dict[str, Iterator[int]] = {}
+        self.data_sets: dict[str, list[int]] = defaultdict(list)
         self._changed: list[str] = []
         self._now = 0
         self.clock_s = 0.0
@@ -68,15 +73,17 @@ class FakePlace:
         self._changed = ["x"] if variant in self.spoils else self._changed
         return self._measured(batch)
 
-    def check(self, variant: str, contents: Contents | None) -> Checked:
+    def check(self, variant: str, contents: Contents | None, data_set: int = 0) -> Checked:
         self._ask("check", variant)
-        return Checked(self._measured(1), self._written(variant, contents))
+        self.data_sets[variant].append(data_set)
+        again = self._measured(1, next(self.again_ns.get(variant, repeat(TIMES_NS))))
+        return Checked(self._measured(1), self._written(variant, contents), (), again)
 
     def changed(self) -> Sequence[str]:
         changed, self._changed = self._changed, []
         return changed
 
-    def renew(self) -> None:
+    def renew(self, data_set: int = 0) -> None:
         self._ask("renew", "")
 
     def end(self) -> None:
@@ -94,10 +101,10 @@ class FakePlace:
         write = self.writes.get(variant, lambda before: RIGHT)
         return {"y": write(contents.get("y", np.zeros_like(RIGHT)))}
 
-    def _measured(self, batch: int) -> Measured:
+    def _measured(self, batch: int, time_ns: int = TIMES_NS) -> Measured:
         executions = []
         for _ in range(batch):
-            executions.append([EventTimes(self._now, self._now + 10, self._now + TIMES_NS, "kernel", "k", 0)])
+            executions.append([EventTimes(self._now, self._now + 10, self._now + 10 + time_ns, "kernel", "k", 0)])
             self._now += 2 * TIMES_NS
         return Measured(2 * TIMES_NS * batch, 0, executions)
 
@@ -174,7 +181,7 @@ def test_variants_are_checked_sampled_in_instances_and_checked_again() -> None:
     anew = place.asked.index(("renew",))
     assert place.asked[anew : anew + 3] == [("renew",), ("start", "a"), ("start", "b")]
     assert place.asked[-2:] == [("check", "a"), ("check", "b")]
-    assert place.asked.count(("check", "a")) >= 3, "among the samples, too"
+    assert place.asked.count(("check", "a")) >= 2, "among the samples, too"
     assert {row["instance"] for row in done.samples(state="hot")} == {0, 1}
     for block in {row["block"] for row in done.samples(state="hot")}:
         assert {row["case_id"] for row in done.samples(block=block, state="hot")} == {"a", "b"}
@@ -219,6 +226,37 @@ def test_a_variant_that_is_wrong_only_later_is_found_among_its_samples() -> None
     place.writes["b"] = lambda before: RIGHT if next(calls) == 0 else before
     status, reason = Measurement(place).run().outcomes()["b"]
     assert status == "wrong" and reason.startswith("results are wrong in block ")
+
+
+def test_checks_are_on_the_data_that_the_samples_do_not_have_and_at_last_on_unseen_ones() -> None:
+    place = FakePlace()
+    expected = Expected(
+        0.0, 0.0, {"y": RIGHT}, fills={"y": None}, other=Expected(0.0, 0.0, {"y": RIGHT}, {}, {"y": None})
+    )
+    done = Measurement(place, {0: expected}, data_sets=2).run()
+    assert set(done.outcomes().values()) == {("ok", "")}
+    of_instance = {row["instance"]: row["data_set"] for row in done.samples(state="hot")}
+    assert of_instance == {0: 0, 1: 1}
+    for numbers in place.data_sets.values():
+        *known, last, unseen = numbers
+        assert known[0] == 1 and last == 0, "instance 0 has data 0, instance 1 has data 1"
+        assert set(known) <= {0, 1} and unseen > 1
+    assert len({numbers[-1] for numbers in place.data_sets.values()}) == 1, "made once for all variants"
+
+
+def test_a_variant_that_is_quicker_when_called_again_each_time_is_wrong() -> None:
+    place = FakePlace()
+    place.again_ns["b"] = repeat(TIMES_NS // 3)
+    status, reason = Measurement(place).run().outcomes()["b"]
+    assert status == "wrong" and reason.startswith("3 times as long on new data as when called again in block ")
+    assert len(place.data_sets["b"]) == LOOKS
+
+
+@pytest.mark.parametrize("again_ns", [[TIMES_NS // 3] * (LOOKS - 1) + [TIMES_NS], [TIMES_NS * 2 // 3]])
+def test_a_variant_that_is_quicker_now_and_then_or_by_little_is_right(again_ns: list[int]) -> None:
+    place = FakePlace()
+    place.again_ns["b"] = cycle(again_ns)
+    assert Measurement(place).run().outcomes()["b"] == ("ok", "")
 
 
 def test_inputs_that_are_changed_in_a_sample_cost_everyone() -> None:

@@ -51,7 +51,7 @@ def through_the_channel(message: Any) -> Any:
 def place(peers: FakePeers) -> Any:
     from xebench.measuring.remote import BeginProblem, RemotePlace
 
-    return RemotePlace(peers, BeginProblem("file.py", "pattern", {"n": 8}, 1))
+    return RemotePlace(peers, BeginProblem("file.py", "pattern", {"n": 8}, 1, 1))
 
 
 def measured(begin_ns: int) -> Any:
@@ -79,7 +79,7 @@ def test_arrays_keep_type_and_shape_on_the_way(dtype: Any) -> None:
     from xebench.measuring.remote import Check
 
     contents = {"y": np.arange(6).reshape(2, 3).astype(dtype)}
-    found = through_the_channel(Check("v", contents)).contents["y"]
+    found = through_the_channel(Check("v", contents, 1)).contents["y"]
     assert found.dtype == dtype and found.tolist() == contents["y"].tolist()
 
 
@@ -122,7 +122,7 @@ def test_another_process_has_the_same_problem_or_is_refused() -> None:
 
     peers = FakePeers(lambda request, number: Begun({"n": 16}))
     pool: Any = SimpleNamespace(get=lambda environment, ranks: peers)
-    family = BeginProblem("file.py", "pattern", {"n": 16}, 1)
+    family = BeginProblem("file.py", "pattern", {"n": 16}, 1, 1)
     variant = Variant("v", "naive", print, (), (), "", {"A": "1"})
     home: Any = object()
     there = FamilyPlaces(home, {"n": 16}, pool, family)

@@ -29,7 +29,18 @@ class Bound(HostView):
     """A problem as variants see it: device arrays, host arrays under ``host``, numbers as attributes.
 
     All variants share it, so what is there cannot be given another value.
+
+    Attributes:
+        host_was_read: whether anybody asked for ``host`` since it was set to False.
     """
+
+    __slots__ = ("host_was_read",)
+
+    @property
+    def host(self) -> Bound:
+        """Arrays of the host."""
+        object.__setattr__(self, "host_was_read", True)
+        return vars(self)["host"]  # type: ignore[no-any-return]
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in vars(self):
@@ -54,9 +65,9 @@ class Binding:
     def __init__(self, problem: Problem, parameters: Mapping[str, Any], memory: DeviceMemory) -> None:
         self._memory = memory
         self._outputs = {n: f for n, f in problem.fields.items() if isinstance(f, Output)}
-        self.initial = {n: np.ascontiguousarray(f.initial) for n, f in problem.fields.items() if isinstance(f, InOut)}
-        self.inputs = {n: np.ascontiguousarray(f) for n, f in problem.fields.items() if isinstance(f, np.ndarray)}
-        host: dict[str, Array] = {**self.inputs, **self.initial}
+        self._take(problem)
+        host = {**self.inputs, **self.initial}
+        self._own: dict[str, Array] = {}
         values: dict[str, Any] = dict(parameters)
         for name, field in problem.fields.items():
             if isinstance(field, Output):
@@ -67,6 +78,31 @@ class Binding:
             else:
                 values[name] = memory.upload(host[name]) if name in host else field
         self.bound = Bound(**{"host": Bound(**host), **values})
+
+    def _take(self, problem: Problem) -> None:
+        self.initial = {n: np.ascontiguousarray(f.initial) for n, f in problem.fields.items() if isinstance(f, InOut)}
+        self.inputs = {n: np.ascontiguousarray(f) for n, f in problem.fields.items() if isinstance(f, np.ndarray)}
+
+    def show(self, problem: Problem) -> None:
+        """Write the data of a problem that is alike (`xebench.measuring.data_sets`) into the same arrays.
+
+        Those of the host must be the binding's own: see :meth:`own_host_arrays`.
+        """
+        self._take(problem)
+        for name, array in (self.inputs | self.initial).items():
+            if name in self._own:
+                self._own[name].setflags(write=True)
+                self._own[name][...] = array
+                self._own[name].setflags(write=False)
+            self._memory.write(getattr(self.bound, name), array)
+
+    def own_host_arrays(self) -> None:
+        """Give variants copies of the host's arrays, which :meth:`show` can write; before any variant runs."""
+        host = vars(self.bound)["host"]
+        for name, array in (self.inputs | self.initial).items():
+            self._own[name] = array.copy()
+            self._own[name].setflags(write=False)
+            vars(host)[name] = self._own[name].view()  # whose flag cannot be set back
 
     def reset(self) -> None:
         """Put the initial contents of the in-out arrays back."""

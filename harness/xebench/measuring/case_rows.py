@@ -73,6 +73,7 @@ class CaseResult(msgspec.Struct, frozen=True):
     error_ulp: float | None = None
     work: Work | None = None
     devices: str | None = None
+    data_sets: int | None = None
 
     @classmethod
     def of_row(cls, row: Row) -> CaseResult:

@@ -6,6 +6,7 @@ A variant that changes an input is not right either: another one would work on w
 from __future__ import annotations
 
 import random
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -22,12 +23,19 @@ from xebench.measuring.prepare import make_reference
 from xebench.measuring.variant_run import VariantRun
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import Problem
+from xebench.session.recorder import Measured
 from xebench.vocabulary import Status
 
-#: Times in a row that a variant must submit fewer commands on right outputs: their number may vary by itself.
-LOOKS: Final = 3
+#: Times in a row that a variant must do less when called again: what it does may vary by itself.
+LOOKS: Final = 8
+#: A call on new data is too long when each took so many times as long as any on the same data again. Honest variants
+#: are a little quicker then too: branches are predicted better that were taken before.
+TIMES_AS_LONG: Final = 2.0
+#: Numbers of data sets that have no reference.
+WITHOUT_REFERENCE: Final = (2, 1 << 31)
 
 _EACH_TIME: Final = "a variant must write every output each time"
+_ALL_ITS_WORK: Final = "a variant must do all of its work each time, and keep nothing of it"
 
 
 @dataclass
@@ -41,6 +49,7 @@ class Expected:
         fills: of each output, what elements hold that variants do not write; None where they write all.
         ranks: how many; 0 where the variant runs in one process.
         of: the variant whose first results are what all others must have; "": none, it is known before.
+        other: the same of the second data set; None where there is none.
     """
 
     rtol: float
@@ -50,6 +59,7 @@ class Expected:
     fills: Mapping[str, Any] = field(default_factory=dict)
     ranks: int = 0
     of: str = ""
+    other: Expected | None = None
 
     @property
     def nbytes(self) -> int:
@@ -113,11 +123,27 @@ class Checker:
     Args:
         expected: by how many ranks a variant has; none: no results are looked at.
         source: of random numbers, for what stands in outputs before they are written.
+        time_ns: what a sample counts for, in ns for one execution.
+        first_visit: whether the family was not measured before in this run: its last check is on data that nobody has
+            seen, too.
+
+    Attributes:
+        data_set: number of the data that the samples are taken on; checks are made on the other one.
     """
 
-    def __init__(self, expected: Mapping[int, Expected], source: random.Random) -> None:
+    def __init__(
+        self,
+        expected: Mapping[int, Expected],
+        source: random.Random,
+        time_ns: Callable[[Measured], float],
+        *,
+        first_visit: bool = True,
+    ) -> None:
+        self.data_set = 0
         self._expected = expected
         self._source = source
+        self._time_ns = time_ns
+        self._unseen = source.randrange(*WITHOUT_REFERENCE) if first_visit else None
 
     @property
     def learns(self) -> bool:
@@ -137,10 +163,10 @@ class Checker:
 
     def first_call(self, run: VariantRun, place: Place) -> Started:
         """Start a variant; it drops out when its results are wrong."""
-        expected = self._expected.get(run.variant.ranks)
+        expected = self._of(run, self.data_set)
         contents = None if expected is None else expected.poison(self._source, not_a_number=True)
         started = place.start(run.name, contents)
-        self._judge(run, started)
+        self._judge(run, started, expected)
         return started
 
     def prepare(self, run: VariantRun, place: Place) -> Started:
@@ -151,13 +177,15 @@ class Checker:
 
     def verify(self, run: VariantRun, place: Place) -> None:
         """Call a variant again after the last sample; it drops out when its results are wrong by now."""
-        expected = self._expected.get(run.variant.ranks)
-        self._judge(run, place.check(run.name, None if expected is None else expected.poison(self._source)))
+        if self._of(run, self.data_set) is None:
+            self._judge_inputs(run, place.check(run.name, None).changed)
+        else:
+            self._look(run, place, "", None, lambda commands: None, self._unseen)
 
     def verify_between(
         self, run: VariantRun, place: Place, block: int, remember: Callable[[Sequence[EventTimes]], None]
     ) -> None:
-        """Call a variant among its samples; it drops out when it writes outputs only if they are not right yet.
+        """Call a variant among its samples; it drops out when it does its work only where it was not done before.
 
         Args:
             run: the variant.
@@ -165,28 +193,64 @@ class Checker:
             block: of the sample before.
             remember: is told of the commands, for the rules that the next sample's times must obey.
         """
-        expected = self._expected.get(run.variant.ranks)
-        if expected is None or not expected.arrays:
-            return
-        at_end = self._source.choice((True, False))
-        where = f"results are wrong in block {block}"
-        for _ in range(LOOKS):
-            checked = place.check(run.name, expected.poison(self._source, at_end=at_end))
-            at_end = not at_end  # whichever end it looks at, it is right there once
-            commands = _note(checked, remember)
-            overwritten = "" if expected.of else f", after outputs were overwritten: {_EACH_TIME}"
-            self._judge(run, checked, f"{where}{overwritten}: ")
-            if not run.is_good() or expected.of:
-                return
-            again = place.check(run.name, None)
-            self._judge_inputs(run, again.changed)
-            if _note(again, remember) >= commands:
-                return
-        run.drop(Status.WRONG, f"fewer commands where outputs are right already, in block {block}: {_EACH_TIME}")
+        expected = self._of(run, self.data_set)
+        if expected is not None and expected.arrays:
+            self._look(run, place, f" in block {block}", self._source.choice((True, False)), remember)
 
-    def _judge(self, run: VariantRun, call: Started | Checked, where: str = "") -> None:
+    def _look(
+        self,
+        run: VariantRun,
+        place: Place,
+        where: str,
+        at_end: bool | None,
+        remember: Callable[[Sequence[EventTimes]], None],
+        unseen: int | None = None,
+    ) -> None:
+        """Compare a call on other data than before with the next one, which finds all work done.
+
+        It goes on as long as the second does less each time; on data set ``unseen`` in any case.
+        """
+        has_other = self._of(run, 1) is not None
+        data_set = 1 - self.data_set if has_other else 0
+        expected = self._of(run, data_set)
+        assert expected is not None
+        has_reference = fewer = True
+        new_ns: list[float] = []
+        known_ns: list[float] = []
+        while len(new_ns) < LOOKS:
+            checked = place.check(run.name, expected.poison(self._source, at_end=at_end), data_set)
+            commands = _note(checked.measured, remember)
+            if has_reference:
+                overwritten = "" if expected.of else f", after outputs were overwritten: {_EACH_TIME}"
+                self._judge(run, checked, expected, where and f"results are wrong{where}{overwritten}: ")
+            else:
+                self._judge_inputs(run, checked.changed)
+            if not run.is_good() or checked.again is None:
+                return
+            fewer = fewer and _note(checked.again, remember) < commands
+            new_ns.append(self._time_ns(checked.measured))
+            known_ns.append(self._time_ns(checked.again))
+            if not fewer and not min(new_ns) > TIMES_AS_LONG * max(known_ns):
+                if unseen is None or not has_other:
+                    return
+                fewer, new_ns, known_ns = True, [], []
+            at_end = None
+            if has_other:  # one who remembers the results of these data, too, is as quick on them from now on
+                data_set = self._source.randrange(*WITHOUT_REFERENCE) if unseen is None else unseen
+                unseen, has_reference = None, False
+        if fewer:
+            reason = "fewer commands when called again on the same data"
+        else:
+            times = statistics.median(new_ns) / (statistics.median(known_ns) or 1)
+            reason = f"{times:.3g} times as long on new data as when called again"
+        run.drop(Status.WRONG, f"{reason}{where}: {_ALL_ITS_WORK}")
+
+    def _of(self, run: VariantRun, data_set: int) -> Expected | None:
+        first = self._expected.get(run.variant.ranks)
+        return first.other if first is not None and data_set else first
+
+    def _judge(self, run: VariantRun, call: Started | Checked, expected: Expected | None, where: str = "") -> None:
         self._judge_inputs(run, call.changed)
-        expected = self._expected.get(run.variant.ranks)
         if expected is None:
             return
         if expected.of == run.name and not expected.arrays:
@@ -202,7 +266,7 @@ class Checker:
             run.drop(Status.WRONG, f"variant {run.name} changed input {', '.join(changed)}: declare it inout")
 
 
-def _note(checked: Checked, remember: Callable[[Sequence[EventTimes]], None]) -> int:
+def _note(measured: Measured, remember: Callable[[Sequence[EventTimes]], None]) -> int:
     """How many commands it submitted, but for barriers."""
-    remember(list(chain.from_iterable(checked.measured.times_by_clock()[0])))
-    return sum(command.kind != "barrier" for command in checked.measured.events)
+    remember(list(chain.from_iterable(measured.times_by_clock()[0])))
+    return sum(command.kind != "barrier" for command in measured.events)

@@ -23,7 +23,7 @@ from xebench.measuring.messages import InstanceSpeedups, Stage
 from xebench.measuring.place import Flusher, Places
 from xebench.measuring.row_stream import RowStream
 from xebench.measuring.sample_flags import Rules
-from xebench.measuring.sample_taker import SampleTaker
+from xebench.measuring.sample_taker import SampleTaker, times_of
 from xebench.measuring.spot_checks import SpotChecks
 from xebench.measuring.variant_run import VariantRun, outcome
 from xebench.measuring.visit_clock import VisitClock
@@ -33,7 +33,7 @@ from xebench.sampling.blocks import Sampled, sample_family
 from xebench.sampling.instances import Instances
 from xebench.sampling.limits import Sampling
 from xebench.sampling.stopping import NEXT_INSTANCE
-from xebench.vocabulary import State, Status, StopReason, VisitPart
+from xebench.vocabulary import State, Status, StopReason, VisitPart, metric_named
 
 #: Reasons for the end of sampling, the least satisfying first: a case that was sampled in two states has one.
 _ENDS = (StopReason.PASS, StopReason.BUDGET, StopReason.MAX_BLOCKS, StopReason.PRECISION)
@@ -63,6 +63,7 @@ class Plan:
             the place, and what a user stops the program with. "": whatever happens costs one variant.
         no_command: what to tell of a variant of which nothing was recorded; may hold its ``{name}``.
         words: for stages, in reasons.
+        data_sets: that instances take in turn; None where nobody has told the data.
     """
 
     metric: str
@@ -80,6 +81,7 @@ class Plan:
     essential: str = ""
     no_command: str = NO_COMMAND
     words: Mapping[Stage, str] = field(default_factory=dict)
+    data_sets: int | None = None
 
 
 class Listener:
@@ -140,7 +142,12 @@ class Family:
         self._next_block = plan.first_block
         # each pass has numbers of its own
         source = random.Random(plan.seed + plan.first_block)
-        self._checker = Checker(expected, source)
+        self._checker = Checker(
+            expected,
+            source,
+            lambda measured: times_of(measured)[metric_named(plan.metric)],
+            first_visit=not plan.first_instance,
+        )
         self._spot_checks = SpotChecks(source, plan.sampling.min_blocks)
 
     def measure(self) -> None:
@@ -228,9 +235,10 @@ class Family:
         self._listener.at(None, Stage.PROBLEM)
         self._spot_checks.new_instance()
         self._checker.forget()
-        with self._clock.during(VisitPart.UPLOADING):
-            self._places.renew()
         self._instance += 1
+        self._checker.data_set = (self._instance - self._plan.first_instance) % (self._plan.data_sets or 1)
+        with self._clock.during(VisitPart.UPLOADING):
+            self._places.renew(self._checker.data_set)
         for run in self._checker.in_order(self._good()):
             self._guard(run, Stage.PREPARE, self._start_again)
 
@@ -243,7 +251,8 @@ class Family:
         def rules() -> Rules:
             return Rules(self._plan.metric, self._device.timer_resolution_ns, self._plan.bytes_moved)
 
-        return SampleTaker(self._rows, rules, flusher, self._instance, self._plan.no_command)
+        data_set = None if self._plan.data_sets is None else self._checker.data_set
+        return SampleTaker(self._rows, rules, flusher, self._instance, self._plan.no_command, data_set)
 
     def _measure(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import psutil
@@ -17,13 +17,14 @@ from xebench.measuring import messages
 from xebench.measuring.bound_problem import check_memory
 from xebench.measuring.calibration import make_flusher, measure_roofs
 from xebench.measuring.case_rows import CaseResult, Work
+from xebench.measuring.data_sets import DataSets, second_of
 from xebench.measuring.family import Family, Listener, Plan
 from xebench.measuring.input_check import Sums
 from xebench.measuring.local import ProblemPlace
 from xebench.measuring.messages import InstanceSpeedups, MeasureFamily, Request, Stage
 from xebench.measuring.own_code import OwnCode
 from xebench.measuring.places import FamilyPlaces, Pool
-from xebench.measuring.prepare import check_device, find_pattern
+from xebench.measuring.prepare import check_device, find_pattern, make_problem
 from xebench.measuring.problem_store import PART, ProblemStore
 from xebench.measuring.remote import BeginProblem
 from xebench.measuring.row_stream import RowStream
@@ -83,6 +84,7 @@ class FamilyRun:
         self.rows = RowStream(self.sender, request.case_ids, request.first_sample, compiled=request.compiled)
         self.variants = [VariantRun(self.pattern.variants[name]) for name in request.variants]
         self.work: Work | None = None
+        self.data_sets: int | None = None
         self.stopped_by = ""
         self._clock = VisitClock()
         self._listener = _ToManager(list(request.variants), self.sender, self.activity)
@@ -121,12 +123,19 @@ class FamilyRun:
         self.work = Work.of(problem)
         counts = {variant.variant.ranks for variant in self.variants}
         check_memory(problem, device.global_memory_bytes, device.max_alloc_bytes, 1 + max(counts))  # the worker has one
-        here = ProblemPlace(self.session, self.sums, self.pattern, problem, request.parameters)
-        elsewhere = BeginProblem(request.source, request.pattern, request.parameters, request.seed)
-        with self._clock.during(VisitPart.UPLOADING):
-            self._places = FamilyPlaces(here, here.begin(), self.pool, elsewhere)
         self._listener.at(None, Stage.REFERENCE)
         expected = {ranks: data.expected(self.pattern, request.parameters, ranks) for ranks in counts}
+        second = second_of(self.store, self.pattern, request.parameters, request.seed, data, counts)
+        if second is not None:
+            others = {ranks: second.expected(self.pattern, request.parameters, ranks) for ranks in counts}
+            expected = {ranks: replace(own, other=others[ranks]) for ranks, own in expected.items()}
+        kept = [one.problem for one in (data, second) if one is not None]
+        self.data_sets = len(kept)
+        problems = DataSets(partial(make_problem, self.pattern, request.parameters), request.seed, len(kept), kept)
+        here = ProblemPlace(self.session, self.sums, self.pattern, problems, request.parameters)
+        elsewhere = BeginProblem(request.source, request.pattern, request.parameters, request.seed, len(kept))
+        with self._clock.during(VisitPart.UPLOADING):
+            self._places = FamilyPlaces(here, here.begin(), self.pool, elsewhere)
         plan = Plan(
             self.pattern.metric,
             request.sampling,
@@ -140,6 +149,7 @@ class FamilyRun:
             last=request.last,
             earlier=request.earlier,
             priors=request.priors,
+            data_sets=self.data_sets,
         )
         return Family(
             plan,
@@ -171,6 +181,7 @@ class FamilyRun:
             error_ulp=variant.error_ulp,
             work=self.work,
             devices=variant.devices,
+            data_sets=self.data_sets,
         )
         self.sender.send(messages.CaseOver(variant.name, result))
 

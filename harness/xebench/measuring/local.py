@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -12,12 +13,13 @@ import numpy as np
 
 from xebench.errors import Unsupported, XebenchError
 from xebench.measuring.bound_problem import Binding
+from xebench.measuring.data_sets import DataSets
 from xebench.measuring.input_check import Inputs, Sums
+from xebench.measuring.kept_memory import KeptMemory
 from xebench.measuring.place import Array, Checked, CompiledStage, Contents, Started
 from xebench.measuring.results import arrays_of
 from xebench.measuring.variant_run import start
 from xebench.patterns.pattern import Pattern
-from xebench.patterns.problem import Problem
 from xebench.session.device_memory import DeviceMemory
 from xebench.session.recorder import Measured
 from xebench.session.session import Session
@@ -27,14 +29,29 @@ from xebench.vocabulary import metric_named
 PLAIN = bool, int, float, str
 
 
+@dataclass
+class _Prepared:
+    """A variant that was prepared.
+
+    Attributes:
+        memory: that it allocated.
+        read: whether its preparation may have read data: it asked for arrays of the host, or submitted commands.
+        sample: what its samples call; it was called once.
+    """
+
+    memory: KeptMemory = field(default_factory=KeptMemory)
+    read: bool = False
+    sample: Callable[[], Any] = tuple
+
+
 class ProblemPlace:
-    """The variants of a pattern, on a problem of one size.
+    """The variants of a pattern, on the problems of one size.
 
     Args:
         session: where they run.
         sums: of inputs on the device.
         pattern: has the variants.
-        problem: on the host.
+        problems: on the host.
         parameters: of the problem; a variant receives those that it names.
     """
 
@@ -45,79 +62,128 @@ class ProblemPlace:
         session: Session,
         sums: Sums,
         pattern: Pattern,
-        problem: Problem,
+        problems: DataSets,
         parameters: Mapping[str, Any],
     ) -> None:
         self.session = session
         self._sums = sums
         self._pattern = pattern
-        self._problem, self._parameters = problem, parameters
-        self._samples: dict[str, Callable[[], Any]] = {}
+        self._problems, self._parameters = problems, parameters
+        self._prepared: dict[str, _Prepared] = {}
 
     def begin(self) -> Mapping[str, Any]:
         """See `xebench.measuring.place.Place`; so for all of these."""
         self.session.records_direct_calls = metric_named(self._pattern.metric).on_device_clock
-        self._bind()
+        self._bind(0)
         return plain(self._parameters)
 
-    def _bind(self) -> None:
-        self.binding = Binding(self._problem, self._parameters, DeviceMemory(self.session.queue))
-        self._inputs = Inputs(self.binding, self._sums)
+    def _bind(self, data_set: int) -> None:
+        self._data_set = self._shown = data_set
+        self.binding = Binding(self._problems[data_set], self._parameters, DeviceMemory(self.session.queue))
+        if self._problems.count > 1:
+            self.binding.own_host_arrays()
+        self._inputs = {data_set: Inputs(self.binding, self._sums)}
+
+    def _show(self, data_set: int) -> None:
+        """Have the problem's arrays hold these data, also where they do."""
+        if self._shown != data_set and self._shown >= self._problems.count:
+            del self._inputs[self._shown]
+        self._shown = data_set
+        if self._problems.count > 1:
+            self.binding.show(self._problems[data_set])
+            if data_set not in self._inputs:
+                self._inputs[data_set] = Inputs(self.binding, self._sums)
 
     def start(self, variant: str, contents: Contents | None) -> Started:
         """Compile and run it."""
-        function, session = self._pattern.variants[variant].function, self.session
+        session = self.session
         session.take_compilations()
+        self.reset()
         self._fill(contents)
         with self._inputs_kept() as changed:
-            session.begin()
             begin = time.perf_counter_ns()
-            self._samples[variant] = start(function, session, self.binding.bound, self._parameters)
-            session.wait()
+            self._prepared[variant] = self._prepare(variant)
             host_ns = time.perf_counter_ns() - begin
             compiled, kernels, devices = _compiled(session), session.take_kernels(), session.take_devices()
-        self._queues = session.queue_count
         return Started(host_ns, compiled, kernels, devices, self._results(contents), changed)
 
+    def _prepare(self, variant: str) -> _Prepared:
+        """Call a variant for the first time on these arrays."""
+        session, bound, made = self.session, self.binding.bound, _Prepared()
+
+        def prepared() -> None:
+            made.read = bound.host_was_read or session.has_commands
+            session.wait()
+            made.memory.prepared(session.take_allocations(), written=made.read)
+
+        session.take_allocations()
+        session.begin()
+        bound.host_was_read = False
+        made.sample = start(self._pattern.variants[variant].function, session, bound, self._parameters, prepared)
+        session.wait()
+        made.memory.add(session.take_allocations())
+        self._queues = session.queue_count
+        return made
+
     def reset(self) -> None:
-        """Set back what variants update."""
+        """Set back what variants update, and the data that samples are taken on."""
+        if self._shown != self._data_set:
+            self._show(self._data_set)
         self.binding.reset()
 
     def sample(
         self, variant: str, batch: int, flush: Callable[[], None] | None = None, *, reset: bool = True
     ) -> Measured:
         """Set arrays back, flush, measure; ``reset``: whether the first is still to be done."""
-        if variant not in self._samples:
+        if variant not in self._prepared:
             self.start(variant, None)
             reset = True
         if reset:
             self.reset()
         if flush is not None:
             flush()
-        measured = self.session.measure(self._samples[variant], batch)
+        return self._measure(self._prepared[variant], batch)
+
+    def _measure(self, prepared: _Prepared, batch: int = 1) -> Measured:
+        measured = self.session.measure(prepared.sample, batch)
         self.session.forget_queues(self._queues)
+        prepared.memory.add(self.session.take_allocations())
         return measured
 
-    def check(self, variant: str, contents: Contents | None) -> Checked:
-        """Run it on outputs that were overwritten."""
-        self._fill(contents)
+    def check(self, variant: str, contents: Contents | None, data_set: int = 0) -> Checked:
+        """Run it on other data and outputs that were overwritten, then once more on what it finds."""
+        prepared = self._prepared[variant]
+        self._show(data_set)
         with self._inputs_kept() as changed:
-            measured = self.session.measure(self._samples[variant])
-        self.session.forget_queues(self._queues)
-        return Checked(measured, self._results(contents), changed)
+            if prepared.read:  # what it kept of the data before is rightly kept
+                self._fill(contents)
+                prepared = self._prepare(variant)
+            prepared.memory.set_back()
+            self._fill(contents)
+            measured = self._measure(prepared)
+        results = self._results(contents)
+        if contents is None:
+            return Checked(measured, results, changed)
+        # all is written once more, so that caches are as before
+        self._show(data_set)
+        prepared.memory.rewrite()
+        self._fill(results)
+        with self._inputs_kept() as changed_again:
+            again = self._measure(prepared)
+        return Checked(measured, results, [*changed, *changed_again], again)
 
     def changed(self) -> Sequence[str]:
         """Those of this process."""
-        return self._inputs.changed()
+        return self._inputs[self._shown].changed()
 
-    def renew(self) -> None:
+    def renew(self, data_set: int = 0) -> None:
         """Free everything, then make it anew, so that the allocator has another place for it."""
         self.end()
-        self._bind()
+        self._bind(data_set)
 
     def end(self) -> None:
         """Free everything."""
-        self._samples.clear()  # what they hold of the arrays is freed first
+        self._prepared.clear()  # what they hold of the arrays is freed first
         self.session.release()
         for name in ("binding", "_inputs"):
             vars(self).pop(name, None)
@@ -138,9 +204,9 @@ class ProblemPlace:
             yield changed
         except BaseException:
             with suppress(Exception):  # why it failed says more
-                self._inputs.changed()
+                self.changed()
             raise
-        changed += self._inputs.changed()
+        changed += self.changed()
 
 
 def plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -224,7 +290,7 @@ class FunctionPlace:
         self._session.forget_queues(self._queues)
         return measured
 
-    def check(self, variant: str, contents: Contents | None) -> Checked:
+    def check(self, variant: str, contents: Contents | None, data_set: int = 0) -> Checked:
         """Call it once more."""
         results: list[Any] = []
         measured = self._session.measure(lambda: results.append(self._calls[variant]()))
@@ -234,7 +300,7 @@ class FunctionPlace:
         """None: nobody tells which arrays are inputs."""
         return ()
 
-    def renew(self) -> None:
+    def renew(self, data_set: int = 0) -> None:
         """Free everything, then make it anew."""
         self._free()
         self._make_arguments()

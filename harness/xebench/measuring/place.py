@@ -56,11 +56,17 @@ class Started(Message, frozen=True):
 
 
 class Checked(Message, frozen=True):
-    """A call among or after the samples; see `Started`."""
+    """A call among or after the samples; see `Started`.
+
+    Attributes:
+        again: the next call, on the same data, on what the first left in outputs and in the variant's memory; None
+            where nobody asked for results.
+    """
 
     measured: Measured
     results: Contents
     changed: Sequence[str] = ()
+    again: Measured | None = None
 
 
 class Place(Protocol):
@@ -93,14 +99,21 @@ class Place(Protocol):
             flush: called when what variants read and write was set back, before the clock starts.
         """
 
-    def check(self, variant: str, contents: Contents | None) -> Checked:
-        """Call a variant that was started once more, as a sample; see `start`."""
+    def check(self, variant: str, contents: Contents | None, data_set: int = 0) -> Checked:
+        """Call a variant that was started once more, as a sample; see `start`.
+
+        Args:
+            variant: its name.
+            contents: see `start`.
+            data_set: number of the data that stand in the problem's arrays meanwhile. A variant whose preparation read
+                data is prepared for them, untimed. Memory that it allocated is as its preparation left it.
+        """
 
     def changed(self) -> Sequence[str]:
         """Inputs that were changed since the last call; they are put back."""
 
-    def renew(self) -> None:
-        """Make the next instance: arrays and kernels anew."""
+    def renew(self, data_set: int = 0) -> None:
+        """Make the next instance: arrays and kernels anew, with these data."""
 
     def end(self) -> None:
         """Let go of arrays and kernels."""
@@ -115,8 +128,8 @@ class Places(Protocol):
     def changed(self) -> Sequence[str]:
         """Inputs that were changed in any of them since the last call."""
 
-    def renew(self) -> None:
-        """Make the next instance in all of them."""
+    def renew(self, data_set: int = 0) -> None:
+        """Make the next instance in all of them, with these data."""
 
 
 @dataclass(frozen=True)
@@ -133,9 +146,9 @@ class OnePlace:
         """See `Places`."""
         return self.place.changed()
 
-    def renew(self) -> None:
+    def renew(self, data_set: int = 0) -> None:
         """See `Places`."""
-        self.place.renew()
+        self.place.renew(data_set)
 
 
 class Flusher(Protocol):

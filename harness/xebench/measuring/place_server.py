@@ -5,12 +5,14 @@ from __future__ import annotations
 import multiprocessing.spawn
 import pickle
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from xebench.children.parent import Parent
 from xebench.dpex import direct_calls
 from xebench.errors import XebenchError, named
 from xebench.measuring import remote
+from xebench.measuring.data_sets import DataSets
 from xebench.measuring.input_check import Sums
 from xebench.measuring.local import FunctionPlace, ProblemPlace
 from xebench.measuring.prepare import find_pattern, make_problem
@@ -48,8 +50,8 @@ class PlaceServer:
 
     def _of_problem(self, family: remote.BeginProblem) -> ProblemPlace:
         pattern = find_pattern(family.source, family.pattern)
-        problem = make_problem(pattern, family.parameters, family.seed)
-        return ProblemPlace(self.session, self._sums, pattern, problem, family.parameters)
+        problems = DataSets(partial(make_problem, pattern, family.parameters), family.seed, family.data_sets)
+        return ProblemPlace(self.session, self._sums, pattern, problems, family.parameters)
 
     def _of_functions(self, family: remote.BeginFunctions) -> FunctionPlace:
         try:
@@ -81,14 +83,14 @@ class PlaceServer:
                 reply = self._there.start(variant, contents)
             case remote.Sample():
                 reply = remote.Sampled(self.sample(self._there, request))
-            case remote.Check(variant, contents):
-                reply = self._there.check(variant, contents)
+            case remote.Check(variant, contents, data_set):
+                reply = self._there.check(variant, contents, data_set)
             case remote.FindChanged():
                 reply = remote.Changed(self._there.changed())
             case remote.Reset():
                 self._there.reset()
-            case remote.Renew():
-                self._there.renew()
+            case remote.Renew(data_set):
+                self._there.renew(data_set)
             case remote.End():
                 self.end()
         return reply

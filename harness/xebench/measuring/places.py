@@ -141,6 +141,7 @@ class FamilyPlaces:
         self._pool = pool
         self._family = family
         self._elsewhere: dict[tuple[int, str], RemotePlace] = {}
+        self._data_set = 0
 
     def of(self, variant: Variant) -> Place:
         """In this process, unless a variant needs variables of its own, or ranks."""
@@ -152,6 +153,8 @@ class FamilyPlaces:
             found = place.begin()
             if found != self._parameters:
                 raise XebenchError(f"the problem has {found} there, {self._parameters} here: only its seed may decide")
+            if self._data_set:
+                place.renew(self._data_set)
             self._elsewhere[key] = place
         return self._elsewhere[key]
 
@@ -160,12 +163,13 @@ class FamilyPlaces:
         places = (self._home, *self._elsewhere.values())
         return list(dict.fromkeys(name for place in places for name in place.changed()))
 
-    def renew(self) -> None:
+    def renew(self, data_set: int = 0) -> None:
         """See `xebench.measuring.place.Places`; a process that ends at it is found out when its variant is called."""
+        self._data_set = data_set
         for place in self._elsewhere.values():
             with suppress(XebenchError, Lost):
-                place.renew()
-        self._home.renew()
+                place.renew(data_set)
+        self._home.renew(data_set)
 
     def end(self) -> None:
         """Let go of the family."""

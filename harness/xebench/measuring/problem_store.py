@@ -68,7 +68,7 @@ class ProblemStore:
     """
 
     def __init__(self, limit_bytes: float) -> None:
-        self._limit_bytes = limit_bytes
+        self.limit_bytes = limit_bytes
         self._kept: OrderedDict[Hashable, Data] = OrderedDict()
 
     def get(self, pattern: Pattern, parameters: Mapping[str, Any], seed: int) -> Data:
@@ -99,7 +99,7 @@ class ProblemStore:
     def _make_room(self) -> None:
         """Forget what was used least recently, until the rest is within the limit."""
         sizes = {key: data.nbytes for key, data in self._kept.items()}
-        while sum(sizes.values()) > self._limit_bytes:
+        while sum(sizes.values()) > self.limit_bytes:
             key, _ = self._kept.popitem(last=False)
             del sizes[key]
 

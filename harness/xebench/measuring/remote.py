@@ -31,12 +31,14 @@ class BeginProblem(Message, frozen=True):
         source, pattern: the pattern's file, and its name.
         parameters: of the problem.
         seed: of the data.
+        data_sets: how many there are: 1 or 2.
     """
 
     source: str
     pattern: str
     parameters: Mapping[str, Any]
     seed: int
+    data_sets: int
 
 
 class BeginFunctions(Message, frozen=True):
@@ -79,6 +81,7 @@ class Check(Message, frozen=True):
 
     variant: str
     contents: Contents | None
+    data_set: int
 
 
 class FindChanged(Message, frozen=True):
@@ -87,6 +90,8 @@ class FindChanged(Message, frozen=True):
 
 class Renew(Message, frozen=True):
     """Not answered but by `Done`."""
+
+    data_set: int
 
 
 class End(Message, frozen=True):
@@ -211,13 +216,15 @@ class RemotePlace:
         own = self._all(Sample(variant, batch, reset=flush is None), Sampled)
         return self._measured([each.measured for each in own])
 
-    def check(self, variant: str, contents: Contents | None) -> Checked:
+    def check(self, variant: str, contents: Contents | None, data_set: int = 0) -> Checked:
         """A call there."""
-        own = self._each([Check(variant, part) for part in self._parts(contents)], Checked)
+        own = self._each([Check(variant, part, data_set) for part in self._parts(contents)], Checked)
+        again = [each.again for each in own if each.again is not None]
         return Checked(
             self._measured([each.measured for each in own]),
             self._whole([each.results for each in own]),
             one_after_another([each.changed for each in own]),
+            self._measured(again) if again else None,
         )
 
     def changed(self) -> Sequence[str]:
@@ -226,9 +233,9 @@ class RemotePlace:
             return ()
         return one_after_another([each.names for each in self._all(FindChanged(), Changed)])
 
-    def renew(self) -> None:
+    def renew(self, data_set: int = 0) -> None:
         """The next instance there."""
-        self._peers.ask([Renew()] * self._count)
+        self._peers.ask([Renew(data_set)] * self._count)
 
     def end(self) -> None:
         """The process stays for the next family."""

@@ -14,7 +14,15 @@ from xebench.measuring.place import Flusher, Place
 from xebench.measuring.row_stream import RowStream
 from xebench.measuring.sample_flags import Rules
 from xebench.patterns.pattern import Variant
+from xebench.session.recorder import Measured
 from xebench.vocabulary import Flag, Metric, is_valid, metric_named
+
+
+def times_of(measured: Measured) -> dict[Metric, float]:
+    """Every metric of a sample in ns, of all its executions together."""
+    # devices with clocks of their own work side by side: the longest time is that of all
+    totals = [metrics.sample_times(own, measured.host_ns, measured.build_ns) for own in measured.times_by_clock()]
+    return {kind: max(own[kind] for own in totals) for kind in Metric}
 
 
 @dataclass(frozen=True)
@@ -27,6 +35,7 @@ class SampleTaker:
         flusher: for cold samples; None for hot ones.
         instance: number of the family's instance.
         no_command: what to tell of a variant of which nothing was recorded; may hold its ``{name}``.
+        data_set: number of the data; None where there are no data sets.
     """
 
     rows: RowStream
@@ -34,6 +43,7 @@ class SampleTaker:
     flusher: Flusher | None = None
     instance: int = 0
     no_command: str = ""
+    data_set: int | None = None
     _rules: dict[Any, Rules] = field(default_factory=dict)
 
     def rules_of(self, variant: Variant) -> Rules:
@@ -51,11 +61,8 @@ class SampleTaker:
         """
         flusher, rules = self.flusher, self.rules_of(variant)
         measured = place.sample(variant.name, batch, None if flusher is None else flusher.flush)
-        by_clock = measured.times_by_clock()
-        executions = by_clock[0]
-        # devices with clocks of their own work side by side: the longest time is that of all
-        totals = [metrics.sample_times(own, measured.host_ns, measured.build_ns) for own in by_clock]
-        totals_ns = {kind: max(own[kind] for own in totals) for kind in Metric}
+        executions = measured.times_by_clock()[0]
+        totals_ns = times_of(measured)
         metric = metric_named(rules.metric)
         if metric.on_device_clock and not measured.events:
             raise XebenchError(self.no_command.format(name=variant.name))
@@ -74,6 +81,7 @@ class SampleTaker:
                 "instance": self.instance,
                 "state": state,
                 "batch": batch,
+                "data_set": self.data_set,
                 "events": len(measured.events) // batch,
                 **{kind.column: time_ns / batch for kind, time_ns in totals_ns.items()},
                 "queue_ns": sum(map(metrics.queue_ns, executions)) / batch,

@@ -48,7 +48,13 @@ class VariantRun:
             self.status, self.reason = status, portable_text(reason)
 
 
-def start(function: Callable[..., Any], session: Any, bound: Any, parameters: Mapping[str, Any]) -> Callable[[], Any]:
+def start(
+    function: Callable[..., Any],
+    session: Any,
+    bound: Any,
+    parameters: Mapping[str, Any],
+    prepared: Callable[[], None] | None = None,
+) -> Callable[[], Any]:
     """Run a variant for the first time; what every later sample of it calls.
 
     If it returns a function that is the sample, and what it did before was its preparation; else all of it is.
@@ -58,15 +64,17 @@ def start(function: Callable[..., Any], session: Any, bound: Any, parameters: Ma
         session: where it runs.
         bound: its problem on the device.
         parameters: of the problem; it receives those that it names.
+        prepared: called when there was a preparation, and it is over.
     """
     whole = partial(function, session, bound, **accepted(function, parameters))
     with session.watching():
-        prepared = whole()
-        if not callable(prepared):
+        sample: Any = whole()
+        if not callable(sample):
             return whole
-        prepared()
-    sample: Callable[[], Any] = prepared
-    return sample
+        if prepared is not None:
+            prepared()
+        sample()
+    return sample  # type: ignore[no-any-return]
 
 
 def outcome(stage: str, error: BaseException) -> tuple[Status, str]:

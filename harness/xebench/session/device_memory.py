@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any, Final
 
 import dpctl
@@ -20,6 +21,9 @@ Array = npt.NDArray[Any]
 _FIRST: Final = 1 << 18
 
 USM_KINDS: Final = ("device", "shared", "host")
+
+#: Each byte of memory that nobody has written: not a number in floating point, -1 in whole numbers.
+POISON: Final = 0xFF
 
 
 def allocate(shape: int | tuple[int, ...], dtype: Any, queue: dpctl.SyclQueue, usm: str = "device") -> Any:
@@ -45,6 +49,26 @@ def allocate(shape: int | tuple[int, ...], dtype: Any, queue: dpctl.SyclQueue, u
     except (MemoryError, dpctl.memory.USMAllocationError) as error:
         size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
         raise TooLarge(f"the device could not allocate {size} bytes of {usm} USM") from error
+
+
+def spoil(memory: Any) -> None:
+    """Overwrite dpctl memory with a poison, and wait."""
+    if memory.nbytes:
+        memory.memset(POISON)
+
+
+def watch(array: Any) -> weakref.ref[Any]:
+    """A weak reference to the memory of an array, or to the array where dpctl's memory allows none."""
+    try:
+        return weakref.ref(array.usm_data)
+    except TypeError:
+        return weakref.ref(array)
+
+
+def memory_of(watched: weakref.ref[Any]) -> Any:
+    """The memory of :func:`watch`; None when it is in use no more."""
+    found = watched()
+    return getattr(found, "usm_data", found)
 
 
 def copy_async(queue: dpctl.SyclQueue, destination: Any, source: Any, depends: list[Any]) -> dpctl.SyclEvent:

@@ -125,6 +125,11 @@ class Recorder:
         """Remember library work between two barriers: it lies between the first's end and the last's start."""
         self._pending.append(_Pending("library", name, queue, first, last))
 
+    @property
+    def has_commands(self) -> bool:
+        """Whether there is any event."""
+        return bool(self._pending)
+
     def wait(self) -> None:
         """Wait for every event."""
         # a sample may wait thousands of times: those waited for earlier are not asked again

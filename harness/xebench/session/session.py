@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -58,6 +59,7 @@ class Session:
         self._ranks: Ranks = ALONE
         self._first_device = self.device
         self._measuring = False
+        self._allocated: list[weakref.ref[Any]] = []
         self._waits = Waits()
         self._recorder = Recorder()
         self._kernels = kernels
@@ -181,13 +183,17 @@ class Session:
         usm: str = "device",
         queue: dpctl.SyclQueue | None = None,
     ) -> Any:
-        """An uninitialised array in ``device``, ``shared`` or ``host`` USM.
+        """An uninitialised array in ``device``, ``shared`` or ``host`` USM; outside of samples it holds a poison.
 
         Raises:
             Unsupported: the device lacks this kind of USM, or the memory.
         """
         with direct_calls.unrecorded:
-            return device_memory.allocate(shape, dtype, queue or self.queue, usm)
+            array = device_memory.allocate(shape, dtype, queue or self.queue, usm)
+            self._allocated.append(device_memory.watch(array))
+            if not self._measuring:
+                device_memory.spoil(array.usm_data)
+            return array
 
     def new_queue(self, *, in_order: bool = True, context: str = "shared") -> dpctl.SyclQueue:
         """A further queue with profiling.
@@ -368,6 +374,16 @@ class Session:
     def queue_count(self) -> int:
         """How many queues the session knows."""
         return len(self._queues)
+
+    @property
+    def has_commands(self) -> bool:
+        """Whether anything was submitted since :meth:`begin`."""
+        return self._recorder.has_commands
+
+    def take_allocations(self) -> list[weakref.ref[Any]]:
+        """The memory that :meth:`alloc` gave since the last call, where it is in use still."""
+        taken, self._allocated = self._allocated, []
+        return [memory for memory in taken if memory() is not None]
 
     def take_compilations(self) -> list[Compilation]:
         """What was compiled since the last call."""

@@ -211,7 +211,12 @@ CASES: Final = (
         "the reference is in no higher precision, or a result is not finite.",
     ),
     _count("seed", "Seed of the problem's data."),
-    _count("data_sets", f"How many sets of inputs its samples take in turn. {_LATER}"),
+    _count(
+        "data_sets",
+        "How many sets of inputs, of two seeds, its instances take in turn; checks are made on the other one. 1 where "
+        "a second would show nothing (results do not depend on the seed), cannot be swapped (numbers or shapes depend "
+        "on it), or is too large for the host's memory.",
+    ),
     _count("bytes_moved", "Least traffic to memory that the lesson needs.", "bytes"),
     _count("operations", "Least number of operations that the lesson needs."),
     _text("operation_kind", "What an operation is: fp32, fp64, int32, ..."),
@@ -248,7 +253,7 @@ SAMPLES: Final = (
     _text("stage", "Stage of a compile row: typing, translate, build or launch."),
     Column("cached", "boolean", "Whether a compile row was answered by a cache."),
     _count("batch", "Executions that were timed together; the times are those of one: total over batch."),
-    _count("data_set", f"Which of the family's inputs the sample was taken on. {_LATER}"),
+    _count("data_set", "Which of the family's inputs the sample was taken on: 0 or 1."),
     _count("events", "Events that the session recorded of one execution: rows of the table events."),
     *(_number(metric.column, metric.meaning, "ns") for metric in Metric),
     _number("queue_ns", "First submit to first start.", "ns"),

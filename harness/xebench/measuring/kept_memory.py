@@ -1,0 +1,61 @@
+"""Memory that a variant allocated and holds between its samples: set back before it is checked.
+
+What its preparation wrote is put back, and the rest is spoilt. A variant that copies results of an earlier sample, or
+finds there that it has computed them, has nothing to copy or find.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy.typing as npt
+
+from xebench.session.device_memory import memory_of, spoil
+
+Bytes = npt.NDArray[Any]
+
+
+class KeptMemory:
+    """The memory of one preparation of a variant."""
+
+    def __init__(self) -> None:
+        self._prepared: list[tuple[weakref.ref[Any], Bytes]] = []
+        self._others: list[weakref.ref[Any]] = []
+
+    def prepared(self, allocations: Sequence[weakref.ref[Any]], *, written: bool) -> None:
+        """Take note of what a preparation allocated, when it is over.
+
+        Args:
+            allocations: of the session.
+            written: whether the preparation submitted commands or read data; else device memory holds its poison.
+        """
+        for allocation, memory in _in_use(allocations):
+            if written or memory.get_usm_type() != "device":
+                self._prepared.append((allocation, memory.copy_to_host()))
+            else:
+                self._others.append(allocation)
+
+    def add(self, allocations: Sequence[weakref.ref[Any]]) -> None:
+        """Take note of what was allocated later, and is in use still."""
+        self._others = [allocation for allocation in (*self._others, *allocations) if allocation() is not None]
+
+    def set_back(self) -> None:
+        """Have memory hold what it held when the preparation was over, and a poison where that wrote nothing."""
+        for allocation, contents in self._prepared:
+            for _, memory in _in_use([allocation]):
+                memory.copy_from_host(contents)
+        for _, memory in _in_use(self._others):
+            spoil(memory)
+
+    def rewrite(self) -> None:
+        """Write what it holds, so that caches are as after :meth:`set_back`."""
+        for _, memory in _in_use([*(allocation for allocation, _ in self._prepared), *self._others]):
+            memory.copy_from_host(memory.copy_to_host())
+
+
+def _in_use(allocations: Sequence[weakref.ref[Any]]) -> Iterator[tuple[weakref.ref[Any], Any]]:
+    for allocation in allocations:
+        if (memory := memory_of(allocation)) is not None:
+            yield allocation, memory

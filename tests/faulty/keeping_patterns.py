@@ -1,0 +1,266 @@
+"""Patterns whose variants keep something of an earlier execution, and honest ones that look a little like these.
+
+The work is y = 2 x by an iteration of some milliseconds. Every optimized variant takes a short way where it can.
+"""
+
+import numpy as np
+
+from xebench import Pattern, Problem, inout, opencl_kernel, output
+from xebench import kernel_api as kapi
+
+SIZES = {"smoke": {"n": 64}, "default": {"n": 64}}
+
+iterate = opencl_kernel("""
+__kernel void iterate(__global const float *x, __global float *y) {
+    const int i = get_global_id(0);
+    float value = 0.0f;
+    for (int step = 0; step < 2000000; ++step)
+        value = 0.5f * value + x[i];
+    y[i] = value;
+}
+""")
+
+iterate_where_wrong = opencl_kernel("""
+__kernel void iterate_where_wrong(__global const float *x, __global float *y) {
+    const int i = get_global_id(0);
+    if (fabs(y[i] - 2.0f * x[i]) <= 1e-5f * fabs(x[i]))
+        return;
+    float value = 0.0f;
+    for (int step = 0; step < 2000000; ++step)
+        value = 0.5f * value + x[i];
+    y[i] = value;
+}
+""")
+
+iterate_unless_marked = opencl_kernel("""
+__kernel void iterate_unless_marked(__global const float *x, __global float *y, __global float *kept) {
+    const int i = get_global_id(0), n = get_global_size(0);
+    if (kept[n + i] == 12345.0f && kept[2 * n + i] == x[i]) {
+        y[i] = kept[i];
+        return;
+    }
+    float value = 0.0f;
+    for (int step = 0; step < 2000000; ++step)
+        value = 0.5f * value + x[i];
+    y[i] = kept[i] = value;
+    kept[n + i] = 12345.0f;
+    kept[2 * n + i] = x[i];
+}
+""")
+
+twice_of_table = opencl_kernel("""
+__kernel void twice_of_table(__global const float *table, __global const int *places, __global float *y) {
+    const int i = get_global_id(0);
+    y[i] = 2.0f * table[places[i]];
+}
+""")
+
+
+def random_data(rng, n):
+    return Problem(x=rng.random(n).astype(np.float32) + np.float32(1), y=output(n, np.float32))
+
+
+def same_data(rng, n):
+    return Problem(x=np.arange(1, n + 1, dtype=np.float32), y=output(n, np.float32))
+
+
+def right(session, p):
+    session.launch(iterate, kapi.Range(p.n), p.x, p.y)
+
+
+def beside(name, problem=random_data):
+    """A pattern of a right variant and the one that is decorated."""
+    pattern = Pattern(name, guide="none", lesson="Keeps.", claim="faster", presets=SIZES, rtol=1e-5)
+    pattern.problem(problem)
+    pattern.reference(lambda p: {"y": 2 * p.x})
+    pattern.naive(right)
+    globals()[name] = pattern
+    return pattern.optimized
+
+
+def work_into(session, p, scratch):
+    session.launch(iterate, kapi.Range(p.n), p.x, scratch)
+
+
+# ---- not honest ----------------------------------------------------------------------------------------------------
+
+
+@beside("output_is_right")
+def skips_where_right(session, p):
+    session.launch(iterate_where_wrong, kapi.Range(p.n), p.x, p.y)
+
+
+def copies_scratch(session, p, usm="device"):
+    scratch, done = session.alloc(p.n, np.float32, usm=usm), []
+
+    def sample():
+        if not done:
+            work_into(session, p, scratch)
+            done.append(True)
+        session.copy(p.y, scratch)
+
+    return sample
+
+
+beside("own_scratch")(copies_scratch)
+beside("own_scratch_of_the_same_data", same_data)(copies_scratch)
+
+
+@beside("own_scratch_on_the_host")
+def copies_host_scratch(session, p):
+    return copies_scratch(session, p, usm="host")
+
+
+@beside("own_scratch_and_data_read_before")
+def copies_scratch_after_a_look(session, p):
+    assert p.host.x.min() >= 1
+    return copies_scratch(session, p)
+
+
+@beside("scratch_of_the_first_call")
+def allocates_in_its_first_sample(session, p):
+    kept = []
+
+    def sample():
+        if not kept:
+            kept.append(session.alloc(p.n, np.float32))
+            work_into(session, p, kept[0])
+        session.copy(p.y, kept[0])
+
+    return sample
+
+
+memo = {}
+
+
+def through_memo(session, p, key):
+    if key not in memo:
+        right(session, p)
+        found = np.empty(p.n, np.float32)
+        session.copy(found, p.y)
+        session.wait()
+        memo[key] = found
+    session.copy(p.y, memo[key])
+
+
+@beside("memo_by_pointer")
+def remembers_by_pointer(session, p):
+    through_memo(session, p, ("pointer", p.x.usm_data._pointer))
+
+
+@beside("memo_by_identity")
+def remembers_by_identity(session, p):
+    through_memo(session, p, ("identity", id(p)))
+
+
+@beside("memo_by_some_elements")
+def remembers_by_elements(session, p):
+    through_memo(session, p, ("elements", p.host.x[:4].tobytes()))
+
+
+@beside("memo_on_the_device")
+def remembers_by_elements_on_the_device(session, p):
+    key = p.host.x[:4].tobytes()
+    if key not in memo:
+        memo[key] = session.alloc(p.n, np.float32)
+        work_into(session, p, memo[key])
+    session.copy(p.y, memo[key])
+
+
+@beside("marks_beside_results")
+def marks_what_is_done(session, p):
+    kept = session.alloc(3 * p.n, np.float32)
+    return lambda: session.launch(iterate_unless_marked, kapi.Range(p.n), p.x, p.y, kept)
+
+
+# ---- honest --------------------------------------------------------------------------------------------------------
+
+
+def table_of(rng, n):
+    return Problem(
+        table=rng.random(n).astype(np.float32) + np.float32(1),
+        places=rng.permutation(n).astype(np.int32),
+        y=output(n, np.float32),
+    )
+
+
+lookups = Pattern("lookups", guide="none", lesson="Sorted before.", presets=SIZES)
+lookups.problem(table_of)
+lookups.reference(lambda p: {"y": 2 * p.table[p.places]})
+
+
+@lookups.naive
+def in_place(session, p):
+    session.launch(twice_of_table, kapi.Range(p.n), p.table, p.places, p.y)
+
+
+@lookups.optimized
+def in_order(session, p):
+    """The table in the order in which it is read, which the preparation found."""
+    table, places = session.alloc(p.n, np.float32), session.alloc(p.n, np.int32)
+    session.copy(table, p.host.table[p.host.places])
+    session.copy(places, np.arange(p.n, dtype=np.int32))
+    session.wait()
+    return lambda: session.launch(twice_of_table, kapi.Range(p.n), table, places, p.y)
+
+
+@lookups.intermediate
+def through_a_pool(session, p):
+    """Memory that stays; each sample writes what it reads of it."""
+    pool = [session.alloc(p.n, np.float32) for _ in range(2)]
+    copies = []
+
+    def sample():
+        if not copies:
+            copies.append(np.empty(p.n, np.float32))
+        session.launch(twice_of_table, kapi.Range(p.n), p.table, p.places, pool[0])
+        session.copy(pool[1], pool[0])
+        session.copy(copies[0], pool[1])
+        session.wait()
+        session.copy(p.y, copies[0])
+
+    return sample
+
+
+updated = Pattern("updated", guide="none", lesson="In place.", presets=SIZES)
+updated.problem(lambda rng, n: Problem(x=inout(rng.random(n).astype(np.float32)), places=np.arange(n, dtype=np.int32)))
+updated.reference(lambda p: {"x": 2 * p.x})
+
+
+@updated.naive
+def in_one_array(session, p):
+    session.launch(twice_of_table, kapi.Range(p.n), p.x, p.places, p.x)
+
+
+@updated.optimized
+def through_another(session, p):
+    other = session.alloc(p.n, np.float32)
+
+    def sample():
+        session.copy(other, p.x)
+        session.launch(twice_of_table, kapi.Range(p.n), other, p.places, p.x)
+
+    return sample
+
+
+sized_by_data = Pattern("sized_by_data", guide="none", lesson="Sizes.", presets=SIZES)
+
+
+@sized_by_data.problem
+def some_rows(rng, n):
+    rows = int(rng.integers(1 << 30))
+    return Problem(x=rng.random(n).astype(np.float32), rows=rows, y=output(n, np.float32))
+
+
+sized_by_data.reference(lambda p: {"y": 2 * p.x})
+
+
+@sized_by_data.naive
+def whatever_rows(session, p):
+    session.launch(twice_of_table, kapi.Range(p.n), p.x, session_places(session, p), p.y)
+
+
+def session_places(session, p):
+    places = session.alloc(p.n, np.int32)
+    session.copy(places, np.arange(p.n, dtype=np.int32))
+    return places

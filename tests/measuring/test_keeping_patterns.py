@@ -1,0 +1,60 @@
+"""Variants that keep something of an earlier execution are found out, and honest ones that look like these are not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from family_kit import Sender, measure
+
+pytestmark = pytest.mark.device
+
+KEEPING = Path(__file__).parents[1] / "faulty/keeping_patterns.py"
+
+
+def of_last(done: Sender) -> tuple[str, str]:
+    """Status and reason of the variant that is declared last; the others must be right."""
+    cases = {name: (case["status"], case["reason"]) for name, case in done.cases.items()}
+    _, last = cases.popitem()
+    assert set(cases.values()) == {("ok", "")}
+    return last
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "own_scratch",
+        "own_scratch_of_the_same_data",
+        "own_scratch_on_the_host",
+        "own_scratch_and_data_read_before",
+        "scratch_of_the_first_call",
+        "memo_by_pointer",
+        "memo_by_identity",
+    ],
+)
+def test_what_is_kept_is_stale_on_other_data(pattern: str) -> None:
+    status, reason = of_last(measure(KEEPING, pattern))
+    assert status == "wrong" and "64 of 64 elements differ" in reason
+
+
+@pytest.mark.parametrize(
+    "pattern", ["output_is_right", "memo_by_some_elements", "memo_on_the_device", "marks_beside_results"]
+)
+def test_work_that_is_done_on_new_data_alone_is_found_by_its_time(pattern: str) -> None:
+    status, reason = of_last(measure(KEEPING, pattern))
+    assert status == "wrong"
+    assert "as long on new data as when called again" in reason or "fewer commands when called again" in reason
+
+
+@pytest.mark.parametrize("pattern", ["lookups", "updated"])
+def test_honest_variants_may_read_data_beforehand_and_use_memory_again(pattern: str) -> None:
+    done = measure(KEEPING, pattern, min_instances=2, max_blocks=24, budget_s=20.0)
+    assert {(case["status"], case["reason"]) for case in done.cases.values()} == {("ok", "")}
+    assert {case["data_sets"] for case in done.cases.values()} == {2}
+    assert {row["data_set"] for row in done.samples(state="hot")} == {0, 1}, "instances take them in turn"
+
+
+def test_a_family_whose_numbers_depend_on_the_seed_has_one_data_set() -> None:
+    done = measure(KEEPING, "sized_by_data")
+    assert {(case["status"], case["data_sets"]) for case in done.cases.values()} == {("ok", 1)}
+    assert {row["data_set"] for row in done.samples(state="hot")} == {0}
