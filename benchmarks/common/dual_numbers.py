@@ -71,7 +71,7 @@ def fields(rng, n, work_group_size):
     if n % work_group_size:
         raise ValueError(f"n={n}: work-groups must be whole, so give a multiple of {work_group_size}")
     return {
-        "x": rng.integers(0, 100, (n * VALUES)).astype(np.float64),
+        "x": rng.integers(0, 100, (n * VALUES), dtype=np.uint8).astype(np.float64),
         "y": inout(np.zeros(n * VALUES)),
         "bytes_moved": 3 * 8 * n * VALUES,
         "operations": ADDITIONS * n,

@@ -46,7 +46,7 @@ def upload(session, queue, *arrays):
 
 def two_arrays(rng, n):
     """Small whole numbers, whose sums are exact in float32; the result arrives in host memory, from every device."""
-    a, b = (rng.integers(0, 100, n).astype(np.float32) for _ in range(2))
+    a, b = (rng.integers(0, 100, n, dtype=np.uint8).astype(np.float32) for _ in range(2))
     return Problem(a=a, b=b, total=output(n, np.float32, host=True))
 
 

@@ -64,7 +64,7 @@ def triad_of_ten(item: kapi.NdItem, a, b, c):
 @pattern.problem
 def whole_numbers(rng, n):
     """Small ones: every sum is exact in float32."""
-    a, b = (rng.integers(0, 100, n).astype(np.float32) for _ in range(2))
+    a, b = (rng.integers(0, 100, n, dtype=np.uint8).astype(np.float32) for _ in range(2))
     return Problem(a=a, b=b, c=output(n, np.float32), bytes_moved=3 * 4 * n)
 
 

@@ -34,7 +34,7 @@ def add_scaled_to(item: kapi.NdItem, x, y):
 
 @pattern.problem
 def two_vectors(rng, n):
-    x, y = (rng.integers(0, 100, n).astype(np.float32) for _ in range(2))
+    x, y = (rng.integers(0, 100, n, dtype=np.uint8).astype(np.float32) for _ in range(2))
     return Problem(x=x, y=y, result=output(n, np.float32, host=True), host_bytes=3 * 4 * n)
 
 

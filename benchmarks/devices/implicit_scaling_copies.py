@@ -25,7 +25,7 @@ pattern = Pattern(
 
 @pattern.problem
 def one_array(rng, n):
-    return Problem(a=rng.integers(0, 100, n).astype(np.float32), total=output(n, np.float32, host=True))
+    return Problem(a=rng.integers(0, 100, n, dtype=np.uint8).astype(np.float32), total=output(n, np.float32, host=True))
 
 
 @pattern.reference

@@ -43,7 +43,7 @@ multiply_elements = opencl_kernel(
 def whole_numbers(rng, n):
     """Small ones: exact in bfloat16, and their sums in float32. Every second row of b lies beside the one before."""
     engine.check_size(n)
-    a, b = (rng.integers(0, 10, (n, n)).astype(np.float32) for _ in range(2))
+    a, b = (rng.integers(0, 10, (n, n), dtype=np.uint8).astype(np.float32) for _ in range(2))
     return Problem(
         a=engine.bfloat16(a),
         b=engine.in_pairs(engine.bfloat16(b)),

@@ -44,7 +44,7 @@ def sum_all(item: kapi.Item, partials, total):
 @pattern.problem
 def zeros_and_ones(rng, n):
     # their sums are exact in float32 up to 2**24
-    x = rng.integers(0, 2, n).astype(np.float32)
+    x = rng.integers(0, 2, n, dtype=np.uint8).astype(np.float32)
     return Problem(x=x, total=output(1, np.float32, host=True), bytes_moved=4 * n, operations=n)
 
 

@@ -48,7 +48,7 @@ def clear(item: kapi.Item, c):
 @pattern.problem
 def three_arrays(rng, n, steps):
     # small whole numbers: exact in float32
-    a, b = (rng.integers(0, 100, n).astype(np.float32) for _ in range(2))
+    a, b = (rng.integers(0, 100, n, dtype=np.uint8).astype(np.float32) for _ in range(2))
     return Problem(a=a, b=b, y=output(n, np.float32), bytes_moved=steps * 4 * 4 * n, operations=steps * 3 * n)
 
 

@@ -43,7 +43,7 @@ def advance(item: kapi.NdItem, data, device_steps):
 def state(rng, n, steps, device_steps, stride):
     touched = -(-n // stride)
     return Problem(
-        start=rng.integers(0, 100, n).astype(np.float32),  # whole numbers: exact in float32
+        start=rng.integers(0, 100, n, dtype=np.uint8).astype(np.float32),  # whole numbers: exact in float32
         data=output(n, np.float32, host=True),
         bytes_moved=2 * 4 * n * steps,
         operations=n * steps * device_steps,

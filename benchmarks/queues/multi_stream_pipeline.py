@@ -32,7 +32,7 @@ def blend(item: kapi.Item, frame, state):
 def videos(rng, pixels, frames, streams):
     return Problem(
         # whole numbers and halves of them, few times: sums are exact
-        video=rng.integers(0, 256, (streams, frames, pixels)).astype(np.float32),
+        video=rng.integers(0, 256, (streams, frames, pixels), dtype=np.uint8).astype(np.float32),
         shown=output((streams, frames, pixels), np.float32, host=True),
         host_bytes=2 * 4 * streams * frames * pixels,
         operations=2 * streams * frames * pixels,

@@ -29,7 +29,7 @@ pattern = Pattern(
 @pattern.problem
 def two_arrays(rng, n):
     """Small whole numbers; every rank brings its part of the result to the host, and leaves the rest."""
-    a, b = (rng.integers(0, 100, n).astype(np.float32) for _ in range(2))
+    a, b = (rng.integers(0, 100, n, dtype=np.uint8).astype(np.float32) for _ in range(2))
     return Problem(a=a, b=b, total=output(n, np.float32, host=True, fill=-1))
 
 

@@ -59,7 +59,7 @@ def add_scaled(item: kapi.NdItem, a, b, y):
 def equal_results(rng, n):
     """All four kernels give the same array: ``whole = 3 * third = part + rest = part + 3 * third_of_rest``."""
     # small whole numbers: exact in float32
-    third, third_of_rest = (FACTOR * rng.integers(0, 100, n).astype(np.float32) for _ in range(2))
+    third, third_of_rest = (FACTOR * rng.integers(0, 100, n, dtype=np.uint8).astype(np.float32) for _ in range(2))
     whole = FACTOR * third
     rest = FACTOR * third_of_rest
     return Problem(
