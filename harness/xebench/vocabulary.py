@@ -321,6 +321,12 @@ class Flag(_Word):
         Evidence.INTERVALS,
         Evidence.HOST,
     )
+    STOPPED = (
+        "stopped",
+        "the process was stopped while it was taken, or the machine slept",
+        Evidence.INTERVALS,
+        Evidence.HOST,
+    )
     CONTENTION = ("contention", "tasks waited for a core more, or less, than at the start")
     STOLEN = ("stolen time", "a hypervisor gave the cores to others more, or less, than at the start")
     CLOCK = ("clock", "the clock, or the limit of the GPU's clock, is not that of the start")

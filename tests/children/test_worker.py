@@ -200,3 +200,22 @@ def test_it_is_looked_after_while_it_is_listened_to() -> None:
     looks: list[float] = []
     end_of("import time; time.sleep(1000)", timeout_s=0.7, poll=lambda: looks.append(time.monotonic()))
     assert len(looks) >= 2
+
+
+def test_time_in_which_the_parent_did_not_run_is_no_silence_of_its_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped_s, looks = 0.0, 0
+    clocks = {"monotonic": time.monotonic, "perf_counter": time.perf_counter}
+    for name, clock in clocks.items():
+        monkeypatch.setattr(time, name, lambda clock=clock: clock() + stopped_s)
+
+    def look() -> None:
+        nonlocal stopped_s, looks
+        looks += 1
+        if looks == 2:
+            stopped_s = 10 * PATIENCE_S  # it and its worker are stopped, and go on
+
+    with worker() as process:
+        process.ask(Execute("import time; time.sleep(1.5); parent.answers.send(Said('late'))"))
+        assert process.listen(PATIENCE_S, look) == Said("late") and looks > 2
+        with pytest.raises(WorkerHung, match="no answer for 0.3 s"):
+            process.listen(0.3)

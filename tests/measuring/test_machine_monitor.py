@@ -123,7 +123,9 @@ def test_throttling_is_another_state(machine: Machine) -> None:
     state, changed = monitor.observe()
     assert (state["throttled"], changed) == (13, ())
     machine.write(f"{CPU}/thermal_throttle/package_throttle_count", "12\n")
-    assert monitor.observe()[1] == ("throttled",)
+    state, changed = monitor.observe()
+    assert (state["throttled"], changed) == (15, ("throttled",))
+    assert monitor.observe()[1] == (), "a CPU counts how often it was throttled: it is not any more"
 
 
 def test_a_gpu_tells_its_clock_its_limit_and_its_throttling(machine: Machine) -> None:
@@ -137,7 +139,10 @@ def test_a_gpu_tells_its_clock_its_limit_and_its_throttling(machine: Machine) ->
     assert changed == (), "a GPU that idles between samples has a low clock"
     machine.write(f"{GPU}/rps_max_freq_mhz", "900\n")
     machine.write(f"{GPU}/throttle_reason_status", "1\n")
-    assert monitor.observe()[1] == ("gpu_limit_mhz", "throttled")
+    for _ in range(2):
+        assert monitor.observe()[1] == ("gpu_limit_mhz", "throttled"), "a GPU tells whether it is throttled now"
+    machine.write(f"{GPU}/throttle_reason_status", "0\n")
+    assert monitor.observe()[1] == ("gpu_limit_mhz",)
 
 
 def test_other_processes_on_the_gpu_are_counted_now_and_then(machine: Machine) -> None:

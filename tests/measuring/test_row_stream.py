@@ -48,7 +48,7 @@ def make() -> tuple[Any, Sender, Clock]:
 
 
 def measured(**changed: Any) -> dict[str, Any]:
-    return {"block": 0, "state": "hot", "device_ns": 1.0, "sample_flags": "", **changed}
+    return {"block": 0, "state": "hot", "device_ns": 1.0, "valid": True, "sample_flags": "", **changed}
 
 
 def test_samples_and_their_commands_are_numbered() -> None:
@@ -112,6 +112,44 @@ def test_a_sample_that_hangs_holds_back_no_row_of_those_before() -> None:
             time.sleep(0.01)
         assert [row["sample_id"] for row in sender.rows("samples")] == [10]
     assert len(sender.rows("samples")) == 1
+
+
+def throttled(*looks: bool) -> tuple[Any, Sender, Clock, list[float], Any]:
+    rows, sender, clock = make()
+    waited: list[float] = []
+    rows.sleep = waited.append
+    return rows, sender, clock, waited, Watch(*(("throttled",) if look else () for look in looks))
+
+
+def test_samples_of_a_throttled_device_do_not_count_and_it_is_waited_for() -> None:
+    from xebench.measuring.row_stream import COOLING_LOOK_S, FLUSH_AFTER_S
+
+    rows, sender, clock, waited, watch = throttled(True, True, False, False)
+    with rows.watched(watch):
+        assert rows.add_sample("a", measured(), [])
+        clock.now += 2 * FLUSH_AFTER_S
+        assert not rows.add_sample("b", measured(), []) and rows.is_throttled
+        rows.let_cool()
+        assert waited == [COOLING_LOOK_S] * 2 and not rows.is_throttled
+        assert rows.add_sample("a", measured(), [])
+    assert [row["valid"] for row in sender.rows("samples")] == [False, False, True]
+    assert [row["sample_flags"] for row in sender.rows("samples")] == ["throttling", "throttling", ""]
+
+
+def test_a_device_that_does_not_cool_is_measured_as_it_is() -> None:
+    from xebench.measuring.row_stream import COOLING_S, FLUSH_AFTER_S
+
+    rows, sender, clock, waited, watch = throttled(*[True] * 100)
+    with rows.watched(watch):
+        for _ in range(2):
+            clock.now += 2 * FLUSH_AFTER_S
+            rows.add_sample("a", measured(), [])
+            rows.let_cool()
+    assert sum(waited) == COOLING_S
+    assert [(row["valid"], row["sample_flags"]) for row in sender.rows("samples")] == [
+        (False, "throttling"),
+        (True, "throttling"),
+    ]
 
 
 def test_rows_of_an_error_within_are_sent_and_nobody_watches_on() -> None:

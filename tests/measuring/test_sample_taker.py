@@ -34,8 +34,9 @@ class Log:
         self.done.append(f"measure {batch}")
         return Measured(self.host_ns, 0, self.executions)
 
-    def add_sample(self, variant: str, row: dict[str, Any], commands: Any) -> None:
+    def add_sample(self, variant: str, row: dict[str, Any], commands: Any) -> bool:
         self.rows.append({"variant": variant, **row, "kept": len(commands)})
+        return bool(row["valid"])
 
 
 def take(log: Log, metric: str, *, cold: bool = False, batch: int = 1) -> float:
@@ -89,6 +90,21 @@ def test_a_sample_that_cannot_be_trusted_has_a_row_and_no_value() -> None:
     log = Log([[kernel(0, 10, 5_000)]], 100)
     assert math.isnan(take(log, "device"))
     assert log.rows[0]["valid"] is False and log.rows[0]["sample_flags"] == Flag.OUTSIDE_HOST
+
+
+def test_a_sample_in_which_the_process_was_stopped_does_not_count() -> None:
+    from xebench.measuring import running_clock
+
+    class Stopped(Log):
+        def sample(self, variant: str, batch: int, flush: Any) -> Any:
+            running_clock._continued(18, None)
+            return super().sample(variant, batch, flush)
+
+    one, metrics = [kernel(0, 10, 17_000_000_010)], ("device", "span", "wall")
+    for metric in metrics:
+        assert math.isnan(take(log := Stopped([one], 17_100_000_000), metric))
+        assert log.rows[0]["sample_flags"] == Flag.STOPPED and not log.rows[0]["valid"]
+    assert take(Log([one], 17_100_000_000), "device") == 17_000_000_000, "a long one is not taken for that"
 
 
 def test_a_cold_sample_faster_than_the_memory_is_no_cold_sample() -> None:

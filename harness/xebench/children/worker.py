@@ -23,6 +23,9 @@ from xebench.children.process_exit import how_it_ended
 # of it in between, seldom enough not to be seen in what is measured.
 LOOK_S: Final = 0.2
 
+#: Seconds between two looks after which this process counts as stopped: it was not merely busy.
+STOPPED_S: Final = 2.0
+
 # A process that hangs in a driver may outlive SIGKILL.
 _PATIENCE_S: Final = 10.0
 
@@ -106,7 +109,7 @@ class WorkerProcess(Generic[T]):
         """The worker's next message.
 
         Args:
-            timeout_s: how long it may say nothing.
+            timeout_s: how long it may say nothing, but for the time in which this process was stopped itself.
             look: called a few times a second while it does.
 
         Raises:
@@ -115,6 +118,7 @@ class WorkerProcess(Generic[T]):
             WorkerDied: the process ended otherwise, or what it sends is no message.
         """
         deadline = time.monotonic() + timeout_s
+        ticked_s = time.perf_counter()
         while True:
             if self._look_is_due():
                 look()
@@ -128,7 +132,11 @@ class WorkerProcess(Generic[T]):
             except TimeoutError:
                 if ended:
                     raise self._ended() from None
-                if left <= LOOK_S:
+                # where this process did not come to look, the worker did not come to answer: their machine was stopped
+                tick_s = time.perf_counter() - ticked_s
+                ticked_s += tick_s
+                deadline += tick_s if tick_s > STOPPED_S else 0.0
+                if time.monotonic() >= deadline:
                     raise WorkerHung(f"no answer for {timeout_s:g} s") from None
                 continue
             if message is None:

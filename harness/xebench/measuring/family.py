@@ -7,7 +7,6 @@ This is the only loop: runs, `xebench.compare` and pytest's `device_benchmark.co
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from xebench.measuring.machine_monitor import MachineMonitor
 from xebench.measuring.messages import InstanceSpeedups, Stage
 from xebench.measuring.place import Flusher, Places
 from xebench.measuring.row_stream import RowStream
+from xebench.measuring.running_clock import RunningClock
 from xebench.measuring.sample_flags import Rules
 from xebench.measuring.sample_taker import SampleTaker, times_of
 from xebench.measuring.spot_checks import SpotChecks
@@ -148,7 +148,8 @@ class Family:
             lambda measured: times_of(measured)[metric_named(plan.metric)],
             first_visit=not plan.first_instance,
         )
-        self._spot_checks = SpotChecks(source, plan.sampling.min_blocks)
+        self._running = RunningClock()
+        self._spot_checks = SpotChecks(source, plan.sampling.min_blocks, self._running)
 
     def measure(self) -> None:
         """All of it.
@@ -204,9 +205,11 @@ class Family:
         """Sample one instance of the family after the other; which rule ended it."""
         plan = self._plan
         earlier, prior = plan.earlier.get(state, ()), plan.priors.get(state, NOTHING)
-        instances = Instances(part, plan.baseline, earlier, last=plan.last, prior=prior, compared=plan.compared)
+        instances = Instances(
+            part, plan.baseline, earlier, self._running, last=plan.last, prior=prior, compared=plan.compared
+        )
         flusher = self._make_flusher() if state == State.COLD else None
-        begin, sampled = time.monotonic(), Sampled("", self._next_block)
+        begin, sampled = self._running(), Sampled("", self._next_block)
         while self._good():
             sampled = sample_family(
                 [run.name for run in self._good()],
@@ -224,7 +227,7 @@ class Family:
                 break
             with self._clock.during(VisitPart.CHECKING):
                 self._renew()
-        self._listener.sampled(state, instances.taken(), time.monotonic() - begin)
+        self._listener.sampled(state, instances.taken(), self._running() - begin)
         return sampled.stopped_by
 
     def _renew(self) -> None:
@@ -252,7 +255,7 @@ class Family:
             return Rules(self._plan.metric, self._device.timer_resolution_ns, self._plan.bytes_moved)
 
         data_set = None if self._plan.data_sets is None else self._checker.data_set
-        return SampleTaker(self._rows, rules, flusher, self._instance, self._plan.no_command, data_set)
+        return SampleTaker(self._rows, rules, flusher, self._instance, self._plan.no_command, data_set, self._running)
 
     def _measure(
         self,
@@ -273,6 +276,9 @@ class Family:
             nonlocal value
             place = self._places.of(run.variant)
             value = taker.take(place, run.variant, state=state, block=block, order=order, batch=batch)
+            if self._rows.is_throttled:
+                with self._running.stands_still():
+                    self._rows.let_cool()
             if state != State.WARMUP and self._spot_checks.due(variant):
                 with self._spot_checks.counted(), self._clock.during(VisitPart.CHECKING):
                     self._check_between(run, block, taker)

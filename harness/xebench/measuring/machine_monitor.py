@@ -71,6 +71,8 @@ class MachineMonitor:
         self._clients: int | None = None
         self._clients_due = clock()
         self._first: list[dict[str, Any]] = []
+        self._throttled = False
+        self._usual_status = 0.0
         self._before = self._counters()
 
     def observe(self) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -93,7 +95,12 @@ class MachineMonitor:
     def _read(self) -> dict[str, Any]:
         now, before = self._counters(), self._before
         self._before = now
-        throttles = [*self._cpu_throttle.numbers(), *self._gpu_throttle.numbers()]
+        status = self._gpu_throttle.numbers()
+        if len(self._first) < REFERENCE_STATES:
+            self._usual_status = sum(status)
+        # a CPU counts how often it was throttled, Intel's GPU drivers tell whether a GPU is throttled now
+        self._throttled = now.throttles != before.throttles or sum(status) > self._usual_status
+        throttles = [*([] if now.throttles is None else [now.throttles]), *status]
         return {
             "load_average": next(iter(self._load.numbers()), None),
             "contended": _part(before.contended_us, now.contended_us, 1e6 * (now.time_s - before.time_s)),
@@ -108,7 +115,13 @@ class MachineMonitor:
     def _counters(self) -> _Counters:
         some = self._pressure.text().partition("total=")[2].partition("\n")[0]
         ticks = [int(word) for word in self._stat.text().partition("\n")[0].split()[1:9]]
-        return _Counters(self._clock(), int(some) if some else None, ticks[7] if len(ticks) > 7 else None, sum(ticks))
+        return _Counters(
+            self._clock(),
+            int(some) if some else None,
+            ticks[7] if len(ticks) > 7 else None,
+            sum(ticks),
+            sum(throttles) if (throttles := self._cpu_throttle.numbers()) else None,
+        )
 
     def _gpu_clients(self) -> int | None:
         if self._has_gpu and self._clock() >= self._clients_due:
@@ -128,19 +141,23 @@ class MachineMonitor:
             limit = CLOCK_CHANGE * usual if name.endswith("_mhz") else LOAD_CHANGE
             if abs(now - usual) > limit:
                 yield name
-        for name in ("throttled", "gpu_clients"):
-            if state[name] != self._first[-1][name]:
-                yield name
+        if self._throttled:
+            yield "throttled"
+        if state["gpu_clients"] != self._first[-1]["gpu_clients"]:
+            yield "gpu_clients"
 
 
 @dataclass(frozen=True)
 class _Counters:
-    """What only grows: the clock in s, contention in us, ticks of the cores that were stolen, and all of them."""
+    """What only grows: the clock in s, contention in us, ticks of the cores that were stolen, and all of them, and how
+    often the CPU was throttled.
+    """
 
     time_s: float
     contended_us: int | None
     stolen: int | None
     cores: int
+    throttles: float | None
 
 
 class _Files:

@@ -25,6 +25,11 @@ FLUSH_AFTER_S = 0.05
 STUCK_AFTER_S = 0.25
 
 
+#: Seconds that a visit to a family waits for a throttled device in all, and from one look to the next.
+COOLING_S = 5.0
+COOLING_LOOK_S = 0.25
+
+
 class Receives(Protocol):
     """Takes rows: a pipe to the manager (`xebench.children.channel.Sender`), or who keeps them in this process."""
 
@@ -42,6 +47,8 @@ class RowStream:
         first_sample: number of the first sample.
         clock: seconds.
         compiled: variants that have their rows of compilation already, and send no more of them.
+        sleep: waits for some seconds.
+        is_throttled: whether the device was, when the machine was looked at last, and has time left to cool.
     """
 
     sender: Receives
@@ -49,6 +56,7 @@ class RowStream:
     first_sample: int
     clock: Callable[[], float] = time.monotonic
     compiled: Container[str] = ()
+    sleep: Callable[[float], None] = time.sleep
 
     def __post_init__(self) -> None:
         self._next_sample = self.first_sample
@@ -56,24 +64,42 @@ class RowStream:
         self._events: list[dict[str, Any]] = []
         self._flushed = self.clock()
         self._monitor: MachineMonitor | None = None
+        self.is_throttled = False
+        self._patience_s = COOLING_S
         # of the rows that are queued: the thread that measures and the helper of `watched` both send them
         self._lock = threading.Lock()
 
-    def add_sample(self, variant: str, measured: Mapping[str, Any], commands: Sequence[EventTimes]) -> None:
-        """Queue the row of one sample and the rows of its commands."""
-        self._queue(variant, measured, commands)
+    def add_sample(self, variant: str, measured: Mapping[str, Any], commands: Sequence[EventTimes]) -> bool:
+        """Queue the row of one sample and the rows of its commands; gives whether the sample counts."""
+        row = self._queue(variant, measured, commands)
         self._flush_old()
+        return bool(row["valid"])
 
-    def _queue(self, variant: str, measured: Mapping[str, Any], commands: Sequence[EventTimes]) -> None:
+    def let_cool(self) -> None:
+        """Wait while the device is throttled. What was sampled while it was does not count, and is taken again.
+
+        A device that is throttled for longer than `COOLING_S` in all is measured as it is, with the flag.
+        """
+        assert self._monitor is not None
+        while self.is_throttled:
+            self.sleep(COOLING_LOOK_S)
+            self._patience_s -= COOLING_LOOK_S
+            with self._lock:
+                _, changed = self._monitor.observe()
+            self.is_throttled = "throttled" in changed and self._patience_s > 0
+
+    def _queue(self, variant: str, measured: Mapping[str, Any], commands: Sequence[EventTimes]) -> dict[str, Any]:
         key = {"case_id": self.case_ids[variant], "sample_id": self._next_sample}
         self._next_sample += 1
         events = [
             {**key, "sequence": sequence, **command._asdict(), "queue": f"q{command.queue}"}
             for sequence, command in enumerate(commands)
         ]
+        row = {**key, **measured}
         with self._lock:
-            self._samples.append({**key, **measured})
+            self._samples.append(row)
             self._events += events
+        return row
 
     def add_compilations(self, variant: str, stages: Sequence[CompiledStage], host_ns: int) -> None:
         """Send the rows of a variant's first call: each stage of compilation, and the rest as ``launch``.
@@ -145,5 +171,8 @@ class RowStream:
         reading, changed = monitor.observe()
         for row in self._samples if changed else ():
             row["sample_flags"] = timestamps.with_flags(row["sample_flags"], *(FLAGS[name] for name in changed))
+        self.is_throttled = "throttled" in changed and self._patience_s > 0
+        for row in self._samples if self.is_throttled else ():
+            row["valid"] = False
         first, last = self._samples[0]["sample_id"], self._samples[-1]["sample_id"]
         return [{"first_sample": first, "last_sample": last, **reading, "changed": ",".join(changed)}]

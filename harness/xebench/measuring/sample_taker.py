@@ -12,6 +12,7 @@ from xebench.analysis import metrics
 from xebench.errors import XebenchError
 from xebench.measuring.place import Flusher, Place
 from xebench.measuring.row_stream import RowStream
+from xebench.measuring.running_clock import RunningClock
 from xebench.measuring.sample_flags import Rules
 from xebench.patterns.pattern import Variant
 from xebench.session.recorder import Measured
@@ -36,6 +37,7 @@ class SampleTaker:
         instance: number of the family's instance.
         no_command: what to tell of a variant of which nothing was recorded; may hold its ``{name}``.
         data_set: number of the data; None where there are no data sets.
+        clock: says whether the process was stopped meanwhile.
     """
 
     rows: RowStream
@@ -44,6 +46,7 @@ class SampleTaker:
     instance: int = 0
     no_command: str = ""
     data_set: int | None = None
+    clock: RunningClock = field(default_factory=RunningClock)
     _rules: dict[Any, Rules] = field(default_factory=dict)
 
     def rules_of(self, variant: Variant) -> Rules:
@@ -60,7 +63,9 @@ class SampleTaker:
             XebenchError: nothing was recorded.
         """
         flusher, rules = self.flusher, self.rules_of(variant)
+        self.clock.was_stopped()  # before it: that is no matter of this sample
         measured = place.sample(variant.name, batch, None if flusher is None else flusher.flush)
+        stopped = self.clock.was_stopped()
         executions = measured.times_by_clock()[0]
         totals_ns = times_of(measured)
         metric = metric_named(rules.metric)
@@ -72,8 +77,10 @@ class SampleTaker:
         flags = rules.broken(variant.name, measured, times, total_ns, limit_gbps)
         if flusher is not None and not flusher.covers:
             flags = (*flags, Flag.CACHE_UNKNOWN)
+        if stopped:
+            flags = (*flags, Flag.STOPPED)
         valid = is_valid(flags, metric)
-        self.rows.add_sample(
+        counts = self.rows.add_sample(
             variant.name,
             {
                 "block": block,
@@ -90,4 +97,4 @@ class SampleTaker:
             },
             measured.events,
         )
-        return total_ns / batch if valid else math.nan
+        return total_ns / batch if counts else math.nan

@@ -18,6 +18,7 @@ from xebench.children.lifetime import STOPPING, be_the_first_to_go, run_as_child
 from xebench.children.parent import Parent
 from xebench.errors import XebenchError, named
 from xebench.measuring.messages import Done, Failed, Ready
+from xebench.measuring.running_clock import note_stops
 
 
 def main(arguments: list[str]) -> int:
@@ -28,6 +29,7 @@ def main(arguments: list[str]) -> int:
     # a batch system may send these to every process of a job: they are the parent's to answer
     for number in STOPPING:
         signal.signal(number, signal.SIG_IGN)
+    note_stops()
     parent = Parent(arguments)
     try:
         _serve(parent)

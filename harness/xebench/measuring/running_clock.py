@@ -1,0 +1,66 @@
+"""A clock that leaves out the time in which the process was stopped, or the machine slept.
+
+A laptop's lid, a debugger or a batch system stops every process of a run at once. That is no variant's fault, and it
+takes nothing from the budget for sampling.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Final
+
+#: Seconds of sleep that count: what two clocks say one after the other differs by far less.
+_ASLEEP_S: Final = 0.1
+
+_times_continued = 0
+
+
+def note_stops() -> None:
+    """Note from now on when this process goes on after it was stopped; for the main thread of a process of ours."""
+    signal.signal(signal.SIGCONT, _continued)
+
+
+def _continued(number: int, frame: FrameType | None) -> None:
+    global _times_continued
+    _times_continued += 1
+
+
+class RunningClock:
+    """Seconds, without those between two looks at it between which the process was stopped or the machine slept."""
+
+    def __init__(self) -> None:
+        self._left_out_s = 0.0
+        self._looked_s = time.monotonic()
+        self._stops = _times_continued, _asleep_s()
+
+    def __call__(self) -> float:
+        """Seconds since any point in time."""
+        self.was_stopped()
+        return self._looked_s - self._left_out_s
+
+    @contextmanager
+    def stands_still(self) -> Iterator[None]:
+        """Leave out what is done in here, too."""
+        begin = self()
+        try:
+            yield
+        finally:
+            self._left_out_s += self() - begin
+
+    def was_stopped(self) -> bool:
+        """Whether the process was stopped, or the machine slept, since the last look."""
+        before, (times, asleep_s) = self._looked_s, self._stops
+        self._looked_s, self._stops = time.monotonic(), (_times_continued, _asleep_s())
+        stopped = self._stops[0] != times or self._stops[1] - asleep_s > _ASLEEP_S
+        if stopped:
+            self._left_out_s += self._looked_s - before
+        return stopped
+
+
+def _asleep_s() -> float:
+    """Seconds for which the machine has slept since it was started."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - time.clock_gettime(time.CLOCK_MONOTONIC)
