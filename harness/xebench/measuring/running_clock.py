@@ -16,7 +16,11 @@ from typing import Final
 #: Seconds of sleep that count: what two clocks say one after the other differs by far less.
 _ASLEEP_S: Final = 0.1
 
-_times_continued = 0
+
+class _Stops:
+    """Of this process."""
+
+    ended = 0
 
 
 def note_stops() -> None:
@@ -25,8 +29,7 @@ def note_stops() -> None:
 
 
 def _continued(number: int, frame: FrameType | None) -> None:
-    global _times_continued
-    _times_continued += 1
+    _Stops.ended += 1
 
 
 class RunningClock:
@@ -35,7 +38,7 @@ class RunningClock:
     def __init__(self) -> None:
         self._left_out_s = 0.0
         self._looked_s = time.monotonic()
-        self._stops = _times_continued, _asleep_s()
+        self._stops = _Stops.ended, _asleep_s()
 
     def __call__(self) -> float:
         """Seconds since any point in time."""
@@ -54,7 +57,7 @@ class RunningClock:
     def was_stopped(self) -> bool:
         """Whether the process was stopped, or the machine slept, since the last look."""
         before, (times, asleep_s) = self._looked_s, self._stops
-        self._looked_s, self._stops = time.monotonic(), (_times_continued, _asleep_s())
+        self._looked_s, self._stops = time.monotonic(), (_Stops.ended, _asleep_s())
         stopped = self._stops[0] != times or self._stops[1] - asleep_s > _ASLEEP_S
         if stopped:
             self._left_out_s += self._looked_s - before
