@@ -14,7 +14,7 @@ from xebench.sampling.limits import Sampling
 from xebench.sampling.stopping import NEXT_INSTANCE
 from xebench.vocabulary import StopReason
 
-SAMPLING = Sampling(precision=0.01, budget_s=60.0, min_blocks=10, max_blocks=600, min_instances=6)
+SAMPLING = Sampling(precision=0.01, budget_s=60.0, min_blocks=10, first_blocks=10, max_blocks=600, min_instances=6)
 
 
 class Clock:
@@ -106,7 +106,9 @@ def test_the_budget_and_the_most_blocks_are_of_all_instances() -> None:
 
 
 def test_a_single_instance_is_never_renewed() -> None:
-    rule, clock = instances(Sampling(precision=0.01, budget_s=1.0, min_blocks=6, max_blocks=50, min_instances=1))
+    rule, clock = instances(
+        Sampling(precision=0.01, budget_s=1.0, min_blocks=6, first_blocks=6, max_blocks=50, min_instances=1)
+    )
     assert rule.decide(values(2.0, 40, spread=0.5), 0.5) is None
     assert rule.decide(values(2.0, 6), 0.5) == "precision"
     clock.now = 1.0
@@ -123,13 +125,15 @@ def test_a_variant_that_dropped_out_is_forgotten() -> None:
 
 @pytest.mark.parametrize("most", [3, 8, 1000])
 def test_shares_leave_room_for_all_instances(most: int) -> None:
-    rule, _ = instances(Sampling(max_blocks=most, min_blocks=10, min_instances=6))
+    rule, _ = instances(Sampling(max_blocks=most, min_blocks=10, first_blocks=10, min_instances=6))
     assert 1 <= rule.share.min_blocks <= max(10, rule.share.max_blocks)
     assert rule.share.max_blocks == max(1, most // 6)
 
 
 def test_a_pass_ends_after_its_part_and_the_last_one_knows_all() -> None:
-    sampling = Sampling(precision=0.01, budget_s=60.0, min_blocks=10, max_blocks=600, min_instances=6, passes=3)
+    sampling = Sampling(
+        precision=0.01, budget_s=60.0, min_blocks=10, first_blocks=10, max_blocks=600, min_instances=6, passes=3
+    )
     earlier: list[dict[str, list[float]]] = []
     for number in range(3):
         rule = Instances(sampling, "base", earlier, clock=Clock(), last=number == 2)
@@ -141,7 +145,9 @@ def test_a_pass_ends_after_its_part_and_the_last_one_knows_all() -> None:
 
 
 def test_the_last_pass_goes_on_where_the_passes_differ() -> None:
-    sampling = Sampling(precision=0.01, budget_s=60.0, min_blocks=10, max_blocks=600, min_instances=6, passes=3)
+    sampling = Sampling(
+        precision=0.01, budget_s=60.0, min_blocks=10, first_blocks=10, max_blocks=600, min_instances=6, passes=3
+    )
     earlier = [{"other": [0.0] * 10}, {"other": [0.1] * 10}] * 2
     rule = Instances(sampling, "base", earlier, clock=Clock())
     assert [rule.decide(values(1.0, 10), 0.1) for _ in range(10)] == [NEXT_INSTANCE] * 10
@@ -167,7 +173,9 @@ def test_no_block_begins_beyond_the_most(most: int, fewest: int, expected: list[
 
 
 def test_the_last_instance_has_what_is_left() -> None:
-    rule, _ = instances(Sampling(precision=0.01, budget_s=60.0, min_blocks=10, max_blocks=75, min_instances=3))
+    rule, _ = instances(
+        Sampling(precision=0.01, budget_s=60.0, min_blocks=10, first_blocks=10, max_blocks=75, min_instances=3)
+    )
     assert rule.share.max_blocks == 25
     assert rule.decide(values(2.0, 25, spread=0.5), 0.1) == NEXT_INSTANCE
     assert [rule.decide(values(2.0 * (1 + number), 10), 0.1) for number in range(3)] == [NEXT_INSTANCE] * 3
@@ -181,7 +189,9 @@ def differing(*shifts: float) -> list[dict[str, list[float]]]:
 
 
 def in_second_pass(earlier: list[dict[str, list[float]]], prior: Prior, few: int = 3) -> str | None:
-    sampling = Sampling(precision=0.01, budget_s=60.0, max_blocks=600, min_instances=6, few_instances=few, passes=3)
+    sampling = Sampling(
+        precision=0.01, budget_s=60.0, first_blocks=0, max_blocks=600, min_instances=6, few_instances=few, passes=3
+    )
     rule = Instances(sampling, "base", earlier, clock=Clock(), last=False, prior=prior)
     return rule.decide(values(1.0, 10), 0.1)
 

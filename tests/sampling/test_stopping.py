@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from xebench.analysis.intervals import median_interval
-from xebench.sampling.limits import MIN_BLOCKS, Sampling
+from xebench.sampling.limits import FIRST_BLOCKS, Sampling
 from xebench.sampling.stopping import decide, log_speedups
 from xebench.vocabulary import StopReason
 
 LIMITS = Sampling(precision=0.01, budget_s=10, max_blocks=50)
 
 
-def noise(spread: float, blocks: int = 30) -> np.ndarray:
+def noise(spread: float, blocks: int = 40) -> np.ndarray:
     return np.random.default_rng(12).normal(0.1, spread, blocks)
 
 
@@ -40,15 +40,15 @@ def test_the_precision_is_the_half_width_of_the_log_interval() -> None:
 
 @pytest.mark.parametrize(
     ("blocks", "elapsed_s", "expected"),
-    [(30, 9.9, None), (30, 10, "budget"), (50, 1, "max blocks"), (50, 10, "max blocks"), (2, 10, "budget")],
+    [(40, 9.9, None), (40, 10, "budget"), (50, 1, "max blocks"), (50, 10, "max blocks"), (2, 10, "budget")],
 )
 def test_stops_without_knowing(blocks: int, elapsed_s: float, expected: str | None) -> None:
     assert decided(noise(0.5, blocks), elapsed_s=elapsed_s) == expected
 
 
 def test_does_not_stop_on_a_width_before_the_fewest_blocks() -> None:
-    assert decided(np.zeros(MIN_BLOCKS - 1)) is None
-    assert decided(np.zeros(MIN_BLOCKS)) == StopReason.PRECISION
+    assert decided(np.zeros(FIRST_BLOCKS - 1)) is None
+    assert decided(np.zeros(FIRST_BLOCKS)) == StopReason.PRECISION
 
 
 def test_speedups_are_over_the_baseline_block_by_block() -> None:
@@ -82,7 +82,11 @@ def test_what_a_claim_compares_beside_the_baseline_is_a_series_too() -> None:
 
 
 def test_blocks_without_valid_samples_do_not_make_a_pair_known() -> None:
-    rule = partial(decide, baseline="base", sampling=Sampling(precision=0.01, budget_s=5, min_blocks=6, max_blocks=50))
+    rule = partial(
+        decide,
+        baseline="base",
+        sampling=Sampling(precision=0.01, budget_s=5, min_blocks=6, first_blocks=6, max_blocks=50),
+    )
     same, noisy = [1.0] * 20, np.random.default_rng(1).uniform(1, 2, 20).tolist()
     assert rule({"base": same, "other": same}, 1.0) == StopReason.PRECISION
     assert rule({"base": same, "other": noisy}, 1.0) is None

@@ -9,6 +9,7 @@ from typing import Final
 from xebench.analysis.claim import Claim
 from xebench.analysis.intervals import MIN_SAMPLES, UNKNOWN, Interval
 from xebench.analysis.judgement import LARGER_PRESET, RAISE_BUDGET, STATUS_WORDS, Judgement
+from xebench.analysis.steady import NO_START, Start
 from xebench.analysis.unrecorded import HostTimes
 from xebench.vocabulary import (
     NEVER_RUN,
@@ -49,6 +50,9 @@ class Circumstances:
             (`intervals.blurred`).
         host: What the host's clock says of the pair, where the metric is the device's.
         disturbance: The flag of most of the blocks in which the machine was in another state.
+        start: The first blocks of each instance, in which the sides were not steady yet. They are not in the interval
+            if that came to an end.
+        later: The speed-up after these blocks, where it did not.
     """
 
     stopped_by: str | None = None
@@ -57,6 +61,17 @@ class Circumstances:
     quantum: float = 0.0
     host: HostTimes | None = None
     disturbance: Flag = Flag.THROTTLED
+    start: Start = NO_START
+    later: Interval = UNKNOWN
+
+    def drifting(self, interval: Interval, band: float) -> bool:
+        """Whether the sides drift apart so that it matters: too little is left after their start, or it goes on to the
+        end, and the later blocks say something else.
+        """
+        if self.start.over:
+            return self.start.length > 0 and not interval.known
+        outside = not interval.low <= self.later.estimate <= interval.high
+        return outside and outcome_of(interval, band) != outcome_of(self.later, band)
 
 
 def outcome_of(interval: Interval, band: float = SAME_WITHIN) -> Outcome:
@@ -188,6 +203,11 @@ def _end(status: str, why: str | None) -> str:
 
 def _conclude(interval: Interval, circumstances: Circumstances, band: float) -> tuple[bool, Outcome, str, str]:
     """Whether the interval says anything, what it says, and why: a code and a sentence."""
+    if circumstances.drifting(interval, band):
+        why = f"the first {circumstances.start.length} blocks of an instance differ from those that follow"
+        left = describe(interval, "blocks") if interval.known else f"{interval.n} blocks"
+        advice = f"take more in each, by --min-samples {4 * circumstances.start.length} and a longer budget"
+        return False, Outcome.INCONCLUSIVE, Reason.DRIFT, f"{Reason.DRIFT}: {why} ({left}); {advice}"
     if not interval.known:
         in_between = circumstances.stopped_by == StopReason.PASS  # the run ended, with more visits to come
         ended = f", ended by {circumstances.stopped_by}" if circumstances.stopped_by and not in_between else ""

@@ -7,7 +7,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -20,6 +21,7 @@ from xebench.analysis.judge import Comparison, compared
 from xebench.analysis.moderation import NOTHING, Prior, moderated_speedup, prior_of
 from xebench.analysis.rows import Row, by_place, place, rows
 from xebench.analysis.statistics import Floats
+from xebench.analysis.steady import Start, start_of_instances
 from xebench.analysis.unrecorded import HostTimes, Side, allowed_ns
 from xebench.vocabulary import REMEDIES, Flag, Status, StopReason, metric_named
 
@@ -63,6 +65,7 @@ class _Shared:
     Attributes:
         baseline_ns, variant_ns: times of one execution.
         instances: instance of the family that each block is of.
+        places: which block of its instance each one is, warm-up included.
         measured_ns: for each side what the timer saw in each block: a batch of executions.
         host_ns: for each side the host's time of one execution in each block.
         events: for each side how many one execution has; NaN in runs that do not tell it.
@@ -73,11 +76,34 @@ class _Shared:
     baseline_ns: Floats
     variant_ns: Floats
     instances: Floats
+    places: Floats
     measured_ns: Floats
     host_ns: Floats
     events: Floats
     throttled: float
     disturbance: Flag
+
+    @cached_property
+    def start(self) -> Start:
+        """Where the two sides do not yet differ as they will in the end."""
+        ratios = intervals.log_ratios(self.baseline_ns, self.variant_ns)
+        by_instance = (intervals.by_instance(each, self.instances) for each in (ratios, self.places))
+        return start_of_instances(list(zip(*by_instance, strict=True)))
+
+    @cached_property
+    def settled(self) -> _Shared:
+        """Without the blocks of a start that is over."""
+        return self.later if self.start.over else self
+
+    @cached_property
+    def later(self) -> _Shared:
+        """The blocks after the start."""
+        if not self.start.length:
+            return self
+        kept = self.places >= self.start.length
+        one = {name: getattr(self, name)[kept] for name in ("baseline_ns", "variant_ns", "instances", "places")}
+        both = {name: getattr(self, name)[:, kept] for name in ("measured_ns", "host_ns", "events")}
+        return replace(self, **one, **both)
 
     def medians(self) -> list[float]:
         """The log speed-up of each instance that counts."""
@@ -109,6 +135,7 @@ class _Blocks:
             {
                 **{name: grouped[name].median() for name in ("time_ns", "measured_ns", "host_ns", "events")},
                 "instance": grouped["instance"].first(),
+                "place": grouped["place"].first(),
             }
         ).join(grouped[[*REMEDIES]].max())
         self._blocks = {key: data.droplevel([0, 1]) for key, data in blocks.groupby(level=[0, 1])}
@@ -130,6 +157,7 @@ class _Blocks:
             base["time_ns"].to_numpy()[in_base],
             own["time_ns"].to_numpy()[in_own],
             base["instance"].to_numpy()[in_base],
+            base["place"].to_numpy()[in_base],
             measured,
             host,
             events,
@@ -172,12 +200,12 @@ def _priors(pairs: Iterable[_Pair]) -> Mapping[tuple[str | None, ...], Prior]:
         if pair.claim is not None and pair.claim.of_accuracy:  # its times are another pair's, too
             continue
         if pair.baseline is not pair.case and {pair.baseline["status"], pair.case["status"]} == {Status.OK}:
-            medians.setdefault(pair.kind, []).append(pair.shared.medians())
+            medians.setdefault(pair.kind, []).append(pair.shared.settled.medians())
     return {kind: prior_of(known) for kind, known in medians.items()}
 
 
 def _row(pair: _Pair, device: Row, prior: Prior) -> Row:
-    baseline, case, shared = pair.baseline, pair.case, pair.shared
+    baseline, case, shared = pair.baseline, pair.case, pair.shared.settled
     # what the interval is of: an instance that was cut off does not count
     counted = intervals.counted_groups(intervals.by_instance(shared.baseline_ns, shared.instances))
     failed = pair.ended(len(counted))
@@ -195,6 +223,9 @@ def _row(pair: _Pair, device: Row, prior: Prior) -> Row:
             exact = moderated_speedup(exact, prior)
         speedup = intervals.blurred(exact, quantum)
     said, least = columns(pair.claim), pair.least(device)
+    later = intervals.UNKNOWN
+    if not failed and not shared.start.over:
+        later = intervals.speedup(shared.later.baseline_ns, shared.later.variant_ns, shared.later.instances)
     judged = failed or pair.judge(
         speedup,
         device,
@@ -205,6 +236,8 @@ def _row(pair: _Pair, device: Row, prior: Prior) -> Row:
             quantum,
             host,
             shared.disturbance,
+            pair.shared.start,
+            later,
         ),
     )
     return {

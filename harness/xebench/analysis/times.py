@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from xebench.analysis.statistics import Floats
-from xebench.vocabulary import SAMPLED_STATES, Metric
+from xebench.vocabulary import SAMPLED_STATES, Metric, State
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,8 @@ def counted(samples: pd.DataFrame) -> pd.Series[bool]:
 def usable(cases: pd.DataFrame, samples: pd.DataFrame) -> pd.DataFrame:
     """The samples in a measured state that count, in order, with the time of the case's metric in a column ``time_ns``.
 
-    The column ``instance`` is 0 where a run knows no instances.
+    The column ``instance`` is 0 where a run knows no instances; ``place`` is how many samples of the case came before
+    in the instance and state, warm-up included.
 
     Args:
         cases: The table `cases`.
@@ -54,8 +55,17 @@ def usable(cases: pd.DataFrame, samples: pd.DataFrame) -> pd.DataFrame:
         times = times.mask(metric == word, samples[word.column])
     trusted = counted(samples) & samples["state"].isin(SAMPLED_STATES) & (times > 0).fillna(False)
     instances = samples["instance"].astype("float64").fillna(0)
-    described = samples.assign(time_ns=times.astype("float64"), instance=instances)
+    described = samples.assign(time_ns=times.astype("float64"), instance=instances, place=_places(samples, instances))
     return described[trusted].sort_values("sample_id", kind="stable")
+
+
+def _places(samples: pd.DataFrame, instances: pd.Series[float]) -> pd.Series[int]:
+    sampled = samples[samples["state"].isin((State.WARMUP, *SAMPLED_STATES))].sort_values("sample_id", kind="stable")
+    keys = [sampled["case_id"], instances.loc[sampled.index]]
+    warming = sampled["state"] == State.WARMUP
+    # each state has a warm-up of its own
+    begins = warming & ~warming.groupby(keys).shift(fill_value=False)
+    return sampled.groupby([*keys, begins.groupby(keys).cumsum()]).cumcount()
 
 
 def states_of(samples: pd.DataFrame) -> dict[str, list[str]]:

@@ -17,6 +17,7 @@ from xebench.analysis.intervals import Interval, grouped_interval
 from xebench.analysis.judge import Comparison, compared
 from xebench.analysis.judgement import Judgement, in_brief
 from xebench.analysis.moderation import NOTHING, Prior, moderated
+from xebench.analysis.steady import settled
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.visits import PairState
 from xebench.vocabulary import Answer, Outcome, Reason, StopReason, find_baseline
@@ -90,7 +91,7 @@ def _pair(
 def _logs(progress: FamilyProgress, state: str, key: str) -> Interval:
     """The interval of a log speed-up so far."""
     series = (one.get(key, ()) for one in progress.speedups.get(state, ()))
-    return grouped_interval([ratios for ratios in series if len(ratios)])
+    return grouped_interval([settled(ratios) for ratios in series if len(ratios)])
 
 
 def ratio_of(logs: Interval) -> Interval:

@@ -84,8 +84,9 @@ class Options:
             XebenchError: the fewest samples are more than the most.
         """
         asked = self.recipe
-        instances = asked.instances or (1 if asked.preset == "smoke" else MIN_INSTANCES)
-        least = asked.min_samples or (MIN_SAMPLES if asked.preset == "smoke" else MIN_BLOCKS)
+        quick = asked.preset == "smoke"
+        instances = asked.instances or (1 if quick else MIN_INSTANCES)
+        least = asked.min_samples or (MIN_SAMPLES if quick else MIN_BLOCKS)
         without_limit = self.run_budget_s is not None and asked.budget_s is None and instances > 1
         states = STATES_ASKED[asked.state] if asked.state else ()
         needed = least * max(1, len(states))
@@ -97,6 +98,7 @@ class Options:
             budget_s=math.inf if without_limit else self._family_budget_s(),
             states=states,
             min_blocks=least,
+            first_blocks=least if quick or asked.min_samples else Sampling.first_blocks,
             max_blocks=most,
             min_instances=instances,
             few_instances=asked.instances or min(FEW_INSTANCES, instances),

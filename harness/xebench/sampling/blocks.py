@@ -11,9 +11,7 @@ import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
-
-import numpy as np
+from typing import Protocol
 
 from xebench.sampling.limits import Clock, Sampling
 from xebench.vocabulary import State
@@ -135,19 +133,21 @@ class _Blocks:
 
 
 def _warm_up(blocks: _Blocks, sampling: Sampling, begin: float, clock: Clock) -> tuple[dict[str, float], float]:
-    """Blocks until two successive ones agree. Gives the times of the last one and how many seconds it took."""
-    before: dict[str, float] = {}
-    for _ in range(sampling.max_warmup_blocks):
+    """Blocks for as long as times fall, and those of a known slow start. Gives the times of the last one and how many
+    seconds it took.
+
+    Times that fall set one record after the other; of times that only vary, each next one is less likely to be the
+    shortest so far (Foster and Stuart 1954, "Distribution-free tests in time-series based on the breaking of records").
+    """
+    shortest: dict[str, float] = {}
+    more = 2 + sampling.start_blocks  # the first block can set no record, and one must follow that sets none
+    while more:
         started = clock()
         now = blocks.take(State.WARMUP)
         ended = clock()
-        if _agree(before, now, sampling.warmup_agreement) or ended - begin > sampling.budget_s / 4:
+        falling = any(0 < time * (1 + sampling.record_part) < shortest.get(name, 0) for name, time in now.items())
+        shortest |= {name: min(time, shortest.get(name, math.inf)) for name, time in now.items() if time > 0}
+        more -= not falling
+        if not blocks.variants or ended - begin > sampling.budget_s / 4:
             break
-        before = now
     return now, ended - started
-
-
-def _agree(before: Mapping[str, float], now: Mapping[str, float], within: float) -> bool:
-    pairs: list[tuple[Any, Any]] = [(before.get(name, math.nan), value) for name, value in now.items()]
-    changes = [abs(np.log(value / earlier)) for earlier, value in pairs if earlier > 0 and value > 0]
-    return bool(changes) and max(changes) <= np.log1p(within)

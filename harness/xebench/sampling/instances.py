@@ -19,6 +19,7 @@ import numpy as np
 from xebench.analysis.intervals import MIN_SAMPLES, grouped_interval, median_interval
 from xebench.analysis.moderation import NOTHING, Prior, moderated
 from xebench.analysis.statistics import Floats
+from xebench.analysis.steady import settled, start_of
 from xebench.sampling.limits import Clock, Sampling
 from xebench.sampling.stopping import NEXT_INSTANCE, log_speedups, narrow, spent
 from xebench.vocabulary import StopReason
@@ -28,6 +29,9 @@ FEWEST_MEDIANS: Final = 3
 
 #: Part of the precision that an interval of few instances must be narrower than: that it is narrow may be luck.
 FEW_MARGIN: Final = 0.7
+
+#: Blocks of warm-up for each one of a slow start that was seen: it is not equally long in all instances.
+START_MARGIN: Final = 1.25
 
 #: Log speed-ups by variant, for each instance.
 Earlier = Sequence[Mapping[str, Sequence[float]]]
@@ -75,12 +79,21 @@ class Instances:
         self._has_interval = not sampling.longest_s or any(_makes_interval(one) for one in self._earlier)
         self._left: list[Mapping[str, Floats]] = []
         self._left_blocks = 0
+        self._looked, self._start_blocks = False, 0.0
+        for one in self._earlier:
+            self._learn(one)
 
     @property
     def share(self) -> Sampling:
-        """Limits of the instance that is sampled now: its part, and no more blocks than the others have left."""
+        """Limits of the instance that is sampled now: its part, and no more blocks than the others have left.
+
+        Until one was long enough to show a slow start, none is left sooner; after that all warm up for as long as it.
+        """
         most = max(1, min(self._share.max_blocks, self._sampling.max_blocks - self._left_blocks))
-        return replace(self._share, max_blocks=most, min_blocks=min(self._share.min_blocks, most))
+        least = self._share.min_blocks if self._looked else max(self._share.min_blocks, self._share.first_blocks)
+        return replace(
+            self._share, max_blocks=most, min_blocks=min(least, most), start_blocks=math.ceil(self._start_blocks)
+        )
 
     def decide(self, values: Mapping[str, Sequence[float]], elapsed_s: float) -> str | None:
         """Why to stop sampling this instance, or None: a reason of `StopReason`, or `NEXT_INSTANCE`.
@@ -96,12 +109,20 @@ class Instances:
         if reason is not None:
             self._left.append(own)
             self._left_blocks += blocks
+            self._learn(own)
             self._has_interval = self._has_interval or _makes_interval(own)
         return reason
 
     def taken(self) -> list[dict[str, list[float]]]:
         """Log speed-ups of each instance of this pass, for the next one."""
         return [{name: ratios.tolist() for name, ratios in left.items()} for left in self._left]
+
+    def _learn(self, instance: Mapping[str, Floats]) -> None:
+        """Take note of a slow start of an instance that was left."""
+        shortest = min((ratios.size for ratios in instance.values()), default=0)
+        self._looked = self._looked or shortest >= self._share.first_blocks
+        starts = [start.length for ratios in instance.values() if (start := start_of(ratios)).over]
+        self._start_blocks = max(self._start_blocks, START_MARGIN * max(starts, default=0))
 
     def _reason(self, own: Mapping[str, Floats], blocks: int, enough: bool) -> str | None:
         if enough and self._known(own):
@@ -126,7 +147,8 @@ class Instances:
         if elapsed_s >= self.share.budget_s:
             return blocks >= MIN_SAMPLES or self._has_interval
         return blocks >= self.share.min_blocks and all(
-            median_interval(ratios).half_width < self._wanted(name) for name, ratios in own.items()
+            median_interval(settled(ratios)).half_width < self._wanted(name) and (self._looked or start_of(ratios).over)
+            for name, ratios in own.items()
         )
 
     def _wanted(self, name: str) -> float:
@@ -140,7 +162,7 @@ class Instances:
 
     def _known(self, own: Mapping[str, Floats]) -> bool:
         taken = len(self._earlier) + len(self._left) + 1
-        groups = [[*self._known_of(name), ratios] for name, ratios in own.items()]
+        groups = [[*self._known_of(name), settled(ratios)] for name, ratios in own.items()]
         if taken >= self._sampling.min_instances:
             return narrow(groups, self._sampling.precision)
         if taken < self._sampling.few_instances or not self._prior.freedom:
@@ -149,8 +171,8 @@ class Instances:
         return all(width < FEW_MARGIN * self._sampling.precision for width in widths)
 
     def _known_of(self, name: str) -> list[Floats]:
-        """A variant's log speed-ups in each instance that was left, of earlier passes too."""
-        return [left[name] for left in (*self._earlier, *self._left) if name in left]
+        """A variant's log speed-ups in each instance that was left, of earlier passes too, after its start."""
+        return [settled(left[name]) for left in (*self._earlier, *self._left) if name in left]
 
 
 def _makes_interval(instance: Mapping[str, Floats]) -> bool:

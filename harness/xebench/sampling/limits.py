@@ -15,6 +15,11 @@ Clock = Callable[[], float]
 #: stopping on a width picks those that are narrow by chance (`xebench.analysis.intervals`).
 MIN_BLOCKS: Final = 10
 
+#: Blocks of the first instance before it is left: a slow start of up to half as many is seen in it
+#: (`xebench.analysis.steady`). An instance that is alone ends no sooner, since from fewer blocks on those that are
+#: narrow by chance end the sampling too often (`xebench.studies.intervals`).
+FIRST_BLOCKS: Final = 32
+
 #: Fewest instances of a family before the rule may say that the speed-up is known, but for a quick look.
 MIN_INSTANCES: Final = ENOUGH_INSTANCES
 
@@ -31,8 +36,9 @@ class Sampling:
         budget_s: seconds for the samples of one family, warm-up included.
         min_blocks: blocks before a decision.
         max_blocks: blocks at most.
-        warmup_agreement: warm-up ends when successive blocks agree within this fraction.
-        max_warmup_blocks: blocks of warm-up at most.
+        first_blocks: blocks of the first instance before it is left, where there is time.
+        record_part: warm-up ends with a block in which no variant is faster than ever before by this part.
+        start_blocks: blocks of warm-up after that: what is known of a slow start.
         min_instances: instances of the family, with arrays and kernels made anew, before a decision.
         few_instances: likewise, where the interval is narrow with what the run's other pairs say.
         passes: times that a run comes to the family; each takes its part of the instances.
@@ -46,8 +52,9 @@ class Sampling:
     budget_s: float = 6.0
     min_blocks: int = MIN_BLOCKS
     max_blocks: int = 1000
-    warmup_agreement: float = 0.1
-    max_warmup_blocks: int = 8
+    first_blocks: int = FIRST_BLOCKS
+    record_part: float = 0.1
+    start_blocks: int = 0
     min_instances: int = MIN_INSTANCES
     few_instances: int = MIN_INSTANCES
     passes: int = 1
@@ -62,5 +69,4 @@ class Sampling:
             budget_s=self.budget_s / states,
             longest_s=self.longest_s / states,
             max_blocks=self.max_blocks // states,
-            max_warmup_blocks=max(1, self.max_warmup_blocks // states),
         )

@@ -39,11 +39,13 @@ def decide(
         sampling: what ends it.
 
     Returns:
-        precision when the interval of every log speed-up is narrow enough, else budget, else max blocks.
+        precision when the interval of every log speed-up is narrow enough, of no fewer blocks than a first instance
+        has, else budget, else max blocks.
     """
     blocks = len(next(iter(values.values())))
     series = log_speedups(values, baseline).values()
-    if blocks >= sampling.min_blocks and all(median_interval(own).half_width < sampling.precision for own in series):
+    least = max(sampling.min_blocks, sampling.first_blocks)
+    if blocks >= least and all(median_interval(own).half_width < sampling.precision for own in series):
         return StopReason.PRECISION
     return spent(blocks, elapsed_s, sampling)
 
