@@ -115,7 +115,7 @@ class _Shared:
 _NONE: Final = np.empty(0)
 _NEITHER: Final = np.empty((2, 0))
 _NOTHING_SHARED: Final = _Shared(
-    _NONE, _NONE, _NONE, _NEITHER, _NEITHER, _NEITHER, throttled=0.0, disturbance=next(iter(REMEDIES))
+    _NONE, _NONE, _NONE, _NONE, _NEITHER, _NEITHER, _NEITHER, throttled=0.0, disturbance=next(iter(REMEDIES))
 )
 
 
