@@ -26,7 +26,7 @@ pattern = Pattern(
 
 @pattern.problem
 def one_array(rng, n):
-    return Problem(x=small_numbers(rng, n), sums=output(SUMS, np.int32, host=True))
+    return Problem(x=small_numbers(rng, n), sums=output(SUMS, np.int32, host=True), peer_bytes=4 * n)
 
 
 @pattern.reference

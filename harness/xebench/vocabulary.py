@@ -470,6 +470,15 @@ class Roof(_Word):
         "slm_bytes",
         ("slm_read",),
     )
+    PEER_LINK = (
+        "device link",
+        "peer_link_roof_gbps",
+        "GB/s",
+        "Bandwidth of copies to another device, or between parts of one, likewise; null where there is no other.",
+        "device link",
+        "peer_bytes",
+        ("device_to_peer",),
+    )
     HOST_LINK = (
         "host link",
         "host_link_roof_gbps",

@@ -12,7 +12,12 @@ from synthetic import Synthetic
 from xebench.analysis.link import link_roofs, of_samples
 from xebench.tables import frame
 
-ROOFS: Mapping[str, float] = {"host_to_device": 10.0, "device_to_host": 5.0, "pageable_to_device": 8.0}
+ROOFS: Mapping[str, float] = {
+    "host_to_device": 10.0,
+    "device_to_host": 5.0,
+    "pageable_to_device": 8.0,
+    "device_to_peer": 20.0,
+}
 Copy = tuple[int, int, int | None, str | None]
 
 
@@ -36,6 +41,7 @@ def found(*copies: Copy) -> pd.DataFrame:
     [
         ("half as fast", [(0, 20, 100, "host_to_device")], 5, 0.5),
         ("one after the other", [(0, 20, 100, "host_to_device"), (50, 70, 100, "device_to_host")], 5, 0.75),
+        ("to another device", [(0, 20, 100, "device_to_peer")], 5, 0.25),
         ("both directions at once", [(0, 20, 200, "host_to_device"), (0, 20, 100, "device_to_host")], 15, 2),
         (
             "copies on the device do not cross",

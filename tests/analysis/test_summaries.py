@@ -83,6 +83,7 @@ ROOFS = {
     "int32_roof_gops": 50.0,
     "slm_roof_gbps": 200.0,
     "host_link_roof_gbps": 5.0,
+    "peer_link_roof_gbps": 8.0,
 }
 LEVELS = json.dumps(
     [
@@ -104,6 +105,7 @@ LEVELS = json.dumps(
         ({"bytes_moved": 1000, "operations": 9000, "operation_kind": "bf16"}, 0.5, "memory"),
         ({"bytes_moved": 1000, "slm_bytes": 15000}, 0.75, "slm"),
         ({"bytes_moved": 1000, "host_bytes": 400}, 0.8, "host link"),
+        ({"host_bytes": 100, "peer_bytes": 600}, 0.75, "device link"),
         ({"operations": 9000, "operation_kind": "fp32"}, 0.9, "compute"),
         ({"bytes_moved": 5000}, 2.5, "cache"),
         ({"operations": 20000, "operation_kind": "fp32"}, 2.0, "compute"),

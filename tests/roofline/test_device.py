@@ -99,6 +99,32 @@ def test_a_device_that_runs_nothing_passes_no_check(group: str, monkeypatch: pyt
             measuring.measure(name)
 
 
+def test_copies_between_parts_of_a_device() -> None:
+    from xebench.roofline.bench import Bench
+    from xebench.roofline.in_process import measure_probes
+    from xebench.session.session import Session
+
+    session = Session.on("cpu")
+    try:
+        queues = session.queues_on(2)
+        target, source = (session.alloc(8, np.int32, queue=queue) for queue in queues)
+        event = session.measure(lambda: session.copy(target, source, queue=queues[0])).events[-1]
+    except Unsupported as error:
+        pytest.skip(str(error))
+    assert event.route == "device_to_peer"
+    (result,) = measure_probes(Bench(session, replace(QUICK, quick_forms=None)), ["device_to_peer"])
+    assert (result.value or 0) > 0 or "two halves" in (result.reason or ""), result
+
+
+def test_a_quick_look_leaves_parts_of_a_device_alone() -> None:
+    from xebench.roofline.bench import Bench
+    from xebench.roofline.in_process import measure_probes
+    from xebench.session.session import Session
+
+    (result,) = measure_probes(Bench(Session.on("cpu"), QUICK), ["device_to_peer"])
+    assert (result.status, result.reason) == ("skipped", "needs 2 devices of one platform: there is 1")
+
+
 def test_kinds_of_memory_that_the_device_lacks_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     from xebench.roofline.bench import Bench
     from xebench.roofline.probes import arithmetic, transfers

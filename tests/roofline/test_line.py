@@ -74,7 +74,7 @@ def test_what_was_twenty_times_too_slow_at_first_is_measured_until_it_is_not() -
 
 def test_halves_that_never_agree_give_no_roof() -> None:
     slower_and_slower = [(1.06**number for number in itertools.count()) for _ in SIZES]
-    with pytest.raises(Undetermined, match="the two halves of its samples give 5.* and .* GB/s: measure again"):
+    with pytest.raises(Undetermined, match="two halves of its samples give .* and .* GB/s"):
         measured(*slower_and_slower)
 
 

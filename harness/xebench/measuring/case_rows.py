@@ -41,6 +41,7 @@ class Work(msgspec.Struct, frozen=True):
     host_bytes: _Amount | None = None
     working_set_bytes: _Amount | None = None
     read_part: float | None = None
+    peer_bytes: _Amount | None = None
 
     @classmethod
     def of(cls, problem: Problem) -> Work:

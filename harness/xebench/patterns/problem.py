@@ -85,6 +85,7 @@ class Problem:
         slm_bytes: the least bytes through shared local memory, where the lesson cannot do without it.
         host_bytes: the least bytes that must pass between host and device while a sample is timed; by default those of
             the outputs in host memory.
+        peer_bytes: the least bytes that must pass from device to device while a sample is timed.
         fields: see above.
 
     Raises:
@@ -99,10 +100,11 @@ class Problem:
         operation_kind: str = "fp32",
         slm_bytes: int | None = None,
         host_bytes: int | None = None,
+        peer_bytes: int | None = None,
         **fields: Any,
     ) -> None:
         amounts = {"bytes_moved": bytes_moved, "operations": operations, "slm_bytes": slm_bytes}
-        for name, amount in {**amounts, "host_bytes": host_bytes}.items():
+        for name, amount in {**amounts, "host_bytes": host_bytes, "peer_bytes": peer_bytes}.items():
             if amount is not None and not 0 <= amount < math.inf:
                 raise ValueError(f"Problem({name}={amount!r}): give a number from 0 that is finite")
         self.bytes_moved = bytes_moved
@@ -110,6 +112,7 @@ class Problem:
         self.operation_kind = operation_kind
         self.slm_bytes = slm_bytes
         self.host_bytes = host_bytes
+        self.peer_bytes = peer_bytes
         self.fields = fields
 
     @property

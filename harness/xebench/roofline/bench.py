@@ -49,7 +49,7 @@ class Bench:
         self.device = session.device
         self.memory = DeviceMemory(session.queue)
         self.effort = effort
-        self._last_end_ns: int | None = None
+        self._last_end_ns: dict[int, int] = {}  # by clock
 
     # ---- how large problems are, and how many forms ---------------------------------------------------------------
 
@@ -97,9 +97,10 @@ class Bench:
             events,
             host_ns=measured.host_ns,
             resolution_ns=self.device.profiling_timer_resolution,
-            earlier_end_ns=self._last_end_ns,
+            earlier_end_ns=self._last_end_ns.get(events[0].clock) if events else None,
         )
-        self._last_end_ns = max((event.end_ns for event in events), default=self._last_end_ns)
+        if events:
+            self._last_end_ns[events[0].clock] = max(event.end_ns for event in events)
         busy_ns = metrics.union_ns(events)
         confirmed = busy_ns > 0 and measured.host_ns <= (1 + LATE_PART) * busy_ns + LATE_NS
         return busy_ns if confirmed and is_valid(flags, "device") else math.inf

@@ -86,6 +86,7 @@ PROBES: Final = (
     Probe("device_to_host", "transfers", "device to host USM", "GB/s"),
     Probe("shared_to_device", "transfers", "shared USM to device", "GB/s"),
     Probe("device_to_shared", "transfers", "device to shared USM", "GB/s"),
+    Probe("device_to_peer", "transfers", "device to another device", "GB/s"),
     *(Probe(chase_name(size), "chase", f"pointer chase in {size_text(size)}", "ns") for size in FOOTPRINTS),
 )
 

@@ -52,8 +52,7 @@ def search_line(forms: Sequence[Form], effort: Effort, clock: Callable[[], float
             if abs(first - second) <= AGREEMENT * min(first, second):
                 break
             if elapsed >= effort.most_s + _EXTENSION_S:
-                contradiction = f"the two halves of its samples give {first:.3g} and {second:.3g} GB/s"
-                raise Undetermined(f"{contradiction}: measure again while no other program works")
+                raise Undetermined(f"two halves of its samples give {first:.3g} and {second:.3g} GB/s")
     largest.verify()
     fixed_ns = _line(times, slice(None)).fixed_ns
     without = tuple(taken - fixed_ns for taken in times[largest] if math.isfinite(taken))

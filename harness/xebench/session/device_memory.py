@@ -21,6 +21,8 @@ Array = npt.NDArray[Any]
 _FIRST: Final = 1 << 18
 
 USM_KINDS: Final = ("device", "shared", "host")
+#: The route of a copy between two devices, or between two parts of one.
+PEER_ROUTE: Final = "device_to_peer"
 
 #: Each byte of memory that nobody has written: not a number in floating point, -1 in whole numbers.
 POISON: Final = 0xFF
@@ -85,8 +87,15 @@ def copy_async(queue: dpctl.SyclQueue, destination: Any, source: Any, depends: l
 
 
 def traffic(destination: Any, source: Any, size_bytes: int) -> Traffic:
-    """What a copy of so many bytes writes, and between which kinds of memory."""
-    return Traffic(int(size_bytes), f"{_kind_of(source)}_to_{_kind_of(destination)}")
+    """What a copy of so many bytes writes, and between which kinds of memory; of another device's as ``peer``."""
+    kinds = [_kind_of(source), _kind_of(destination)]
+    if kinds == ["device", "device"] and _device_of(source) != _device_of(destination):
+        return Traffic(int(size_bytes), PEER_ROUTE)
+    return Traffic(int(size_bytes), "_to_".join(kinds))
+
+
+def _device_of(side: Any) -> Any:
+    return getattr(side, "sycl_device", None)
 
 
 def _kind_of(side: Any) -> str:

@@ -146,8 +146,8 @@ DEVICES: Final = (
     ),
     _text(
         "link_roofs",
-        "JSON object: measured GB/s of copies between host and device by route, as in events.route; null for one that "
-        "the device lacks.",
+        "JSON object: measured GB/s of copies between host and device, and to another device, by route, as in "
+        "events.route; null for one that the device lacks.",
     ),
     _text(
         "roofs_disturbed",
@@ -222,6 +222,7 @@ CASES: Final = (
     _text("operation_kind", "What an operation is: fp32, fp64, int32, ..."),
     _count("slm_bytes", "Least traffic to shared local memory that the lesson needs.", "bytes"),
     _count("host_bytes", "Least traffic between host and device; by default of the results in host memory.", "bytes"),
+    _count("peer_bytes", "Least traffic from device to device.", "bytes"),
     _count("working_set_bytes", "Device arrays of the problem, together.", "bytes"),
     _number(
         "read_part",
@@ -290,7 +291,7 @@ EVENTS: Final = (
     _text(
         "route",
         "Kinds of memory of such a copy: device, shared or host of USM, pageable of other host memory, such as "
-        "pageable_to_device.",
+        "pageable_to_device; device_to_peer between two devices or parts of one.",
     ),
     _count("mpi_rank", "Rank of MPI that submitted it; null where there are no ranks."),
 )
@@ -367,8 +368,8 @@ SUMMARIES: Final = (
     *_ROOF,
     _text(
         "bound_by",
-        "memory, cache, compute, slm or host link: the roof that is nearest; cache also when a case of unknown working "
-        "set is faster than the memory.",
+        "memory, cache, compute, slm, device link or host link: the roof that is nearest; cache also when a case of "
+        "unknown working set is faster than the memory.",
     ),
     _text("roof_note", "The doubt of the roof where the fraction is above 1.02, in one line; null where it is not."),
     _STATUS,

@@ -1,4 +1,5 @@
-"""Copies between host and device memory, by kind of host memory and direction, without what every copy costs.
+"""Copies between host and device memory, by kind of host memory and direction, and from device to device: without
+what every copy costs.
 
 Copies of several sizes are timed, and the line through them gives the bandwidth (`xebench.roofline.line`). Where the
 host's memory is USM, times are those of events. Drivers time a copy of pageable memory from anywhere between its first
@@ -17,7 +18,7 @@ import numpy as np
 from xebench.roofline.bench import ProbeGroup, require_equal
 from xebench.roofline.line import search_line
 from xebench.roofline.search import Form, Measurement
-from xebench.session.device_memory import Array, allocate
+from xebench.session.device_memory import PEER_ROUTE, Array, DeviceMemory, allocate
 
 _MOST_BYTES = 256 << 20
 #: The copies' sizes: these parts of the array. The first is so small that its time is the fixed cost and little more.
@@ -33,6 +34,8 @@ class Group(ProbeGroup):
 
     def measure(self, name: str) -> Measurement:
         """Measure one probe."""
+        if name == PEER_ROUTE:
+            return search_line(self._between_devices(), self._bench.effort)
         source, _, destination = name.partition("_to_")
         kind = destination if source == "device" else source
         host, view = self._host_memory(kind)
@@ -87,6 +90,27 @@ class Group(ProbeGroup):
             require_equal((view[part], data[part]) for part in bench.compared(view.size))
 
         return self._form(view, partial(bench.session.copy, host, device), verify, run)
+
+    def _between_devices(self) -> list[Form]:
+        bench = self._bench
+        # parts of one device are asked for by a measurement alone: a driver that fails at them would end a run
+        first, last = bench.session.queues_on(2, kind="devices" if bench.effort.quick else "any")
+        size = self._device_array.size
+        source, target = (bench.session.alloc(size, _ELEMENT, queue=queue) for queue in (first, last))
+        DeviceMemory(first).write(source, self._data)
+
+        def form(size: int) -> Form:
+            there, here, data = source[:size], target[:size], self._data[:size]
+
+            def verify() -> None:
+                DeviceMemory(last).write(here, np.full(size, -1, _ELEMENT))
+                submit().wait()
+                require_equal([(DeviceMemory(last).read(here), data)])
+
+            submit = partial(bench.session.copy, here, there, queue=last)
+            return Form({"bytes": here.nbytes}, here.nbytes, partial(bench.device_ns, submit), verify)
+
+        return [form(size) for size in self._sizes]
 
     def _host_ns(self, submit: Callable[[], Any]) -> float:
         return self._bench.session.measure(submit).host_ns
