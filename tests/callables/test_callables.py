@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -196,3 +198,64 @@ def test_the_example_runs() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     assert "functions against operators" in done.stdout
     assert "into_one" in done.stdout and "wrong" not in done.stdout
+
+
+class Busy:
+    """In place of a queue that nobody times: it has work left when a function gave it some."""
+
+    has_work = False
+
+    def wait(self) -> None:
+        if self.has_work:
+            time.sleep(0.05)
+        self.has_work = False
+
+
+@pytest.mark.parametrize("metric", ["device", "wall"])
+def test_a_function_that_returns_before_the_device_is_done_fails(
+    metric: str, session: Any, x: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from xebench.dpex import direct_calls
+
+    queue = Busy()
+    monkeypatch.setattr(direct_calls, "live_queues", lambda **_: [queue])
+
+    def early() -> Any:
+        queue.has_work = True
+        return x * x
+
+    def waits() -> Any:
+        result = early()
+        queue.wait()
+        return result
+
+    words = "the device works for [0-9]+ us more when it returns, and nobody times that: wait for it there"
+    compared = xebench.compare({"plain": lambda: x * x, "early": early}, queue=session, metric=metric, **BRIEF)
+    assert list(compared.pairs["answer"]) == ["no claim"] and math.isnan(compared.pairs["speedup"].astype(float)[0])
+    assert re.search(f"early: error: first call: {words}[^(]*$", repr(compared), re.MULTILINE), repr(compared)
+    with pytest.raises(XebenchError, match=words):
+        xebench.measure(early, queue=session, metric=metric, **BRIEF)
+    assert xebench.measure(waits, queue=session, metric=metric, **BRIEF).median_ns > 0
+
+
+def test_queues_that_python_can_reach_are_found(session: Any) -> None:
+    import dpctl
+
+    from xebench.dpex import direct_calls
+
+    own = dpctl.SyclQueue(session.device)
+    found = direct_calls.live_queues()
+    assert any(queue is own for queue in found) and any(queue is session.queue for queue in found)
+    newer = dpctl.SyclQueue(session.device)
+    assert any(queue is newer for queue in direct_calls.live_queues(new=True))
+
+
+def test_work_on_the_host_beside_a_short_kernel_is_told(session: Any, x: Any) -> None:
+    def busy() -> Any:
+        time.sleep(0.05)  # stands for work of the host
+        return x * x
+
+    told = "unrecorded work.: beside its commands busy takes [0-9]+ us on the host|noise: busy's host time"
+    assert re.search(told, repr(xebench.measure(busy, queue=session, **BRIEF)))
+    compared = xebench.compare({"plain": lambda: x * x, "busy": busy}, queue=session, **BRIEF)
+    assert list(compared.pairs["outcome"]) == ["inconclusive"]

@@ -26,7 +26,7 @@ def test_the_installed_pytest_benchmark_has_every_name(benchmark: BenchmarkFixtu
 
 def test_a_version_without_them_is_told_in_one_line() -> None:
     with pytest.raises(
-        XebenchError, match=r"pytest-benchmark \S+ has no _precisions, _max_time, by .*: install"
+        XebenchError, match=r"pytest-benchmark \S+ has no _precisions, _max_time, _mode, by .*: install"
     ) as told:
         borrowed.set_timer(SimpleNamespace(_timer=None), float)
     assert "\n" not in str(told.value)

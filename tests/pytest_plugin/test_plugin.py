@@ -23,6 +23,7 @@ PLUGINS = ("-ppytest_benchmark.plugin", "-pxebench.pytest_plugin.plugin")
 
 TESTS = """
 import ctypes
+import time
 
 import dpctl.memory
 import numpy as np
@@ -86,6 +87,68 @@ def test_undecided(own_benchmark):
     own_benchmark.compare(once, once, claim="faster", budget_s=1e-9)
 
 
+def test_both(own_benchmark, benchmark):
+    once = launch(own_benchmark, 100)
+    benchmark.extra_info["whose"] = "host"
+    own_benchmark.extra_info["whose"] = "device"
+    assert benchmark(lambda: 7) == 7
+    assert own_benchmark.stats is None
+    own_benchmark(once)
+    assert own_benchmark.stats.stats.median > 0
+
+
+def test_pedantic(own_benchmark):
+    arguments = []
+
+    def setup():
+        arguments.append(launch(own_benchmark, 10))
+        return (arguments[-1],), {}
+
+    own_benchmark.group = "mine"
+    assert own_benchmark.group == "mine"
+    event = own_benchmark.pedantic(lambda once: once(), setup=setup, rounds=3, warmup_rounds=1, bytes_moved=12 * N)
+    assert hasattr(event, "wait") and len(arguments) == 4
+    assert own_benchmark.stats.stats.rounds == 3
+
+
+class Busy:
+    '''In place of a queue that nobody times: it has work left when a function gave it some.'''
+
+    has_work = False
+
+    def wait(self):
+        if self.has_work:
+            time.sleep(0.05)
+        self.has_work = False
+
+
+@pytest.fixture
+def early(own_benchmark, monkeypatch):
+    from xebench.dpex import direct_calls
+
+    queue = Busy()
+    monkeypatch.setattr(direct_calls, "live_queues", lambda **_: [queue])
+    once = launch(own_benchmark, 10)
+
+    def early():
+        queue.has_work = True
+        return once()
+
+    return early
+
+
+def test_early(own_benchmark, early):
+    own_benchmark(early)
+
+
+def test_early_of_rounds(own_benchmark, early):
+    own_benchmark.pedantic(early, rounds=5)
+
+
+def test_early_of_two(own_benchmark, early):
+    own_benchmark.compare(launch(own_benchmark, 20000), early, claim="faster", budget_s=5)
+
+
 def test_no_claim_of_time(own_benchmark):
     once = launch(own_benchmark, 10)
     own_benchmark.compare(once, once, claim="wrong")
@@ -129,6 +192,37 @@ def test_errors_are_one_line_and_the_users_own_stay_theirs(measured: tuple[Path,
     assert "ZeroDivisionError" in output
     assert "FAILED test_own.py::test_no_claim_of_time - Failed: claim 'wrong'" in output
     assert not {"test_nothing_submitted", "test_own_error", "test_no_claim_of_time"} & set(benchmarks)
+
+
+@pytest.mark.device
+def test_both_fixtures_of_a_test_have_clocks_of_their_own(measured: tuple[Path, str, dict[str, Any]]) -> None:
+    _, output, benchmarks = measured
+    assert "PASSED test_own.py::test_both" in output
+    assert "test_own.py::test_both" not in output.splitlines(), "it warns of a fixture that was not used"
+    host, device = benchmarks["test_both"], benchmarks["test_both (device)"]
+    assert (host["options"]["timer"], device["options"]["timer"]) == ("perf_counter", "device_clock")
+    assert (host["extra_info"], device["extra_info"]["whose"]) == ({"whose": "host"}, "device")
+    assert host["group"] is None and device["group"].startswith("[")
+
+
+@pytest.mark.device
+def test_rounds_are_as_many_as_were_asked_for(measured: tuple[Path, str, dict[str, Any]]) -> None:
+    _, output, benchmarks = measured
+    assert "PASSED test_own.py::test_pedantic" in output
+    pedantic = benchmarks["test_pedantic"]
+    assert pedantic["stats"]["rounds"] == 3 and pedantic["group"].startswith("mine [")
+    assert pedantic["extra_info"]["gigabytes_per_s"] > 0
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("test", ["test_early", "test_early_of_rounds", "test_early_of_two"])
+def test_a_function_that_returns_before_the_device_is_done_fails(
+    test: str, measured: tuple[Path, str, dict[str, Any]]
+) -> None:
+    _, output, benchmarks = measured
+    (line,) = (line for line in output.splitlines() if line.startswith(f"FAILED test_own.py::{test} "))
+    assert "the device works for " in line and line.endswith("wait for it there, or submit it to session.queue")
+    assert test not in benchmarks
 
 
 @pytest.mark.device

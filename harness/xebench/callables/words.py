@@ -7,13 +7,16 @@ from typing import Any, Final
 
 import pandas as pd
 
+from xebench.analysis import times
 from xebench.analysis.claim import from_json, is_expected
+from xebench.analysis.intervals import median_interval
 from xebench.analysis.rows import rows
+from xebench.analysis.unrecorded import Side, allowed_ns
 from xebench.report import units
 from xebench.report.remarks import flag_line
 from xebench.report.result_rows import number
 from xebench.tables import Run
-from xebench.vocabulary import Status
+from xebench.vocabulary import Status, metric_named
 
 #: What is told of commands that cannot be seen one by one.
 BRACKETED: Final = (
@@ -46,6 +49,26 @@ def events_words(run: Run, summary: pd.Series[Any]) -> str:
         *(f"{units.figure(float(rate))} {unit}" for rate, unit in rates if not pd.isna(rate)),
     ]
     return f"on {summary['device']}: {'; '.join(parts)}"
+
+
+def host_words(run: Run, summary: pd.Series[Any]) -> Iterator[str]:
+    """Why the time of a function must not be believed: it takes the host more than its commands and launches explain.
+
+    Args:
+        run: the tables of a call of `measure`.
+        summary: the function's row.
+    """
+    samples = times.usable(run.cases, run.samples)
+    device = rows(run.devices)[0]
+    if samples.empty or not metric_named(summary["metric"]).on_device_clock:
+        return
+    time_ns, host_ns = samples["time_ns"], samples["host_ns"].astype("float64")
+    commands = float(samples["events"].astype("float64").median())
+    allowed = allowed_ns(device["device_class"], device["empty_kernel_host_ns"], commands)
+    beside = median_interval((host_ns - time_ns).to_numpy())
+    doubt = Side(str(summary["variant"]), beside, allowed, float(time_ns.median())).contradiction()
+    if doubt:
+        yield f"{doubt[0]}: {doubt[1]}"
 
 
 def has_library_calls(events: pd.DataFrame) -> bool:

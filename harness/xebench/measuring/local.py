@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from xebench.dpex import direct_calls
 from xebench.errors import Unsupported, XebenchError
 from xebench.measuring.bound_problem import Binding
 from xebench.measuring.data_sets import DataSets
@@ -18,6 +19,8 @@ from xebench.measuring.input_check import Inputs, Sums
 from xebench.measuring.kept_memory import KeptMemory
 from xebench.measuring.place import Array, Checked, CompiledStage, Contents, Started
 from xebench.measuring.results import arrays_of
+from xebench.measuring.sample_flags import is_late
+from xebench.measuring.unfinished import TRIES, Unfinished
 from xebench.measuring.variant_run import start
 from xebench.patterns.pattern import Pattern
 from xebench.session.device_memory import DeviceMemory
@@ -254,23 +257,34 @@ class FunctionPlace:
         self._session.records_direct_calls = metric_named(self._metric).on_device_clock
         self._session.take_compilations(), self._session.take_kernels()  # of what was done with it before
         self._make_arguments()
+        self._watch(direct_calls.live_queues())
         return {}
+
+    def _watch(self, queues: Sequence[Any]) -> bool:
+        """Wait for these queues, too, when a sample is over; whether there are new ones among them."""
+        watched = self._session.watched
+        before = len(watched)
+        watched += [queue for queue in queues if queue not in watched]
+        return len(watched) > before
 
     def _make_arguments(self) -> None:
         if self._setup is not None:
             made = self._setup(self._session)
             self._arguments = made if isinstance(made, tuple) else (made,)
+        self._watch(direct_calls.queues_of(*self._arguments))
 
     def start(self, variant: str, contents: Contents | None) -> Started:
         """Call it; its results are what it returns."""
         self._calls[variant] = partial(self._functions[variant], *self._arguments)
+        session = self._session
         try:
             first = self.check(variant, contents)
-        except Unsupported:
+            if self._watch(direct_calls.live_queues(new=True)):  # it made some
+                first = self.check(variant, contents)
+        except (Unsupported, Unfinished):
             raise
         except XebenchError as error:
             raise XebenchError(f"{error} ({self._advice})" if self._advice else str(error)) from error
-        session = self._session
         compiled, kernels, devices = _compiled(session), session.take_kernels(), session.take_devices()
         self._queues = session.queue_count
         return Started(first.measured.host_ns, compiled, kernels, devices, first.results)
@@ -291,9 +305,23 @@ class FunctionPlace:
         return measured
 
     def check(self, variant: str, contents: Contents | None, data_set: int = 0) -> Checked:
-        """Call it once more."""
+        """Call it once more; again where the device is late, which the system may have done once.
+
+        Raises:
+            Unfinished: the device is never done when it returns.
+        """
         results: list[Any] = []
-        measured = self._session.measure(lambda: results.append(self._calls[variant]()))
+
+        def call() -> None:
+            results[:] = [self._calls[variant]()]
+            self._watch(direct_calls.queues_of(*results))
+
+        for _ in range(TRIES):
+            measured = self._session.measure(call)
+            if not is_late(measured):
+                break
+        else:
+            raise Unfinished(measured)
         return Checked(measured, {} if contents is None else arrays_of(results.pop()))
 
     def changed(self) -> Sequence[str]:
@@ -309,6 +337,7 @@ class FunctionPlace:
         """Free what was made; the session is as before."""
         self._calls.clear()
         self._arguments = ()
+        self._session.watched.clear()
         self._session.records_direct_calls = self._recorded
 
     def _free(self) -> None:

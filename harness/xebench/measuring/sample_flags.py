@@ -85,9 +85,14 @@ class Rules:
     def _late_again(self, variant: str, measured: Measured) -> bool:
         # once may be the system's doing, which can take the core away at any moment; forgotten work is always late
         before = self._late.get(variant, False)
-        self._late[variant] = measured.late_ns > max(LATE_NS, LATE_PART * measured.host_ns)
+        self._late[variant] = is_late(measured)
         return before and self._late[variant]
 
     def _from_cache(self, times: Sequence[EventTimes], limit_gbps: float) -> bool:
         busy_ns = metrics.union_ns(times)
         return (self.bytes_moved or 0) > limit_gbps * (1 + ROOF_TOLERANCE) * busy_ns > 0
+
+
+def is_late(measured: Measured) -> bool:
+    """Whether queues had much to do when everything that was recorded was over."""
+    return measured.late_ns > max(LATE_NS, LATE_PART * measured.host_ns)

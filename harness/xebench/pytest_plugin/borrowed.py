@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.metadata
 from collections.abc import Callable
 from typing import Any, Final
 
 from xebench.errors import XebenchError
 
-#: Attributes of its fixture: the timer; the resolution of timers, by timer; seconds that a test may take.
-NAMES: Final = ("_timer", "_precisions", "_max_time")
+#: Attributes of its fixture: the timer; the resolution of timers, by timer; seconds for a test; its use so far.
+NAMES: Final = ("_timer", "_precisions", "_max_time", "_mode")
 
 #: The oldest and the newest version that the plugin's tests have passed with.
 TESTED: Final = ("4.0.0", "5.3.1")
@@ -27,6 +28,26 @@ def check(benchmark: Any) -> None:
             f"pytest-benchmark {version} has no {', '.join(missing)}, by which xebench gives it the device's clock: "
             f"install a version from {TESTED[0]} to {TESTED[1]}"
         )
+
+
+def second(benchmark: Any) -> Any:
+    """Another fixture of the same test, with settings and results of its own.
+
+    Args:
+        benchmark: the fixture, not used yet.
+
+    Raises:
+        XebenchError: this version has none that can be given another timer.
+    """
+    check(benchmark)
+    made = copy.copy(benchmark)
+    made.extra_info = dict(benchmark.extra_info)
+    return made
+
+
+def count_as_used(benchmark: Any, second: Any) -> None:
+    """Have it not warn that it was not used where the second fixture of the test was."""
+    benchmark._mode = benchmark._mode or second._mode
 
 
 def set_timer(benchmark: Any, timer: Callable[[], float], resolution_s: float | None = None) -> None:

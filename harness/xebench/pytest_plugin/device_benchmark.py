@@ -58,7 +58,6 @@ class DeviceBenchmark:
         queue: in order, with profiling: what is submitted to it is timed.
         session: what variants of patterns see: ``launch``, ``copy``, ``alloc`` (`xebench.session`).
         device: the device.
-        benchmark: pytest-benchmark's own fixture; ``extra_info`` and ``group`` are there.
     """
 
     def __init__(self, benchmark: Any, device: DeviceInfo, say: Callable[[str], None]) -> None:
@@ -68,15 +67,36 @@ class DeviceBenchmark:
         self.session = Session.on(device.device)
         self.queue = self.session.queue
         self.device = device
-        self.benchmark = benchmark
+        self._benchmark = benchmark
         self._say = say
         self._rules = Rules(Metric.DEVICE, device.timer_resolution_ns)
         self._flags: Counter[str] = Counter()
-        place = f"[{device.device_class} {device.name}]"
-        benchmark.group = f"{benchmark.group} {place}" if benchmark.group else place
-        benchmark.extra_info.update(device=device.name, device_class=device.device_class, driver=device.driver_version)
+        self._late = 0
+        self.group = benchmark.group
+        self.extra_info.update(device=device.name, device_class=device.device_class, driver=device.driver_version)
         self._clock = Clock("device_clock")
         borrowed.set_timer(benchmark, self._clock, device.timer_resolution_ns * 1e-9)
+
+    @property
+    def extra_info(self) -> dict[str, Any]:
+        """What else is kept with the result, as JSON has it."""
+        info: dict[str, Any] = self._benchmark.extra_info
+        return info
+
+    @property
+    def group(self) -> str | None:
+        """The group of its row in pytest-benchmark's tables, to which the device's class and name are added there."""
+        return self._group
+
+    @group.setter
+    def group(self, name: str | None) -> None:
+        self._group = name
+        self._benchmark.group = " ".join(filter(None, (name, f"[{self.device.device_class} {self.device.name}]")))
+
+    @property
+    def stats(self) -> Any:
+        """What pytest-benchmark counted, in seconds by the device's clock: ``stats.stats.median``; None before."""
+        return self._benchmark.stats
 
     def __call__(
         self,
@@ -97,9 +117,48 @@ class DeviceBenchmark:
         """
         once = partial(self._execute, partial(function, *args, **kwargs))
         try:
-            if self.benchmark.enabled:
+            if self._benchmark.enabled:
                 self._settle(once)
-            result = self.benchmark(once)
+            result = self._benchmark(once)
+        except Exception as error:
+            self._fail(error)
+        self._add_rates({"bytes_moved": bytes_moved, "operations": operations})
+        return result
+
+    def pedantic(
+        self,
+        target: Callable[..., Any],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        setup: Callable[[], Any] | None = None,
+        teardown: Callable[..., Any] | None = None,
+        rounds: int = 1,
+        warmup_rounds: int = 0,
+        iterations: int = 1,
+        *,
+        bytes_moved: int | None = None,
+        operations: int | None = None,
+    ) -> Any:
+        """Benchmark a function in so many rounds, as pytest-benchmark's ``pedantic``; gives what the function returns.
+
+        Args:
+            target: as the function of a plain call.
+            args: for it.
+            kwargs: for it.
+            setup: called before each round; may return the function's ``(args, kwargs)``.
+            teardown: called after each round, with the function's arguments.
+            rounds: how many times are taken.
+            warmup_rounds: rounds before those.
+            iterations: calls in a round; 1 with a ``setup``.
+            bytes_moved: as in a plain call.
+            operations: likewise.
+        """
+
+        def once(*given: Any, **named: Any) -> Any:
+            return self._execute(partial(target, *given, **named))
+
+        try:
+            result = self._benchmark.pedantic(once, args, kwargs, setup, teardown, rounds, warmup_rounds, iterations)
         except Exception as error:
             self._fail(error)
         self._add_rates({"bytes_moved": bytes_moved, "operations": operations})
@@ -137,10 +196,10 @@ class DeviceBenchmark:
         from xebench.pytest_plugin.comparison import compared
 
         try:
-            if not self.benchmark.enabled:
-                self.benchmark(lambda: (self._execute(naive), self._execute(optimised)))
+            if not self._benchmark.enabled:
+                self._benchmark(lambda: (self._execute(naive), self._execute(optimised)))
                 return None
-            seconds = 2 * borrowed.max_time_s(self.benchmark) if budget_s is None else budget_s
+            seconds = 2 * borrowed.max_time_s(self._benchmark) if budget_s is None else budget_s
             pair, times_ns = compared(
                 self.session,
                 lambda: self._noted(naive()),
@@ -155,11 +214,11 @@ class DeviceBenchmark:
             )
         except Exception as error:
             self._fail(error)
-        self.benchmark.extra_info["pair"] = pair
+        self.extra_info["pair"] = pair
         if times_ns:
-            replay(self.benchmark, self._clock, times_ns)
+            replay(self._benchmark, self._clock, times_ns)
         line = f"{pair['answer']}: {pair['reason']}"
-        self._say(f"{self.benchmark.fullname}: {line}")
+        self._say(f"{self._benchmark.fullname}: {line}")
         if pair["answer"] == Answer.UNDECIDED:
             pytest.skip(line)
         if pair["answer"] != Answer.HOLDS:
@@ -176,7 +235,7 @@ class DeviceBenchmark:
         device_ns = self._clock.ns - begin_ns
         if device_ns <= 0:
             raise XebenchError("its commands take no time on the device's clock: give them more work")
-        borrowed.shorten(self.benchmark, min(1.0, device_ns / host_ns))
+        borrowed.shorten(self._benchmark, min(1.0, device_ns / host_ns))
 
     def _execute(self, function: Callable[[], Any]) -> Any:
         """Call it once, and let the clock advance by the time in which its commands ran."""
@@ -185,7 +244,7 @@ class DeviceBenchmark:
         self._clock.ns += time_ns
         if flags:
             self._flags.update(flags)
-            self.benchmark.extra_info["flags"] = dict(self._flags)
+            self.extra_info["flags"] = dict(self._flags)
         return results[0]
 
     def _sample(self, function: Callable[[], Any]) -> tuple[float, tuple[str, ...], Any]:
@@ -193,8 +252,18 @@ class DeviceBenchmark:
 
         Raises:
             XebenchError: nothing was recorded.
+            Unfinished: the device is never done when the function returns.
         """
+        from xebench.dpex.direct_calls import live_queues
+        from xebench.measuring.sample_flags import is_late
+        from xebench.measuring.unfinished import TRIES, Unfinished
+
         measured = self.session.measure(lambda: self._noted(function()))
+        if not self.session.watched:  # those that the first call made are among them
+            self.session.watched = live_queues()
+        self._late = self._late + 1 if is_late(measured) else 0
+        if self._late == TRIES:
+            raise Unfinished(measured)
         times = list(measured.events)
         if not times:
             raise XebenchError(NO_COMMAND)
@@ -213,9 +282,9 @@ class DeviceBenchmark:
         names = {"bytes_moved": "gigabytes_per_s", "operations": "giga_operations_per_s"}
         for name, amount in amounts.items():
             if amount is not None:
-                self.benchmark.extra_info[name] = amount
-                if self.benchmark.stats is not None:
-                    self.benchmark.extra_info[names[name]] = amount / self.benchmark.stats.stats.median * 1e-9
+                self.extra_info[name] = amount
+                if self._benchmark.stats is not None:
+                    self.extra_info[names[name]] = amount / self._benchmark.stats.stats.median * 1e-9
 
     @staticmethod
     def _fail(error: Exception) -> Any:

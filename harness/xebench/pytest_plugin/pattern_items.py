@@ -48,7 +48,7 @@ class PatternFile(pytest.File):
 def _benchmarked(family: Family, variant: str) -> Callable[..., None]:
     def check(request: pytest.FixtureRequest, benchmark: Any) -> None:
         case, times_ns = _look(request, family, variant)
-        refuse_other_device(request, case["device_class"], case["name"])
+        refuse_other_device(request, request.node.nodeid, case["device_class"], case["name"])
         place = f"[{case['device_class']} {case['name']}]"
         benchmark.group = " ".join(filter(None, (family.pattern.name, family.preset, family.point(), place)))
         benchmark.extra_info.update(device=case["name"], device_class=case["device_class"], metric=case["metric"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -41,14 +42,20 @@ class _WithBenchmark:
     @pytest.fixture
     def device_benchmark(self, request: pytest.FixtureRequest, benchmark: Any) -> Iterator[DeviceBenchmark]:
         """Time a function by the device's clock, or compare two."""
+        from xebench.pytest_plugin import borrowed
         from xebench.pytest_plugin.device_benchmark import opened
 
         try:
-            made = opened(benchmark, request.config.getoption("--xebench-device"), request.config.stash[LINES].append)
+            # a test may use both: each has a clock of its own
+            own = borrowed.second(benchmark)
+            if "benchmark" in inspect.signature(request.function).parameters:
+                own.name, own.fullname = f"{own.name} (device)", f"{own.fullname} (device)"
+            made = opened(own, request.config.getoption("--xebench-device"), request.config.stash[LINES].append)
         except XebenchError as error:
             pytest.fail(str(error), pytrace=False)
-        refuse_other_device(request, made.device.device_class, made.device.name)
+        refuse_other_device(request, own.fullname, made.device.device_class, made.device.name)
         yield made
+        borrowed.count_as_used(benchmark, own)
 
     def pytest_benchmark_compare_machine_info(self, config: pytest.Config, compared_benchmark: dict[str, Any]) -> None:
         """Remember on which devices the stored benchmarks were measured (``--benchmark-compare``)."""

@@ -10,9 +10,9 @@ import pytest
 STORED: Final[pytest.StashKey[dict[str, dict[str, Any]]]] = pytest.StashKey()
 
 
-def refuse_other_device(request: pytest.FixtureRequest, device_class: str, name: str) -> None:
-    """Fail the test if a stored benchmark of it is of another device."""
-    stored = request.config.stash[STORED].get(request.node.nodeid, {})
+def refuse_other_device(request: pytest.FixtureRequest, fullname: str, device_class: str, name: str) -> None:
+    """Fail the test if a stored benchmark of that name is of another device."""
+    stored = request.config.stash[STORED].get(fullname, {})
     theirs, ours = (stored.get("device_class"), stored.get("device")), (device_class, name)
     if None not in theirs and theirs != ours:
         there, here = " ".join(map(str, theirs)), " ".join(ours)

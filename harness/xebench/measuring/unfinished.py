@@ -1,0 +1,21 @@
+"""A function that returns before the device is done: its times are of a part of its work."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from xebench.errors import XebenchError
+from xebench.session.recorder import Measured
+
+#: Calls in a row after which the device had work left, so that it is not the system's doing.
+TRIES: Final = 3
+
+
+class Unfinished(XebenchError):
+    """What it had left to do is not recorded."""
+
+    def __init__(self, measured: Measured) -> None:
+        super().__init__(
+            f"the device works for {measured.late_ns / 1e3:.0f} us more when it returns, and nobody times that: wait "
+            "for it there, or submit it to session.queue"
+        )
