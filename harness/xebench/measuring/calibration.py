@@ -12,7 +12,7 @@ from xebench.measuring.machine_monitor import LOAD_CHANGE, MachineMonitor
 from xebench.roofline.catalogue import ROUTES, WORKING_SETS, level_name
 from xebench.roofline.in_process import quick_result, quick_results
 from xebench.roofline.levels import beyond_caches, cached_bytes, known_caches, measured_levels, named_levels
-from xebench.roofline.results import ProbeResult
+from xebench.roofline.results import ProbeResult, highest
 from xebench.roofline.search import BRIEF, QUICK
 from xebench.session.cache_flush import Flusher, cache_bytes
 from xebench.session.session import Session
@@ -45,21 +45,20 @@ def measure_roofs(session: Session, *, brief: bool = False) -> dict[str, float |
         state, _ = monitor.observe()
     busy = device_class == DeviceClass.CPU and max(state["contended"] or 0, state["stolen"] or 0) > LOAD_CHANGE
     by_roof = {roof: results[roof.probes[0]] for roof in looked_at}
-    links = {route: results[route] for route in ROUTES}
-    named = by_roof | {route: result for route, result in links.items() if route not in roofs}
-    failures = [f"{name}: {result.reason}" for name, result in named.items() if result.status == "failed"]
-    measured = measured_levels({name: result.value for name, result in results.items()})
-    values = [results[probe].value for probe in Roof.BANDWIDTH.probes if probe in results]
-    memory_gbps = max(filter(None, values), default=None)
+    by_name: dict[str, ProbeResult] = {roof: one for roof, one in by_roof.items() if one.probe not in ROUTES}
+    by_name |= {route: results[route] for route in ROUTES}
+    failures = [f"{name}: {result.reason}" for name, result in by_name.items() if result.status == "failed"]
+    values = {name: result.value for name, result in results.items()}
+    measured = measured_levels(values)
+    memory_gbps = highest(Roof.BANDWIDTH, values)
     if memory_gbps is not None:
         memory_gbps = max(memory_gbps, beyond_caches(measured, cache_bytes(session.device)))
     caches = known_caches(device_class, int(session.device.global_mem_cache_size))
     return {
-        **dict.fromkeys(roof.column for roof in Roof),
-        **{roof.column: result.value for roof, result in by_roof.items()},
+        **{roof.column: highest(roof, values) for roof in Roof},
         Roof.BANDWIDTH.column: memory_gbps,
         "bandwidth_levels": named_levels(measured, memory_gbps, caches),
-        "link_roofs": json.dumps({route: result.value for route, result in links.items()}),
+        "link_roofs": json.dumps({route: values[route] for route in ROUTES}),
         "roofs_disturbed": _disturbed(by_roof, busy=busy),
         "roofs_from": "; ".join(["this run", *failures]),
         **measure_instrument(session),

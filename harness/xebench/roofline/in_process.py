@@ -27,7 +27,7 @@ def quick_results(device: str, probes: Iterable[str], effort: Effort = QUICK) ->
         probes: names in the catalogue.
         effort: for those that were not looked at yet.
     """
-    names = list(probes)
+    names = list(dict.fromkeys(probes))
     if missing := [name for name in names if (device, name) not in _looked_at]:
         from xebench.roofline.bench import Bench
         from xebench.session.session import Session

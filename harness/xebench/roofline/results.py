@@ -97,11 +97,21 @@ class Roofline:
 
     def roofs(self) -> dict[str, float | None]:
         """What cases are placed under, by column of table ``devices``; None where nothing was measured."""
-        return {roof.column: max(filter(None, map(self.value, roof.probes)), default=None) for roof in Roof}
+        return {roof.column: highest(roof, self.values) for roof in Roof}
 
     def to_json(self) -> dict[str, Any]:
         """Everything, ready for ``json.dumps``."""
         return {**msgspec.to_builtins(self), "roofs": self.roofs()}
+
+
+def highest(roof: Roof, values: Mapping[str, float | None]) -> float | None:
+    """The highest value of a roof's probes, since nothing may pass above it; None where none was measured.
+
+    Args:
+        roof: which.
+        values: of probes, by name.
+    """
+    return max(filter(None, map(values.get, roof.probes)), default=None)
 
 
 def with_kept_roofs(measured: Mapping[str, Any], kept: Roofline | None) -> dict[str, Any]:
