@@ -350,6 +350,15 @@ REMEDIES: Final = {
 }
 
 
+#: What to do where flags spoil the samples of a metric, by the evidence that they spoil.
+RESCUES: Final = {
+    Evidence.SUBMISSIONS: "declare metric='device' or metric='wall', which need no submissions",
+    Evidence.INTERVALS: "declare metric='wall', and look at what 'xebench doctor' says of the device",
+    Evidence.HOST: "wait for everything that the variant submits",
+    Evidence.STATE: "use a larger preset, or state='hot'",
+}
+
+
 class Reason(StrEnum):
     """Why an answer is what it is, for programs: the sentence beside it is for people."""
 

@@ -158,7 +158,7 @@ def test_sides_that_share_no_valid_block_have_no_speedup() -> None:
     made.sample(made.case("b", "optimized"), block=0, device_ns=0.0, valid=False, sample_flags="zero")
     row = made.run().pairs.iloc[0]
     assert (row["blocks"], row["answer"]) == (0, "undecided")
-    assert "share no block" in row["reason"]
+    assert "1 of 1 samples of b are flagged zero" in row["reason"]
 
 
 def test_few_blocks_show_the_estimate_and_no_interval() -> None:
@@ -439,3 +439,40 @@ def test_blocks_and_instances_are_those_of_the_interval() -> None:
     row = made.run().pairs.iloc[0]
     assert (row["blocks"], row["instances"]) == (40, 2)
     assert "40 blocks of 2 instances" in row["reason"]
+
+
+def test_where_no_sample_is_valid_the_flag_is_named_with_what_to_do() -> None:
+    made = Synthetic()
+    for variant, role, valid in (("a", "naive", True), ("b", "optimized", False)):
+        case = made.case(variant, role, metric="span")
+        for block in range(20):
+            flags = "" if valid else "overlap,stale submit"
+            made.sample(case, block=block, span_ns=100.0, device_ns=50.0, host_ns=90.0, valid=valid, sample_flags=flags)
+    pair = made.run().pairs.iloc[0]
+    assert pair["reason_code"] == "no valid sample"
+    assert pair["reason"].startswith("no valid sample: 20 of 20 samples of b are flagged stale submit (first submit to")
+    assert pair["reason"].endswith("declare metric='device' or metric='wall', which need no submissions")
+
+
+def test_where_few_samples_are_valid_the_flag_is_named_too() -> None:
+    made = Synthetic()
+    for variant, role, lost in (("a", "naive", 0), ("b", "optimized", 16)):
+        case = made.case(variant, role)
+        for block in range(20):
+            flags = {"valid": False, "sample_flags": "stale"} if block < lost else {}
+            made.sample(case, block=block, device_ns=50.0, host_ns=90.0, **flags)
+    reason = made.run().pairs.iloc[0]["reason"]
+    assert reason.startswith(
+        "too few blocks: 4 of the 6 that an interval needs; 16 of 20 samples of b are flagged stale"
+    )
+
+
+def test_sides_that_drift_to_the_end_of_the_instances_are_undecided() -> None:
+    made = Synthetic()
+    instances = np.repeat(np.arange(6), 40)
+    slope = np.tile(np.linspace(-0.1, 0.08, 40), 6)
+    made.times(made.case("a", "naive"), noisy(200, 240), instances=instances)
+    made.times(made.case("b", "optimized"), noisy(200, 240, seed=1) * np.exp(slope), instances=instances)
+    pair = made.run().pairs.iloc[0]
+    assert (pair["answer"], pair["reason_code"]) == ("undecided", "drift")
+    assert "blocks of an instance differ from those that follow" in pair["reason"]

@@ -53,6 +53,7 @@ class Circumstances:
         start: The first blocks of each instance, in which the sides were not steady yet. They are not in the interval
             if that came to an end.
         later: The speed-up after these blocks, where it did not.
+        spoilt: What became of a side most of whose samples are not valid.
     """
 
     stopped_by: str | None = None
@@ -63,6 +64,7 @@ class Circumstances:
     disturbance: Flag = Flag.THROTTLED
     start: Start = NO_START
     later: Interval = UNKNOWN
+    spoilt: str | None = None
 
     def drifting(self, interval: Interval, band: float) -> bool:
         """Whether the sides drift apart so that it matters: too little is left after their start, or it goes on to the
@@ -211,7 +213,7 @@ def _conclude(interval: Interval, circumstances: Circumstances, band: float) -> 
     if not interval.known:
         in_between = circumstances.stopped_by == StopReason.PASS  # the run ended, with more visits to come
         ended = f", ended by {circumstances.stopped_by}" if circumstances.stopped_by and not in_between else ""
-        advice = "go on with --resume" if in_between else RAISE_BUDGET
+        advice = circumstances.spoilt or ("go on with --resume" if in_between else RAISE_BUDGET)
         return (
             False,
             Outcome.INCONCLUSIVE,

@@ -54,11 +54,12 @@ class Comparison:
         """The smallest ratio that is promised; elsewhere than at the guide's size nobody promises how much."""
         return self.claim.at_least if self.claim and self.at_guides_size(device) is not False else 1.0
 
-    def ended(self, blocks: int | None = None) -> Judgement | None:
+    def ended(self, blocks: int | None = None, spoilt: str | None = None) -> Judgement | None:
         """The answer that needs no speed-up, or the one where there is none; else None.
 
         Args:
             blocks: that both sides share; None as long as some may come.
+            spoilt: what became of a side most of whose samples are not valid.
         """
         own, other, claim = self.case, self.baseline, self.claim
         # where both were skipped nothing was asked
@@ -70,7 +71,7 @@ class Comparison:
             if side["status"] != Status.OK:
                 return answer.without_speedup(side["status"], side["reason"], name, claim)
         if blocks == 0:
-            why = "the two sides share no block with a valid sample"
+            why = spoilt or "the two sides share no block with a valid sample"
             return answer.without_speedup(Status.OK, why, "", claim)
         return None
 

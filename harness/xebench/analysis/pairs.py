@@ -124,6 +124,7 @@ class _Blocks:
 
     def __init__(self, cases: pd.DataFrame, samples: pd.DataFrame) -> None:
         self._states = times.states_of(samples)
+        self.spoilt = times.spoilt(cases, samples)
         trusted = times.usable(cases, samples)
         described = trusted.assign(
             measured_ns=trusted["time_ns"] * trusted["batch"].astype("float64").fillna(1),
@@ -173,10 +174,12 @@ class _Pair(Comparison):
     Attributes:
         state: of the caches; None when nothing was sampled.
         shared: both sides' blocks.
+        spoilt: what became of a side most of whose samples are not valid.
     """
 
     state: str | None
     shared: _Shared
+    spoilt: str | None
 
     @property
     def kind(self) -> tuple[str | None, ...]:
@@ -190,7 +193,10 @@ def _compared(cases: pd.DataFrame, blocks: _Blocks) -> Iterator[_Pair]:
         families.setdefault(case["family_id"], []).append(case)
     for one in itertools.chain.from_iterable(map(compared, families.values())):
         for state in blocks.states(one.baseline, one.case):
-            yield _Pair(one.baseline, one.case, one.claim, state, blocks.shared(one.baseline, one.case, state))
+            sides = (one.baseline["case_id"], one.case["case_id"])
+            spoilt = next((told for side in sides if (told := blocks.spoilt.get((side, str(state))))), None)
+            shared = blocks.shared(one.baseline, one.case, state)
+            yield _Pair(one.baseline, one.case, one.claim, state, shared, spoilt)
 
 
 def _priors(pairs: Iterable[_Pair]) -> Mapping[tuple[str | None, ...], Prior]:
@@ -208,7 +214,7 @@ def _row(pair: _Pair, device: Row, prior: Prior) -> Row:
     baseline, case, shared = pair.baseline, pair.case, pair.shared.settled
     # what the interval is of: an instance that was cut off does not count
     counted = intervals.counted_groups(intervals.by_instance(shared.baseline_ns, shared.instances))
-    failed = pair.ended(len(counted))
+    failed = pair.ended(len(counted), pair.spoilt)
     quantum, speedup, wall, host = 0.0, intervals.UNKNOWN, intervals.UNKNOWN, None
     if not failed:
         on_device_clock, timed = metric_named(case["metric"]).on_device_clock, np.isfinite(shared.host_ns).all()
@@ -238,6 +244,7 @@ def _row(pair: _Pair, device: Row, prior: Prior) -> Row:
             shared.disturbance,
             pair.shared.start,
             later,
+            pair.spoilt,
         ),
     )
     return {

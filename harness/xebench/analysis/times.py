@@ -9,8 +9,9 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from xebench.analysis.rows import rows
 from xebench.analysis.statistics import Floats
-from xebench.vocabulary import SAMPLED_STATES, Metric, State
+from xebench.vocabulary import RESCUES, SAMPLED_STATES, Flag, Metric, State, metric_named
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,32 @@ class Series:
 
 
 NONE: Final = Series(np.empty(0), np.empty(0))
+
+
+def spoilt(cases: pd.DataFrame, samples: pd.DataFrame) -> dict[tuple[str, str], str]:
+    """What became of the samples of each case and state in which most are not valid: the flag, and what to do.
+
+    Args:
+        cases: The table `cases`.
+        samples: The table `samples`.
+    """
+    described = {row["case_id"]: row for row in rows(cases)}
+    found: dict[tuple[str, str], str] = {}
+    sampled = samples[samples["state"].isin(SAMPLED_STATES)]
+    for key, own in sampled.groupby(["case_id", "state"]):
+        case_id, state = map(str, key)
+        lost = own.loc[~own["valid"].fillna(value=False).astype(bool), "sample_flags"]
+        if 2 * len(lost) <= len(own):
+            continue
+        variant, metric = (str(described[case_id][name]) for name in ("variant", "metric"))
+        counts = {flag: int(lost.str.split(",").map(lambda flags, flag=flag: flag in flags).sum()) for flag in Flag}
+        flag = max((flag for flag in Flag if flag.invalidates(metric)), key=lambda flag: counts[flag])
+        rests_on = metric_named(metric).rests_on
+        rescue = next(rescue for evidence, rescue in RESCUES.items() if evidence in flag.spoils & rests_on)
+        found[case_id, state] = (
+            f"{counts[flag]} of {len(own)} samples of {variant} are flagged {flag!s} ({flag.meaning}): {rescue}"
+        )
+    return found
 
 
 def counted(samples: pd.DataFrame) -> pd.Series[bool]:
