@@ -54,3 +54,11 @@ def test_only_a_reference_of_more_digits_is_exact() -> None:
     exact = exact_parts(reference, expected)
     assert list(exact) == ["wider"] and exact["wider"].dtype == np.float64
     assert largest_error_ulp({"y": np.float32([1])}, {}) is None
+
+
+def test_units_of_doubles_are_those_of_any_other_type() -> None:
+    source = np.random.default_rng(5)
+    exact = np.ldexp(source.standard_normal(5000), source.integers(-160, 120, 5000))
+    result = (exact * (1 + 1e-6 * source.standard_normal(5000))).astype(np.float32)
+    doubles, longer = (largest_error_ulp({"y": result}, {"y": exact.astype(t)}) for t in (np.float64, np.longdouble))
+    assert doubles == pytest.approx(longer) and longer is not None and longer > 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from family_kit import measure
@@ -29,6 +30,26 @@ def test_what_must_be_reset_before_each_execution_is_not_batched() -> None:
     done = measure(TINY, "counted")
     assert {case["status"] for case in done.cases.values()} == {"ok"}
     assert {row["batch"] for row in done.samples()} == {1}
+
+
+@pytest.mark.parametrize("pattern", ["counted", "host_only"])
+def test_variants_are_right_on_data_that_come_from_copies_on_the_device(
+    pattern: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from xebench.measuring import bound_problem, local
+
+    kept: list[int | None] = []
+    show = bound_problem.Binding.show
+
+    def noting(binding: Any, problem: Any, kept_as: int | None = None) -> None:
+        kept.append(kept_as)
+        show(binding, problem, kept_as)
+
+    monkeypatch.setattr(local, "_has_room", lambda device, problem: True)
+    monkeypatch.setattr(bound_problem.Binding, "show", noting)
+    done = measure(TINY, pattern, min_instances=2)
+    assert {case["status"] for case in done.cases.values()} == {"ok"}
+    assert {0, 1} <= set(kept) <= {0, 1, None}, "data without a reference are not kept"
 
 
 def test_hot_and_cold_have_rows_and_blocks_of_their_own() -> None:

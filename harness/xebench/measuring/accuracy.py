@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
+#: Where a number of 64 bits has its exponent.
+_EXPONENT: Final = 0x7FF << 52
 #: Elements that are compared at once: the intermediate results stay small beside the arrays.
 _AT_ONCE: Final = 1 << 18
 
@@ -52,9 +54,16 @@ def _error_ulp(actual: Array, exact: Array) -> float:
     largest = 0.0
     for begin in range(0, exact.size, _AT_ONCE):
         part = exact[begin : begin + _AT_ONCE]
-        _, exponent = np.frexp(np.maximum(np.abs(part), of_type.tiny))  # nearer to zero a type has fewer digits
-        unit = np.ldexp(exact.dtype.type(1), exponent - 1 - of_type.nmant)
+        magnitude = np.maximum(np.abs(part), of_type.tiny)  # nearer to zero a type has fewer digits
+        unit = _power_of_two(magnitude) * exact.dtype.type(2.0**-of_type.nmant)
         with np.errstate(invalid="ignore"):
             errors = np.abs(actual[begin : begin + _AT_ONCE].astype(exact.dtype) - part) / unit
         largest = float(np.maximum(largest, errors.max()))  # keeps what is not a number
     return largest
+
+
+def _power_of_two(magnitude: Array) -> Array:
+    """The largest power of two that is not above each of these normal numbers."""
+    if magnitude.dtype == np.float64:  # its exponent alone, which is several times as fast
+        return (magnitude.view(np.int64) & _EXPONENT).view(np.float64)
+    return np.ldexp(magnitude.dtype.type(1), np.frexp(magnitude)[1] - 1)

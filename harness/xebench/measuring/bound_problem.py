@@ -25,6 +25,39 @@ class HostView(SimpleNamespace):
         raise AttributeError(f"the problem has no {name!r}: {suggestion(name, vars(self))}")
 
 
+class _HostArrays:
+    """The host's arrays where their contents change: they are written once somebody has asked for them."""
+
+    def __init__(self) -> None:
+        self._own: dict[str, Array] = {}
+        self._held: dict[str, Array] = {}
+        self._contents: Mapping[str, Array] = {}
+        self._is_read = False
+
+    def make(self, contents: Mapping[str, Array]) -> dict[str, Array]:
+        """Views that cannot be written of arrays for such contents."""
+        self._own = {name: np.empty_like(array) for name, array in contents.items()}
+        self._contents = contents
+        for array in self._own.values():
+            array.setflags(write=False)
+        return {name: array.view() for name, array in self._own.items()}  # whose flag cannot be set back
+
+    def show(self, contents: Mapping[str, Array]) -> None:
+        """Have them hold other contents."""
+        self._contents = contents
+        if self._is_read:
+            self.read()
+
+    def read(self) -> None:
+        """Somebody looks at them, now and at any time."""
+        self._is_read = True
+        for name, own in self._own.items():
+            if self._held.get(name) is not self._contents[name]:
+                own.setflags(write=True)
+                own[...] = self._held[name] = self._contents[name]
+                own.setflags(write=False)
+
+
 class Bound(HostView):
     """A problem as variants see it: device arrays, host arrays under ``host``, numbers as attributes.
 
@@ -34,12 +67,13 @@ class Bound(HostView):
         host_was_read: whether anybody asked for ``host`` since it was set to False.
     """
 
-    __slots__ = ("host_was_read",)
+    __slots__ = ("_host_arrays", "host_was_read")
 
     @property
     def host(self) -> Bound:
         """Arrays of the host."""
         object.__setattr__(self, "host_was_read", True)
+        self._host_arrays.read()
         return vars(self)["host"]  # type: ignore[no-any-return]
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -67,7 +101,8 @@ class Binding:
         self._outputs = {n: f for n, f in problem.fields.items() if isinstance(f, Output)}
         self._take(problem)
         host = {**self.inputs, **self.initial}
-        self._own: dict[str, Array] = {}
+        self._host_arrays = _HostArrays()
+        self._copies: dict[tuple[int, str], Any] = {}
         values: dict[str, Any] = dict(parameters)
         for name, field in problem.fields.items():
             if isinstance(field, Output):
@@ -78,31 +113,35 @@ class Binding:
             else:
                 values[name] = memory.upload(host[name]) if name in host else field
         self.bound = Bound(**{"host": Bound(**host), **values})
+        object.__setattr__(self.bound, "_host_arrays", self._host_arrays)
 
     def _take(self, problem: Problem) -> None:
         self.initial = {n: np.ascontiguousarray(f.initial) for n, f in problem.fields.items() if isinstance(f, InOut)}
         self.inputs = {n: np.ascontiguousarray(f) for n, f in problem.fields.items() if isinstance(f, np.ndarray)}
 
-    def show(self, problem: Problem) -> None:
+    def show(self, problem: Problem, kept_as: int | None = None) -> None:
         """Write the data of a problem that is alike (`xebench.measuring.data_sets`) into the same arrays.
 
         Those of the host must be the binding's own: see :meth:`own_host_arrays`.
+
+        Args:
+            problem: has the data.
+            kept_as: a number under which copies stay on the device, from which they are written the next time.
         """
         self._take(problem)
+        self._host_arrays.show(self.inputs | self.initial)
         for name, array in (self.inputs | self.initial).items():
-            if name in self._own:
-                self._own[name].setflags(write=True)
-                self._own[name][...] = array
-                self._own[name].setflags(write=False)
-            self._memory.write(getattr(self.bound, name), array)
+            target = getattr(self.bound, name)
+            if kept_as is None:
+                self._memory.write(target, array)
+                continue
+            if (kept_as, name) not in self._copies:
+                self._copies[kept_as, name] = self._memory.upload(array)
+            self._memory.copy(target, self._copies[kept_as, name])
 
     def own_host_arrays(self) -> None:
         """Give variants copies of the host's arrays, which :meth:`show` can write; before any variant runs."""
-        host = vars(self.bound)["host"]
-        for name, array in (self.inputs | self.initial).items():
-            self._own[name] = array.copy()
-            self._own[name].setflags(write=False)
-            vars(host)[name] = self._own[name].view()  # whose flag cannot be set back
+        vars(vars(self.bound)["host"]).update(self._host_arrays.make(self.inputs | self.initial))
 
     def reset(self) -> None:
         """Put the initial contents of the in-out arrays back."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -23,13 +23,19 @@ from xebench.measuring.sample_flags import is_late
 from xebench.measuring.unfinished import TRIES, Unfinished
 from xebench.measuring.variant_run import start
 from xebench.patterns.pattern import Pattern
+from xebench.patterns.problem import Problem
 from xebench.session.device_memory import DeviceMemory
 from xebench.session.recorder import Measured
 from xebench.session.session import Session
 from xebench.vocabulary import metric_named
 
+if TYPE_CHECKING:
+    import dpctl
+
 #: Types of parameters: what is swept, and what presets set.
 PLAIN = bool, int, float, str
+#: So many times a problem must fit a device that keeps copies of both sets of data.
+ROOM: Final = 8
 
 
 @dataclass
@@ -45,6 +51,11 @@ class _Prepared:
     memory: KeptMemory = field(default_factory=KeptMemory)
     read: bool = False
     sample: Callable[[], Any] = tuple
+
+
+def _has_room(device: dpctl.SyclDevice, problem: Problem) -> bool:
+    """Whether copies of its data on the device are quicker to get at than the host's, and small beside its memory."""
+    return bool(device.is_gpu and ROOM * problem.working_set_bytes <= device.global_mem_size)
 
 
 class ProblemPlace:
@@ -82,6 +93,7 @@ class ProblemPlace:
 
     def _bind(self, data_set: int) -> None:
         self._data_set = self._shown = data_set
+        self._keeps_copies = _has_room(self.session.device, self._problems[data_set])
         self.binding = Binding(self._problems[data_set], self._parameters, DeviceMemory(self.session.queue))
         if self._problems.count > 1:
             self.binding.own_host_arrays()
@@ -93,7 +105,8 @@ class ProblemPlace:
             del self._inputs[self._shown]
         self._shown = data_set
         if self._problems.count > 1:
-            self.binding.show(self._problems[data_set])
+            kept_as = data_set if self._keeps_copies and data_set < self._problems.count else None
+            self.binding.show(self._problems[data_set], kept_as)
             if data_set not in self._inputs:
                 self._inputs[data_set] = Inputs(self.binding, self._sums)
 

@@ -146,6 +146,11 @@ class DeviceMemory:
             contiguous = np.ascontiguousarray(source)  # must outlive the copy, which reads it when the device likes
             copy_async(self._queue, destination, contiguous, []).wait()
 
+    def copy(self, destination: Any, source: Any) -> None:
+        """Overwrite a device array with another one of its size, and wait."""
+        if source.nbytes:
+            copy_async(self._queue, destination, source, []).wait()
+
     def _fill(self, destination: Any, source: Array) -> None:
         """Write an array whose elements are one in memory (`numpy.broadcast_to`): the device doubles its beginning."""
         flat = tensor.tensor.reshape(destination, (-1,))
