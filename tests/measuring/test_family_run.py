@@ -32,9 +32,8 @@ def test_what_must_be_reset_before_each_execution_is_not_batched() -> None:
     assert {row["batch"] for row in done.samples()} == {1}
 
 
-@pytest.mark.parametrize("pattern", ["counted", "host_only"])
 def test_variants_are_right_on_data_that_come_from_copies_on_the_device(
-    pattern: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from xebench.measuring import bound_problem, local
 
@@ -47,7 +46,8 @@ def test_variants_are_right_on_data_that_come_from_copies_on_the_device(
 
     monkeypatch.setattr(local, "_has_room", lambda device, problem: True)
     monkeypatch.setattr(bound_problem.Binding, "show", noting)
-    done = measure(TINY, pattern, min_instances=2)
+    write_pattern(tmp_path / "twice.py", EXITS.replace("AT", "()").replace("ERROR", "AssertionError"))
+    done = measure(tmp_path / "twice.py", "exits", min_instances=2)
     assert {case["status"] for case in done.cases.values()} == {"ok"}
     assert {0, 1} <= set(kept) <= {0, 1, None}, "data without a reference are not kept"
 
