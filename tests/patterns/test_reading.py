@@ -13,7 +13,7 @@ from xebench.analysis.claim import Claim
 from xebench.children import ask as children
 from xebench.errors import BrokenEnvironment, PatternError
 from xebench.patterns import reading_worker
-from xebench.patterns.reading import Declarations, Refusal, read, read_each
+from xebench.patterns.reading import Declarations, Refusal, is_as_declared, read, read_each
 
 FILE = """
 import numpy as np
@@ -114,6 +114,17 @@ def test_files_of_the_user_are_read_apart(tmp_path: Path) -> None:
     (tmp_path / "first.py").write_text(FILE.replace('"mine"', '"spoils"') + spoils)
     (tmp_path / "second.py").write_text(FILE)
     assert [info.name for info in read_each([tmp_path / "first.py", tmp_path / "second.py"])] == ["spoils", "mine"]
+
+
+def test_a_declaration_is_of_the_file_as_it_was(file: Path, tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text("FACTOR = 1\n")
+    file.write_text(FILE.replace("SIZE =", "from .helper import FACTOR\nSIZE = FACTOR *"))
+    (info,) = read([file])
+    assert is_as_declared(info)
+    (tmp_path / "helper.py").write_text("FACTOR = 2\n")
+    assert not is_as_declared(info)
+    (now,) = read([file])
+    assert is_as_declared(now) and not is_as_declared(info), "whoever has read it again"
 
 
 @pytest.mark.parametrize("trouble", ["cannot be written", "is damaged"])

@@ -255,6 +255,19 @@ def test_variables_that_no_worker_starts_with_are_the_error_of_their_pattern() -
     assert manager.run_family(FAMILY) == {"a": "ok", "b": "ok"}, "it is another family, with no variables"
 
 
+def test_a_file_that_was_changed_during_the_run_is_measured_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
+    manager, sink, _ = manage([READY, case("a", stopped_by="pass"), case("b", stopped_by="pass"), DONE])
+    assert manager.run_family(FAMILY) == {"a": "ok", "b": "ok"}
+    monkeypatch.setattr("xebench.runner.manager.is_as_declared", lambda info: False)
+    assert manager.run_family(FAMILY, Visit(1)) == {"a": "ok", "b": "ok"}, "what was found before stands"
+    progress = manager.progress_of(FAMILY)
+    assert progress is not None and progress.is_over
+    manager, sink, _ = manage()
+    assert manager.run_family(FAMILY) == {"a": "error", "b": "error"}
+    reason = "not measured: the pattern file was changed during the run: measure it again"
+    assert set(sink.last_cases().values()) == {("error", reason)}
+
+
 def test_exhausted_memory_is_recorded_as_such() -> None:
     manager, sink, _ = manage(
         [READY, (0, "check"), WorkerDied("out of memory: 9 GiB")],

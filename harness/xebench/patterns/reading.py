@@ -89,6 +89,13 @@ def remembered(files: Sequence[Path]) -> tuple[PatternInfo, ...]:
     return declarations.patterns if declarations else ()
 
 
+def is_as_declared(info: PatternInfo) -> bool:
+    """Whether a pattern file of the user's, and what it imports, is still what declared a pattern."""
+    declarations = _kept([Path(info.source)])
+    known = declarations is None or info.source_sha256 in {each.source_sha256 for each in declarations.patterns}
+    return known and (declarations is None or _is_current(declarations))
+
+
 def sources(files: Sequence[Path]) -> Mapping[str, bytes]:
     """A hash of each file that the declarations of the user's pattern files depended on when they were last read.
 

@@ -150,11 +150,14 @@ class FamilyProgress:
         self.hung_s += waited_s
         most_s = dict.fromkeys(self.answered, timeout_s * MOST_TIMEOUTS_ANSWERED)
         untried = [name for name in self.waiting if self.hung_s >= most_s.get(name, timeout_s * MOST_TIMEOUTS)]
+        return self.leave(untried, f"{', '.join(self.hung)} of this family hung; mend them first")
+
+    def leave(self, variants: Sequence[str], why: str) -> list[Row]:
+        """Variants are tried no more; gives their rows. What earlier visits found stands."""
         if self.is_later_visit:
-            found = [msgspec.structs.replace(self.results[name], stopped_by="") for name in untried]
-            return [self.finish(name, result) for name, result in zip(untried, found, strict=True)]
-        reason = f"not measured: {', '.join(self.hung)} of this family hung; mend them first"
-        return self.give_up(untried, Status.ERROR, reason)
+            found = [msgspec.structs.replace(self.results[name], stopped_by="") for name in variants]
+            return [self.finish(name, result) for name, result in zip(list(variants), found, strict=True)]
+        return self.give_up(variants, Status.ERROR, f"not measured: {why}")
 
     def row(self, variant: str) -> Row:
         """The row of a variant's case."""

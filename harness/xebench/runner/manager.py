@@ -22,6 +22,7 @@ from xebench.measuring.case_rows import ENDED_BEFORE, NOT_MEASURED, CaseResult, 
 from xebench.measuring.device_worker import START_TIMEOUT_S, DeviceWorker, Lost, start_worker
 from xebench.measuring.messages import MeasureFamily, WorkerMessage
 from xebench.patterns.plan import Family
+from xebench.patterns.reading import is_as_declared
 from xebench.runner.family_progress import FamilyProgress, VisitShare
 from xebench.runner.silence import Silence
 from xebench.runner.stop_signals import Stopped
@@ -202,6 +203,9 @@ class Manager:
         Raises:
             _BudgetSpent: the run's time was over before.
         """
+        if not is_as_declared(progress.family.pattern):
+            why = "the pattern file was changed during the run: measure it again"
+            self.sink.append("cases", progress.leave(progress.waiting, why))
         while progress.waiting:
             try:
                 lost = self._measure_with_one_worker(progress)
