@@ -111,6 +111,11 @@ def test_pedantic(own_benchmark):
     assert own_benchmark.stats.stats.rounds == 3
 
 
+def test_host_work(own_benchmark):
+    once = launch(own_benchmark, 10)
+    own_benchmark(lambda: (time.sleep(0.05), once())[1])
+
+
 class Busy:
     '''In place of a queue that nobody times: it has work left when a function gave it some.'''
 
@@ -212,6 +217,14 @@ def test_rounds_are_as_many_as_were_asked_for(measured: tuple[Path, str, dict[st
     pedantic = benchmarks["test_pedantic"]
     assert pedantic["stats"]["rounds"] == 3 and pedantic["group"].startswith("mine [")
     assert pedantic["extra_info"]["gigabytes_per_s"] > 0
+
+
+@pytest.mark.device
+def test_work_on_the_host_beside_a_short_kernel_is_told(measured: tuple[Path, str, dict[str, Any]]) -> None:
+    _, output, benchmarks = measured
+    doubt = benchmarks["test_host_work"]["extra_info"]["doubt"]
+    assert doubt.startswith("unrecorded work?: beside its commands test_host_work takes ")
+    assert f"test_own.py::test_host_work: {doubt}" in output.splitlines()
 
 
 @pytest.mark.device

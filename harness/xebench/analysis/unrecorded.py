@@ -17,7 +17,8 @@ from typing import Final
 
 import numpy as np
 
-from xebench.analysis.intervals import Interval
+from xebench.analysis.intervals import Interval, median_interval
+from xebench.analysis.statistics import Floats
 from xebench.vocabulary import DeviceClass, Outcome, Reason
 
 #: Launches of an empty kernel that one command may cost on the host. Of 70 pairs of a CPU device the two sides differed
@@ -98,6 +99,24 @@ class HostTimes:
             f"beside its commands {side.name} takes {more_ns / 1e3:.0f} us more on the host than the other side: "
             f"{RECORD_IT}"
         )
+
+
+def doubt(
+    name: str, time_ns: Floats, host_ns: Floats, *, device_class: str, empty_kernel_ns: float | None, commands: float
+) -> str | None:
+    """Why the time of something that is compared with nothing must not be believed, in a line; None for no reason.
+
+    Args:
+        name: of it.
+        time_ns: the time of the commands in each sample, of one execution.
+        host_ns: the host's time likewise.
+        device_class: see `allowed_ns`, like what follows.
+        empty_kernel_ns: likewise.
+        commands: likewise.
+    """
+    allowed = allowed_ns(device_class, empty_kernel_ns, commands)
+    found = Side(name, median_interval(host_ns - time_ns), allowed, float(np.median(time_ns))).contradiction()
+    return found and f"{found[0]}: {found[1]}"
 
 
 def allowed_ns(device_class: str, empty_kernel_ns: float | None, commands: float) -> float:

@@ -17,7 +17,7 @@ from xebench.callables.asked import (
     settings_of,
 )
 from xebench.callables.tables import run_of
-from xebench.callables.words import events_words, host_words, time_words
+from xebench.callables.words import events_words, host_doubt, time_words
 from xebench.session.session import Session
 from xebench.tables import Run
 from xebench.vocabulary import Metric, State
@@ -62,8 +62,9 @@ class Measured:
 
     def __repr__(self) -> str:
         summary = self.run.summaries.iloc[0]
-        doubts = "".join(f"\n! {line}" for line in host_words(self.run, summary))
-        return f"{self.name}: {time_words(summary)}\n{events_words(self.run, summary)}{doubts}"
+        doubt = host_doubt(self.run, summary)
+        lines = f"{self.name}: {time_words(summary)}\n{events_words(self.run, summary)}"
+        return f"{lines}\n! {doubt}" if doubt else lines
 
     def _repr_html_(self) -> str:
         return html.escape(repr(self)).replace("\n", "<br>")

@@ -39,7 +39,7 @@ def run_of(family: FunctionFamily) -> Run:
     ]
     on_device_clock = metric_named(family.settings.metric).on_device_clock
     rows: dict[str, list[Mapping[str, Any]]] = {
-        "devices": [{**device.to_row(), **(_empty_kernel(device.device) if on_device_clock else {})}],
+        "devices": [{**device.to_row(), **(empty_kernel(device.device) if on_device_clock else {})}],
         "cases": [_case(variant, family) for variant in family.variants.values()],
         "samples": samples,
         "events": family.rows.of("events"),
@@ -79,7 +79,7 @@ def _case(variant: VariantRun, family: FunctionFamily) -> dict[str, Any]:
 
 
 @functools.cache
-def _empty_kernel(device: str) -> Mapping[str, float]:
+def empty_kernel(device: str) -> Mapping[str, float]:
     """What an empty kernel takes, measured once in a process, on a session of its own."""
     return measure_empty_kernel(Session.on(device))
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 
-from xebench.analysis import times
+from xebench.analysis import times, unrecorded
 from xebench.analysis.claim import from_json, is_expected
-from xebench.analysis.intervals import median_interval
 from xebench.analysis.rows import rows
-from xebench.analysis.unrecorded import Side, allowed_ns
 from xebench.report import units
 from xebench.report.remarks import flag_line
 from xebench.report.result_rows import number
@@ -51,7 +50,7 @@ def events_words(run: Run, summary: pd.Series[Any]) -> str:
     return f"on {summary['device']}: {'; '.join(parts)}"
 
 
-def host_words(run: Run, summary: pd.Series[Any]) -> Iterator[str]:
+def host_doubt(run: Run, summary: pd.Series[Any]) -> str | None:
     """Why the time of a function must not be believed: it takes the host more than its commands and launches explain.
 
     Args:
@@ -59,16 +58,18 @@ def host_words(run: Run, summary: pd.Series[Any]) -> Iterator[str]:
         summary: the function's row.
     """
     samples = times.usable(run.cases, run.samples)
-    device = rows(run.devices)[0]
     if samples.empty or not metric_named(summary["metric"]).on_device_clock:
-        return
-    time_ns, host_ns = samples["time_ns"], samples["host_ns"].astype("float64")
-    commands = float(samples["events"].astype("float64").median())
-    allowed = allowed_ns(device["device_class"], device["empty_kernel_host_ns"], commands)
-    beside = median_interval((host_ns - time_ns).to_numpy())
-    doubt = Side(str(summary["variant"]), beside, allowed, float(time_ns.median())).contradiction()
-    if doubt:
-        yield f"{doubt[0]}: {doubt[1]}"
+        return None
+    (device,) = rows(run.devices)
+    host_ns, commands = (samples[name].astype("float64").to_numpy() for name in ("host_ns", "events"))
+    return unrecorded.doubt(
+        summary["variant"],
+        samples["time_ns"].to_numpy(),
+        host_ns,
+        device_class=device["device_class"],
+        empty_kernel_ns=device["empty_kernel_host_ns"],
+        commands=float(np.median(commands)),
+    )
 
 
 def has_library_calls(events: pd.DataFrame) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
+import numpy as np
 import pytest
 
 from xebench import runtime
@@ -72,6 +73,7 @@ class DeviceBenchmark:
         self._rules = Rules(Metric.DEVICE, device.timer_resolution_ns)
         self._flags: Counter[str] = Counter()
         self._late = 0
+        self._measured: list[tuple[float, float, int]] = []
         self.group = benchmark.group
         self.extra_info.update(device=device.name, device_class=device.device_class, driver=device.driver_version)
         self._clock = Clock("device_clock")
@@ -123,6 +125,7 @@ class DeviceBenchmark:
         except Exception as error:
             self._fail(error)
         self._add_rates({"bytes_moved": bytes_moved, "operations": operations})
+        self._tell_doubt()
         return result
 
     def pedantic(
@@ -162,6 +165,7 @@ class DeviceBenchmark:
         except Exception as error:
             self._fail(error)
         self._add_rates({"bytes_moved": bytes_moved, "operations": operations})
+        self._tell_doubt()
         return result
 
     def compare(
@@ -269,6 +273,7 @@ class DeviceBenchmark:
             raise XebenchError(NO_COMMAND)
         self._host_ns = measured.host_ns
         time_ns = union_ns(times)
+        self._measured.append((time_ns, measured.host_ns, len(times)))
         return time_ns, self._rules.broken("", measured, times, time_ns), measured
 
     def _noted(self, result: Any) -> Any:
@@ -277,6 +282,28 @@ class DeviceBenchmark:
             if hasattr(event, "addressof_ref") and hasattr(event, "wait") and not hasattr(event, "submit"):
                 self.session.note_directly("kernel", "event", self.queue, event)
         return result
+
+    def _tell_doubt(self) -> None:
+        """Say where the host takes longer than the commands and their launches explain, as `xebench.measure` does."""
+        from xebench.analysis.unrecorded import doubt
+        from xebench.callables.tables import empty_kernel
+
+        if not self._benchmark.enabled:
+            return
+        time_ns, host_ns, commands = np.array(self._measured[1:], np.float64).reshape(-1, 3).T  # the first one compiles
+        if not time_ns.size:
+            return
+        told = doubt(
+            self._benchmark.name,
+            time_ns,
+            host_ns,
+            device_class=self.device.device_class,
+            empty_kernel_ns=empty_kernel(self.device.device).get("empty_kernel_host_ns"),
+            commands=float(np.median(commands)),
+        )
+        if told:
+            self.extra_info["doubt"] = told
+            self._say(f"{self._benchmark.fullname}: {told}")
 
     def _add_rates(self, amounts: Mapping[str, int | None]) -> None:
         names = {"bytes_moved": "gigabytes_per_s", "operations": "giga_operations_per_s"}
