@@ -117,6 +117,40 @@ def copies_scratch_after_a_look(session, p):
     return copies_scratch(session, p)
 
 
+def keeps_on_the_host(session, p):
+    kept = {}
+    assert p.host.x.min() >= 1
+
+    def sample():
+        if "y" not in kept:
+            right(session, p)
+            kept["y"] = np.empty(p.n, np.float32)
+            session.copy(kept["y"], p.y)
+            session.wait()
+        session.copy(p.y, kept["y"])
+
+    return sample
+
+
+beside("results_on_the_host_and_data_read_before")(keeps_on_the_host)
+beside("results_on_the_host_of_the_same_data", same_data)(keeps_on_the_host)
+
+
+@beside("results_in_an_object_and_data_read_before")
+class KeepsInAnObject:
+    def __init__(self, session, p):
+        self.session, self.p, self.least, self.found = session, p, p.host.x.min(), None
+
+    def __call__(self):
+        if self.found is None:
+            right(self.session, self.p)
+            found = np.empty(self.p.n, np.float32)
+            self.session.copy(found, self.p.y)
+            self.session.wait()
+            self.found = found
+        self.session.copy(self.p.y, self.found)
+
+
 @beside("scratch_of_the_first_call")
 def allocates_in_its_first_sample(session, p):
     kept = []

@@ -16,6 +16,7 @@ from xebench.errors import Unsupported, XebenchError
 from xebench.measuring.bound_problem import Binding
 from xebench.measuring.data_sets import DataSets
 from xebench.measuring.input_check import Inputs, Sums
+from xebench.measuring.kept_arrays import KeptArrays
 from xebench.measuring.kept_memory import KeptMemory
 from xebench.measuring.place import Array, Checked, CompiledStage, Contents, Started
 from xebench.measuring.results import arrays_of
@@ -44,11 +45,13 @@ class _Prepared:
 
     Attributes:
         memory: that it allocated.
+        arrays: of the host that it holds, where it is called for a check alone.
         read: whether its preparation may have read data: it asked for arrays of the host, or submitted commands.
         sample: what its samples call; it was called once.
     """
 
     memory: KeptMemory = field(default_factory=KeptMemory)
+    arrays: KeptArrays | None = None
     read: bool = False
     sample: Callable[[], Any] = tuple
 
@@ -123,14 +126,16 @@ class ProblemPlace:
             compiled, kernels, devices = _compiled(session), session.take_kernels(), session.take_devices()
         return Started(host_ns, compiled, kernels, devices, self._results(contents), changed)
 
-    def _prepare(self, variant: str) -> _Prepared:
+    def _prepare(self, variant: str, *, for_check: bool = False) -> _Prepared:
         """Call a variant for the first time on these arrays."""
         session, bound, made = self.session, self.binding.bound, _Prepared()
 
-        def prepared() -> None:
+        def prepared(sample: Callable[[], Any]) -> None:
             made.read = bound.host_was_read or session.has_commands
             session.wait()
             made.memory.prepared(session.take_allocations(), written=made.read)
+            if for_check:
+                made.arrays = KeptArrays(sample)
 
         session.take_allocations()
         session.begin()
@@ -171,10 +176,14 @@ class ProblemPlace:
         prepared = self._prepared[variant]
         self._show(data_set)
         with self._inputs_kept() as changed:
-            if prepared.read:  # what it kept of the data before is rightly kept
+            if (
+                prepared.read or self._problems.count == 1
+            ):  # what it kept of other data is rightly kept, or there are none
                 self._fill(contents)
-                prepared = self._prepare(variant)
+                prepared = self._prepare(variant, for_check=True)
             prepared.memory.set_back()
+            if prepared.arrays is not None:
+                prepared.arrays.set_back()
             self._fill(contents)
             measured = self._measure(prepared)
         results = self._results(contents)

@@ -53,7 +53,7 @@ def start(
     session: Any,
     bound: Any,
     parameters: Mapping[str, Any],
-    prepared: Callable[[], None] | None = None,
+    prepared: Callable[[Callable[[], Any]], None] | None = None,
 ) -> Callable[[], Any]:
     """Run a variant for the first time; what every later sample of it calls.
 
@@ -64,7 +64,7 @@ def start(
         session: where it runs.
         bound: its problem on the device.
         parameters: of the problem; it receives those that it names.
-        prepared: called when there was a preparation, and it is over.
+        prepared: told what the samples call, when there was a preparation, and it is over.
     """
     whole = partial(function, session, bound, **accepted(function, parameters))
     with session.watching():
@@ -72,7 +72,7 @@ def start(
         if not callable(sample):
             return whole
         if prepared is not None:
-            prepared()
+            prepared(sample)
         sample()
     return sample  # type: ignore[no-any-return]
 
