@@ -7,10 +7,12 @@ with what was computed of them, and answers on the host. Further ones have no re
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
+from xebench.measuring.comparison import UnusableReference
 from xebench.measuring.problem_store import Data, ProblemStore
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import InOut, Problem
@@ -18,6 +20,8 @@ from xebench.patterns.problem import InOut, Problem
 
 class DataSets:
     """The problems of a family by number; those that have a reference are kept, and the last one of the others.
+
+    Where a further one is not alike, or does not fit into memory, it is one of the first.
 
     Args:
         make: a problem of a seed.
@@ -35,10 +39,13 @@ class DataSets:
     def __getitem__(self, number: int) -> Problem:
         if number in self._kept:
             return self._kept[number]
-        problem = self._make(self._seed + number)
-        if number >= self.count:
-            self._kept = {other: kept for other, kept in self._kept.items() if other < self.count}
-            problem = problem if are_alike(self[0], problem) else self[number % self.count]
+        if number < self.count:
+            return self._kept.setdefault(number, self._make(self._seed + number))
+        self._kept = {other: kept for other, kept in self._kept.items() if other < self.count}
+        problem = self[number % self.count]
+        with suppress(MemoryError):
+            further = self._make(self._seed + number)
+            problem = further if are_alike(problem, further) else problem
         return self._kept.setdefault(number, problem)
 
 
@@ -85,10 +92,11 @@ def second_of(
     """
     if 2 * (1 + max(ranks)) * first.nbytes > store.limit_bytes:
         return None
-    second = store.get(pattern, parameters, seed + 1)
-    if not are_alike(first.problem, second.problem):
-        return None
-    for count in ranks:
-        if not first.expected(pattern, parameters, count).faults(second.expected(pattern, parameters, count).arrays):
+    try:
+        second = store.get(pattern, parameters, seed + 1)
+        if not are_alike(first.problem, second.problem):
             return None
-    return second
+        pairs = [[data.expected(pattern, parameters, count) for data in (first, second)] for count in ranks]
+    except (MemoryError, UnusableReference):
+        return None
+    return second if all(one.faults(other.arrays) for one, other in pairs) else None
