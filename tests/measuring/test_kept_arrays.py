@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -35,6 +37,20 @@ def test_what_holds_itself_and_names_without_a_value_are_no_trouble() -> None:
     if not ring:
         never = np.zeros(1)
     assert list(arrays_in(sample)) == []
+
+
+def test_objects_of_any_kind_are_no_trouble() -> None:
+    class Odd:
+        __module__ = property(lambda self: "odd")  # type: ignore[assignment]
+
+        @property
+        def __dict__(self) -> Any:  # type: ignore[override]
+            raise RuntimeError
+
+    local, kept = threading.local(), np.zeros(1)
+    local.kept = kept
+    odd = holding(Odd(), Odd, local, iter([1]), threading.Lock(), ThreadPoolExecutor(1), 3, None)
+    assert list(arrays_in(odd)) == [kept]
 
 
 def test_arrays_are_set_back_and_new_ones_spoilt() -> None:

@@ -6,7 +6,7 @@ variant keeps elsewhere, unless its preparation read them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
@@ -59,12 +59,22 @@ def _inside(value: Any) -> list[Any]:
             return [value.__self__, value.__func__]
         case partial():
             return [value.func, value.args, value.keywords]
-        case Mapping():
+        case dict():
             return list(value.values())
         case list() | tuple() | set() | frozenset():
             return list(value)
-    own = type(value).__module__.partition(".")[0] not in _NOT_ITS_OWN and not isinstance(value, type)
-    return [getattr(value, "__dict__", None)] if own else []
+    return _attributes(value)
+
+
+def _attributes(value: Any) -> list[Any]:
+    """Those of an object of the variant's own."""
+    module = type(value).__module__  # of some types of C it is no text
+    if isinstance(value, type) or not isinstance(module, str) or module.partition(".")[0] in _NOT_ITS_OWN:
+        return []
+    try:
+        return list(vars(value).values())
+    except Exception:  # it has none, or a property of that name
+        return []
 
 
 def _is_set(cell: Any) -> bool:
