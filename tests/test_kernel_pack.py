@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import random
 import zipfile
 from pathlib import Path
 
@@ -57,6 +58,23 @@ def test_a_damaged_pack_is_one_line(tmp_path: Path) -> None:
     write_pack(path, VERSIONS, [(A[0], b"another module")])
     with pytest.raises(BrokenEnvironment, match="is damaged"):
         Pack.open(path).spirv(A[0])
+
+
+def test_no_flipped_bit_gives_another_module(tmp_path: Path) -> None:
+    path, source = tmp_path / "p.zip", random.Random(1)
+    write_pack(path, VERSIONS, [A, B])
+    whole, told = path.read_bytes(), 0
+    for _ in range(300):
+        damaged = bytearray(whole)
+        damaged[source.randrange(len(whole))] ^= 1 << source.randrange(8)
+        path.write_bytes(damaged)
+        try:
+            pack = Pack.open(path)
+            assert [pack.spirv(kernel) for kernel in (A[0], B[0])] == [A[1], B[1]]
+        except BrokenEnvironment as error:
+            told += 1
+            assert "is damaged" in str(error) and "\n" not in str(error)
+    assert told > 100
 
 
 def test_where_there_is_none_the_file_is_not_found(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Final
 
 import msgspec
 
-from xebench.errors import BrokenEnvironment
+from xebench.errors import BrokenEnvironment, first_line
 
 #: The project's own.
 OWN_PACK: Final = Path(__file__).with_name("shipped_kernels.zip")
@@ -75,13 +75,14 @@ class Pack:
 
         Raises:
             BrokenEnvironment: it is damaged.
-            FileNotFoundError: there is none.
+            OSError: there is none, or it cannot be opened.
         """
+        content = path.open("rb")
         try:
-            with zipfile.ZipFile(path) as file:
+            with content, zipfile.ZipFile(content) as file:
                 return cls(path, msgspec.json.decode(file.read(_INDEX), type=Index))
-        except (zipfile.BadZipFile, KeyError, msgspec.MsgspecError) as error:
-            raise BrokenEnvironment(f"{path} is damaged ({error}): install xebench again, or run make pack") from error
+        except Exception as error:  # whatever zipfile and its decoders raise of a bit that was flipped
+            raise _damaged(path, error) from error
 
     def spirv(self, kernel: PackedKernel) -> bytes:
         """The module of one of its kernels.
@@ -89,11 +90,18 @@ class Pack:
         Raises:
             BrokenEnvironment: it is damaged.
         """
-        with zipfile.ZipFile(self.path) as file:
-            module = file.read(_member(kernel))
+        try:
+            with zipfile.ZipFile(self.path) as file:
+                module = file.read(_member(kernel))
+        except Exception as error:
+            raise _damaged(self.path, error) from error
         if hashlib.sha256(module).hexdigest() != kernel.spirv:
-            raise BrokenEnvironment(f"{self.path} is damaged ({kernel.kernel}): install xebench again")
+            raise _damaged(self.path, ValueError(kernel.kernel))
         return module
+
+
+def _damaged(path: Path, error: Exception) -> BrokenEnvironment:
+    return BrokenEnvironment(f"{path} is damaged ({first_line(error)}): install xebench again, or run make pack")
 
 
 def pack_beside(file: Path) -> Path:

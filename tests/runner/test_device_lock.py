@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from contextlib import AbstractContextManager
@@ -103,3 +104,29 @@ def test_without_a_folder_runs_go_on_unseen_but_not_exclusively(tmp_path: Path) 
         assert lock is None
     with pytest.raises(XebenchError, match="cannot be seen"):
         locked(tmp_path, exclusive=True).__enter__()
+
+
+def test_a_lock_that_cannot_be_read_is_an_unknown_run(tmp_path: Path) -> None:
+    mine, other = DeviceLock("gpu-0", other_run(1), tmp_path), DeviceLock("gpu-0", other_run(2), tmp_path)
+    other._path.write_bytes(b"{")
+    (unknown,) = mine.others()
+    assert str(unknown) == f"unknown, by {other._path}"
+    other.release()
+    mine.release()
+
+
+def test_what_is_no_lock_is_not_seen(tmp_path: Path) -> None:
+    mine = DeviceLock("gpu-0", other_run(1), tmp_path)
+    os.mkfifo(tmp_path / "gpu-0" / "pipe.json")
+    (tmp_path / "gpu-0" / "folder.json").mkdir()
+    (tmp_path / "gpu-0" / "link.json").symlink_to("/dev/zero")
+    assert mine.others() == []
+    mine.release()
+
+
+def test_a_folder_of_another_user_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: os.getuid() + 1)
+    told: list[str] = []
+    with locked(tmp_path, unseen=told.append) as lock:
+        assert lock is None
+    assert "another user's" in told[0]

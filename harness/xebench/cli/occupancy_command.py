@@ -85,7 +85,7 @@ def _map(gpu: GpuParameters, as_json: bool, given: dict[str, Any]) -> None:
 
     size = parse_size(given["sub_group"])
     cells = heat_map(gpu, size, barriers=given["barriers"], large_grf=given["large_grf"])
-    show_view(heat_map_text, as_json, cells, gpu, size)
+    show_view(heat_map_text, as_json, cells, gpu, size, coloured=True)
 
 
 def _of_numbers(gpu: GpuParameters, as_json: bool, given: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import signal
 import sys
 from pathlib import Path
@@ -12,17 +13,26 @@ from typing import Any
 
 import click
 
-from xebench.errors import XebenchError
+from xebench.errors import XebenchError, shown
+
+#: Colours of a terminal: what `xebench.report.console` writes beside text that is shown.
+_COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
 
 
-def show(text: str) -> None:
+def show(text: str, *, coloured: bool = False) -> None:
     """Print a result. Where nobody reads it any more the command goes on to its exit status.
+
+    Args:
+        text: what a terminal would obey in it is shown instead.
+        coloured: whether it is drawn by `xebench.report.console`, which adds colours after that.
 
     Raises:
         XebenchError: standard output is a file that cannot be written.
     """
+    parts = _COLOUR.split(text) if coloured else [text]
+    parts[::2] = map(shown, parts[::2])
     try:
-        click.echo(text)
+        click.echo("".join(parts))
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
@@ -30,27 +40,33 @@ def show(text: str) -> None:
         raise XebenchError(f"the result cannot be printed ({error.strerror}): print it to another place") from None
 
 
-def show_view(view: ModuleType, as_json: bool, *content: Any) -> None:
-    """Print a result by a module of `xebench.report` with ``as_text`` and ``as_json``."""
-    show((view.as_json if as_json else view.as_text)(*content))
+def show_view(view: ModuleType, as_json: bool, *content: Any, coloured: bool = False) -> None:
+    """Print a result by a module of `xebench.report` with ``as_text`` and ``as_json``; see `show`."""
+    show((view.as_json if as_json else view.as_text)(*content), coloured=coloured and not as_json)
 
 
 def say(text: str) -> None:
     """A line for the user that is no result."""
-    click.echo(text, err=True)
+    click.echo(shown(text).replace("\n", " "), err=True)
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file that a user asked for, and say so on standard error.
+    """Write a file that a user asked for, and say so on standard error. A link is not followed.
 
     Raises:
         XebenchError: it cannot be written.
     """
     try:
-        path.write_text(text, encoding="utf-8")
+        with open(path, "w", encoding="utf-8", opener=_no_link) as file:
+            file.write(text)
     except OSError as error:
-        raise XebenchError(f"{path} cannot be written ({error.strerror}): name another file") from None
+        why = "it is a link" if error.errno == errno.ELOOP else error.strerror
+        raise XebenchError(f"{path} cannot be written ({why}): name another file") from None
     say(f"wrote {path}")
+
+
+def _no_link(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
 
 
 def run_program(command: click.Command, name: str) -> None:
@@ -74,9 +90,12 @@ def run_program(command: click.Command, name: str) -> None:
         say(f"xebench: {error.format_message().rstrip('.')}: see {where} --help")
         sys.exit(error.exit_code)
     except (OSError, ImportError) as error:
-        if os.strerror(errno.EMFILE) not in str(error):  # what loads a library has no number for it
+        if os.strerror(errno.EMFILE) in str(error):  # what loads a library has no number for it
+            say("xebench: it may not open enough files: raise the limit (ulimit -n 1024)")
+        elif isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            say(f"xebench: {error.strerror}: {str(error.filename)[:80]}...: name another")
+        else:
             raise
-        say("xebench: it may not open enough files: raise the limit (ulimit -n 1024)")
         sys.exit(XebenchError.exit_code)
     except (click.Abort, KeyboardInterrupt):
         say("xebench: stopped")

@@ -20,12 +20,14 @@ from xebench.report import formats
 def report(folder: Path, form: str, output: Path | None, verbose: bool) -> None:
     """Show the run in FOLDER again."""
     from xebench.tables import load_run
+    from xebench.tables.run import telling_damage
 
     options: dict[str, Any] = {"verbose": verbose} if form == "text" else {}
     if options and output is not None:  # what is written is UTF-8, whatever the terminal is
         options |= {"colour": False, "encoding": "utf-8"}
-    text = formats.render(load_run(folder), form, **options)
+    with telling_damage(folder):
+        text = formats.render(load_run(folder), form, **options)
     if output is None:
-        show(text)
+        show(text, coloured=form == "text")
     else:
         write(output, text)

@@ -158,5 +158,8 @@ def run(
             from xebench.cluster.run import run_plan_on
 
             done = run_plan_on(scheduler, plan, options, progress)
-    show(formats.render(done, "json") if as_json else formats.render(done, "text", verbose=verbose))
+    if as_json:
+        show(formats.render(done, "json"))
+    else:
+        show(formats.render(done, "text", verbose=verbose), coloured=True)
     sys.exit(exit_status(done))

@@ -28,8 +28,10 @@ def trace(folder: Path, pattern: str, output: Path | None) -> None:
     """
     from xebench.report import trace_events
     from xebench.tables import load_run
+    from xebench.tables.run import telling_damage
 
-    text = trace_events.as_json(load_run(folder), pattern)
+    with telling_damage(folder):
+        text = trace_events.as_json(load_run(folder), pattern)
     if output is None:
         show(text)
     else:

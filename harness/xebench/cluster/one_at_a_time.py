@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from xebench.runner.device_lock import device_key, locks_folder
+from xebench.runner.device_lock import device_key, locks_folder, own_folder
 
 #: Seconds between two looks whether the device is free.
 LOOK_S: Final = 0.1
@@ -34,8 +34,8 @@ def alone_on(
     """
     place = (folder or locks_folder()) / device_key(device)
     try:
-        place.mkdir(parents=True, exist_ok=True)
-        lock = os.open(place / "family.lock", os.O_RDWR | os.O_CREAT, 0o644)
+        own_folder(place)
+        lock = os.open(place / "family.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     except OSError as error:
         unseen(f"{place} cannot be written ({error.strerror})")
         yield

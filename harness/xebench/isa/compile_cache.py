@@ -47,7 +47,7 @@ class CompileCache:
         try:
             content = gzip.decompress(self.path(compiler, source, target).read_bytes())
             return _DECODER.decode(content)
-        except (OSError, EOFError, zlib.error, msgspec.MsgspecError):
+        except (OSError, EOFError, zlib.error, ValueError, RecursionError):
             return None
 
     def store(self, compiler: Compiler, source: Source, target: Target, compiled: Compiled) -> None:

@@ -116,7 +116,7 @@ def _kept_file(files: Sequence[Path]) -> Path:
 def _kept(files: Sequence[Path]) -> Declarations | None:
     try:
         return msgspec.json.decode(_kept_file(files).read_bytes(), type=Declarations)
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, ValueError, RecursionError):
         return None
 
 

@@ -5,11 +5,23 @@ from __future__ import annotations
 import io
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
+
+from xebench.errors import shown
+
+
+class ShownConsole(Console):
+    """A console that shows what a terminal would obey in names and reasons; its own colours are beside the text."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        """The pieces of a line or a table."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=shown(segment.text))
 
 
 def terminal_width(least: int = 80, elsewhere: int = 80) -> int:
@@ -37,10 +49,10 @@ def draw(parts: Iterable[str | Text | Table], width: int, *, colour: bool | None
         wrap: whether longer lines are wrapped, rather than left to the terminal.
     """
     buffer = io.StringIO()
-    console = Console(file=buffer, width=width, force_terminal=sys.stdout.isatty() if colour is None else colour)
+    console = ShownConsole(file=buffer, width=width, force_terminal=sys.stdout.isatty() if colour is None else colour)
     for part in parts:
         if isinstance(part, str):
-            console.print(Text(part), soft_wrap=not wrap)
+            console.print(Text(shown(part)), soft_wrap=not wrap)  # before lines are broken by their width
         else:
             console.print(part)
     return buffer.getvalue().rstrip("\n")

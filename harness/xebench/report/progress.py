@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self, TextIO
 
-from rich.console import Console
 from rich.progress import Progress, ProgressColumn, Task
 from rich.spinner import Spinner
 from rich.table import Column
 from rich.text import Text
 
+from xebench.report.console import ShownConsole
 from xebench.report.units import long_time
 from xebench.vocabulary import Answer
 
@@ -24,7 +24,7 @@ class ProgressLine:
     """
 
     def __init__(self, stream: TextIO) -> None:
-        self._console = Console(file=stream, emoji=False)
+        self._console = ShownConsole(file=stream, emoji=False)
         self._bar = Progress(
             _HowFar(),
             console=self._console,

@@ -42,7 +42,7 @@ class Store:
         """What was kept of a device, if it is whole."""
         try:
             kept = msgspec.json.decode(self.path(device).read_bytes(), type=Roofline)
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return None
         complete = [result.probe for result in kept.results] == [probe.name for probe in PROBES]
         same = _identity(kept.device) == _identity(device)

@@ -7,13 +7,14 @@ that are not xebench are not seen.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import re
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -25,6 +26,8 @@ from xebench.tables.provenance import now
 
 # Seconds between two looks for other runs.
 LOOK_S: Final = 1.0
+# Folders from that of a device up to the runtime folder: its key, devices, xebench.
+_DEPTH: Final = 4
 
 
 class OtherRun(msgspec.Struct, frozen=True):
@@ -43,7 +46,7 @@ class OtherRun(msgspec.Struct, frozen=True):
     exclusive: bool = False
 
     def __str__(self) -> str:
-        return f"process {self.pid}, run folder {self.output}"
+        return f"process {self.pid}, run folder {self.output}" if self.pid else f"unknown, by {self.output}"
 
 
 def device_key(device: Mapping[str, Any]) -> str:
@@ -74,12 +77,11 @@ class DeviceLock:
         folder: where runs show themselves.
 
     Raises:
-        OSError: the folder cannot be written.
+        OSError: the folder cannot be written, or another user's is in its way.
     """
 
     def __init__(self, key: str, mine: OtherRun, folder: Path) -> None:
-        self._folder = folder / key
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self._folder = own_folder(folder / key)
         self._path = self._folder / f"{mine.pid}-{time.monotonic_ns()}.json"
         hidden = self._path.with_suffix(".new")
         self._file = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
@@ -100,18 +102,36 @@ class DeviceLock:
             self._file = -1
 
 
+def own_folder(folder: Path) -> Path:
+    """A folder for locks, which is made if need be; what lies in it and the three above it are this user's.
+
+    Raises:
+        OSError: it cannot be made, or belongs to another user, who could put anything there.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for place in (folder, *folder.parents[: _DEPTH - 1]):
+        if place.stat().st_uid != os.geteuid():
+            raise PermissionError(errno.EACCES, "it is another user's", place)
+    return folder
+
+
 def _living(path: Path) -> OtherRun | None:
     """Whose file this is; None, and the file is removed, when its process is gone."""
     try:
-        file = os.open(path, os.O_RDONLY)
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)  # a pipe has no end
     except OSError:
         return None
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return msgspec.json.decode(os.read(file, 1 << 16), type=OtherRun)
+        with suppress(OSError, msgspec.MsgspecError):
+            return msgspec.json.decode(os.read(file, 1 << 16), type=OtherRun)
+        return OtherRun(0, str(path), "")  # somebody is there, be it another version
+    except OSError:
+        return None
     else:
-        path.unlink(missing_ok=True)
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
         return None
     finally:
         os.close(file)

@@ -27,7 +27,7 @@ def without_spaces(driver: Path) -> Path:
     reason = ""
     for place in places(driver):
         try:
-            if not place.exists():
+            if place != driver:
                 _make(place, driver)
             return place
         except OSError as error:
@@ -54,7 +54,7 @@ def _has_space(path: Path) -> bool:
 
 
 def _make(place: Path, driver: Path) -> None:
-    """The folder of a place, which appears whole, within a folder of nobody else.
+    """The folder of a place, unless it is there: it appears whole, within a folder of nobody else.
 
     Raises:
         OSError: it cannot be made.
@@ -63,6 +63,8 @@ def _make(place: Path, driver: Path) -> None:
     above.mkdir(mode=0o700, parents=True, exist_ok=True)
     if above.lstat().st_uid != os.getuid():
         raise PermissionError(0, "it is another user's")
+    if place.exists():
+        return
     with tempfile.TemporaryDirectory(dir=above, ignore_cleanup_errors=True) as name:
         folder = Path(name) / "new"
         folder.mkdir()

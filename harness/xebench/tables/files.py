@@ -216,9 +216,13 @@ def read_parquet(
         old = version < schema.SCHEMA_VERSION
         # in this thread alone: a small table costs less so, and no thread's memory stays behind
         wanted = None if old or names is None else [*names]
-        data = parquet.read_table(path, columns=wanted, use_threads=False, page_checksum_verification=True).to_pandas(
-            use_threads=False
-        )
+        data = parquet.read_table(
+            path,
+            columns=wanted,
+            partitioning=None,  # a folder "a=b" is no column
+            use_threads=False,
+            page_checksum_verification=True,
+        ).to_pandas(use_threads=False)
         if old:
             data = upgrade.frame(table, data)
         if names is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +13,7 @@ import pandas as pd
 
 from xebench.analysis import points
 from xebench.analysis.claim import from_json, is_expected
+from xebench.errors import RunFolderError, XebenchError, named
 from xebench.tables import checks, files, journal, schema
 from xebench.tables.doubled import refuse_doubled_events, refuse_doubled_samples
 from xebench.vocabulary import FAILED
@@ -155,6 +157,23 @@ def load_run(path: Path | str) -> Run:
         if _unfinished(folder, manifest):  # else it was finished, and its journal dropped, while we read
             return Run.of_tables(folder, manifest, with_derived(tables))
     return Run(folder, manifest, files.TableFiles(folder, manifest))
+
+
+@contextmanager
+def telling_damage(folder: Path) -> Iterator[None]:
+    """Within this block a run folder is shown: what its values cannot be made of is told as its damage.
+
+    Raises:
+        RunFolderError: Whatever else than an error of ours was raised.
+    """
+    try:
+        yield
+    except (XebenchError, OSError):
+        raise
+    except Exception as error:
+        raise RunFolderError(
+            f"{folder} holds what no run writes ({named(error)}): restore it from a copy of the run"
+        ) from error
 
 
 def measured(folder: Path, manifest: Mapping[str, Any]) -> dict[str, pd.DataFrame]:

@@ -1,0 +1,166 @@
+"""A run folder that a stranger made, or a disk damaged: every command that reads it shows it, or ends in one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from xebench.cli.main import main
+from xebench.errors import BrokenEnvironment
+from xebench.report import formats
+from xebench.tables import schema
+
+FIXTURES = Path(__file__).parents[1] / "tables" / "fixtures"
+FINISHED, KILLED = FIXTURES / "schema-6", FIXTURES / "schema-6-killed"
+PATTERN = pd.read_parquet(FINISHED / "cases.parquet")["pattern"].iloc[0]
+ESCAPES = "\x1b]52;c;cm0gLXJmIH4=\x07\x1b[2J\x9b31m\u202egnp.exe"
+
+
+def reading_commands(folder: Path) -> Iterator[list[str]]:
+    """Every command that reads a run folder."""
+    yield from (["report", str(folder), "--format", form] for form in formats.names())
+    yield ["report", str(folder), "--verbose"]
+    yield ["trace", str(folder), PATTERN]
+    yield ["run", "--resume", str(folder)]
+
+
+@pytest.fixture
+def ends(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[[list[str]], tuple[int, str]]:
+    """Runs a command; gives its exit status and what it wrote, after a look that it ended well or in one line."""
+
+    def no_runtime() -> None:
+        raise BrokenEnvironment("this is as far as the test goes")
+
+    monkeypatch.setattr("xebench.runtime.load", no_runtime)
+
+    def run(command: list[str]) -> tuple[int, str]:
+        monkeypatch.setattr(sys, "argv", ["xebench", *command])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        status, (out, error) = int(ended.value.code or 0), capsys.readouterr()
+        assert status in (0, 2) or (command[0] == "run" and status in (1, 3)), command
+        if status in (2, 3):
+            lines = error.splitlines() if command[0] == "run" else [error.removesuffix("\n")]  # a run gives notices
+            assert all(line.startswith("xebench: ") for line in lines) and not out, (command, error)
+            assert all("\n" not in line for line in lines), (command, error)
+        return status, out + error
+
+    return run
+
+
+def copied(source: Path, folder: Path) -> Path:
+    shutil.rmtree(folder, ignore_errors=True)
+    return Path(shutil.copytree(source, folder))
+
+
+def truncated(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def flipped(path: Path) -> None:
+    whole = bytearray(path.read_bytes())
+    whole[len(whole) // 3] ^= 4
+    path.write_bytes(whole)
+
+
+def replaced(path: Path, make: Callable[[Path], Any]) -> None:
+    path.unlink()
+    make(path)
+
+
+DAMAGES: dict[str, Callable[[Path], Any]] = {
+    "truncated": truncated,
+    "emptied": lambda path: path.write_bytes(b""),
+    "flipped": flipped,
+    "linked to itself": lambda path: replaced(path, lambda link: link.symlink_to(link.name)),
+    "linked to a device": lambda path: replaced(path, lambda link: link.symlink_to("/dev/zero")),
+    "a folder": lambda path: replaced(path, Path.mkdir),
+    "a pipe": lambda path: replaced(path, os.mkfifo),
+    "deep": lambda path: path.write_bytes(b"[" * 200_000 + b"]" * 200_000 + b"\n"),
+    "of a huge number": lambda path: path.write_bytes(b'{"schema_version": ' + b"9" * 10_000 + b"}\n"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("source", [FINISHED, KILLED], ids=["finished", "killed"])
+def test_damaged_files_are_one_line(tmp_path: Path, ends: Any, source: Path, damage: str) -> None:
+    told, commands = 0, list(reading_commands(tmp_path / "run"))
+    files = sorted(
+        path.relative_to(source) for path in source.rglob("*") if path.suffix in (".json", ".parquet", ".jsonl")
+    )
+    for number, file in enumerate(files):
+        folder = copied(source, tmp_path / "run")
+        DAMAGES[damage](folder / file)
+        some = {number % len(commands), (number + len(damage)) % len(commands)}
+        told += sum(ends(commands[one])[0] == 2 for one in (range(len(commands)) if file.suffix == ".json" else some))
+    assert told
+
+
+@pytest.mark.parametrize("text", [ESCAPES, "{", "[" * 100_000, '{"n": NaN}', "=1+1", "x" * 100_000, '{"a": {"b": []}}'])
+@pytest.mark.parametrize("table", ["devices", "cases", "samples", "pairs"])
+def test_strange_words_in_tables_are_shown_or_one_line(tmp_path: Path, ends: Any, table: str, text: str) -> None:
+    path = FINISHED / f"{table}.parquet"
+    whole = pd.read_parquet(path)
+    commands = list(reading_commands(tmp_path / "run"))
+    copied(FINISHED, tmp_path / "run")
+    for number, column in enumerate(name for name in whole if schema.TABLES[table][name].dtype == "string"):
+        whole.assign(**{column: text}).to_parquet(tmp_path / "run" / path.name)
+        for command in (["report", str(tmp_path / "run")], commands[number % len(commands)]):
+            assert not set(ends(command)[1]) & set(ESCAPES[:1] + "\x07\x9b\u202e"), (column, command)
+
+
+@pytest.mark.parametrize("number", [-(2**63), 2**63 - 1])
+@pytest.mark.parametrize("table", ["devices", "cases", "samples", "pairs", "events"])
+def test_strange_numbers_in_tables_are_shown_or_one_line(tmp_path: Path, ends: Any, table: str, number: int) -> None:
+    path = FINISHED / f"{table}.parquet"
+    whole = pd.read_parquet(path)
+    commands = list(reading_commands(tmp_path / "run"))
+    copied(FINISHED, tmp_path / "run")
+    for place, column in enumerate(name for name in whole if schema.TABLES[table][name].dtype in ("Int64", "Float64")):
+        changed = whole.assign(**{column: float(number) * 1e280 if whole[column].dtype == "Float64" else number})
+        changed.to_parquet(tmp_path / "run" / path.name)
+        for command in (["report", str(tmp_path / "run")], commands[place % len(commands)]):
+            ends(command)
+
+
+@pytest.mark.parametrize("version", [5, 1, 0, -1, 10**30])
+def test_another_schema_version_is_one_line(tmp_path: Path, ends: Any, version: int) -> None:
+    folder = copied(FINISHED, tmp_path / "run")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps({**manifest, "schema_version": version}))
+    assert [ends(command)[0] for command in reading_commands(folder)].count(2) > len(formats.names())
+
+
+def test_a_name_that_is_too_long_is_one_line(tmp_path: Path, ends: Any) -> None:
+    folder = tmp_path / ("x" * 300)
+    for command in [*reading_commands(folder), ["run", "--output", str(folder)], ["kernels", str(folder)]]:
+        assert ends(command)[0] == 2
+
+
+def test_escapes_in_names_are_text_in_a_terminal_and_in_errors(tmp_path: Path, ends: Any) -> None:
+    folder = copied(FINISHED, tmp_path / f"run{ESCAPES}\n")
+    status, text = ends(["report", str(folder)])
+    assert status == 0 and r"\u001b]52;c;cm0gLXJmIH4=" in text.replace("\n", "") and "\x1b" not in text
+    status, text = ends(["report", str(tmp_path / f"none{ESCAPES}\n")])
+    assert status == 2 and r"none\u001b]52;c;cm0gLXJmIH4=\u0007" in text
+
+
+def test_a_report_does_not_follow_a_link(tmp_path: Path, ends: Any) -> None:
+    victim, link = tmp_path / "victim", tmp_path / "report.html"
+    victim.write_text("mine")
+    link.symlink_to(victim)
+    for command in (
+        ["report", str(FINISHED), "--output", str(link)],
+        ["trace", str(FINISHED), PATTERN, "-o", str(link)],
+    ):
+        status, text = ends(command)
+        assert status == 2 and "cannot be written (it is a link): name another file" in text
+    assert victim.read_text() == "mine"
