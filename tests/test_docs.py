@@ -61,7 +61,7 @@ def test_a_command_that_is_shown_is_accepted(command: str, tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     (tmp_path / "D").mkdir()  # the run folder of the README
     name, *arguments = shlex.split(command)
-    found = commands.commands.get(name)
+    found = commands.get_command(click.Context(commands), name)
     assert found is not None, f"there is no command {name}"
     try:
         found.make_context(name, arguments)

@@ -6,6 +6,7 @@ import re
 from enum import StrEnum
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -41,7 +42,7 @@ def test_a_word_has_the_values_that_the_code_has(word: str, values: type[StrEnum
 
 def test_the_columns_and_options_that_it_names_exist() -> None:
     options = set(re.findall(r"--[a-z-]+", CliRunner().invoke(commands, ["run", "--help"]).output))
-    names = {f"xebench {name}" for name in commands.commands}
+    names = {f"xebench {name}" for name in commands.list_commands(click.Context(commands))}
     columns = {f"{table}.{column}" for table, declared in TABLES.items() for column in declared}
     assert len(ROWS) > 20 and len(PLACES) > len(ROWS)
     assert set(PLACES) <= options | names | columns

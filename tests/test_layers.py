@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from xebench.children.programs import Program
+from xebench.patterns.registry import discover
 from xebench.vocabulary import Metric, State
 
 ROOT = Path(__file__).parents[1]
@@ -99,6 +100,37 @@ def test_cheap_imports_stay_cheap(code: str) -> None:
     script = f"import sys; {code}; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_list_of_patterns_imports_nothing_that_it_does_not_need() -> None:
+    """It is to take less than eight times what bare Python does: imports are most of that."""
+    discover()  # known from now on: nothing has to be read
+    script = (
+        "import sys; from xebench.cli.main import commands; commands(['list'], standalone_mode=False);"
+        "print(*sorted(m for m in sys.modules if m.startswith('xebench')), sep='\\n', file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stderr.split() == [
+        "xebench",
+        "xebench.analysis",
+        "xebench.analysis.claim",
+        "xebench.cli",
+        "xebench.cli.completion",
+        "xebench.cli.list_command",
+        "xebench.cli.main",
+        "xebench.cli.options",
+        "xebench.cli.output",
+        "xebench.disk_cache",
+        "xebench.errors",
+        "xebench.patterns",
+        "xebench.patterns.declaration",
+        "xebench.patterns.reading",
+        "xebench.patterns.registry",
+        "xebench.report",
+        "xebench.report.claim_text",
+        "xebench.report.patterns_text",
+        "xebench.vocabulary",
+    ]
 
 
 @pytest.mark.compiler

@@ -8,14 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from xebench.analysis.claim import Claim, Figure
-from xebench.patterns.fit import fit
-from xebench.patterns.pattern import Pattern
-from xebench.patterns.problem import Problem, inout, output
-
 if TYPE_CHECKING:
     from xebench.callables import compare, measure, open_session
     from xebench.dpex import device_func, kernel, kernel_api, opencl_kernel, specialize, spirv_kernel
+    from xebench.patterns.declaring import Claim, Figure, Pattern, Problem, fit, inout, output
     from xebench.tables import load_run
 
 __version__ = "0.1.0"
@@ -39,6 +35,8 @@ __all__ = [
     "spirv_kernel",
 ]
 
+#: What benchmark files declare; `xebench list` needs none of it.
+_OF_PATTERNS = ("Claim", "Figure", "Pattern", "Problem", "fit", "inout", "output")
 #: What loads the SYCL runtime when it is asked for.
 _OF_CALLABLES = ("compare", "measure", "open_session")
 #: Likewise, looked up in ``xebench.dpex``.
@@ -50,6 +48,10 @@ def __getattr__(name: str) -> Any:
         from xebench.tables import load_run
 
         return load_run
+    if name in _OF_PATTERNS:
+        from xebench.patterns import declaring
+
+        return getattr(declaring, name)
     if name in _OF_CALLABLES:
         from xebench import callables
 

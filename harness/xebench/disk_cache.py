@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
 from pathlib import Path
 
 import platformdirs
@@ -19,6 +18,8 @@ def keep(path: Path, data: bytes) -> None:
 
     The folder is made. Where that or the file is not possible there is none, and no error.
     """
+    import tempfile  # whoever only reads needs none of the 20 modules behind it
+
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:

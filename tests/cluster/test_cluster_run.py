@@ -218,8 +218,24 @@ def test_a_scheduler_without_workers_or_devices(cluster: tuple[Cluster, Path], t
     said = last_line("--on", running.address, "--device", "gpu", *output, status=3)
     assert "has a device to measure on" in said and "no GPU found" in said
     output = ("--on", running.address, *output)
-    assert "--device 'opencl:cpu:0'" in last_line("--device", "opencl:cpu:0", *output, status=2)
-    assert "--run-budget" in last_line("--run-budget", "9m", *output, status=2)
+    said = last_line("--device", "opencl:gpu:1", *output, status=3)
+    assert "has a device to measure on" in said and "opencl:gpu:1" in said
+
+
+def test_a_budget_and_a_filter_string_hold_over_hosts(cluster: tuple[Cluster, Path], tmp_path: Path) -> None:
+    running, folder = cluster
+    output = tmp_path / "run"
+    asked = ("quick", "--path", str(folder / "gate.py"), "--set", "n=1024,2048", "--preset", "smoke")
+    device = ("--device", "opencl:cpu", "--max-samples", "30")
+    on = ("--on", running.address)
+    said = run_xebench("run", *asked, *device, *on, "--run-budget", "0.1", "--output", str(output), status=0)
+    assert "the budget of 0.1 s for the run is spent, and 2 families are not measured" in said
+    cut = load_run(output)
+    assert cut.manifest["ended_by"] == "run budget" and set(cut.cases["status"]) == {"interrupted"}
+    run_xebench("run", "--resume", str(output), *on, "--run-budget", "1h", status=0)
+    run = load_run(output)
+    assert run.complete and set(run.cases["status"]) == {"ok"} and len(run.cases) == len(cut.cases)
+    assert set(run.devices["device"]) == {"opencl:cpu:0"}
 
 
 def test_without_the_extra(tmp_path: Path) -> None:

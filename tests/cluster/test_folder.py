@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +46,9 @@ def test_what_workers_number_alike_has_numbers_of_its_own(tmp_path: Path) -> Non
     plan = [family("first"), family("second"), family("never")]
     with RunWriter.create(tmp_path / "run", {}) as writer:
         folder = folder_of(writer)
-        folder.announce(plan, None)
-        folder.take(result_of(plan[0], "north", first=4))
-        folder.take(result_of(plan[1], "south"))
+        folder.announce(plan)
+        folder.take(plan[0], result_of(plan[0], "north", first=4))
+        folder.take(plan[1], result_of(plan[1], "south"))
         folder.give_up(plan[2], Status.CRASHED, "gone")
         run = writer.finish()
     assert run.samples["sample_id"].tolist() == [0, 1, 2, 3] and run.samples["checked"].all()
@@ -61,27 +62,50 @@ def test_what_workers_number_alike_has_numbers_of_its_own(tmp_path: Path) -> Non
     ]
     assert run.cases["status"].tolist() == ["ok"] * 4 + ["crashed"] * 2
     assert calibrated(run) == {("north", "opencl:cpu:0"), ("south", "opencl:cpu:0")}
-    assert missing_families(plan, run, "cpu") == []
+    assert missing_families(plan, run, "cpu") == ([], [])
 
 
 def test_a_family_that_was_cut_off_is_measured_again_wherever_that_is(tmp_path: Path) -> None:
     plan = [family("whole"), family("torn"), family("never")]
     with RunWriter.create(tmp_path / "run", {}) as writer:
         folder = folder_of(writer)
-        folder.announce(plan, None)
-        folder.take(result_of(plan[0], "north"))
-        folder.take(result_of(plan[1], "north", checked=False))  # killed while it was written
+        folder.announce(plan)
+        folder.take(plan[0], result_of(plan[0], "north"))
+        folder.take(plan[1], result_of(plan[1], "north", checked=False))  # killed while it was written
     earlier = load_run(tmp_path / "run")
-    missing = missing_families(plan, earlier, "cpu")
+    missing, _ = missing_families(plan, earlier, "cpu")
     assert [one.pattern.name for one in missing] == ["torn", "never"]
     with RunWriter.resume(tmp_path / "run", {}) as writer:
         folder = folder_of(writer, earlier)
-        folder.announce(missing, earlier)
+        folder.announce(missing)
         for one in missing:
-            folder.take(result_of(one, "south"))
+            folder.take(one, result_of(one, "south"))
         run = writer.finish()
     assert run.samples["sample_id"].tolist() == list(range(8))
     assert run.cases["host"].tolist() == ["north"] * 2 + ["south"] * 4
     torn = run.samples[run.samples["case_id"].str.startswith("torn/")]
     assert torn["checked"].tolist() == [False, False, True, True]
     assert len(run.devices) == 2
+
+
+def test_what_a_short_budget_left_wide_stands_until_there_is_better(tmp_path: Path) -> None:
+    (one,) = plan = [family("wide")]
+    with RunWriter.create(tmp_path / "run", {}) as writer:
+        folder = folder_of(writer)
+        folder.announce(plan)
+        wide = result_of(one, "north")
+        cases = [{**row, "stopped_by": "pass"} for row in dict(wide.tables)["cases"]]
+        folder.take(one, replace(wide, tables=[*wide.tables, ("cases", cases)]))
+    earlier = load_run(tmp_path / "run")
+    assert missing_families(plan, earlier, "cpu") == ([], plan)
+    with RunWriter.resume(tmp_path / "run", {}) as writer:
+        folder = folder_of(writer, earlier)
+        folder.announce([])
+        folder.give_up(one, Status.INTERRUPTED, "no time")
+        folder.take(one, replace(result_of(one, "south", checked=False), lacks=1))
+        again = load_run(tmp_path / "run")
+        assert set(again.cases["status"]) == {"ok"} and again.samples["checked"].tolist() == [True, True]
+        folder.take(one, result_of(one, "south"))
+        run = writer.finish()
+    assert set(run.cases["host"]) == {"south"}
+    assert run.samples["checked"].tolist() == [False, False, True, True]

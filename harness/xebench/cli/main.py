@@ -1,52 +1,53 @@
 """The command ``xebench``: its commands, one module each.
 
-Their modules import click and nothing heavy; rooms are imported when a command runs, so that ``--help`` and ``list``
-stay instant.
+A module is imported when its command is asked for, and rooms when it runs, so that ``--help`` and ``list`` stay
+instant.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import click
 
 from xebench import __version__
-from xebench.cli.completion_command import completion
-from xebench.cli.devices_command import devices
-from xebench.cli.doctor_command import doctor
-from xebench.cli.isa_command import isa
-from xebench.cli.kernels_command import kernels
-from xebench.cli.list_command import list_patterns
-from xebench.cli.occupancy_command import occupancy
 from xebench.cli.output import run_program
-from xebench.cli.project_command import project
-from xebench.cli.report_command import report
-from xebench.cli.roofline_command import roofline
-from xebench.cli.run_command import run
-from xebench.cli.setup_command import setup
-from xebench.cli.trace_command import trace
+
+#: The function of each command, in the module of that name.
+_FUNCTIONS = {
+    "completion": "completion",
+    "devices": "devices",
+    "doctor": "doctor",
+    "isa": "isa",
+    "kernels": "kernels",
+    "list": "list_patterns",
+    "occupancy": "occupancy",
+    "project": "project",
+    "report": "report",
+    "roofline": "roofline",
+    "run": "run",
+    "setup": "setup",
+    "trace": "trace",
+}
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """Commands whose modules are imported when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*_FUNCTIONS]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _FUNCTIONS:
+            return None
+        command: click.Command = getattr(import_module(f"xebench.cli.{cmd_name}_command"), _FUNCTIONS[cmd_name])
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="xebench")
 def commands() -> None:
     """Does the advice of Intel's oneAPI GPU Optimization Guide hold on this device, and by how much?"""
-
-
-for _command in (
-    doctor,
-    devices,
-    list_patterns,
-    run,
-    report,
-    trace,
-    roofline,
-    isa,
-    occupancy,
-    project,
-    kernels,
-    setup,
-    completion,
-):
-    commands.add_command(_command)
 
 
 def main() -> None:

@@ -99,6 +99,7 @@ class Agent:
             output=Path(order.run),
             recipe=order.recipe,
             timeout_s=order.timeout_s,
+            run_budget_s=order.run_budget_s,
             kept_roofs=Store().load,
         )
         self._device = device
@@ -158,6 +159,7 @@ class Agent:
             self._manager.close()
 
     def _measure(self, asked: FamilyOrder) -> FamilyResult:
+        run_budget = RunBudget(asked.left_s)
         lock = device_lock(self._row, Path(self.order.run), exclusive=self.order.exclusive, unseen=self._say)
         family = self._local(asked)
         with lock as held:
@@ -167,13 +169,17 @@ class Agent:
                 self._calibrate()
             self._rows.take()
             told, first = _Answers(), self._manager.next_sample
-            unvisited = Visiting(
-                [family], self._manager, self._options.visits(), RunBudget(None), told, held=nullcontext
-            ).run()
+            share_s = None if asked.share_s is None else min(asked.share_s, run_budget.left_s())
+            visits = replace(self._options, run_budget_s=share_s).visits()
+            unvisited = Visiting([family], self._manager, visits, RunBudget(share_s), told, held=nullcontext).run()
+        if unvisited.never:
+            self._manager.announce(unvisited.never, f"not measured: {RunBudget(self.order.run_budget_s).spent}")
+        lacks = len(unvisited.never) + unvisited.cut_off
         killed = bool(unvisited.cut_off) and self._manager.worker_was_killed
         self._manager.worker_was_killed = False
         tables = self._rows.take()
-        return FamilyResult(self._row, tables, first, self._manager.next_sample, told.answers, killed)
+        end = self._manager.next_sample
+        return FamilyResult(self._row, tables, first, end, told.answers, killed, lacks, unvisited.wide)
 
     def _calibrate(self) -> None:
         """Measure the device's roofs and the instrument's own error, once in a run."""

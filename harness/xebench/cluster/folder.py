@@ -34,25 +34,27 @@ class Folder:
         self._writer = writer
         self._class = device_class
         self._seed, self._precision = seed, precision
-        self._next_sample = writer.next_numbers()[0] if earlier is not None else 0
+        self._next_sample = self._first_sample = writer.next_numbers()[0] if earlier is not None else 0
+        self._without_results: set[str] = set()
+        self._earlier_ids: dict[str, list[str]] = {}
+        for row in rows(earlier.cases) if earlier is not None else ():
+            self._earlier_ids.setdefault(problem_id(row), []).append(row["case_id"])
         self._places = calibrated(earlier)
 
     def check_in_place(self) -> None:
         """See `xebench.tables.RunWriter.check_in_place`."""
         self._writer.check_in_place()
 
-    def announce(self, families: Sequence[Family], earlier: Run | None) -> None:
-        """Write the cases of families that are to be measured; what an earlier session has of them does not count."""
-        if earlier is not None:
-            ids = {problem_id(row) for row in rows(earlier.cases)} & set(resume.case_ids(families, self._class))
-            old = [row["case_id"] for row in rows(earlier.cases) if problem_id(row) in ids]
-            self._writer.append_checks(superseding(old, end_sample=self._next_sample))
+    def announce(self, families: Sequence[Family]) -> None:
+        """Write the cases of families that have no results; those of others stand until there are better ones."""
         for family in families:
+            self._without_results.add(family.family_id(self._class))
             self._write(family, CaseResult())
 
     def give_up(self, family: Family, status: Status, reason: str) -> None:
-        """Write why a family has no result."""
-        self._write(family, CaseResult(status, reason))
+        """Write why a family has no result, where it had none before."""
+        if family.family_id(self._class) in self._without_results:
+            self._write(family, CaseResult(status, reason))
 
     def _write(self, family: Family, result: CaseResult) -> None:
         """Write the cases of a family that no device has measured."""
@@ -60,8 +62,14 @@ class Folder:
         fixed = fixed_columns(family, nowhere, self._seed, self._precision).values()
         self._writer.append("cases", [{**row, **result.columns()} for row in fixed])
 
-    def take(self, result: FamilyResult) -> None:
-        """Write what a worker measured of a family."""
+    def take(self, family: Family, result: FamilyResult) -> None:
+        """Write what a worker measured of a family: what an earlier session has of it does not count any more, unless
+        this lacks results.
+        """
+        if result.lacks and family.family_id(self._class) not in self._without_results:
+            return
+        old = [one for key in resume.case_ids([family], self._class) for one in self._earlier_ids.get(key, ())]
+        self._writer.append_checks(superseding(old, end_sample=self._first_sample))
         here = place(result.device)
         if here not in self._places:
             self._places = self._places | {here}
@@ -83,9 +91,14 @@ def calibrated(run: Run | None) -> frozenset[Place]:
     return frozenset() if run is None else frozenset(place(row) for row in rows(run.devices))
 
 
-def missing_families(plan: Sequence[Family], earlier: Run | None, device_class: str) -> list[Family]:
-    """The families of a plan of which an earlier session has not measured every case, wherever it did."""
+def missing_families(
+    plan: Sequence[Family], earlier: Run | None, device_class: str
+) -> tuple[list[Family], list[Family]]:
+    """The families of a plan of which an earlier session has not measured every case, wherever it did; and those that
+    it measured, but for which its time was too short.
+    """
     if earlier is None:
-        return list(plan)
+        return list(plan), []
     cases = earlier.cases.assign(case_id=[problem_id(row) for row in rows(earlier.cases)])
-    return resume.missing_families(plan, cases, device_class)
+    missing = resume.missing_families(plan, cases, device_class)
+    return missing, resume.unfinished_families(plan, cases, device_class)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,6 +26,7 @@ class Order:
         timeout_s: silence after which a worker process counts as hung; None: by preset.
         memory_limit: what a worker process may occupy, as the user wrote it: a part is one of the worker's host.
         exclusive: refuse a device that another run uses.
+        run_budget_s: seconds for the whole run; None for no limit.
         first_block: number of every family's first block.
         calibrated: devices whose roofs the run has.
     """
@@ -36,6 +38,7 @@ class Order:
     timeout_s: float | None
     memory_limit: str
     exclusive: bool
+    run_budget_s: float | None = None
     first_block: int = 0
     calibrated: frozenset[Place] = frozenset()
 
@@ -70,10 +73,19 @@ class Announcement:
 
 @dataclass(frozen=True)
 class FamilyOrder:
-    """A family to measure, with its number in the plan; the source of its pattern is a portable one."""
+    """A family to measure.
+
+    Attributes:
+        number: in the plan.
+        family: the source of its pattern is a portable one.
+        share_s: seconds that it may take; None for no limit.
+        left_s: seconds that the run has left; what a device needs before its first family is part of them.
+    """
 
     number: int
     family: Family
+    share_s: float | None = None
+    left_s: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -86,6 +98,8 @@ class FamilyResult:
         first_sample, end_sample: the numbers that samples and checks may have.
         answers: variant, answer and a few words of each, for progress.
         cut_off: a process was killed from outside, so that cases lack results.
+        lacks: how many families the time was not enough for: 0 or 1.
+        wide: how many were to be visited again, likewise.
     """
 
     device: Mapping[str, Any]
@@ -94,3 +108,5 @@ class FamilyResult:
     end_sample: int
     answers: Sequence[tuple[str, str, str]]
     cut_off: bool = False
+    lacks: int = 0
+    wide: int = 0

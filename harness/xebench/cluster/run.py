@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any, Final
+from typing import Any
 from uuid import uuid4
 
 import msgspec
@@ -19,20 +19,16 @@ from xebench.cluster.scheduler import Scheduler
 from xebench.cluster.software import Software, user_files
 from xebench.cluster.tasks import Tasks
 from xebench.cluster.workers import Workers
-from xebench.errors import XebenchError
 from xebench.patterns.fit import Room
 from xebench.patterns.plan import Family
 from xebench.runner import resume
-from xebench.runner.resource_limits import host_memory_bytes, parse_memory
+from xebench.runner.resource_limits import RunBudget, host_memory_bytes, parse_memory
 from xebench.runner.run import WORKER_KILLED
-from xebench.runner.run_end import RunEnd
+from xebench.runner.run_end import EndTrials, RunEnd
 from xebench.runner.run_options import Options, Progress
 from xebench.runner.stop_signals import Stopped, StoppedEarly, StopSignals
-from xebench.tables import Run, RunWriter, load_run
+from xebench.tables import Run, RunWriter
 from xebench.tables.provenance import manifest
-from xebench.vocabulary import DeviceClass
-
-_REQUESTS: Final = ("auto", *map(str, DeviceClass))
 
 
 def run_plan_on(address: str, plan: Sequence[Family], options: Options, progress: Progress) -> Run:
@@ -43,17 +39,14 @@ def run_plan_on(address: str, plan: Sequence[Family], options: Options, progress
             has other software, the scheduler is lost, or an option contradicts another.
         RunFolderError: the folder cannot be written, or there is nothing to resume in it.
     """
+    budget = options.budget()
     environment = runtime.relevant_environment()
     with StopSignals() as signals:
         try:
             _check(options)
-            earlier = load_run(options.output) if options.resume else None
+            earlier = resume.earlier_session(options, progress, over_scheduler=True)
             if earlier is not None and earlier.complete:
-                progress.say(f"{options.output} holds a complete run: there is nothing to resume")
                 return earlier
-            resume.check_same_way(earlier, over_scheduler=True)
-            if earlier is None:
-                RunWriter.refuse(options.output, overwrite=options.overwrite)
             progress.stage(f"connecting to {address}")
             with Scheduler(address) as scheduler:
                 order = _order(options, earlier)
@@ -64,8 +57,10 @@ def run_plan_on(address: str, plan: Sequence[Family], options: Options, progress
                     plan = [family.on(*problem) for family in plan]
                     facts = manifest(options.command_line, asdict(runtime.describe_machine()), environment)
                     facts[resume.OVER_SCHEDULER] = _kept(problem)
-                    with _open(options, earlier, facts) as writer:
-                        measuring = _Measuring(plan, options, progress, signals, scheduler, order, workers, earlier)
+                    with resume.open_folder(options, earlier, facts) as writer:
+                        measuring = _Measuring(
+                            plan, options, progress, signals, budget, scheduler, order, workers, earlier
+                        )
                         end = RunEnd(writer, progress, signals, f" --on {address}")
                         return end.after(lambda: measuring.measure(writer, end))
         except Stopped as stop:
@@ -75,18 +70,11 @@ def run_plan_on(address: str, plan: Sequence[Family], options: Options, progress
 def _check(options: Options) -> None:
     parse_memory(options.memory_limit, host_memory_bytes())
     options.sampling()
-    if options.run_budget_s is not None:
-        raise XebenchError("--run-budget plans the time of one device: leave it out with --on, or give --budget")
-    if options.recipe.device not in _REQUESTS:
-        raise XebenchError(
-            f"--device {options.recipe.device!r} is of one machine: with --on ask for {', '.join(_REQUESTS)}; "
-            "ONEAPI_DEVICE_SELECTOR in a worker's environment chooses among its devices"
-        )
 
 
 def _order(options: Options, earlier: Run | None) -> Order:
     recipe = options.recipe
-    if earlier is not None:
+    if earlier is not None and recipe.device == "auto":
         recipe = msgspec.structs.replace(recipe, device=earlier.manifest[resume.OVER_SCHEDULER]["device_class"])
     return Order(
         name=f"xebench-{uuid4().hex[:8]}",
@@ -96,6 +84,7 @@ def _order(options: Options, earlier: Run | None) -> Order:
         timeout_s=options.timeout_s,
         memory_limit=options.memory_limit,
         exclusive=options.exclusive,
+        run_budget_s=options.run_budget_s,
         first_block=0 if earlier is None else _first_block(earlier),
         calibrated=calibrated(earlier),
     )
@@ -126,12 +115,6 @@ def _kept(problem: _Problem) -> dict[str, Any]:
     return {"device_class": device_class, "sub_group_sizes": list(sub_group_sizes), **asdict(room)}
 
 
-def _open(options: Options, earlier: Run | None, facts: dict[str, Any]) -> RunWriter:
-    if earlier is None:
-        return RunWriter.create(options.output, {**facts, **options.recipe.to_manifest()}, overwrite=options.overwrite)
-    return RunWriter.resume(options.output, facts)
-
-
 class _Measuring:
     """What one session does of the run."""
 
@@ -141,19 +124,22 @@ class _Measuring:
         options: Options,
         progress: Progress,
         signals: StopSignals,
+        budget: RunBudget,
         scheduler: Scheduler,
         order: Order,
         workers: Workers,
         earlier: Run | None,
     ) -> None:
         self._plan, self._options, self._progress, self._signals = plan, options, progress, signals
+        self._budget = budget
         self._scheduler, self._order, self._workers, self._earlier = scheduler, order, workers, earlier
 
     def measure(self, writer: RunWriter, end: RunEnd) -> str | None:
         """Measure; why that ended before the plan did, None when it did not."""
-        missing = missing_families(self._plan, self._earlier, self._workers.device_class)
+        missing, wide = missing_families(self._plan, self._earlier, self._workers.device_class)
         if self._earlier is not None:
-            self._progress.say(f"{len(missing)} of {len(self._plan)} families are missing")
+            again = f", {len(wide)} had too little time and begin anew" if wide else ""
+            self._progress.say(f"{len(missing)} of {len(self._plan)} families are missing{again}")
         folder = Folder(
             writer,
             self._workers.device_class,
@@ -163,11 +149,21 @@ class _Measuring:
         )
         with self._signals.held():
             self._workers.note_hosts(writer)
-            folder.announce(missing, self._earlier)
-        tasks = Tasks(missing, self._scheduler, self._order, self._workers, folder, self._progress, self._signals)
+            folder.announce(missing)
+        self._budget.reserve_s = EndTrials(writer).seconds
+        tasks = Tasks(
+            [*missing, *wide],
+            self._scheduler,
+            self._order,
+            self._workers,
+            folder,
+            self._progress,
+            self._signals,
+            self._budget,
+        )
         tasks.run()
         self._workers.note_hosts(writer)
         if tasks.cut_off:
             end.say_what_is_kept("a worker was killed from outside")
             return WORKER_KILLED
-        return None
+        return end.say_what_lacks(self._budget, tasks.lacking, tasks.wide)

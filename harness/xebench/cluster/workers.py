@@ -79,6 +79,10 @@ class Workers:
         """The devices of the class."""
         return [one.device for one in self._able.values() if one.device is not None]
 
+    def device_count(self) -> int:
+        """How many devices measure at the same time: workers that share one wait for one another."""
+        return len({(one.host, one.device.device) for one in self._able.values() if one.device is not None})
+
     def most_lanes(self) -> int:
         """Work-items that fill any of the devices."""
         return max(one.lanes for one in self._able.values())
@@ -106,7 +110,7 @@ class Workers:
         """Look for workers that are gone, once a second; whether all of before are gone, and others have come.
 
         Raises:
-            XebenchError: there has been none for too long.
+            NoDevice: there has been none for too long.
         """
         now_s = self._clock()
         if now_s - self._looked_s < LOOK_S:
@@ -120,7 +124,7 @@ class Workers:
         if self._able:
             self._seen_s = now_s
         elif now_s - self._seen_s > WAIT_S:
-            raise XebenchError(
+            raise NoDevice(
                 f"no worker with a {self.device_class} is left at {self._scheduler.address}: start one, then resume"
             )
         return bool(self._able) and not before & self._before

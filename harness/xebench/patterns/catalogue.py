@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from pathlib import Path
 
 from xebench.patterns.declaration import PatternInfo
 
@@ -46,7 +46,7 @@ class Entry:
 @cache
 def entries() -> tuple[Entry, ...]:
     """The catalogue, in the guide's order."""
-    text = resources.files(__package__).joinpath("data/catalogue.csv").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("data").joinpath("catalogue.csv").read_text(encoding="utf-8")
     return tuple(Entry(**row) for row in csv.DictReader(text.splitlines()))
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from xebench.analysis.claim import Claim
-from xebench.patterns.pattern import Pattern
+
+if TYPE_CHECKING:  # a list of patterns needs none of what declares them
+    from xebench.patterns.pattern import Pattern
 
 
 class VariantInfo(msgspec.Struct, frozen=True):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import source_hash
 from itertools import chain
@@ -128,7 +127,9 @@ def _is_current(declarations: Declarations) -> bool:
 
 
 def _execute(files: Sequence[Path], limit_s: float) -> Declarations:
-    from xebench.children.ask import ask  # it costs milliseconds that a list of known patterns does not have
+    import tempfile  # these cost milliseconds that a list of known patterns does not have
+
+    from xebench.children.ask import ask
     from xebench.children.programs import Program
 
     with tempfile.NamedTemporaryFile("r", prefix="xebench-", errors="replace") as log:

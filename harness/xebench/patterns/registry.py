@@ -9,7 +9,6 @@ from typing import Final
 
 from xebench.errors import PatternError, suggestion
 from xebench.patterns import reading
-from xebench.patterns.catalogue import covered, sections
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.reading import read
 
@@ -91,6 +90,8 @@ def select(infos: Sequence[PatternInfo], globs: Sequence[str]) -> list[PatternIn
     """
     if not globs:
         return list(infos)
+    from xebench.patterns.catalogue import covered  # a list of all patterns needs no catalogue
+
     ids = {info.name: (*info.catalogue, *(entry.id for entry in covered(info.catalogue))) for info in infos}
     own = [info.name for info in infos if not is_builtin(info.source)]
     words = {info.name: (info.name, info.chapter, *ids[info.name]) for info in infos}
@@ -116,6 +117,8 @@ def select_by_guide(infos: Sequence[PatternInfo], text: str) -> list[PatternInfo
     Raises:
         PatternError: no pattern is about such a place; names the nearest one that has patterns.
     """
+    from xebench.patterns.catalogue import sections
+
     places = {info.name: sections(info) for info in infos}
     chosen = [info for info in infos if any(text.lower() in place.lower() for place in places[info.name])]
     if chosen:

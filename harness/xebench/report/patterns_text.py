@@ -34,10 +34,10 @@ def as_text(infos: Sequence[PatternInfo], width: int | None = None) -> str:
         lines.append(f"\n{chapter}")
         for info in members:
             heading = f"{info.name}  [{', '.join(info.catalogue)}]  {info.metric}"
-            lines += textwrap.wrap(heading, width - 2, initial_indent="  ", subsequent_indent=" " * 6)
-            lines += textwrap.wrap(info.lesson, width - 6, initial_indent=" " * 6, subsequent_indent=" " * 6)
+            lines += _wrapped(heading, width - 2, indent=2, further=6)
+            lines += _wrapped(info.lesson, width - 6, indent=6, further=6)
             variants = ", ".join(f"{v.name} ({v.role})" for v in info.variants)
-            lines += textwrap.wrap(variants, width - 6, initial_indent=" " * 6, subsequent_indent=" " * 8)
+            lines += _wrapped(variants, width - 6, indent=6, further=8)
             lines += _claims(info, width)
             lines += [f"      --set {axis}={','.join(map(str, values))}" for axis, values in info.axes.items()]
     count = f"{len(infos)} pattern{'s' if len(infos) != 1 else ''}"
@@ -50,7 +50,14 @@ def _claims(info: PatternInfo, width: int) -> Iterator[str]:
         told = "; ".join(f"{claim_text.said(claim)} [{claim_text.who(claim)}]" for claim in variant.claims)
         if told:
             text = f"claim: {variant.name} {told}"
-            yield from textwrap.wrap(text, width - 6, initial_indent=" " * 6, subsequent_indent=" " * 8)
+            yield from _wrapped(text, width - 6, indent=6, further=8)
+
+
+def _wrapped(text: str, width: int, *, indent: int, further: int) -> list[str]:
+    """Lines of a text, the first indented by so much and each further one by that."""
+    if indent + len(text) <= width and text.isprintable():  # textwrap takes a tenth of the whole command for these
+        return [" " * indent + text]
+    return textwrap.wrap(text, width, initial_indent=" " * indent, subsequent_indent=" " * further)
 
 
 def _terminal_width() -> int:

@@ -94,6 +94,11 @@ class RunBudget:
         reserve_s = self.reserve_s() if self._rest_s() > 0 else 0.0
         return self._rest_s() - reserve_s
 
+    @property
+    def spent(self) -> str:
+        """What is said when nothing is left."""
+        return f"the budget of {self.seconds:g} s for the run is spent"
+
     def _rest_s(self) -> float:
         assert self.seconds is not None and self.begun_s is not None
         return self.seconds - (self.clock() - self.begun_s)

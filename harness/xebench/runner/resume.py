@@ -17,10 +17,11 @@ from xebench.errors import RunFolderError, XebenchError
 from xebench.measuring.case_rows import NOT_MEASURED, CaseResult
 from xebench.patterns.plan import Family
 from xebench.runner.family_progress import FamilyProgress, LogSpeedups
+from xebench.runner.run_options import Options, Progress
 from xebench.runner.visits import Visit
 from xebench.sampling.limits import Sampling
 from xebench.sampling.stopping import log_speedups
-from xebench.tables import Run, schema
+from xebench.tables import Run, RunWriter, load_run, schema
 from xebench.vocabulary import SAMPLED_STATES, StopReason, find_baseline
 
 #: What tells one device, or one of its drivers, from another.
@@ -29,6 +30,31 @@ IDENTITY: Final = ("device", "name", "driver_version")
 
 #: The manifest's entry of a run over a scheduler: the class of its devices, and what its problems are sized by.
 OVER_SCHEDULER: Final = "over_scheduler"
+
+
+def earlier_session(options: Options, progress: Progress, *, over_scheduler: bool) -> Run | None:
+    """What an earlier session has left in the folder; None when the run is a new one, for which there is room.
+
+    Raises:
+        RunFolderError: the folder cannot be written, or there is nothing to resume in it.
+        XebenchError: the earlier session went the other way.
+    """
+    if not options.resume:
+        RunWriter.refuse(options.output, overwrite=options.overwrite)
+        return None
+    earlier = load_run(options.output)
+    if earlier.complete:
+        progress.say(f"{options.output} holds a complete run: there is nothing to resume")
+    else:
+        check_same_way(earlier, over_scheduler=over_scheduler)
+    return earlier
+
+
+def open_folder(options: Options, earlier: Run | None, facts: Mapping[str, Any]) -> RunWriter:
+    """The run's folder, new or as the earlier session left it, for this session with these facts."""
+    if earlier is None:
+        return RunWriter.create(options.output, {**facts, **options.recipe.to_manifest()}, overwrite=options.overwrite)
+    return RunWriter.resume(options.output, facts)
 
 
 def check_same_way(run: Run | None, *, over_scheduler: bool) -> None:

@@ -26,10 +26,10 @@ from xebench.runner.run_options import Options, Progress
 from xebench.runner.stop_signals import Stopped, StoppedEarly, StopSignals, exit_code
 from xebench.runner.visiting import Visiting
 from xebench.sampling.limits import Sampling
-from xebench.tables import Run, RunWriter, load_run, schema
+from xebench.tables import Run, RunWriter, schema
 from xebench.tables.checks import superseding
 from xebench.tables.provenance import manifest
-from xebench.vocabulary import RUN_BUDGET, Flag, Roof
+from xebench.vocabulary import Flag, Roof
 
 #: Why a run ended, in the manifest's ``ended_by``, which may also name an error: somebody killed a worker, and what it
 #: was at is to be measured again.
@@ -55,13 +55,9 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
         try:
             memory_bytes = parse_memory(options.memory_limit, host_memory_bytes())
             sampling = options.sampling()
-            earlier = load_run(options.output) if options.resume else None
+            earlier = resume.earlier_session(options, progress, over_scheduler=False)
             if earlier is not None and earlier.complete:
-                progress.say(f"{options.output} holds a complete run: there is nothing to resume")
                 return earlier
-            resume.check_same_way(earlier, over_scheduler=False)
-            if earlier is None:
-                RunWriter.refuse(options.output, overwrite=options.overwrite)
             progress.stage("loading the SYCL runtime")
             device = _choose_device(options, earlier, progress)
             plan = [family.on(device.device_class, device.sub_group_sizes, _room(device)) for family in plan]
@@ -118,11 +114,9 @@ def _require_right_results(device: runtime.DeviceInfo) -> None:
 def _open(options: Options, earlier: Run | None, progress: Progress, environment: Mapping[str, str]) -> RunWriter:
     facts = manifest(options.command_line, asdict(runtime.describe_machine()), environment)
     facts["drivers"] = {device.device: device.driver_version for device in runtime.list_devices()}
-    if earlier is None:
-        return RunWriter.create(options.output, {**facts, **options.recipe.to_manifest()}, overwrite=options.overwrite)
-    if changed := resume.changed_software(earlier.manifest, facts):
+    if earlier is not None and (changed := resume.changed_software(earlier.manifest, facts)):
         progress.say(f"the run was begun with other software ({', '.join(changed)}): families differ in it")
-    return RunWriter.resume(options.output, facts)
+    return resume.open_folder(options, earlier, facts)
 
 
 @dataclass
@@ -216,23 +210,12 @@ class _PartOfRun:
         visits = self.options.visits()
         self.budget.reserve_s = EndTrials(self.writer).seconds
         unvisited = Visiting(families, manager, visits, self.budget, self.progress, held=self.signals.held).run()
-        spent = f"the budget of {self.budget.seconds:g} s for the run is spent" if self.budget.seconds else ""
-        manager.announce(unvisited.never, f"not measured: {spent}")
+        if unvisited.never:
+            manager.announce(unvisited.never, f"not measured: {self.budget.spent}")
         if unvisited.cut_off and manager.worker_was_killed:
             self._end.say_what_is_kept("a worker was killed from outside")
             return WORKER_KILLED
-        lacking = len(unvisited.never) + unvisited.cut_off
-        if not lacking and not unvisited.wide:
-            return None
-        if unvisited.cut_off and not unvisited.never and self.budget.left_s() > 0:
-            self._end.say_what_is_kept(
-                f"the budget of {self.budget.seconds:g} s for the run was too small for some families"
-            )
-        elif lacking:
-            self._end.say_what_is_kept(f"{spent}, and {_families(lacking)} not measured")
-        else:
-            self._end.say_what_is_kept(f"{spent}, and {_families(unvisited.wide)} less precise than was asked for")
-        return RUN_BUDGET
+        return self._end.say_what_lacks(self.budget, len(unvisited.never) + unvisited.cut_off, unvisited.wide)
 
     def _tell_of_other_run(self, run: OtherRun) -> None:
         self.progress.say(
@@ -241,10 +224,6 @@ class _PartOfRun:
         )
         others = self.writer.manifest.get("concurrent_runs", [])
         self.writer.note(concurrent_runs=[*others, msgspec.structs.asdict(run)])
-
-
-def _families(count: int) -> str:
-    return f"{count} {'family is' if count == 1 else 'families are'}"
 
 
 def exit_status(run: Run) -> int:

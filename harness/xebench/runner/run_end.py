@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from xebench.errors import RunFolderError, XebenchError, named
+from xebench.runner.resource_limits import RunBudget
 from xebench.runner.run_options import Progress
 from xebench.runner.stop_signals import Stopped, StopSignals
 from xebench.sampling.limits import Clock
 from xebench.tables import Run, RunWriter
+from xebench.vocabulary import RUN_BUDGET
 
 #: The end of a run is tried again when the journal is so many times as long as at the last try.
 GROWTH: Final = 2.0
@@ -92,6 +94,24 @@ class RunEnd:
         again = f"'xebench run --resume {self.writer.path}{self.how}' goes on"
         self.progress.say(f"{cause}: what was measured is kept in {self.writer.path}; {again}")
 
+    def say_what_lacks(self, budget: RunBudget, lacking: int, wide: int) -> str | None:
+        """Tell what the budget was too small for; why the run ends before everything was done, None when it does not.
+
+        Args:
+            budget: of the run.
+            lacking: families without results.
+            wide: families that are less precise than was asked for.
+        """
+        if not lacking and not wide:
+            return None
+        if lacking and budget.left_s() > 0:
+            self.say_what_is_kept(f"the budget of {budget.seconds:g} s for the run was too small for some families")
+        elif lacking:
+            self.say_what_is_kept(f"{budget.spent}, and {_families(lacking)} not measured")
+        else:
+            self.say_what_is_kept(f"{budget.spent}, and {_families(wide)} less precise than was asked for")
+        return RUN_BUDGET
+
     def _finish(self, ended_by: str | None) -> Run:
         try:
             self.writer.note(ended_by=ended_by)
@@ -101,3 +121,7 @@ class RunEnd:
             with suppress(RunFolderError):
                 self.writer.note(ended_by=ended_by or named(error), state="interrupted")
             raise
+
+
+def _families(count: int) -> str:
+    return f"{count} {'family is' if count == 1 else 'families are'}"

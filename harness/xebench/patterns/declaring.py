@@ -1,0 +1,8 @@
+"""What benchmark files declare patterns with: the names that `xebench` gives them."""
+
+from xebench.analysis.claim import Claim, Figure
+from xebench.patterns.fit import fit
+from xebench.patterns.pattern import Pattern
+from xebench.patterns.problem import Problem, inout, output
+
+__all__ = ["Claim", "Figure", "Pattern", "Problem", "fit", "inout", "output"]
