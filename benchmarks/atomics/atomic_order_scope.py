@@ -12,7 +12,7 @@ pattern = Pattern(
     lesson="Atomics on one address wait for one another; stricter memory order and wider scope may cost more.",
     presets={
         "smoke": {"n": (1 << 8, 251), "steps": 8},
-        "default": {"n": {"cpu": 1 << 13, "gpu": fit(1 << 14, per_lane=1)}, "steps": {"cpu": 64, "gpu": 16}},
+        "default": {"n": {"cpu": 1 << 13, "gpu": fit(1 << 14, per_lane=1)}, "steps": {"cpu": 64, "gpu": 256}},
         "guide": {"n": 1024, "steps": 1024},
     },
     axes={"work_group_size": (32,)},  # the guide's

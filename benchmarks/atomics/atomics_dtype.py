@@ -18,6 +18,7 @@ pattern = Pattern(
         "guide": {"n": 1 << 15},
     },
     axes={"work_group_size": (256,)},
+    short_launches="what must try again takes 17000 times as long as what need not, and sets the size",
 )
 
 LARGEST = 3  # of the numbers

@@ -12,7 +12,7 @@ pattern = Pattern(
     lesson="Keep what atomics update in device memory: in host memory they need not work, or cross the bus.",
     presets={
         "smoke": {"n": (1 << 12, 4093)},
-        "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 20, per_lane=1)}},
+        "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 20, per_lane=8)}},
         "guide": {"n": 1 << 20},  # the guide has no program
     },
     axes={"work_group_size": (256,)},

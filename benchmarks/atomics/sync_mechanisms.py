@@ -13,7 +13,7 @@ pattern = Pattern(
     lesson="Barriers, fences and atomics can do the same job at different cost: wait for as few as the job needs.",
     presets={
         "smoke": {"n": (1 << 12, 4093)},
-        "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 22, per_lane=16)}},
+        "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 22, per_lane=128)}},
         "guide": {"n": 1 << 22},  # the guide lists the mechanisms, without a program
     },
     # As many neighbours as a sub-group has lanes share a sum, so that even the narrowest barrier is wide enough.

@@ -15,7 +15,7 @@ pattern = Pattern(
     lesson="A native function has no promised accuracy: near one, an error of a millionth is most of a logarithm.",
     presets={
         "smoke": {"n": (1 << 16, 65521)},
-        "default": {"n": {"cpu": 1 << 21, "gpu": fit(1 << 24, per_lane=16)}},
+        "default": {"n": {"cpu": 1 << 21, "gpu": fit(1 << 24, bytes_each=8)}},
         "guide": {"n": 64 << 20},
     },
     axes={"work_group_size": (256,)},

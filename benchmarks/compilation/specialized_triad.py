@@ -14,7 +14,7 @@ pattern = Pattern(
     # float32. At its size as many bytes are moved, with twice the arithmetic, and the memory still takes longer.
     presets={
         "smoke": {"n": (1 << 16, 65521)},
-        "default": {"n": {"cpu": 1 << 21, "gpu": fit(1 << 24, per_lane=16, per_cache_byte=1 / 3)}},
+        "default": {"n": {"cpu": 1 << 21, "gpu": fit(1 << 24, bytes_each=12)}},
         "guide": {"n": 1 << 27},
     },
     axes={"work_group_size": (256,)},

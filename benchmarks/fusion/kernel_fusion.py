@@ -13,7 +13,7 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 16, 65521)},
         # the six arrays together at least four times as large as the last cache
-        "default": {"n": {"cpu": 1 << 22, "gpu": fit(1 << 22, per_lane=16, per_cache_byte=1 / 6)}},
+        "default": {"n": {"cpu": 1 << 22, "gpu": fit(1 << 22, bytes_each=12)}},
         "guide": {"n": 10 << 20},
     },
     axes={"work_group_size": (256,)},

@@ -20,7 +20,7 @@ pattern = Pattern(
             "near": 1 << 14,
             "far": 1 << 21,
             "memory": fit(1 << 27, per_cache_byte=4),
-            "steps": 20_001,
+            "steps": {"cpu": 20_001, "gpu": 30_001},
         },
         # the guide has a table and no program
         "guide": {"near": 1 << 14, "far": 1 << 21, "memory": fit(1 << 27, per_cache_byte=4), "steps": 100_001},

@@ -13,7 +13,7 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 16, 65521)},
         # four times as large as the last cache
-        "default": {"n": {"cpu": 1 << 22, "gpu": fit(1 << 24, per_lane=16, per_cache_byte=1)}},
+        "default": {"n": {"cpu": 1 << 22, "gpu": fit(1 << 24, bytes_each=4)}},
         "guide": {"n": 1 << 26},  # the guide has no program
     },
     axes={"work_group_size": (256,)},

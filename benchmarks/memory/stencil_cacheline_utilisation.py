@@ -13,7 +13,7 @@ pattern = Pattern(
     # 192: half a gigabyte, more than any last cache that we know
     presets={
         "smoke": {"edge": (16, 13)},
-        "default": {"edge": {"cpu": 64, "gpu": 192}},
+        "default": {"edge": {"cpu": 64, "gpu": 320}},
         "guide": {"edge": 192},  # the guide's program, 504.polbm, is SPEC's and not public
     },
     axes={"work_group_size": (64,)},

@@ -12,7 +12,7 @@ pattern = Pattern(
     lesson="Neighbouring work-items read neighbouring elements, and what was read is used again before it is lost.",
     presets={
         "smoke": {"rows": (64, 61), "columns": 128},
-        "default": {"rows": {"cpu": 1 << 9, "gpu": fit(1 << 11, per_lane=1 / 64)}, "columns": 1 << 11},
+        "default": {"rows": {"cpu": 1 << 9, "gpu": fit(1 << 11, bytes_each=8 << 11)}, "columns": 1 << 11},
         "guide": {"rows": 1 << 12, "columns": 1 << 12},  # the guide has no program
     },
     # The chapter's first rule, to leave data on the device, is the lesson of intermediates_on_device and usm_kinds.

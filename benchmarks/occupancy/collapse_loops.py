@@ -15,6 +15,7 @@ pattern = Pattern(
     # loops is one number, cut by division.
     presets={"smoke": {"blocks": (2, 3)}, "default": {"blocks": 8}, "guide": {"blocks": 8}},
     rtol=1e-5,  # sums of 16 products in single precision
+    short_launches="the loops of the guide: one variant has too few work-items on purpose",
 )
 
 

@@ -14,7 +14,7 @@ pattern = Pattern(
     # less: `xebench isa`. A launch that leaves threads empty anyway has more of them at work with 16 lanes.
     presets={
         "smoke": {"n": (1 << 12, 4093), "steps": 2},
-        "default": {"n": {"cpu": 1 << 14, "gpu": fit(1 << 16, per_lane=4)}, "steps": 4},
+        "default": {"n": {"cpu": 1 << 14, "gpu": fit(1 << 16, per_lane=32)}, "steps": 4},
         "guide": {"n": 64**3, "steps": 4},  # the example's 262,144 work-items (G 461); its kernel is left open
     },
     axes={"values": (8, 64), "work_group_size": (64,)},

@@ -22,6 +22,7 @@ pattern = Pattern(
     # The guide has 512 work-items in sub-groups of 32: 16 threads a group, and 42 groups fill its 672 threads.
     axes={"work_group_size": (512,), "sub_group_size": "device"},
     requires=("sub_groups",),
+    short_launches="the arrays stay in the last cache",
 )
 
 

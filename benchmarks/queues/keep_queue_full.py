@@ -14,7 +14,11 @@ pattern = Pattern(
     lesson="A full queue keeps the clock up: kernels themselves take longer after a pause, beside the pause itself.",
     presets={
         "smoke": {"n": (1 << 10, 1021), "frames": 3, "steps": 20},
-        "default": {"n": {"cpu": 1 << 14, "gpu": fit(1 << 18, per_lane=4)}, "frames": 8, "steps": 400},
+        "default": {
+            "n": {"cpu": 1 << 14, "gpu": fit(1 << 18, per_lane=4)},
+            "frames": 8,
+            "steps": {"cpu": 400, "gpu": 2000},
+        },
         "guide": {"n": 1920 * 1080, "frames": 30, "steps": 400},  # it names no sizes: a second of full HD
     },
     metric="device",  # the time in kernels alone: gaps between them are no part of it

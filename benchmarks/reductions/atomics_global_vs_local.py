@@ -13,7 +13,7 @@ pattern = Pattern(
     claim=Claim("faster", source="G 3709 to 3747"),
     presets={
         "smoke": {"n": (1 << 16, 65521)},
-        "default": {"n": {"cpu": 1 << 20, "gpu": fit(1 << 22, per_lane=16)}},
+        "default": {"n": {"cpu": 1 << 20, "gpu": fit(1 << 22, per_lane=256)}},
         "guide": {"n": 256 * 256},
     },
     axes={"work_group_size": (256, 512)},  # the guide's is 512

@@ -15,7 +15,7 @@ pattern = Pattern(
     # the guide improves one kernel after another: most claims are against the step before
     presets={
         "smoke": {"n": (1 << 16, 65521)},
-        "default": {"n": {"cpu": 1 << 22, "gpu": fit(1 << 25, per_lane=16, per_cache_byte=1)}},
+        "default": {"n": {"cpu": 1 << 22, "gpu": fit(1 << 25, bytes_each=4)}},
         "guide": {"n": 10 << 20},
     },
     axes={"work_group_size": (256,)},

@@ -18,6 +18,7 @@ pattern = Pattern(
         "guide": {"n": 1024 * 256},
     },
     axes={"work_group_size": (256, 512)},  # the guide's is 512
+    short_launches="the sum is small: that is the lesson",
 )
 
 

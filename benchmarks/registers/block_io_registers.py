@@ -15,7 +15,7 @@ pattern = Pattern(
     claim=tuple(Claim(word, on=("gpu",), source="G 2299 to 2343") for word in ("registers", "addresses")),
     presets={
         "smoke": {"n": (1 << 17, 509 << 8)},
-        "default": {"n": {"cpu": 1 << 21, "gpu": fit(1 << 25, per_lane=16, per_cache_byte=0.5)}},
+        "default": {"n": {"cpu": 1 << 21, "gpu": fit(1 << 25, bytes_each=8)}},
         "guide": {"n": 1024 * 1024},
     },
     # Every lane of a sub-group must be there for block access: work-groups are a multiple of the sub-group's size.

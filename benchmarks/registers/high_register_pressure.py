@@ -13,7 +13,7 @@ pattern = Pattern(
     lesson="What does not fit registers is spilled to memory: large GRF mode and 16 lanes for 32 each double the room.",
     presets={
         "smoke": {"n": (1 << 8, 7 * 32)},
-        "default": {"n": {"cpu": 1 << 13, "gpu": fit(1 << 14, per_lane=0.25)}},
+        "default": {"n": {"cpu": 1 << 13, "gpu": fit(1 << 14, per_lane=0.5)}},
         # eight sub-groups of 32; the guide's program for 16 lanes also has eight, and so does half of the work
         "guide": {"n": 256},
     },

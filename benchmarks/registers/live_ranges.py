@@ -12,7 +12,7 @@ pattern = Pattern(
     lesson="Registers hold what is still needed: read a value late, and compute again what is cheap to compute.",
     presets={
         "smoke": {"n": (1 << 10, 3 * 256)},
-        "default": {"n": {"cpu": 1 << 16, "gpu": fit(1 << 16, per_lane=1)}},
+        "default": {"n": {"cpu": 1 << 16, "gpu": fit(1 << 16, per_lane=4)}},
         "guide": {"n": 1 << 20},  # ours: the guide names the techniques and has no program
     },
     axes={"work_group_size": (256,)},

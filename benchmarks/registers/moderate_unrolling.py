@@ -12,7 +12,7 @@ pattern = Pattern(
     lesson="Try several factors of unrolling: each further step of a loop brings variables that need registers.",
     presets={
         "smoke": {"n": (1 << 10, 3 * 256)},
-        "default": {"n": {"cpu": 1 << 14, "gpu": fit(1 << 16, per_lane=1)}},
+        "default": {"n": {"cpu": 1 << 14, "gpu": fit(1 << 16, per_lane=8)}},
         "guide": {"n": 1 << 20},  # ours: the guide has no program for this advice
     },
     axes={"work_group_size": (256,)},

@@ -18,6 +18,7 @@ pattern = Pattern(
     # One work-group of one sub-group, as in the guide: its thread waits for every load that nothing else can hide.
     axes={"sub_group_size": "device"},
     requires=("sub_groups",),
+    short_launches="one work-group alone, whose slowest variant sets the size",
 )
 
 

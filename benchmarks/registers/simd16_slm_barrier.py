@@ -16,7 +16,7 @@ pattern = Pattern(
     lesson="In sub-groups of 16 a work-group of 32 is two: what one reads from SLM, the other may not have written.",
     presets={
         "smoke": {"n": (1 << 8, 7 * 32)},
-        "default": {"n": {"cpu": 1 << 13, "gpu": fit(1 << 14, per_lane=0.25)}},
+        "default": {"n": {"cpu": 1 << 13, "gpu": fit(1 << 14, per_lane=0.5)}},
         # eight groups of 32; the guide's program for 16 lanes has four, and so does half of the work
         "guide": {"n": 256},
     },

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, kernel, output
+from xebench import Claim, Pattern, Problem, fit, kernel, output
 from xebench import kernel_api as kapi
 
 pattern = Pattern(
@@ -10,7 +10,11 @@ pattern = Pattern(
     catalogue=("E32",),
     guide="Shared Local Memory / Troubleshooting SLM Errors",
     lesson="What work-groups may share is a limit of the device: ask for it, and size the tile by it.",
-    presets={"smoke": {"n": (1 << 12, 4093)}, "default": {"n": 1 << 20}, "guide": {"n": 1 << 20}},
+    presets={
+        "smoke": {"n": (1 << 12, 4093)},
+        "default": {"n": {"cpu": 1 << 20, "gpu": fit(1 << 20, per_lane=128)}},
+        "guide": {"n": 1 << 20},
+    },
     axes={"work_group_size": (64,)},
 )
 

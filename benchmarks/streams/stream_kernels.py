@@ -14,7 +14,7 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 16, 65521)},
         # the two arrays of a copy are together at least four times as large as the last cache
-        "default": {"n": {"cpu": 1 << 22, "gpu": fit(1 << 25, per_lane=16, per_cache_byte=0.5)}},
+        "default": {"n": {"cpu": 1 << 22, "gpu": fit(1 << 25, bytes_each=16)}},
         "guide": {"n": 1 << 27},  # the guide names no size; its kernels move over 100 GB in all
     },
     axes={"work_group_size": (256,)},

@@ -24,8 +24,7 @@ pattern = Pattern(
         "default": {
             "short": 64,
             "middle": {"cpu": 64, "gpu": 256},
-            # three arrays of 8-byte elements, together four times as large as the last cache
-            "long": {"cpu": 256, "gpu": fit(1024, per_lane=1 / 1024, per_cache_byte=1 / 98304)},
+            "long": {"cpu": 256, "gpu": fit(1024, bytes_each=3 * 8 * 64 * 256)},
         },
         "guide": {"short": 64, "middle": 256, "long": 16384},  # printed as 16834; the product is that of 16384
     },

@@ -16,7 +16,7 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 15, 31 * 1024)},
         # three arrays of 8-byte elements, together six times as large as the last cache
-        "default": {"n": {"cpu": 1 << 20, "gpu": fit(1 << 24, per_lane=16, per_cache_byte=0.25)}},
+        "default": {"n": {"cpu": 1 << 20, "gpu": fit(1 << 24, bytes_each=24)}},
         "guide": {"n": 256_000_000},
     },
     # one line in so many lies in the other half: 3 % to all of them

@@ -14,7 +14,7 @@ pattern = Pattern(
     claim=tuple(Claim(word, on=("gpu",), strength="implied", source="G 1303") for word in ("faster", "addresses")),
     presets={
         "smoke": {"n": (1 << 20, 251 << 12)},
-        "default": {"n": {"cpu": 1 << 23, "gpu": fit(1 << 25, per_lane=16 * 16, per_cache_byte=0.5)}},
+        "default": {"n": {"cpu": 1 << 23, "gpu": fit(1 << 25, bytes_each=8)}},
         "guide": {"n": 1024 * 1024},
     },
     # Every lane of a sub-group must be there for block access: work-groups are a multiple of the sub-group's size.

@@ -13,7 +13,7 @@ pattern = Pattern(
     lesson="What holds for stores holds for loads: contiguous elements per work-item are gathers and scatters.",
     presets={
         "smoke": {"n": (1 << 19, 127 << 12)},
-        "default": {"n": {"cpu": 1 << 23, "gpu": fit(1 << 25, per_lane=16 * 16, per_cache_byte=0.5)}},
+        "default": {"n": {"cpu": 1 << 23, "gpu": fit(1 << 25, bytes_each=8)}},
         "guide": {"n": 1024 * 1024},
     },
     # numba-dpex alone cannot ask for the sub-group's size: one variant is given the lanes to interleave by.

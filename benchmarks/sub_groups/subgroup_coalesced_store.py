@@ -17,7 +17,7 @@ pattern = Pattern(
     lesson="A store instruction writes one element per lane: neighbouring lanes should write neighbouring elements.",
     presets={
         "smoke": {"n": (1 << 20, 251 << 12)},
-        "default": {"n": {"cpu": 1 << 23, "gpu": fit(1 << 25, per_lane=16 * 16, per_cache_byte=1)}},
+        "default": {"n": {"cpu": 1 << 23, "gpu": fit(1 << 25, bytes_each=4)}},
         "guide": {"n": 1024 * 1024},
     },
     # numba-dpex alone cannot ask for the sub-group's size: one variant is given the lanes to interleave by.

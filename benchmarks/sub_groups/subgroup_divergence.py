@@ -15,7 +15,7 @@ pattern = Pattern(
     claim=Claim("faster", on=("gpu",), source="G 1155"),
     presets={
         "smoke": {"n": (1 << 13, 31 << 8), "steps": 128},
-        "default": {"n": {"cpu": 1 << 17, "gpu": fit(1 << 21, per_lane=16)}, "steps": 256},
+        "default": {"n": {"cpu": 1 << 17, "gpu": fit(1 << 21, per_lane=32)}, "steps": 256},
         "guide": {"n": 1 << 20, "steps": 1024},  # the guide gives no sizes for this
     },
     # Elements of one parity are taken together by this many work-items: no less than any sub-group's size.

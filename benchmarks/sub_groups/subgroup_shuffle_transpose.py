@@ -13,7 +13,7 @@ pattern = Pattern(
     lesson="Lanes of a sub-group hand each other what their registers hold; there is no need to go through memory.",
     presets={
         "smoke": {"n": (512, 768)},
-        "default": {"n": {"cpu": 2048, "gpu": 8192}},
+        "default": {"n": {"cpu": 2048, "gpu": 10240}},
         "guide": {"n": 4096},
     },
     # Every lane of a sub-group must be there: the work-group of 256 is a multiple of every sub-group's size.

@@ -13,7 +13,7 @@ pattern = Pattern(
     lesson="One 4-byte element a lane leaves bandwidth unused: let each lane load and store four in one operation.",
     presets={
         "smoke": {"n": (1 << 19, 127 << 12)},
-        "default": {"n": {"cpu": 1 << 23, "gpu": fit(1 << 25, per_lane=16 * 16, per_cache_byte=0.5)}},
+        "default": {"n": {"cpu": 1 << 23, "gpu": fit(1 << 25, bytes_each=8)}},
         "guide": {"n": 1024 * 1024},
     },
     # Lanes to interleave by, the same in all variants; a sub-group need not have as many.

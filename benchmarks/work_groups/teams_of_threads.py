@@ -13,7 +13,11 @@ pattern = Pattern(
     lesson="Few large work-groups that walk through the loop make few partial sums; enough of them fill the device.",
     # OpenMP calls a work-group a team: the local size is OMP_THREAD_LIMIT, the global one that times OMP_NUM_TEAMS.
     # What to look for is a table: time over local size and teams. The guide's is a picture without numbers.
-    presets={"smoke": {"side": (256, 251)}, "default": {"side": {"cpu": 1024, "gpu": 2048}}, "guide": {"side": 2048}},
+    presets={
+        "smoke": {"side": (256, 251)},
+        "default": {"side": {"cpu": 1024, "gpu": 1 << 13}},
+        "guide": {"side": 2048},
+    },
     axes={"work_group_size": (64, 256, 1024)},
     requires=("sub_groups",),
 )

@@ -12,7 +12,7 @@ pattern = Pattern(
     lesson="Without barriers and SLM the work-group's size does not matter, if it is not less than two sub-groups.",
     presets={
         "smoke": {"n": (1 << 16, 65521)},
-        "default": {"n": {"cpu": 1 << 21, "gpu": fit(1 << 25, per_lane=16, per_cache_byte=0.5)}},
+        "default": {"n": {"cpu": 1 << 21, "gpu": fit(1 << 25, bytes_each=8)}},
         "guide": {"n": 32 << 20},
     },
     axes={"sub_group_size": "device"},  # the guide's is 16: work-groups of 16 to 256

@@ -14,7 +14,7 @@ pattern = Pattern(
     # leave a 64th of the parallelism of 16. Here all launches have the same work-items, and only the cut differs.
     presets={
         "smoke": {"n": (1 << 16, 65521)},
-        "default": {"n": {"cpu": 1 << 22, "gpu": fit(1 << 25, per_lane=16, per_cache_byte=1)}},
+        "default": {"n": {"cpu": 1 << 22, "gpu": fit(1 << 25, bytes_each=4)}},
         "guide": {"n": 10 << 20},
     },
     axes={"sub_group_size": "device"},  # the guide's is 16

@@ -44,6 +44,7 @@ class PatternInfo(msgspec.Struct, frozen=True):
     environment: Mapping[str, str] = {}
     further_sizes: Mapping[str, tuple[Mapping[str, Any], ...]] = {}
     source_sha256: str = ""
+    short_launches: str = ""
 
 
 def describe(pattern: Pattern, source_sha256: str = "") -> PatternInfo:
@@ -69,6 +70,7 @@ def describe(pattern: Pattern, source_sha256: str = "") -> PatternInfo:
         environment=pattern.environment,
         further_sizes=pattern.further_sizes,
         source_sha256=source_sha256,
+        short_launches=pattern.short_launches,
     )
 
 

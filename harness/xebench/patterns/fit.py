@@ -10,7 +10,15 @@ from typing import Any, Final
 from xebench.vocabulary import DeviceClass
 
 #: Keys of what `fit` gives.
-_KEYS: Final = {"least", "per_lane", "per_cache_byte"}
+_KEYS: Final = {"least", "per_lane", "per_cache_byte", "bytes_each"}
+
+#: How many times the last-level cache a lesson about memory goes over.
+CACHES: Final = 4
+
+#: Bytes for each lane that keep a GPU's memory busy for a hundred empty kernels, so that what each launch costs is 1 %
+#: of it: an H200 has 270336 lanes, moves 4.4 TB/s, and takes 2.9 us for an empty kernel (`results/h200-default`). It is
+#: no measured time of the device at hand, so that a problem has the same size whenever it is measured there.
+LANE_BYTES: Final = 4800
 
 
 @dataclass(frozen=True)
@@ -26,7 +34,7 @@ class Room:
     cache_bytes: int = 0
 
 
-def fit(least: int, *, per_lane: float = 0, per_cache_byte: float = 0) -> dict[str, float]:
+def fit(least: int, *, per_lane: float = 0, per_cache_byte: float = 0, bytes_each: float = 0) -> dict[str, float]:
     """A size that is doubled until it fits the device that measures.
 
     Args:
@@ -35,13 +43,18 @@ def fit(least: int, *, per_lane: float = 0, per_cache_byte: float = 0) -> dict[s
             with one element each.
         per_cache_byte: it is at least this for each byte of the last-level cache: 1 makes two arrays of 8-byte elements
             together sixteen times as large as the cache.
+        bytes_each: of a lesson about memory, what a launch reads and writes for each of the size. It is large enough
+            for `CACHES` times the last-level cache, and for a hundred empty kernels (`LANE_BYTES`).
 
     Raises:
         ValueError: a number that makes no size.
     """
-    if least < 1 or not 0 <= per_lane < math.inf or not 0 <= per_cache_byte < math.inf:
-        raise ValueError(f"fit({least}, per_lane={per_lane}, per_cache_byte={per_cache_byte}): give positive numbers")
-    return {"least": least, "per_lane": per_lane, "per_cache_byte": per_cache_byte}
+    wanted = {"per_lane": per_lane, "per_cache_byte": per_cache_byte, "bytes_each": bytes_each}
+    if least < 1 or not all(0 <= value < math.inf for value in wanted.values()):
+        raise ValueError(
+            f"fit({least}, {', '.join(f'{name}={wanted[name]}' for name in wanted)}): give positive numbers"
+        )
+    return {"least": least, **wanted}
 
 
 def is_fit(size: Any) -> bool:
@@ -61,6 +74,11 @@ def fitted(size: Mapping[str, float], room: Room) -> tuple[int, str]:
         f"{size['per_cache_byte']:g} for each byte of its cache of {room.cache_bytes}": size["per_cache_byte"]
         * room.cache_bytes,
     }
+    if each := size["bytes_each"]:
+        wanted |= {
+            f"{CACHES} times its cache of {room.cache_bytes}, {each:g} bytes each": CACHES * room.cache_bytes / each,
+            f"a hundred empty kernels of {room.lanes} lanes, {each:g} bytes each": LANE_BYTES * room.lanes / each,
+        }
     reason, most = max(wanted.items(), key=lambda item: item[1])
     least = int(size["least"])
     if most <= least:

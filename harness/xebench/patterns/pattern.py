@@ -105,6 +105,8 @@ class Pattern:
             none.
         rtol: relative tolerance of the check against the reference; 0 means equal.
         atol: absolute tolerance of that check.
+        short_launches: why launches at the sizes of a GPU may be shorter than a hundred empty kernels, at one of which
+            fixed cost is 1 % of the time; empty where none is.
 
     Raises:
         PatternError: the declaration breaks one of these rules; the message names the pattern and the field.
@@ -138,6 +140,7 @@ class Pattern:
         ranks: int = 0,
         rtol: float = 0.0,
         atol: float = 0.0,
+        short_launches: str = "",
     ) -> None:
         self.name = name
         self.guide = guide
@@ -153,6 +156,7 @@ class Pattern:
         self.ranks = ranks
         self.rtol = rtol
         self.atol = atol
+        self.short_launches = short_launches
         self.variants: dict[str, Variant] = {}
         self.make_problem: Callable[..., Any] | None = None
         self.make_reference: Callable[..., Any] | None = None
@@ -216,7 +220,8 @@ class Pattern:
     def _check(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", self.name):
             self._fail("name", "use lower case letters, digits and underscores")
-        for name, text in (("guide", self.guide), ("lesson", self.lesson)):
+        for name in ("guide", "lesson", "short_launches"):
+            text = getattr(self, name)
             if type(text) is not str or len(text) > LONGEST_TEXT or text != shown(text):
                 self._fail(name, f"give text without control characters, {LONGEST_TEXT} characters at most")
         if self.metric not in list(Metric):

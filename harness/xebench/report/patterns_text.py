@@ -39,6 +39,8 @@ def as_text(infos: Sequence[PatternInfo], width: int | None = None) -> str:
             variants = ", ".join(f"{v.name} ({v.role})" for v in info.variants)
             lines += _wrapped(variants, width - 6, indent=6, further=8)
             lines += _claims(info, width)
+            if info.short_launches:
+                lines += _wrapped(f"short launches: {info.short_launches}", width - 6, indent=6, further=8)
             lines += [f"      --set {axis}={','.join(map(str, values))}" for axis, values in info.axes.items()]
     count = f"{len(infos)} pattern{'s' if len(infos) != 1 else ''}"
     return "\n".join(lines).lstrip("\n") + f"\n\n{count}. Measure one with: xebench run NAME"
