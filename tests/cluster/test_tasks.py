@@ -73,6 +73,7 @@ class Cluster:
         workers: Any = SimpleNamespace(look=lambda: False, device_class="cpu", device_count=lambda: 2)
         folder: Any = SimpleNamespace(
             take=lambda family, result: None,
+            check_in_place=lambda: None,
             give_up=lambda family, status, why: self.given_up.append((family.pattern.name, str(status))),
         )
         progress: Any = SimpleNamespace(family=lambda *told: None, finished=lambda *told: None)
