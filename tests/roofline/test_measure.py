@@ -122,6 +122,20 @@ def test_a_failure_is_not_kept(gpu: DeviceInfo, store: Store) -> None:
     assert measure.measure_roofline(gpu, store=store, ask=Child()).value("fp32") == 1.0
 
 
+def test_an_undetermined_link_does_not_keep_the_others_from_being_kept(
+    gpu: DeviceInfo, store: Store, measured: Roofline
+) -> None:
+    def child(module: str, arguments: Sequence[str], *, timeout_s: float) -> Reply:
+        halves = {"status": "undetermined", "value": None, "reason": "two halves of its samples give 2 and 40 GB/s"}
+        results = [asdict(ProbeResult(name, "ok", 1.0, 1.0, 3, 1e6)) for name in arguments[2:]]
+        return Reply([one | halves if one["probe"] == "host_to_device" else one for one in results])
+
+    roofline = measure.measure_roofline(gpu, store=store, ask=child)
+    assert "two halves of its samples give 2 and 40 GB/s" in " ".join(as_text(roofline).split())
+    kept = store.load(gpu)
+    assert kept is not None and kept.value("host_to_device") is None and kept.value("read") == 1.0
+
+
 def test_roofs_of_a_device_that_was_measured(
     monkeypatch: pytest.MonkeyPatch, gpu: DeviceInfo, store: Store, measured: Roofline
 ) -> None:

@@ -21,6 +21,8 @@ from xebench.vocabulary import MIXES, DeviceClass, Roof
 #: How much faster than a quick look memory may be: that tries few forms for a moment, and others of the same device
 #: have been up to a third faster.
 QUICK_LOOK_MISSES: Final = 4 / 3
+#: Ends of a probe that leave a roof unknown which the device has.
+_NO_ROOF: Final = ("failed", "undetermined")
 #: A brief look measures every so manieth working set.
 _BRIEF_STEP: Final = 2
 
@@ -47,7 +49,7 @@ def measure_roofs(session: Session, *, brief: bool = False) -> dict[str, float |
     by_roof = {roof: results[roof.probes[0]] for roof in looked_at}
     by_name: dict[str, ProbeResult] = {roof: one for roof, one in by_roof.items() if one.probe not in ROUTES}
     by_name |= {route: results[route] for route in ROUTES}
-    failures = [f"{name}: {result.reason}" for name, result in by_name.items() if result.status == "failed"]
+    failures = [f"{name}: {result.reason}" for name, result in by_name.items() if result.status in _NO_ROOF]
     values = {name: result.value for name, result in results.items()}
     measured = measured_levels(values)
     memory_gbps = highest(Roof.BANDWIDTH, values)
@@ -67,7 +69,7 @@ def measure_roofs(session: Session, *, brief: bool = False) -> dict[str, float |
 
 def _disturbed(results: Mapping[Roof, ProbeResult], *, busy: bool) -> str:
     """The roofs that may be too low: all of them when others used the cores."""
-    # copies are timed by the host, so that repeats differ on a quiet machine, too
+    # repeats of a copy differ on a quiet machine, too; a link whose halves differ has no roof
     told = {roof for roof, result in results.items() if busy or (roof is not Roof.HOST_LINK and result.disturbed)}
     return ", ".join(roof for roof, result in results.items() if result.value and roof in told)
 

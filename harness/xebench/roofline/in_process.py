@@ -71,7 +71,9 @@ def _measure(group: ProbeGroup, probe: Probe) -> ProbeResult:
         return result_of(probe, group.measure(probe.name))
     except (Unsupported, TooLarge) as error:
         return ProbeResult(probe.name, "skipped", reason=first_line(error))
-    except (NoForm, Undetermined, WrongResult) as error:
+    except Undetermined as error:
+        return ProbeResult(probe.name, "undetermined", reason=first_line(error))
+    except (NoForm, WrongResult) as error:
         return ProbeResult(probe.name, "failed", reason=first_line(error))
     except Exception as error:
         return ProbeResult(probe.name, "failed", reason=named(error))

@@ -26,7 +26,8 @@ class ProbeResult:
 
     Attributes:
         probe: name in the catalogue.
-        status: ``ok``; ``skipped``, when the device lacks what it needs; ``failed``: wrong, crashed or hung.
+        status: ``ok``; ``skipped``, when the device lacks what it needs; ``undetermined``, when its samples contradict
+            one another; ``failed``: wrong, crashed or hung.
         value: of the fastest sample, in the probe's unit: a roof is what the device can reach.
         median: of all samples of the best form, in the same unit; far from ``value`` on a busy machine.
         samples: how many that were.
@@ -37,7 +38,7 @@ class ProbeResult:
     """
 
     probe: str
-    status: Literal["ok", "skipped", "failed"]
+    status: Literal["ok", "skipped", "undetermined", "failed"]
     value: float | None = None
     median: float | None = None
     samples: int = 0
