@@ -41,7 +41,7 @@ endif
 bench: install  ## the main job: every family, on the best device here; under ten minutes
 	$(BIN)/xebench run --preset default --run-budget 9m --output $(RUN) --overwrite $(ARGS)
 
-study: install  ## the noise study: xebench beside its peers; leave the machine alone for 20 minutes
+study: install  ## the noise study: xebench beside its peers; leave the machine alone for 25 minutes
 	$(BIN)/python -m xebench.studies.noise $(ARGS)
 
 study-placement: install  ## equal kernels in one instance and in several; ten quiet minutes
@@ -59,6 +59,7 @@ docs: install  ## pages that are generated from the code
 	$(BIN)/python -m xebench.pages.generated_code > docs/generated-code.md
 	$(BIN)/python -m xebench.pages.projection > docs/projection.md
 	$(BIN)/python -m xebench.pages.readme README.md results/cpu-epyc-2-cores
+	$(BIN)/python -m xebench.pages.noise
 
 pack: install  ## the kernels that stacks without numba-dpex launch; run it when a kernel has changed
 	$(BIN)/python -m xebench.packing

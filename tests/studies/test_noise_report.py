@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import subprocess
 import sys
@@ -18,8 +19,8 @@ from xebench.studies.noise import figure
 from xebench.studies.noise.__main__ import main
 from xebench.studies.noise.instruments.observation import Observation, ProgramTimes
 from xebench.studies.noise.known_pairs import CONDITIONS, EXCESSES, repetition_pairs
-from xebench.studies.noise.rules import KNOBS, PRECISIONS, RULES, TOOLS
-from xebench.studies.noise.study_folder import write_data, write_report
+from xebench.studies.noise.rules import KNOBS, PRECISIONS, RULES, TOOLS, XEBENCH
+from xebench.studies.noise.study_folder import read_data, write_data, write_report
 
 FACTS = {
     "created": "2024-05-17T12:00:00+00:00",
@@ -44,7 +45,7 @@ def made_up(seed: int = 1) -> list[dict[str, Any]]:
     rows = []
     for pair in (pair for repetition in range(3) for pair in repetition_pairs(repetition, seed)):
         truth = {"faster": 1 + pair.excess, "slower": 1 / (1 + pair.excess), "same": 1.0}[pair.answer]
-        for tool in TOOLS:
+        for tool in (XEBENCH,) if pair.alone else TOOLS:
             ratio = truth * (1 + source.gauss(0, 0.01))
             first, second = ProgramTimes(20, ratio, ratio, ratio, 0.005), ProgramTimes(20, 1.0, 1.0, 1.0, 0.005)
             observation = Observation(first, second)
@@ -79,6 +80,25 @@ def test_the_command_judges_old_data_again(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["--from-data", "--output", str(tmp_path)])
     assert done.exit_code == 0, done.output
     assert "The machine was too busy for the calibration" in done.output
+
+
+def test_pieces_add_up(tmp_path: Path) -> None:
+    rows = made_up()
+    load, quiet = ([row for row in rows if row["condition"] == one] for one in ("load", "quiet"))
+    write_data(tmp_path, load, {**FACTS, "minutes": 11.0})
+    alone = write_report(tmp_path)
+    assert "## Under load" in alone and "## Quiet" not in alone and "| quiet: " not in alone
+    write_data(tmp_path, quiet, {**FACTS, "minutes": 12.0}, read_data(tmp_path))
+    both = write_report(tmp_path)
+    assert len(read_data(tmp_path).rows) == len(rows)
+    assert "11.0 minutes" in both and "12.0 minutes" in both and both.count("Versions: ") == 2
+    assert "## Under load" in both and "## Quiet" in both
+
+
+def test_a_study_of_the_first_version_is_read(tmp_path: Path) -> None:
+    write_data(tmp_path, made_up(), FACTS)
+    (tmp_path / "study.json").write_text(json.dumps(FACTS))
+    assert list(read_data(tmp_path).pieces) == [FACTS]
 
 
 def test_a_folder_without_data_is_one_line(tmp_path: Path) -> None:

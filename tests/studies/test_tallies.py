@@ -149,11 +149,13 @@ def test_a_peer_that_finds_less_of_one_ratio_is_no_rival() -> None:
 def test_goals_follow_the_shares() -> None:
     rows = perfect()
     reached = {goal.text: goal.reached for goal in goals.goals(rows)}
-    assert reached["quiet: false alarms of xebench at most 5%"]
-    assert reached["quiet: 2% found in at least 95% of pairs"]
+    few_alarms = "quiet: false alarms of xebench at most 5%, surely at most 7%"
+    assert not reached[few_alarms], "none of four is no proof"
+    assert {goal.text: goal.reached for goal in goals.goals(pd.concat([rows] * 20))}[few_alarms]
+    assert reached["quiet: 2% found in at least 97% of pairs"]
     assert reached["load: 5% found in at least 95% of pairs"]
     # 100 % coverage is not what a 95 % interval should have
-    pooled = "covers the true ratio in 92% to 98% of pairs, those of every ratio together"
+    pooled = "covers the true ratio in 93% to 98% of pairs, those of every ratio together"
     assert not reached[f"quiet: the 95 % interval of xebench {pooled}"]
     assert not reached[f"load: the 95 % interval of xebench --precision 0.002 {pooled}"]
     rows.loc[(rows["tool"] == XEBENCH) & (rows["excess"] == 0), "outcome"] = "faster"

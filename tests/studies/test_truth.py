@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from itertools import groupby
 
 import pytest
 
 from xebench.analysis.intervals import Interval
-from xebench.studies.noise.known_pairs import CONDITIONS, PAIRS_OF, KnownPair, repetition_pairs
+from xebench.studies.noise.known_pairs import ALONE_OF, CONDITIONS, PAIRS_OF, KnownPair, repetition_pairs
 from xebench.studies.noise.truth import Calibration, LengthLine, fit_line
 
 
@@ -50,9 +51,11 @@ def test_a_calibration_is_usable_when_the_line_is_straight_and_the_kernels_alike
 
 def test_a_repetition_has_every_pair_in_both_conditions() -> None:
     pairs = list(repetition_pairs(3, seed=1))
-    assert len(pairs) == len(CONDITIONS) * sum(PAIRS_OF.values())
-    for condition in CONDITIONS:
-        assert Counter(one.excess for one in pairs if one.condition == condition) == PAIRS_OF
+    assert len(pairs) == len(CONDITIONS) * (sum(PAIRS_OF.values()) + sum(ALONE_OF.values()))
+    for condition, alone, counts in itertools.product(CONDITIONS, (False, True), (PAIRS_OF, ALONE_OF)):
+        if alone is (counts is ALONE_OF):
+            own = [one for one in pairs if one.condition == condition and one.alone is alone]
+            assert Counter(one.excess for one in own) == counts
     # the load is started once
     assert len(list(groupby(pairs, lambda one: one.condition))) == len(CONDITIONS)
     assert all((one.answer == "same") == (one.excess == 0) for one in pairs)

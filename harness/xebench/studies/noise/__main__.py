@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from xebench.cli.output import run_program, say
 if TYPE_CHECKING:
     from xebench.runtime import DeviceInfo
     from xebench.studies.noise.known_pairs import Plan
+    from xebench.studies.noise.study_folder import Measured
     from xebench.studies.noise.truth import Calibration
 
 #: Packages whose version belongs to the result, beside those of every run.
@@ -32,31 +33,39 @@ TOOLS = ("pytest-benchmark", "pytest", "pyperf")
     show_default=True,
     help="What each tool may take to decide on a pair.",
 )
-@click.option("--repetitions", type=click.IntRange(1), default=34, show_default=True, help="Rounds over all pairs.")
+@click.option("--repetitions", type=click.IntRange(1), default=22, show_default=True, help="Rounds over all pairs.")
 @click.option(
     "--minutes",
     type=click.FloatRange(0, min_open=True),
-    default=18.0,
+    default=28.0,
     show_default=True,
     help="No further repetition begins that would end later.",
 )
+@click.option("--condition", type=click.Choice(("quiet", "load")), help="Measure this one only; both by default.")
+@click.option("--add", is_flag=True, help="Keep what --output holds, and add to it: the study can be made in pieces.")
 @DEVICE
 @click.option("--seed", type=int, default=20240517, show_default=True)
 @click.option("--quick", is_flag=True, help="A look at everything in about a minute; says nothing of the tools.")
 @click.option("--from-data", is_flag=True, help="Measure nothing; make figure and summary from the data in --output.")
-def main(output: Path, device: str, quick: bool, from_data: bool, **given: Any) -> None:
+def main(output: Path, device: str, quick: bool, from_data: bool, add: bool, **given: Any) -> None:
     """Measure pairs of known true ratio with four tools, quiet and under load, and say which can be believed."""
-    from xebench.studies.noise.study_folder import write_report
+    from xebench.studies.noise.study_folder import NOTHING, read_data, write_report
 
     if not from_data:
-        from xebench.studies.noise.known_pairs import Plan
+        from xebench.studies.noise.known_pairs import CONDITIONS, Plan
 
-        plan = Plan(given["repetitions"], given["seconds_per_pair"], 60 * given["minutes"], given["seed"])
-        _measure(output, device, Plan(2, 0.3, 120.0, plan.seed) if quick else plan)
+        before = read_data(output) if add else NOTHING
+        conditions = (given["condition"],) if given["condition"] else CONDITIONS
+        known = before.rows[before.rows["condition"].isin(conditions)] if add else before.rows
+        first = int(known["repetition"].max()) + 1 if len(known) else 0
+        plan = Plan(
+            given["repetitions"], given["seconds_per_pair"], 60 * given["minutes"], given["seed"], conditions, first
+        )
+        _measure(output, device, replace(plan, repetitions=1, seconds_per_pair=0.3) if quick else plan, before)
     click.echo(write_report(output))
 
 
-def _measure(output: Path, device: str, plan: Plan) -> None:
+def _measure(output: Path, device: str, plan: Plan, before: Measured) -> None:
     from xebench import runtime
 
     begin = time.monotonic()
@@ -75,11 +84,14 @@ def _measure(output: Path, device: str, plan: Plan) -> None:
     subject = Subject(Session.on(chosen.device))
     study = Study(subject, chosen.device_class, plan)
     machine = asdict(runtime.describe_machine())
-    rows = list(study.rows(say))
-    calibration = subject.calibration()
-    rows = [{**row, "truth": calibration.line.true_speedup(pair_of(row))} for row in rows]
-    minutes = (time.monotonic() - begin) / 60
-    write_data(output, rows, _facts(chosen, machine, environment, plan, calibration, minutes))
+    rows: list[dict[str, Any]] = []
+    for repetition in study.repetitions(say):
+        rows += repetition
+        calibration = subject.calibration()
+        rows = [{**row, "truth": calibration.line.true_speedup(pair_of(row))} for row in rows]
+        minutes = (time.monotonic() - begin) / 60
+        # what was measured stays if the study is stopped
+        write_data(output, rows, _facts(chosen, machine, environment, plan, calibration, minutes), before)
 
 
 def _facts(

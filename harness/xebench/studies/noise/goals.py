@@ -14,8 +14,11 @@ from xebench.studies.noise.tallies import MOST_ALARMS, Score, Share, coverage, s
 
 #: The difference that xebench should find in each condition, and in what part of the pairs.
 TARGETS: Final = {"quiet": 0.02, "load": 0.05}
-LEAST_DETECTED: Final = 0.95
-COVERAGE: Final = (0.92, 0.98)
+LEAST_DETECTED: Final = {"quiet": 0.97, "load": 0.95}
+COVERAGE: Final = (0.93, 0.98)
+
+#: Where the interval of the share of false alarms must end, of the arm that has enough pairs for that.
+SURELY_AT_MOST: Final = 0.07
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ def goals(rows: pd.DataFrame) -> list[Goal]:
     The ratio that is covered least is named beside it.
     """
     result: list[Goal] = []
-    for condition in CONDITIONS:
+    for condition in (each for each in CONDITIONS if (rows["condition"] == each).any()):
         reached = scores(rows, condition)
         own, fine, target = reached[OURS], reached[OURS_FINE], TARGETS[condition]
         result += [
@@ -87,12 +90,17 @@ def _better_than_peers(condition: str, reached: Mapping[Rule, Score]) -> Goal:
 
 def _few_alarms(condition: str, arm: str, alarms: Share) -> Goal:
     text = f"{condition}: false alarms of {arm} at most {MOST_ALARMS:.0%}"
-    return Goal(text, alarms.value <= MOST_ALARMS, percent(alarms))
+    reached = alarms.value <= MOST_ALARMS
+    if arm == XEBENCH:
+        text += f", surely at most {SURELY_AT_MOST:.0%}"
+        reached = reached and alarms.interval[1] <= SURELY_AT_MOST
+    return Goal(text, reached, f"{percent(alarms)} of {alarms.n}")
 
 
 def _found(condition: str, target: float, detected: Share) -> Goal:
-    text = f"{condition}: {target:.0%} found in at least {LEAST_DETECTED:.0%} of pairs"
-    return Goal(text, detected.value >= LEAST_DETECTED, percent(detected))
+    least = LEAST_DETECTED[condition]
+    text = f"{condition}: {target:.0%} found in at least {least:.0%} of pairs"
+    return Goal(text, detected.value >= least, f"{percent(detected)} of {detected.n}")
 
 
 def _coverage(condition: str, arm: str, shares: Mapping[float | None, Share]) -> Goal:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import pandas as pd
@@ -11,7 +11,7 @@ from xebench.report.markdown_table import table
 from xebench.report.templates import fill
 from xebench.studies.noise.goals import goals, percent
 from xebench.studies.noise.known_pairs import CONDITIONS, EXCESSES
-from xebench.studies.noise.rules import PRECISIONS, PYPERF, TOOLS
+from xebench.studies.noise.rules import PRECISIONS, PYPERF, XEBENCH
 from xebench.studies.noise.tallies import Hindsight, Score, coverage, hindsight, part, scores, seconds
 
 #: Excesses of the pairs that are no A/A pairs.
@@ -20,24 +20,23 @@ DIFFERENCES: Final = tuple(excess for excess in EXCESSES if excess)
 HEADINGS: Final = tuple(f"{excess:.0%}" for excess in DIFFERENCES)
 
 
-def as_markdown(rows: pd.DataFrame, facts: Mapping[str, Any]) -> str:
+def as_markdown(rows: pd.DataFrame, pieces: Sequence[Mapping[str, Any]]) -> str:
     """The summary.
 
     Args:
         rows: The study's table.
-        facts: What the study wrote of itself (`xebench.studies.noise.study_folder`).
+        pieces: What each piece of the study wrote of itself (`xebench.studies.noise.study_folder`).
     """
     return fill(
         "xebench.studies.noise",
         "summary.md.j2",
-        facts=facts,
+        pieces=pieces,
         goals=table(
             ("goal", "reached", "found"),
             ((goal.text, "yes" if goal.reached else "**no**", goal.result) for goal in goals(rows)),
         ),
-        repetitions=rows["repetition"].nunique(),
-        pairs=len(rows) // len(TOOLS),
-        conditions=[_condition(rows, condition) for condition in CONDITIONS],
+        pairs=int((rows["tool"] == XEBENCH).sum()),
+        conditions=[_condition(rows, condition) for condition in CONDITIONS if (rows["condition"] == condition).any()],
     )
 
 

@@ -18,7 +18,7 @@ from xebench.studies.noise.instruments.pytest_bench import pytest_benchmark
 from xebench.studies.noise.instruments.xebench import xebench
 from xebench.studies.noise.known_pairs import KnownPair, Plan, repetition_pairs
 from xebench.studies.noise.load import background_load
-from xebench.studies.noise.rules import BEST_OF, PRECISIONS, PYPERF, PYTEST
+from xebench.studies.noise.rules import BEST_OF, PRECISIONS, PYPERF, PYTEST, XEBENCH
 from xebench.studies.noise.subject import ROUNDS, ROUNDS_AGAIN, Subject
 
 Row = dict[str, Any]
@@ -46,8 +46,9 @@ class Study:
         self._plan = plan
         self._pyperf = Pyperf()
 
-    def rows(self, say: Say, clock: Callable[[], float] = time.monotonic) -> Iterator[Row]:
-        """Rows of the study's table: one for each pair and tool, in the order of measurement; without the truth.
+    def repetitions(self, say: Say, clock: Callable[[], float] = time.monotonic) -> Iterator[list[Row]]:
+        """For each repetition its rows of the study's table: one for each pair and tool, in the order of measurement;
+        without the truth.
 
         The subject is calibrated before, and a little more in each repetition.
 
@@ -57,17 +58,22 @@ class Study:
         """
         begin, source = clock(), random.Random(self._plan.seed)
         self._subject.measure_lengths(ROUNDS, source)
-        for repetition in range(self._plan.repetitions):
+        for done in range(self._plan.repetitions):
             spent = clock() - begin
-            if repetition and spent * (repetition + 1) / repetition > self._plan.limit_s:
-                say(f"ended after {repetition} repetitions: the next would pass the limit of {self._plan.limit_s:g} s")
+            if done and spent * (done + 1) / done > self._plan.limit_s:
+                say(f"ended after {done} repetitions: the next would pass the limit of {self._plan.limit_s:g} s")
                 return
             self._subject.measure_lengths(ROUNDS_AGAIN, source)
-            for condition, pairs in groupby(repetition_pairs(repetition, self._plan.seed), lambda pair: pair.condition):
-                with background_load(self._plan.seed + repetition) if condition == "load" else nullcontext():
-                    for pair in pairs:
-                        yield from self._pair(pair)
-            say(f"repetition {repetition + 1} of {self._plan.repetitions}, {clock() - begin:.0f} s")
+            yield list(self._repetition(self._plan.first + done))
+            say(f"repetition {done + 1} of {self._plan.repetitions}, {clock() - begin:.0f} s")
+
+    def _repetition(self, number: int) -> Iterator[Row]:
+        for condition, pairs in groupby(repetition_pairs(number, self._plan.seed), lambda pair: pair.condition):
+            if condition not in self._plan.conditions:
+                continue
+            with background_load(self._plan.seed + number) if condition == "load" else nullcontext():
+                for pair in pairs:
+                    yield from self._pair(pair)
 
     def _pair(self, pair: KnownPair) -> Iterator[Row]:
         tools = self._tools(pair)
@@ -88,4 +94,6 @@ class Study:
     def _tools(self, pair: KnownPair) -> Mapping[str, Tool]:
         ours = partial(xebench, wall_ns=self._subject.wall_ns, seed=pair.seed)
         arms = {name: partial(ours, precision=precision) for name, precision in PRECISIONS.items()}
+        if pair.alone:
+            return {XEBENCH: arms[XEBENCH]}
         return {**arms, PYTEST: pytest_benchmark, PYPERF: self._pyperf, BEST_OF: best_of}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from xebench.analysis import answer, intervals
+from xebench.analysis.steady import start_of
 from xebench.sampling import stopping
 from xebench.sampling.blocks import sample_family
 from xebench.sampling.limits import Sampling
@@ -53,10 +54,15 @@ def conclude(
     stopped_by: str,
     band: float = answer.SAME_WITHIN,
 ) -> Observation:
-    """The speed-up, its interval and the outcome of times by block."""
-    speedup = intervals.speedup(first, second)
-    ratios = [before / after for before, after in zip(first, second, strict=True)]
-    circumstances = answer.Circumstances(stopped_by=stopped_by, drift=intervals.drift(ratios))
+    """The speed-up, its interval and the outcome of times by block, as the table `pairs` has them."""
+    start = start_of(intervals.log_ratios(first, second))
+    later = first[start.length :], second[start.length :]
+    kept = later if start.over else (first, second)
+    speedup = intervals.speedup(*kept)
+    ratios = [before / after for before, after in zip(*kept, strict=True)]
+    circumstances = answer.Circumstances(
+        stopped_by=stopped_by, drift=intervals.drift(ratios), start=start, later=intervals.speedup(*later)
+    )
     judged = answer.judge(speedup, None, circumstances, band)
     return Observation(
         ProgramTimes.of(first),
