@@ -6,6 +6,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from xebench.children.activity import ActivityPage
 from xebench.measuring.messages import CaseOver, MeasureFamily, TableRows
 from xebench.sampling.limits import Sampling
@@ -28,8 +30,8 @@ class Sender:
         return [row for row in self.rows["samples"] if all(row[name] == value for name, value in wanted.items())]
 
 
-def measure(path: Path, pattern: str, **sampling: Any) -> Sender:
-    """Measure a pattern of a file on the CPU device; 0.5 s and 12 blocks, unless told otherwise."""
+def measure(path: Path, pattern: str, *, visits: int = 1, **sampling: Any) -> Sender:
+    """Measure a pattern of a file on the CPU device; 0.5 s and 12 blocks in a visit, unless told otherwise."""
     from xebench.measuring.family_run import FamilyRun
     from xebench.measuring.input_check import Sums
     from xebench.measuring.own_code import OwnCode
@@ -55,8 +57,10 @@ def measure(path: Path, pattern: str, **sampling: Any) -> Sender:
     try:
         kept: Any = sender
         own = Sums(session.queue), pool, store, OwnCode()
-        FamilyRun(request, session, describe(session.device), kept, activity, *own).run()
-        assert activity.read(variants) == (None, "idle")
+        for number in range(visits):
+            visit = structs.replace(request, first_block=1000 * number)
+            FamilyRun(visit, session, describe(session.device), kept, activity, *own).run()
+            assert activity.read(variants) == (None, "idle")
     finally:
         activity.close()
         pool.close()

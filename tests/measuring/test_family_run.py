@@ -52,6 +52,18 @@ def test_variants_are_right_on_data_that_come_from_copies_on_the_device(
     assert {0, 1} <= set(kept) <= {0, 1, None}, "data without a reference are not kept"
 
 
+def test_visits_and_instances_share_what_was_made_of_a_seed(tmp_path: Path) -> None:
+    from xebench.measuring.prepare import find_pattern
+
+    path = tmp_path / "counting.py"
+    counted = EXITS.replace('at("problem")', "calls[rng.bit_generator.seed_seq.entropy] += 1")
+    write_pattern(path, counted.replace("AT", "()").replace("ERROR", "AssertionError"))
+    done = measure(path, "exits", visits=2, min_instances=2)
+    assert {case["status"] for case in done.cases.values()} == {"ok"}
+    calls = find_pattern(str(path), "exits").make_problem.__globals__["calls"]  # type: ignore[union-attr]
+    assert (calls[1], calls[2], calls["reference"]) == (1, 1, 2), "of the run's seed and the next one"
+
+
 def test_hot_and_cold_have_rows_and_blocks_of_their_own() -> None:
     done = measure(TINY, "host_only", states=["hot", "cold"], max_blocks=14)
     hot, cold = done.samples(state="hot"), done.samples(state="cold")
