@@ -47,6 +47,7 @@ def test_a_child_of_the_caller_calls_the_functions(monkeypatch: pytest.MonkeyPat
     [
         (functions.crash, {"setup": functions.make_array}, XebenchError, "crash: its process ended by SIGSEGV"),
         (functions.fail, {"setup": functions.make_array}, ZeroDivisionError, "own"),
+        (functions.early, {"setup": functions.make_array}, XebenchError, "^the device works for [0-9]+ us more"),
         (lambda x: x, {"setup": functions.make_array}, XebenchError, "define it with def at the top of a file"),
         (functions.twice, {"instances": None}, XebenchError, "give setup="),
         (functions.twice, {"queue": 3}, XebenchError, "leave out queue="),

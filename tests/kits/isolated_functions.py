@@ -40,3 +40,26 @@ def fail(x: Any) -> Any:
 
 def caller() -> int:
     return int(os.environ["XEBENCH_TEST_CALLER"])
+
+
+class Busy:
+    """In place of a queue that nobody times: it has work left when `early` gave it some."""
+
+    has_work = False
+
+    def wait(self) -> None:
+        if self.has_work:
+            time.sleep(0.05)
+        self.has_work = False
+
+
+def early(x: Any) -> Any:
+    """Return before the device is done."""
+    from xebench.dpex import direct_calls
+
+    direct_calls.live_queues = lambda **_: [QUEUE]  # in this process, which is the function's own
+    QUEUE.has_work = True
+    return x * x
+
+
+QUEUE = Busy()

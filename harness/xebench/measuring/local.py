@@ -344,7 +344,7 @@ class FunctionPlace:
             if not is_late(measured):
                 break
         else:
-            raise Unfinished(measured)
+            raise Unfinished.after(measured)
         return Checked(measured, {} if contents is None else arrays_of(results.pop()))
 
     def changed(self) -> Sequence[str]:

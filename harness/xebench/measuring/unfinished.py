@@ -14,8 +14,10 @@ TRIES: Final = 3
 class Unfinished(XebenchError):
     """What it had left to do is not recorded."""
 
-    def __init__(self, measured: Measured) -> None:
-        super().__init__(
+    @classmethod
+    def after(cls, measured: Measured) -> Unfinished:
+        """The error of such a call."""
+        return cls(
             f"the device works for {measured.late_ns / 1e3:.0f} us more when it returns, and nobody times that: wait "
             "for it there, or submit it to session.queue"
         )

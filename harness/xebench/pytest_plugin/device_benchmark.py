@@ -267,7 +267,7 @@ class DeviceBenchmark:
             self.session.watched = live_queues()
         self._late = self._late + 1 if is_late(measured) else 0
         if self._late == TRIES:
-            raise Unfinished(measured)
+            raise Unfinished.after(measured)
         times = list(measured.events)
         if not times:
             raise XebenchError(NO_COMMAND)
