@@ -4,7 +4,6 @@ import numpy as np
 
 from xebench import Pattern, Problem, output
 from xebench import kernel_api as kapi
-from xebench.dpex import DeviceEvent
 
 from .kernels import double
 
@@ -25,10 +24,9 @@ class Driver:
         self.mood = "honest"
         self.told = (1, 2, 3)
         self.back_ns = 0
-        self.true_times = getattr(DeviceEvent, "times", None)  # nothing where the declaration alone is read
 
     def times(self, event):
-        submit, start, end = self.true_times(event)
+        submit, start, end = event.times()
         if self.mood == "stale":
             return self.told
         if self.mood == "backwards":
@@ -41,13 +39,25 @@ class Driver:
 driver = Driver()
 
 
-def lying_times(event):
-    return driver.times(event)
+class LyingEvent:
+    """An event as this driver tells of it."""
+
+    def __init__(self, event):
+        self.event = event
+        self.wait = event.wait
+
+    def times(self):
+        return driver.times(self.event)
+
+
+def lie(recorder):
+    """Have the driver asked for all events: of the session itself, since code of xebench must stay as it is."""
+    add = type(recorder).add
+    recorder.add = lambda kind, name, queue, event, *rest: add(recorder, kind, name, queue, LyingEvent(event), *rest)
 
 
 @pattern.problem
 def numbers(rng, n):
-    DeviceEvent.times = lying_times
     return Problem(x=rng.random(n, dtype=np.float32), y=output(n, np.float32))
 
 
@@ -58,6 +68,7 @@ def expected(p):
 
 def launch(session, p, mood):
     driver.mood = mood
+    lie(session._recorder)
     session.launch(double, kapi.Range(p.n), p.x, p.y)
 
 

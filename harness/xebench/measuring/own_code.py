@@ -28,7 +28,7 @@ class OwnCode:
     def __init__(self) -> None:
         modules = [module for name, module in list(sys.modules.items()) if name.partition(".")[0] in _DECISIVE]
         self._kept = [
-            (owner, name, value)
+            (owner, name, value, getattr(value, "__code__", None))
             for module in modules
             for owner in (module, *_classes(module))
             for name, value in vars(owner).items()
@@ -37,7 +37,11 @@ class OwnCode:
 
     def changed(self) -> list[str]:
         """Names of what is another function or class by now, or does not compare as it should."""
-        replaced = (_title(owner, name) for owner, name, value in self._kept if vars(owner).get(name) is not value)
+        replaced = (
+            _title(owner, name)
+            for owner, name, value, code in self._kept
+            if vars(owner).get(name) is not value or getattr(value, "__code__", None) is not code
+        )
         return list(dict.fromkeys([*replaced, *([] if _compares() else ["how numpy's arrays compare"])]))
 
 

@@ -8,6 +8,7 @@ from typing import Final
 import pandas as pd
 
 from xebench.errors import RunFolderError
+from xebench.vocabulary import Flag
 
 #: No two commands of a case have all of these in common: the device's clock goes on between two samples.
 _MOMENT: Final = ("case_id", "sequence", "mpi_rank", "clock", "submit_ns", "start_ns", "end_ns")
@@ -22,13 +23,16 @@ def refuse_doubled_samples(folder: Path, samples: pd.DataFrame) -> None:
     _refuse(folder, "samples", samples, samples["sample_id"].duplicated())
 
 
-def refuse_doubled_events(folder: Path, events: pd.DataFrame) -> None:
+def refuse_doubled_events(folder: Path, events: pd.DataFrame, samples: pd.DataFrame) -> None:
     """Refuse events of two samples that were at the same time: one of the samples is a copy of the other.
+
+    Samples that were found to have the times of an earlier one say so themselves, by the flag for that.
 
     Raises:
         RunFolderError: names the sample of the first such event.
     """
-    timed = events[events["start_ns"].notna()]
+    stale = samples.loc[samples["sample_flags"].str.contains(Flag.STALE), "sample_id"]
+    timed = events[events["start_ns"].notna() & ~events["sample_id"].isin(stale)]
     _refuse(folder, "events", timed, timed.duplicated([*_MOMENT]))
 
 

@@ -91,7 +91,7 @@ class Run:
     def events(self) -> pd.DataFrame:
         """The device's events of each sample: by far the largest table."""
         events = self._read("events")
-        refuse_doubled_events(self.path, events)
+        refuse_doubled_events(self.path, events, self._read("samples", ["sample_id", "sample_flags"]))
         return events
 
     @cached_property
@@ -185,7 +185,7 @@ def measured(folder: Path, manifest: Mapping[str, Any]) -> dict[str, pd.DataFram
     version = manifest["schema_version"]
     tables = {table: journal.read(folder / journal.FOLDER, table, version) for table in schema.MEASURED}
     refuse_doubled_samples(folder, tables["samples"])
-    refuse_doubled_events(folder, tables["events"])
+    refuse_doubled_events(folder, tables["events"], tables["samples"])
     tables["samples"] = checks.with_checked(tables["samples"], tables["checks"])
     return tables
 
