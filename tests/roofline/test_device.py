@@ -48,7 +48,7 @@ def test_a_quick_look_at_every_group() -> None:
     results = msgspec.convert(answer.value, list[ProbeResult])
     assert [result.probe for result in results] == list(ONE_OF_EACH_GROUP)
     for result in results:
-        if find_probe(result.probe).group == "transfers" and "two halves" in (result.reason or ""):
+        if find_probe(result.probe).group == "transfers" and result.status == "undetermined":
             continue  # the machine is busy
         assert result.status == "ok", result
         assert result.value is not None
@@ -113,7 +113,7 @@ def test_copies_between_parts_of_a_device() -> None:
         pytest.skip(str(error))
     assert event.route == "device_to_peer"
     (result,) = measure_probes(Bench(session, replace(QUICK, quick_forms=None)), ["device_to_peer"])
-    assert (result.value or 0) > 0 or "two halves" in (result.reason or ""), result
+    assert (result.value or 0) > 0 or result.status == "undetermined", result
 
 
 def test_a_quick_look_leaves_parts_of_a_device_alone() -> None:

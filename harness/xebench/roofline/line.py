@@ -52,6 +52,8 @@ def search_line(forms: Sequence[Form], effort: Effort, clock: Callable[[], float
             if abs(first - second) <= AGREEMENT * min(first, second):
                 break
             if elapsed >= effort.most_s + _EXTENSION_S:
+                if math.isnan(first + second):
+                    raise Undetermined("half of its samples have no time that the host's clock confirms")
                 raise Undetermined(f"two halves of its samples give {first:.3g} and {second:.3g} GB/s")
     largest.verify()
     fixed_ns = _line(times, slice(None)).fixed_ns
