@@ -30,9 +30,8 @@ class _HostArrays:
 
     def __init__(self) -> None:
         self._own: dict[str, Array] = {}
-        self._held: dict[str, Array] = {}
         self._contents: Mapping[str, Array] = {}
-        self._is_read = False
+        self._is_read = self._is_written = False
 
     def make(self, contents: Mapping[str, Array]) -> dict[str, Array]:
         """Views that cannot be written of arrays for such contents."""
@@ -43,19 +42,19 @@ class _HostArrays:
         return {name: array.view() for name, array in self._own.items()}  # whose flag cannot be set back
 
     def show(self, contents: Mapping[str, Array]) -> None:
-        """Have them hold other contents."""
-        self._contents = contents
+        """Have them hold these contents; they are written where they do, too, so that caches are the same each time."""
+        self._contents, self._is_written = contents, False
         if self._is_read:
             self.read()
 
     def read(self) -> None:
         """Somebody looks at them, now and at any time."""
         self._is_read = True
-        for name, own in self._own.items():
-            if self._held.get(name) is not self._contents[name]:
-                own.setflags(write=True)
-                own[...] = self._held[name] = self._contents[name]
-                own.setflags(write=False)
+        for name, own in self._own.items() if not self._is_written else ():
+            own.setflags(write=True)
+            own[...] = self._contents[name]
+            own.setflags(write=False)
+        self._is_written = True
 
 
 class Bound(HostView):
