@@ -60,7 +60,7 @@ def changes_the_last_byte(session, p):
     session.launch(change_last, kapi.Range(1), p.big)
 
 
-# the input is changed by the sixth call, when everything has been found right
+# the input is changed by the first sample, when everything has been found right
 spoils_later = declare("spoils_later")
 spoils_later.problem(in_and_out)
 spoils_later.reference(doubled)
@@ -74,7 +74,7 @@ def spoils_once(session, p):
     def sample():
         calls.append(1)
         session.launch(double, kapi.Range(p.n), p.x, p.y)
-        if len(calls) == 6:
+        if len(calls) == 2:
             session.fill(p.x, 0)
 
     return sample

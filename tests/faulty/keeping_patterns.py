@@ -207,6 +207,20 @@ def marks_what_is_done(session, p):
     return lambda: session.launch(iterate_unless_marked, kapi.Range(p.n), p.x, p.y, kept)
 
 
+@beside("answers_on_the_host")
+def computes_in_its_preparation(session, p):
+    answer = 2 * p.host.x
+    return lambda: session.copy(p.y, answer)
+
+
+@beside("answers_on_the_device")
+def launches_in_its_preparation(session, p):
+    answer = session.alloc(p.n, np.float32)
+    work_into(session, p, answer)
+    session.wait()
+    return lambda: session.copy(p.y, answer)
+
+
 # ---- honest --------------------------------------------------------------------------------------------------------
 
 

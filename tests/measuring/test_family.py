@@ -18,6 +18,7 @@ from xebench.measuring.family import Family, Listener, Plan
 from xebench.measuring.messages import Stage, TableRows
 from xebench.measuring.place import Checked, Contents, OnePlace, Started
 from xebench.measuring.row_stream import RowStream
+from xebench.measuring.spot_checks import SpotChecks
 from xebench.measuring.variant_run import VariantRun
 from xebench.measuring.visit_clock import VisitClock
 from xebench.patterns.pattern import Variant
@@ -228,7 +229,12 @@ def test_a_variant_that_is_wrong_only_later_is_found_among_its_samples() -> None
     assert status == "wrong" and reason.startswith("results are wrong in block ")
 
 
-def test_checks_are_on_the_data_that_the_samples_do_not_have_and_at_last_on_unseen_ones() -> None:
+@pytest.mark.parametrize("among_samples", [True, False])
+def test_checks_are_on_the_data_that_the_samples_do_not_have_and_else_on_unseen_ones(
+    among_samples: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not among_samples:
+        monkeypatch.setattr(SpotChecks, "due", lambda self, variant: False)
     place = FakePlace()
     expected = Expected(
         0.0, 0.0, {"y": RIGHT}, fills={"y": None}, other=Expected(0.0, 0.0, {"y": RIGHT}, {}, {"y": None})
@@ -238,9 +244,12 @@ def test_checks_are_on_the_data_that_the_samples_do_not_have_and_at_last_on_unse
     of_instance = {row["instance"]: row["data_set"] for row in done.samples(state="hot")}
     assert of_instance == {0: 0, 1: 1}
     for numbers in place.data_sets.values():
-        *known, last, unseen = numbers
-        assert known[0] == 1 and last == 0, "instance 0 has data 0, instance 1 has data 1"
-        assert set(known) <= {0, 1} and unseen > 1
+        if among_samples:
+            assert numbers[0] == 1 and numbers[-1] == 0, "instance 0 has data 0, instance 1 has data 1"
+            assert set(numbers) == {0, 1}
+        else:
+            last, unseen = numbers
+            assert last == 0 and unseen > 1
     assert len({numbers[-1] for numbers in place.data_sets.values()}) == 1, "made once for all variants"
 
 

@@ -49,6 +49,12 @@ def test_work_that_is_done_on_new_data_alone_is_found_by_its_time(pattern: str) 
     assert "as long on new data as when called again" in reason or "fewer commands when called again" in reason
 
 
+@pytest.mark.parametrize("pattern", ["answers_on_the_host", "answers_on_the_device"])
+def test_results_that_a_preparation_computes_are_found_in_what_it_leaves(pattern: str) -> None:
+    status, reason = of_last(measure(KEEPING, pattern))
+    assert status == "wrong" and reason.startswith("its preparation has y ready: ")
+
+
 @pytest.mark.parametrize("pattern", ["lookups", "updated"])
 def test_honest_variants_may_read_data_beforehand_and_use_memory_again(pattern: str) -> None:
     done = measure(KEEPING, pattern, min_instances=2, max_blocks=24, budget_s=20.0)

@@ -124,8 +124,8 @@ class Checker:
         expected: by how many ranks a variant has; none: no results are looked at.
         source: of random numbers, for what stands in outputs before they are written.
         time_ns: what a sample counts for, in ns for one execution.
-        first_visit: whether the family was not measured before in this run: its last check is on data that nobody has
-            seen, too.
+        first_visit: whether the family was not measured before in this run: who is not checked on the second data
+            before samples have them is checked at last on data that nobody has seen, too.
 
     Attributes:
         data_set: number of the data that the samples are taken on; checks are made on the other one.
@@ -144,6 +144,8 @@ class Checker:
         self._source = source
         self._time_ns = time_ns
         self._unseen = source.randrange(*WITHOUT_REFERENCE) if first_visit else None
+        self._samples_had: set[int] = {0}
+        self._checked_on_new: set[str] = set()
 
     @property
     def learns(self) -> bool:
@@ -155,8 +157,10 @@ class Checker:
         first = {expected.of for expected in self._expected.values()}
         return sorted(runs, key=lambda run: run.name not in first)
 
-    def forget(self) -> None:
-        """Another instance begins: what was learnt of this one does not hold for it."""
+    def take(self, data_set: int) -> None:
+        """Another instance begins, with these data: what was learnt of the one before does not hold for it."""
+        self.data_set = data_set
+        self._samples_had.add(data_set)
         for expected in self._expected.values():
             if expected.of:
                 expected.arrays = {}
@@ -180,7 +184,8 @@ class Checker:
         if self._of(run, self.data_set) is None:
             self._judge_inputs(run, place.check(run.name, None).changed)
         else:
-            self._look(run, place, "", None, lambda commands: None, self._unseen)
+            unseen = None if run.name in self._checked_on_new else self._unseen
+            self._look(run, place, "", None, lambda commands: None, unseen)
 
     def verify_between(
         self, run: VariantRun, place: Place, block: int, remember: Callable[[Sequence[EventTimes]], None]
@@ -214,6 +219,8 @@ class Checker:
         data_set = 1 - self.data_set if has_other else 0
         expected = self._of(run, data_set)
         assert expected is not None
+        if data_set not in self._samples_had:
+            self._checked_on_new.add(run.name)
         has_reference = fewer = True
         new_ns: list[float] = []
         known_ns: list[float] = []
@@ -225,6 +232,8 @@ class Checker:
                 self._judge(run, checked, expected, where and f"results are wrong{where}{overwritten}: ")
             else:
                 self._judge_inputs(run, checked.changed)
+            if checked.ready:
+                run.drop(Status.WRONG, f"its preparation has {', '.join(checked.ready)} ready: {_ALL_ITS_WORK}")
             if not run.is_good() or checked.again is None:
                 return
             fewer = fewer and _note(checked.again, remember) < commands

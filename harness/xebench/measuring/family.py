@@ -237,9 +237,8 @@ class Family:
             return
         self._listener.at(None, Stage.PROBLEM)
         self._spot_checks.new_instance()
-        self._checker.forget()
         self._instance += 1
-        self._checker.data_set = (self._instance - self._plan.first_instance) % (self._plan.data_sets or 1)
+        self._checker.take((self._instance - self._plan.first_instance) % (self._plan.data_sets or 1))
         with self._clock.during(VisitPart.UPLOADING):
             self._places.renew(self._checker.data_set)
         for run in self._checker.in_order(self._good()):

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from xebench.measuring.kept_memory import has_bits
+
 Array = npt.NDArray[Any]
 
 #: Packages whose objects hold no arrays of a variant's.
@@ -26,6 +28,10 @@ class KeptArrays:
     def __init__(self, function: Any) -> None:
         self._function = function
         self._prepared = {id(array): (array, array.copy()) for array in arrays_in(function)}
+
+    def had(self, result: Array) -> bool:
+        """Whether one of them held exactly these elements."""
+        return any(has_bits(contents, result) for _, contents in self._prepared.values())
 
     def set_back(self) -> None:
         """Have them hold what they held, and those that are new a poison."""

@@ -49,10 +49,20 @@ class KeptMemory:
         for _, memory in _in_use(self._others):
             spoil(memory)
 
+    def had(self, result: Bytes) -> bool:
+        """Whether the preparation had written exactly these elements."""
+        return any(has_bits(contents, result) for _, contents in self._prepared)
+
     def rewrite(self) -> None:
         """Write what it holds, so that caches are as after :meth:`set_back`."""
         for _, memory in _in_use([*(allocation for allocation, _ in self._prepared), *self._others]):
             memory.copy_from_host(memory.copy_to_host())
+
+
+def has_bits(contents: Bytes, result: Bytes) -> bool:
+    """Whether two arrays have the same bits, whatever their shape, and more than one value."""
+    same = contents.nbytes == result.nbytes and contents.tobytes() == result.tobytes()
+    return same and bool((result != result.flat[0]).any())
 
 
 def _in_use(allocations: Sequence[weakref.ref[Any]]) -> Iterator[tuple[weakref.ref[Any], Any]]:

@@ -133,7 +133,9 @@ class ProblemPlace:
         def prepared(sample: Callable[[], Any]) -> None:
             made.read = bound.host_was_read or session.has_commands
             session.wait()
-            made.memory.prepared(session.take_allocations(), written=made.read)
+            allocations = session.take_allocations()
+            if for_check or not self._is_prepared_for_checks(made):
+                made.memory.prepared(allocations, written=made.read)
             if for_check:
                 made.arrays = KeptArrays(sample)
 
@@ -176,9 +178,7 @@ class ProblemPlace:
         prepared = self._prepared[variant]
         self._show(data_set)
         with self._inputs_kept() as changed:
-            if (
-                prepared.read or self._problems.count == 1
-            ):  # what it kept of other data is rightly kept, or there are none
+            if self._is_prepared_for_checks(prepared):
                 self._fill(contents)
                 prepared = self._prepare(variant, for_check=True)
             prepared.memory.set_back()
@@ -195,7 +195,19 @@ class ProblemPlace:
         self._fill(results)
         with self._inputs_kept() as changed_again:
             again = self._measure(prepared)
-        return Checked(measured, results, [*changed, *changed_again], again)
+        return Checked(measured, results, [*changed, *changed_again], again, self._ready(prepared, results))
+
+    def _is_prepared_for_checks(self, prepared: _Prepared) -> bool:
+        """Whether checks prepare it anew: what it keeps of other data is rightly kept, or there are no others."""
+        return prepared.read or self._problems.count == 1
+
+    def _ready(self, prepared: _Prepared, results: Contents) -> list[str]:
+        """Results that the preparation had computed, as far as it was done for the check."""
+        arrays = prepared.arrays
+        if arrays is None:
+            return []
+        had = {name: prepared.memory.had(result) or arrays.had(result) for name, result in results.items()}
+        return [name for name in results if had[name] and not self.binding.is_given(results[name])]
 
     def changed(self) -> Sequence[str]:
         """Those of this process."""

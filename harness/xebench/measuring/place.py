@@ -61,12 +61,14 @@ class Checked(Message, frozen=True):
     Attributes:
         again: the next call, on the same data, on what the first left in outputs and in the variant's memory; None
             where nobody asked for results.
+        ready: results that the variant's preparation had computed.
     """
 
     measured: Measured
     results: Contents
     changed: Sequence[str] = ()
     again: Measured | None = None
+    ready: Sequence[str] = ()
 
 
 class Place(Protocol):

@@ -225,6 +225,7 @@ class RemotePlace:
             self._whole([each.results for each in own]),
             one_after_another([each.changed for each in own]),
             self._measured(again) if again else None,
+            one_after_another([each.ready for each in own]),
         )
 
     def changed(self) -> Sequence[str]:
