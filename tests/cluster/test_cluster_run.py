@@ -223,9 +223,9 @@ def test_a_scheduler_without_workers_or_devices(cluster: tuple[Cluster, Path], t
 
 
 def test_a_budget_and_a_filter_string_hold_over_hosts(cluster: tuple[Cluster, Path], tmp_path: Path) -> None:
-    running, folder = cluster
+    running, _ = cluster
     output = tmp_path / "run"
-    asked = ("quick", "--path", str(folder / "gate.py"), "--set", "n=1024,2048", "--preset", "smoke")
+    asked = ("quick", "--path", str(pattern_file(tmp_path)), "--set", "n=1024,2048", "--preset", "smoke")
     device = ("--device", "opencl:cpu", "--max-samples", "30")
     on = ("--on", running.address)
     said = run_xebench("run", *asked, *device, *on, "--run-budget", "0.1", "--output", str(output), status=0)
