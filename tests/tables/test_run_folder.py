@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from rows_kit import case, device, event, sample, write_pair
 
-from xebench.errors import RunFolderError
+from xebench.errors import BrokenEnvironment, RunFolderError
 from xebench.report import formats
 from xebench.tables import Run, RunWriter, load_run, schema
 from xebench.tables.columns import Column
@@ -205,6 +205,22 @@ def test_a_path_that_cannot_be_a_folder_is_one_line(tmp_path: Path, name: str) -
     with pytest.raises(RunFolderError, match="cannot write .*name another folder") as caught:
         RunWriter.create(tmp_path / name, {})
     assert "\n" not in str(caught.value)
+
+
+def test_what_the_end_needs_is_tried_at_the_beginning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(self: pd.DataFrame, path: Path, **_: object) -> None:
+        raise NotImplementedError("Support for codec 'zstd' not built")
+
+    path = tmp_path / "run"
+    run = finished(path)
+    with monkeypatch.context() as patched:
+        patched.setattr(pd.DataFrame, "to_parquet", broken)
+        with pytest.raises(BrokenEnvironment, match=r"tables could not be written at the end \(.*codec 'zstd'"):
+            RunWriter.create(path, {}, overwrite=True)
+    assert same(run, load_run(path)), "what was there is not thrown away"
+    monkeypatch.setattr("xebench.tables.run_folder.LEAST_FREE_BYTES", 2**80)
+    with pytest.raises(RunFolderError, match="MiB free: make room"):
+        RunWriter.create(tmp_path / "other", {})
 
 
 def test_a_full_disk_at_the_end_keeps_the_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,6 +101,25 @@ def write_parquet(path: Path, data: pd.DataFrame) -> None:
     _replace(path, write)
 
 
+def try_parquet(folder: Path) -> None:
+    """Write a table of one row as `write_parquet` does, read it, and remove it.
+
+    Raises:
+        RunFolderError: The disk is full or unwritable.
+        Exception: Whatever pyarrow raises where it cannot do that.
+    """
+    values = {"string": "a", "Int64": 2**60, "Float64": 0.5, "boolean": True}
+    data = pd.DataFrame({dtype: pd.Series([value] * 9, dtype=dtype) for dtype, value in values.items()})
+    path = folder / ".trial.parquet"
+    try:
+        write_parquet(path, data)
+        if not _frame(path).equals(data):
+            raise ValueError("pyarrow reads another table than it wrote")
+    finally:
+        with suppress(OSError):
+            path.unlink()
+
+
 def sha256(folder: Path, names: Iterable[str]) -> dict[str, str]:
     """The SHA-256 of some files of a folder, by name.
 
@@ -210,19 +229,10 @@ def read_parquet(
     Raises:
         RunFolderError: The file is missing or damaged, or a column of it is wrong.
     """
-    from pyarrow import parquet
-
     try:
         old = version < schema.SCHEMA_VERSION
-        # in this thread alone: a small table costs less so, and no thread's memory stays behind
         wanted = None if old or names is None else [*names]
-        data = parquet.read_table(
-            path,
-            columns=wanted,
-            partitioning=None,  # a folder "a=b" is no column
-            use_threads=False,
-            page_checksum_verification=True,
-        ).to_pandas(use_threads=False)
+        data = _frame(path, wanted)
         if old:
             data = upgrade.frame(table, data)
         if names is not None:
@@ -234,6 +244,20 @@ def read_parquet(
         raise RunFolderError(f"{path} is damaged: {error}") from error
     except Exception as error:  # whatever pyarrow and pandas raise of bytes that are no table of theirs
         raise RunFolderError(f"{path} is damaged ({named(error)}): restore it from a copy of the run") from error
+
+
+def _frame(path: Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    from pyarrow import parquet
+
+    table = parquet.read_table(
+        path,
+        columns=columns,
+        partitioning=None,  # a folder "a=b" is no column
+        use_threads=False,  # a small table costs less so, and no thread's memory stays behind
+        page_checksum_verification=True,
+    )
+    frame: pd.DataFrame = table.to_pandas(use_threads=False)
+    return frame
 
 
 def open_within(folder: Path, name: str, flags: int = 0) -> int:

@@ -18,6 +18,7 @@ import os
 import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 
@@ -25,7 +26,7 @@ import pandas as pd
 
 from xebench.analysis import points
 from xebench.analysis.rows import rows
-from xebench.errors import RunFolderError
+from xebench.errors import BrokenEnvironment, RunFolderError, XebenchError, named
 from xebench.tables import files, journal, schema
 from xebench.tables.checks import Check
 from xebench.tables.files import MANIFEST
@@ -33,6 +34,12 @@ from xebench.tables.lock import NAME as LOCK_FILE
 from xebench.tables.lock import FolderLock
 from xebench.tables.provenance import now
 from xebench.tables.run import Run, measured, with_derived
+
+#: What makes summaries and pairs at the end, with the packages that it needs.
+_ANALYSIS: Final = ("xebench.analysis.pairs", "xebench.analysis.summaries")
+
+#: Of the disk when a run begins: the tables of the reference run take 18 MB.
+LEAST_FREE_BYTES: Final = 20 << 20
 
 CSV_TABLES: Final = ("summaries", "pairs")
 
@@ -71,6 +78,7 @@ class RunWriter:
         lock = FolderLock(folder)
         try:
             _refuse(folder, overwrite)  # again: another run may have come and gone before the lock was ours
+            _try_the_end(folder)
             _discard_run(folder)
             begun = {**manifest, "schema_version": schema.SCHEMA_VERSION, "state": "running"}
             begun.setdefault("created", now())
@@ -115,6 +123,7 @@ class RunWriter:
         lock = FolderLock(folder)
         try:
             begun = files.read_manifest(folder)
+            _try_the_end(folder)
             _restore_journal(folder)
             begun["resumed"] = [*begun.get("resumed", []), {"created": now(), **manifest}]
             begun["state"] = "running"
@@ -226,6 +235,29 @@ class RunWriter:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+
+def _try_the_end(folder: Path) -> None:
+    """Try what the end of a run needs, before anything is measured or thrown away.
+
+    Raises:
+        BrokenEnvironment: A package of the analysis or of the tables does not work.
+        RunFolderError: The disk is full or unwritable.
+    """
+    free = shutil.disk_usage(folder).free
+    if free < LEAST_FREE_BYTES:
+        least = f"{LEAST_FREE_BYTES >> 20} MiB at least"
+        raise RunFolderError(f"{folder} has {free >> 20} MiB free: make room for {least}, or name another folder")
+    try:
+        for module in _ANALYSIS:
+            import_module(module)
+        files.try_parquet(folder)
+    except XebenchError:
+        raise
+    except Exception as error:
+        raise BrokenEnvironment(
+            f"tables could not be written at the end ({named(error)}): install pandas, scipy and pyarrow again"
+        ) from error
 
 
 def _restore_journal(folder: Path) -> None:
