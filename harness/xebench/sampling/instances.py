@@ -30,6 +30,10 @@ FEWEST_MEDIANS: Final = 3
 #: Part of the precision that an interval of few instances must be narrower than: that it is narrow may be luck.
 FEW_MARGIN: Final = 0.7
 
+#: Seconds that are given to look for a slow start in the first instance. With 32 blocks of everything, however slow,
+#: a run on a GPU took twice as long for its samples.
+LOOK_S: Final = 0.25
+
 #: Blocks of warm-up for each one of a slow start that was seen: it is not equally long in all instances.
 START_MARGIN: Final = 1.25
 
@@ -87,10 +91,12 @@ class Instances:
     def share(self) -> Sampling:
         """Limits of the instance that is sampled now: its part, and no more blocks than the others have left.
 
-        Until one was long enough to show a slow start, none is left sooner; after that all warm up for as long as it.
+        One that stays alone has as many blocks as its interval needs to be believed at the stop. All but the first warm
+        up for as long as a slow start that was seen.
         """
         most = max(1, min(self._share.max_blocks, self._sampling.max_blocks - self._left_blocks))
-        least = self._share.min_blocks if self._looked else max(self._share.min_blocks, self._share.first_blocks)
+        alone = self._sampling.min_instances == 1 and not self._left
+        least = max(self._share.min_blocks, self._share.first_blocks) if alone else self._share.min_blocks
         return replace(
             self._share, max_blocks=most, min_blocks=min(least, most), start_blocks=math.ceil(self._start_blocks)
         )
@@ -110,6 +116,7 @@ class Instances:
             self._left.append(own)
             self._left_blocks += blocks
             self._learn(own)
+            self._looked = True
             self._has_interval = self._has_interval or _makes_interval(own)
         return reason
 
@@ -146,10 +153,14 @@ class Instances:
             return True
         if elapsed_s >= self.share.budget_s:
             return blocks >= MIN_SAMPLES or self._has_interval
-        return blocks >= self.share.min_blocks and all(
-            median_interval(settled(ratios)).half_width < self._wanted(name) and (self._looked or start_of(ratios).over)
-            for name, ratios in own.items()
+        narrow_enough = blocks >= self.share.min_blocks and all(
+            median_interval(settled(ratios)).half_width < self._wanted(name) for name, ratios in own.items()
         )
+        return narrow_enough and (self._looked or elapsed_s >= LOOK_S or self._settled(own, blocks))
+
+    def _settled(self, own: Mapping[str, Floats], blocks: int) -> bool:
+        """Whether an instance is long enough to show a slow start, and to show that it is over."""
+        return blocks >= self._share.first_blocks and all(start_of(ratios).over for ratios in own.values())
 
     def _wanted(self, name: str) -> float:
         """Half-width within an instance below which others of them say more.

@@ -36,7 +36,7 @@ class Sampling:
         budget_s: seconds for the samples of one family, warm-up included.
         min_blocks: blocks before a decision.
         max_blocks: blocks at most.
-        first_blocks: blocks of the first instance before it is left, where there is time.
+        first_blocks: blocks of the first instance before it is left, where they take little time.
         record_part: warm-up ends with a block in which no variant is faster than ever before by this part.
         start_blocks: blocks of warm-up after that: what is known of a slow start.
         min_instances: instances of the family, with arrays and kernels made anew, before a decision.
