@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from xebench.measuring.kept_arrays import has_bits
 from xebench.session.device_memory import memory_of, spoil
 
 Bytes = npt.NDArray[Any]
@@ -57,12 +58,6 @@ class KeptMemory:
         """Write what it holds, so that caches are as after :meth:`set_back`."""
         for _, memory in _in_use([*(allocation for allocation, _ in self._prepared), *self._others]):
             memory.copy_from_host(memory.copy_to_host())
-
-
-def has_bits(contents: Bytes, result: Bytes) -> bool:
-    """Whether two arrays have the same bits, whatever their shape, and more than one value."""
-    same = contents.nbytes == result.nbytes and contents.tobytes() == result.tobytes()
-    return same and bool((result != result.flat[0]).any())
 
 
 def _in_use(allocations: Sequence[weakref.ref[Any]]) -> Iterator[tuple[weakref.ref[Any], Any]]:
