@@ -14,10 +14,10 @@ from xebench.runtime.stack import is_current
 settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")
 
-NEEDS_COMPILER: Final = "of kernels that numba-dpex compiles: the current stack has none"
+NEEDS_COMPILER: Final = "of numba-dpex, which the current stack has not"
 
 #: What a module of tests imports at its top when the compiler is what it tests.
-IMPORTS_COMPILER: Final = re.compile(r"^(import|from) (numba|numba_dpex|llvmlite|dpcpp_llvm_spirv)\b", re.MULTILINE)
+IMPORTS_COMPILER: Final = re.compile(r"^(import|from) (numba_dpex|dpcpp_llvm_spirv)\b", re.MULTILINE)
 
 
 class OfCompiler(pytest.Module):
@@ -35,7 +35,7 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if is_current() and item.get_closest_marker("compiler"):
+    if is_current() and item.get_closest_marker("numba_dpex"):
         pytest.skip(NEEDS_COMPILER)
     optional.skip_without(item)
 

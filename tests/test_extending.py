@@ -172,7 +172,7 @@ def tables(copy: Path) -> dict[str, pd.DataFrame]:
     return {path.stem: pd.read_parquet(path) for path in (copy / "run").glob("*.parquet")}
 
 
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 def test_a_pattern_is_a_file(tables: dict[str, pd.DataFrame]) -> None:
     cases = tables["cases"].query("pattern == 'one_pass'")
     assert set(cases["source"]) == {"benchmarks/fusion/one_pass.py"}
@@ -180,7 +180,7 @@ def test_a_pattern_is_a_file(tables: dict[str, pd.DataFrame]) -> None:
     assert (tables["pairs"].query("pattern == 'one_pass'")["speedup"] > 0).all()
 
 
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 def test_a_metric_is_a_row_and_a_function(tables: dict[str, pd.DataFrame]) -> None:
     cases = tables["cases"].query("pattern == 'waits'")
     assert set(cases["metric"]) == {"gaps"} and set(cases["status"]) == {"ok"}
@@ -235,7 +235,7 @@ def test_what_tests_complain_of_is_what_the_page_says(stages: dict[str, Any]) ->
 
 
 @pytest.mark.slow
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 def test_kernels_that_are_new_are_not_in_the_pack(copy: Path) -> None:
     """Those of the pattern and of the probe of a new group; the other additions have none."""
     lines = python(copy, "-c", LACKING, "one_pass", "atomic_float").splitlines()[-1]
@@ -243,7 +243,7 @@ def test_kernels_that_are_new_are_not_in_the_pack(copy: Path) -> None:
     assert python(copy, "-c", LACKING, "kernel_fusion", "fp32", "launch_call").splitlines()[-1] == "[]"
 
 
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 def test_a_probe_of_a_new_group_measures(copy: Path) -> None:
     told = json.loads(python_m(copy, "xebench", "roofline", "atomic_float", "--device", "cpu", "--quick", "--json"))
     (result,) = told["results"]

@@ -133,7 +133,7 @@ def test_a_list_of_patterns_imports_nothing_that_it_does_not_need() -> None:
     ]
 
 
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 def test_importing_a_benchmark_compiles_nothing() -> None:
     script = (
         "import xebench.runtime as r; r.load(); import time, importlib; import numba_dpex;"

@@ -178,7 +178,7 @@ def _dtype(field: Any) -> Any:
     return np.dtype(field.initial.dtype if hasattr(field, "initial") else field.dtype)
 
 
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 @pytest.mark.device
 def test_what_is_lacking_is_seen(session: Any) -> None:
     from xebench.dpex import kernel, kernel_api

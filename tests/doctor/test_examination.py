@@ -139,7 +139,7 @@ def test_a_gpu_that_may_not_be_opened_needs_no_package(monkeypatch: pytest.Monke
     assert about(report, "GPU").next_step.startswith("sudo usermod -aG ")
 
 
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 def test_numba_that_may_not_compile_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     report = examine()

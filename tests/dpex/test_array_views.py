@@ -10,7 +10,7 @@ from xebench import kernel_api as kapi
 from xebench.dpex import PreparedLaunch, build, compile_kernel, device_func, kernel
 from xebench.runtime.tensor import tensor as dpt
 
-pytestmark = [pytest.mark.device, pytest.mark.compiler]
+pytestmark = pytest.mark.device
 
 A = np.random.default_rng(1).random((8, 8), dtype=np.float32)
 #: The sums of the first column of `A` over each half of its rows.

@@ -97,7 +97,7 @@ def orders_and_scopes(item: kapi.NdItem, x):
     atomics.fetch_add(x, 0, 1, scope=MemoryScope.SYSTEM)
 
 
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 def test_order_and_scope_are_operands_of_the_instruction():
     (x,) = kit.launch(orders_and_scopes, ITEMS, GROUP, np.zeros(1, np.uint32))
     assert x[0] == 6 * ITEMS

@@ -16,7 +16,7 @@ from xebench.runtime.tensor import tensor as dpt
 
 pytestmark = [
     pytest.mark.device,
-    pytest.mark.compiler,
+    pytest.mark.numba_dpex,
     needs("ocloc"),
 ]
 DEVICES = ("pvc", "dg2-g10", "tgllp")

@@ -126,7 +126,6 @@ def test_a_function_without_source_is_left_alone() -> None:
 
 
 @pytest.mark.device
-@pytest.mark.compiler
 def test_it_is_an_error_of_compilation_that_names_kernel_and_line() -> None:
     import numpy as np
 

@@ -13,7 +13,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "dpex.md"
 
 
 @pytest.mark.device
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 def test_the_examples_run(tmp_path: Path) -> None:
     import dpctl
 

@@ -136,7 +136,7 @@ def test_many_dropped_events_stay_cheap(queue: Any) -> None:
     assert len(events._orphans) <= 2 * count
 
 
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 def test_a_process_that_drops_running_kernels_ends_well() -> None:
     program = (
         "import xebench.dpex as dpex, dpctl.tensor as dpt\n"

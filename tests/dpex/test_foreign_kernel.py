@@ -160,7 +160,7 @@ def test_kernels_of_one_text_are_not_mixed_up(session: Session, scale: ForeignKe
     assert dpt.asnumpy(x).tolist() == [2.0] * 32 + [1.0] * 32
 
 
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 def test_spirv_of_a_file_or_of_bytes(session: Session, x: Any, tmp_path: Path) -> None:
     @kernel
     def fill(item: kapi.Item, y: Any) -> None:

@@ -281,7 +281,7 @@ def median_ns(action: Callable[[], object], rounds: int = 300) -> float:
     return statistics.median(samples)
 
 
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 def test_a_prepared_launch_is_cheap(queue: Any) -> None:
     # Ratios of interleaved medians, not times, and twice as generous as what is claimed.
     @kernel

@@ -12,7 +12,7 @@ import pytest
 from xebench.dpex import repairs, separate_context
 from xebench.dpex.dpex_errors import RepairError
 
-pytestmark = [pytest.mark.device, pytest.mark.compiler]
+pytestmark = [pytest.mark.device, pytest.mark.numba_dpex]
 
 SCRIPT = Path(__file__).parent / "repair_experiments.py"
 EXPERIMENTS = (

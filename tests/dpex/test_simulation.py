@@ -8,9 +8,9 @@ import pytest
 from xebench import kernel_api as kapi
 from xebench.dpex import atomics, dpex_errors, native, sub_group, vector, work_group
 from xebench.dpex._intrinsics.device_function import DeviceFunction
-from xebench.dpex._simulation import NotSimulated
+from xebench.dpex.dpex_errors import NotSimulated
 
-pytestmark = [pytest.mark.device, pytest.mark.compiler]
+pytestmark = pytest.mark.device
 
 MODULES = (atomics, native, sub_group, vector, work_group)
 FUNCTIONS = [

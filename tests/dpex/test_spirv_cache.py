@@ -110,7 +110,7 @@ def test_processes_share_a_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.device
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 def test_a_second_compilation_comes_from_disk(tmp_path: Path, queue: Any) -> None:
     cache = SpirvCache(tmp_path)
     first, second = compiled(7, cache, queue), compiled(7, cache, queue)
@@ -124,7 +124,7 @@ def test_a_second_compilation_comes_from_disk(tmp_path: Path, queue: Any) -> Non
 
 
 @pytest.mark.device
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 def test_another_constant_is_another_kernel(tmp_path: Path, queue: Any) -> None:
     cache = SpirvCache(tmp_path)
     assert compiled(7, cache, queue).spirv != compiled(8, cache, queue).spirv
@@ -132,7 +132,7 @@ def test_another_constant_is_another_kernel(tmp_path: Path, queue: Any) -> None:
 
 
 @pytest.mark.device
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 def test_a_corrupted_entry_is_compiled_again(tmp_path: Path, queue: Any) -> None:
     cache = SpirvCache(tmp_path)
     first = compiled(7, cache, queue)
@@ -143,7 +143,7 @@ def test_a_corrupted_entry_is_compiled_again(tmp_path: Path, queue: Any) -> None
 
 
 @pytest.mark.device
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 def test_without_a_fingerprint_nothing_is_stored(tmp_path: Path, queue: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("xebench.dpex.numba_compiler.fingerprint", lambda kernel, signature: None)
     cache = SpirvCache(tmp_path)
@@ -180,7 +180,7 @@ print(json.dumps([done.cached, done.sha256, dpt.asnumpy(x).tolist(), key]))
 
 
 @pytest.mark.device
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 def test_a_fresh_process_of_another_hash_seed_compiles_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

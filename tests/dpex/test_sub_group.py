@@ -10,7 +10,7 @@ from xebench import kernel_api as kapi
 from xebench.dpex import device_func, kernel, sub_group
 from xebench.dpex.kernel_api import group_barrier
 
-pytestmark = [pytest.mark.device, pytest.mark.compiler]
+pytestmark = pytest.mark.device
 
 GROUP, GROUPS = 44, 2  # 44 is a multiple of neither 8 nor 16 nor 32
 ITEMS = GROUP * GROUPS

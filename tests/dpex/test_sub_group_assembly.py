@@ -11,7 +11,7 @@ from optional import needs
 from xebench import kernel_api as kapi
 from xebench.dpex import kernel, sub_group
 
-pytestmark = [pytest.mark.device, pytest.mark.compiler]
+pytestmark = pytest.mark.device
 
 READS = {1: sub_group.block_read, 2: sub_group.block_read2, 4: sub_group.block_read4, 8: sub_group.block_read8}
 WRITES = {1: sub_group.block_write, 2: sub_group.block_write2, 4: sub_group.block_write4, 8: sub_group.block_write8}

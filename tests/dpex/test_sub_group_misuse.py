@@ -7,7 +7,7 @@ import pytest
 from xebench import kernel_api as kapi
 from xebench.dpex import kernel, sub_group
 
-pytestmark = [pytest.mark.device, pytest.mark.compiler]
+pytestmark = pytest.mark.device
 
 X = np.zeros(64, np.float32)
 SQUARE = np.zeros((8, 8), np.float32)

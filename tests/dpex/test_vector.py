@@ -13,7 +13,7 @@ from xebench import kernel_api as kapi
 from xebench.dpex import dpex_errors, kernel, vector
 from xebench.runtime.tensor import tensor as dpt
 
-pytestmark = [pytest.mark.device, pytest.mark.compiler]
+pytestmark = pytest.mark.device
 
 ITEMS, LONGEST = 24, 16
 COUNT = ITEMS * LONGEST

@@ -133,7 +133,7 @@ def test_every_kernel_of_the_suite_is_compiled_for_pvc() -> None:
 
 @needs("ocloc")
 @pytest.mark.device
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 def test_a_crash_of_the_installed_compiler_is_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the repair of xebench.dpex, IGC 1 of Debian 12 aborts on any kernel that asks for its id."""
     # the stack is importable only now

@@ -69,7 +69,7 @@ def test_claims_that_gained_nothing_say_so() -> None:
 @needs("ocloc")
 @pytest.mark.device
 @pytest.mark.slow
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 def test_this_compiler_gives_the_kept_answers() -> None:
     compiler = find_compiler()
     kept = {each["version"]: each["claims"] for each in KEPT}

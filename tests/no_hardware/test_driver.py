@@ -67,7 +67,7 @@ def test_kernels_of_every_pattern_build_and_are_submitted(tried: Tried) -> None:
     assert len(tried.patterns) > 0.8 * len({name.partition("/")[0] for name in tried.outcomes})
 
 
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 def test_limits_of_the_gpu_come_out_as_our_errors(driver: Driver, gpu: str, tried: Tried, tmp_path: Path) -> None:
     found = driver.tell(gpu, tmp_path, "answers.py", "limits", tried.device["device"])
     assert found["fits"] == "submitted"

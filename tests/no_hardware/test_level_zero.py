@@ -71,7 +71,7 @@ def test_level_zero_is_chosen_before_opencl_and_both_before_the_cpu(driver: Driv
     assert (found["auto"], found["gpu"], found["asked"]) == ("level_zero:gpu:0", "level_zero:gpu:0", "opencl:gpu:0")
 
 
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 def test_limits_and_build_logs_come_out_as_our_errors(driver: Driver, gpu: str, tmp_path: Path) -> None:
     found = driver.tell(gpu, tmp_path, "answers.py", "limits", "level_zero:gpu:0")
     _, sub_groups, local_memory_kib = LIMITS[gpu]
@@ -89,7 +89,7 @@ def test_limits_and_build_logs_come_out_as_our_errors(driver: Driver, gpu: str, 
     assert all("\n" not in text for text in found.values())
 
 
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 def test_large_register_file_reaches_the_compiler(driver: Driver, gpu: str, tmp_path: Path) -> None:
     dump = tmp_path / "dump"
     variables = {"IGC_ShaderDumpEnable": "1", "IGC_DumpToCustomDir": str(dump), "NEO_CACHE_PERSISTENT": "0"}
@@ -99,7 +99,7 @@ def test_large_register_file_reaches_the_compiler(driver: Driver, gpu: str, tmp_
     assert sorted(re.findall(r"numGRF=(\d+)", "".join(assembly))) == ["128", "256"]
 
 
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 def test_missing_times_end_in_one_clear_line(driver: Driver, tmp_path: Path) -> None:
     found = driver.tell("pvc", tmp_path, "answers.py", "times", "level_zero:gpu:0")
     assert set(found) == {"kernel", "copy", "fill", "barrier"}

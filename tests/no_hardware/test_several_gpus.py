@@ -118,7 +118,7 @@ def test_affinity_domains_are_the_stacks(tried: Tried, case: str) -> None:
         )
 
 
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 def test_copies_between_devices(driver: Driver, case: str, tmp_path: Path) -> None:
     variables, words = SEVERAL[case]
     found = driver.tell("pvc", tmp_path, "answers.py", "copies", "level_zero:gpu:0", more=variables)

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 @pytest.mark.device
 @pytest.mark.slow
 def test_it_is_of_the_kernels_as_they_are_now() -> None:

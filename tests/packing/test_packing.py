@@ -12,7 +12,7 @@ from current_stack import run_without_numba
 from xebench.errors import XebenchError
 from xebench.kernel_pack import Pack, pack_beside
 
-pytestmark = [pytest.mark.compiler, pytest.mark.device]
+pytestmark = [pytest.mark.numba_dpex, pytest.mark.device]
 
 PATTERN = """
 import numpy as np

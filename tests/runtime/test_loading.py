@@ -147,7 +147,7 @@ def test_every_public_name_is_there() -> None:
     assert done.stdout.strip() == "[] False", done.stderr
 
 
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 def test_a_newer_dpctl_is_one_line_and_no_traceback(tmp_path: Path) -> None:
     """What ``pip install numba-dpex`` gives, as its metadata shows it."""
     shadow(tmp_path, "dpctl", "0.22.1")
@@ -201,7 +201,7 @@ def test_variables_of_the_user_stay_as_they_are() -> None:
     assert done.stdout.strip() == "/the/users/driver.so", done.stderr
 
 
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 @pytest.mark.device
 def test_a_library_that_cannot_be_loaded_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "libsvml.so").write_bytes(b"damaged")

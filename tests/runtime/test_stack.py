@@ -25,7 +25,7 @@ def current(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     stack.stack.cache_clear()
 
 
-@pytest.mark.compiler
+@pytest.mark.numba_dpex
 def test_where_numba_dpex_is_the_stack_is_pinned() -> None:
     assert stack.stack() is Stack.PINNED
     assert not stack.is_current()

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-pytestmark = [pytest.mark.compiler, pytest.mark.device]
+pytestmark = [pytest.mark.numba_dpex, pytest.mark.device]
 
 
 def test_each_tool_can_measure_the_programs() -> None:

@@ -2,8 +2,9 @@
 
 An extension of numba-dpex that can be used without the rest of the harness. Importing it loads the SYCL runtime
 (``xebench.runtime.load``, which does nothing when dpctl is importable already) and repairs numba-dpex once for
-this process (``xebench.dpex.repairs``). Without numba-dpex (`xebench.runtime.stack`) kernels that were compiled
-elsewhere are looked up (``xebench.dpex.shipped``); all that builds and launches them is the same.
+this process (``xebench.dpex.repairs``). Without numba-dpex (`xebench.runtime.stack`) kernels are shipped
+(``xebench.dpex.shipped``) or compiled by our own target of numba (``xebench.dpex.numba_target``); all that builds and
+launches them is the same.
 
 Example:
     >>> compiled = compile_kernel(kernel, index_space, args, cache=SpirvCache())
@@ -14,6 +15,8 @@ Example:
 
 # ruff: noqa: E402  (nothing of numba-dpex can be imported before the runtime is loaded)
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from xebench.runtime.loading import load
 
@@ -33,6 +36,7 @@ from xebench.dpex.dpex_errors import (
     KernelCompileError,
     NeedsCompiler,
     NotShipped,
+    NotSimulated,
     OptionError,
     ProfilingUnavailable,
     RepairError,
@@ -46,12 +50,20 @@ from xebench.dpex.launch import PreparedLaunch
 from xebench.dpex.spirv_cache import SpirvCache
 from xebench.runtime.stack import is_current
 
-if not is_current():
-    from xebench.dpex import call_kernel, repairs, translate
+if TYPE_CHECKING or is_current():
+    from xebench.dpex.launching import call_kernel, call_kernel_async
+else:
+    from numba_dpex import call_kernel, call_kernel_async
+
+    from xebench.dpex import numba_dpex_launches, repairs, translate
 
     repairs.apply()
     translate.install()
-    call_kernel.install()
+    numba_dpex_launches.install()
+
+from xebench.dpex.drop_in import as_numba_dpex
+
+NdRange, Range = kernel_api.NdRange, kernel_api.Range
 
 __all__ = [
     "ArgumentError",
@@ -64,17 +76,23 @@ __all__ = [
     "KernelBuildError",
     "KernelCompileError",
     "KernelOptions",
+    "NdRange",
     "NeedsCompiler",
     "NotShipped",
+    "NotSimulated",
     "OptionError",
     "PreparedLaunch",
     "ProfilingUnavailable",
+    "Range",
     "RepairError",
     "SpirvCache",
     "SubmissionError",
     "UnsupportedByDevice",
+    "as_numba_dpex",
     "atomics",
     "build",
+    "call_kernel",
+    "call_kernel_async",
     "compile_kernel",
     "device_func",
     "kernel",

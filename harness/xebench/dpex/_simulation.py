@@ -8,24 +8,14 @@ from typing import Any
 import numpy as np
 
 from xebench.dpex._intrinsics.device_function import DeviceFunction, P, R, Typer
-from xebench.dpex.dpex_errors import ArgumentError, DpexError
-
-
-class NotSimulated(DpexError, NotImplementedError):
-    """A function that needs several work-items at once was called in plain Python."""
-
-    def __init__(self, function: DeviceFunction[..., Any]) -> None:
-        super().__init__(
-            f"{function.label} needs the other work-items of its group, and kernel_api.call_kernel runs them one "
-            "by one: launch the kernel on a SYCL device (a CPU device will do)"
-        )
+from xebench.dpex.dpex_errors import ArgumentError, NotSimulated
 
 
 class GroupFunction(DeviceFunction[P, R]):
     """A function of several work-items at once: it has a device's code only, and its Python body never runs."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        raise NotSimulated(self)
+        raise NotSimulated(self.label)
 
 
 def group_function(typer: Typer) -> Callable[[Callable[P, R]], GroupFunction[P, R]]:

@@ -68,9 +68,9 @@ def of_this_stack(kernel: Any, signature: Signature, cache: SpirvCache | None) -
     if isinstance(kernel, ForeignKernel):
         return CompiledKernel.of_foreign(kernel, signature)
     if is_current():
-        from xebench.dpex.shipped import find_shipped
+        from xebench.dpex.compile_here import find_or_compile
 
-        return find_shipped(kernel, signature)
+        return find_or_compile(kernel, signature, cache)
     from xebench.dpex.numba_compiler import compile_by_numba
 
     return compile_by_numba(kernel, signature, cache)

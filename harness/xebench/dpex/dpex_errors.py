@@ -23,6 +23,16 @@ class NotShipped(DpexError, Unsupported, RuntimeError):
         super().__init__(f"kernel {kernel} is not shipped for {signature}: {what}")
 
 
+class NotSimulated(DpexError, NotImplementedError):
+    """A function that needs several work-items at once was called in plain Python."""
+
+    def __init__(self, function: str) -> None:
+        super().__init__(
+            f"{function} needs the other work-items of its group, and kernel_api.call_kernel runs them one "
+            "by one: launch the kernel on a SYCL device (a CPU device will do)"
+        )
+
+
 class RepairError(DpexError, RuntimeError):
     """A repair of numba-dpex does not fit the installed version."""
 

@@ -7,12 +7,7 @@ kernel refers to something whose identity cannot be told, there is no fingerprin
 
 from __future__ import annotations
 
-import hashlib
 import inspect
-import sys
-from functools import lru_cache
-from importlib import metadata
-from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -22,6 +17,7 @@ from numba_dpex.kernel_api_impl.spirv.dispatcher import SPIRVKernelDispatcher
 
 from xebench.dpex.identity import Identity, UnknownIdentity
 from xebench.dpex.signature import Signature
+from xebench.dpex.toolchain import toolchain
 
 _PACKAGES = ("numba", "numba-dpex", "llvmlite", "dpcpp-llvm-spirv", "numpy", "dpnp", "dpctl")
 # Settings of numba and numba-dpex, which environment variables change.
@@ -40,21 +36,11 @@ _CODE_FIELDS = (
 )
 
 
-@lru_cache(maxsize=1)
-def toolchain() -> str:
-    """Versions of Python and the compilers, and a hash of this package's own source."""
-    own = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        own.update(path.read_bytes())
-    versions = [f"{name} {metadata.version(name)}" for name in _PACKAGES]
-    return "; ".join([f"python {sys.version}", *versions, f"xebench.dpex {own.hexdigest()}"])
-
-
 def fingerprint(kernel: Any, signature: Signature) -> str | None:
     """The identity of compiling ``kernel`` for ``signature``, or None when it cannot be told."""
     identity = _OfCompilation()
     try:
-        identity.add(toolchain())
+        identity.add(toolchain(*_PACKAGES))
         identity.add([str(getattr(config, name)) for name in _SETTINGS])
         identity.add(repr(signature))
         identity.add(kernel)

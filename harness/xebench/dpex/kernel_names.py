@@ -1,14 +1,25 @@
-"""Names of `xebench.dpex.kernel_api` that mean something in kernels only, where none is compiled.
+"""`xebench.dpex.kernel_api` without numba-dpex: enumerations, and what its names do in plain Python.
 
-A pattern file can be read with them, and a kernel that uses them is told from others by them.
+In a kernel these names are instructions (`xebench.dpex.numba_target`). In plain Python ``call_kernel`` runs work-items
+one after the other, so that a kernel can be tried, and stepped through, without a device.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from copy import copy
 from enum import IntEnum
-from typing import Any, NoReturn
+from inspect import signature
+from itertools import product
+from math import prod
+from typing import Any
 
-from xebench.dpex.dpex_errors import NeedsCompiler
+import numpy as np
+
+from xebench.dpex.dpex_errors import ArgumentError, IndexSpaceError, NotSimulated
+from xebench.dpex.index_spaces import LocalAccessor, NdRange, Range
+
+Extents = tuple[int, ...]
 
 
 class AddressSpace(IntEnum):
@@ -42,20 +53,306 @@ class MemoryScope(IntEnum):
     SYSTEM = 4
 
 
-class _Name:
-    """A type or function of kernels."""
-
-    def __init__(self, name: str) -> None:
-        self.__name__ = name
-
-    def __call__(self, *arguments: Any, **options: Any) -> NoReturn:
-        raise NeedsCompiler(f"kernel_api.{self.__name__}")
-
-    def __repr__(self) -> str:
-        return f"<kernel_api.{self.__name__}>"
+def _linear(ids: Extents, extents: Extents) -> int:
+    total = 0
+    for one, extent in zip(ids, extents, strict=True):
+        total = total * extent + one
+    return total
 
 
-Item, NdItem, Group = _Name("Item"), _Name("NdItem"), _Name("Group")
-AtomicRef, PrivateArray = _Name("AtomicRef"), _Name("PrivateArray")
-atomic_fence, group_barrier = _Name("atomic_fence"), _Name("group_barrier")
-call_kernel = _Name("call_kernel")
+class Item:
+    """A work-item of a `Range`: its id, and the extents of all.
+
+    Args:
+        extent: in each dimension.
+        index: of this work-item.
+    """
+
+    def __init__(self, extent: Extents, index: Extents) -> None:
+        self._extent, self._index = tuple(extent), tuple(index)
+
+    def get_id(self, dim: int) -> int:
+        """The id in a dimension."""
+        return self._index[dim]
+
+    def get_range(self, dim: int) -> int:
+        """The extent of a dimension."""
+        return self._extent[dim]
+
+    def get_linear_id(self) -> int:
+        """The ids as one number; neighbours in the last dimension are neighbours in it."""
+        return _linear(self._index, self._extent)
+
+    def get_linear_range(self) -> int:
+        """How many work-items there are."""
+        return prod(self._extent)
+
+    @property
+    def dimensions(self) -> int:
+        """How many dimensions there are."""
+        return len(self._extent)
+
+
+class Group:
+    """A work-group.
+
+    Args:
+        global_range: extents of all work-items.
+        local_range: extents of a work-group.
+        group_range: extents in work-groups.
+        index: of this one.
+    """
+
+    def __init__(self, global_range: Extents, local_range: Extents, group_range: Extents, index: Extents) -> None:
+        self._global_range, self._local_range = tuple(global_range), tuple(local_range)
+        self._group_range, self._index = tuple(group_range), tuple(index)
+        self.leader = False
+
+    def get_group_id(self, dim: int) -> int:
+        """The group's id in a dimension."""
+        return self._index[dim]
+
+    def get_group_range(self, dim: int) -> int:
+        """How many groups a dimension has."""
+        return self._group_range[dim]
+
+    def get_group_linear_id(self) -> int:
+        """The group's ids as one number."""
+        return _linear(self._index, self._group_range)
+
+    def get_group_linear_range(self) -> int:
+        """How many groups there are."""
+        return prod(self._group_range)
+
+    def get_local_range(self, dim: int) -> int:
+        """How many work-items a group has in a dimension."""
+        return self._local_range[dim]
+
+    def get_local_linear_range(self) -> int:
+        """How many work-items a group has."""
+        return prod(self._local_range)
+
+    @property
+    def dimensions(self) -> int:
+        """How many dimensions there are."""
+        return len(self._local_range)
+
+
+class NdItem:
+    """A work-item of an `NdRange`.
+
+    Args:
+        global_item: among all.
+        local_item: in its work-group.
+        group: its work-group.
+    """
+
+    def __init__(self, global_item: Item, local_item: Item, group: Group) -> None:
+        self._global, self._local, self._group = global_item, local_item, group
+        group.leader = local_item.get_linear_id() == 0
+
+    def get_global_id(self, dim: int) -> int:
+        """The id among all work-items."""
+        return self._global.get_id(dim)
+
+    def get_global_range(self, dim: int) -> int:
+        """The extent of a dimension."""
+        return self._global.get_range(dim)
+
+    def get_global_linear_id(self) -> int:
+        """The ids among all as one number."""
+        return self._global.get_linear_id()
+
+    def get_global_linear_range(self) -> int:
+        """How many work-items there are."""
+        return self._global.get_linear_range()
+
+    def get_local_id(self, dim: int) -> int:
+        """The id in the work-group."""
+        return self._local.get_id(dim)
+
+    def get_local_range(self, dim: int) -> int:
+        """The extent of the work-group in a dimension."""
+        return self._local.get_range(dim)
+
+    def get_local_linear_id(self) -> int:
+        """The ids in the work-group as one number."""
+        return self._local.get_linear_id()
+
+    def get_local_linear_range(self) -> int:
+        """How many work-items the work-group has."""
+        return self._local.get_linear_range()
+
+    def get_group(self) -> Group:
+        """The work-group."""
+        return self._group
+
+    @property
+    def dimensions(self) -> int:
+        """How many dimensions there are."""
+        return self._global.dimensions
+
+
+class PrivateArray:
+    """An array of one work-item.
+
+    Args:
+        shape: literal extents.
+        dtype: numpy dtype of the elements.
+        fill_zeros: whether it begins with zeros; else with anything.
+    """
+
+    def __init__(self, shape: int | Extents, dtype: Any, fill_zeros: bool = False) -> None:
+        self._data = (np.zeros if fill_zeros else np.empty)(shape, dtype)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._data[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._data[index] = value
+
+
+class AtomicRef:
+    """An element of an array, read and written atomically.
+
+    Args:
+        ref: the array.
+        index: of the element.
+        memory_order, memory_scope, address_space: of the instructions; plain Python has no use for them.
+    """
+
+    def __init__(
+        self,
+        ref: Any,
+        index: Any,
+        memory_order: MemoryOrder = MemoryOrder.RELAXED,
+        memory_scope: MemoryScope = MemoryScope.DEVICE,
+        address_space: AddressSpace | None = None,
+    ) -> None:
+        if not hasattr(ref, "__getitem__") or not hasattr(ref, "__setitem__"):
+            raise ArgumentError(f"AtomicRef of a {type(ref).__name__}: give an array")
+        self._ref, self._index = ref, index
+        self.memory_order, self.memory_scope, self.address_space = memory_order, memory_scope, address_space
+
+    @property
+    def ref(self) -> Any:
+        """The element."""
+        return self._ref[self._index]
+
+    def load(self) -> Any:
+        """The element."""
+        return self._ref[self._index]
+
+    def store(self, val: Any) -> None:
+        """Write the element."""
+        self._ref[self._index] = val
+
+    def exchange(self, val: Any) -> Any:
+        """Write the element; gives what it was."""
+        return self._replace(lambda old: val)
+
+    def compare_exchange(self, expected: Any, desired: Any, expected_idx: Any = 0) -> bool:
+        """Write the element if it is as expected; else put what it is into ``expected``. Gives whether it was."""
+        old = self.load()
+        if old == expected[expected_idx]:
+            self.store(desired)
+            return True
+        expected[expected_idx] = old
+        return False
+
+    def fetch_add(self, val: Any) -> Any:
+        """Add to the element; gives what it was, as all of these."""
+        return self._replace(lambda old: old + val)
+
+    def fetch_sub(self, val: Any) -> Any:
+        """Subtract from the element."""
+        return self._replace(lambda old: old - val)
+
+    def fetch_min(self, val: Any) -> Any:
+        """Make the element the smaller of the two."""
+        return self._replace(lambda old: min(old, val))
+
+    def fetch_max(self, val: Any) -> Any:
+        """Make the element the larger of the two."""
+        return self._replace(lambda old: max(old, val))
+
+    def fetch_and(self, val: Any) -> Any:
+        """Keep the bits that both have."""
+        return self._replace(lambda old: old & val)
+
+    def fetch_or(self, val: Any) -> Any:
+        """Set the bits that either has."""
+        return self._replace(lambda old: old | val)
+
+    def fetch_xor(self, val: Any) -> Any:
+        """Set the bits that only one has."""
+        return self._replace(lambda old: old ^ val)
+
+    def _replace(self, new: Callable[[Any], Any]) -> Any:
+        old = copy(self._ref[self._index])  # dpnp gives a view
+        self._ref[self._index] = new(old)
+        return old
+
+
+def group_barrier(group: Group, fence_scope: MemoryScope = MemoryScope.WORK_GROUP) -> None:
+    """Wait for the work-group; what its work-items wrote before is visible after.
+
+    Raises:
+        NotSimulated: in plain Python, where work-items run one after the other.
+    """
+    raise NotSimulated("kernel_api.group_barrier")
+
+
+def atomic_fence(memory_order: MemoryOrder, memory_scope: MemoryScope) -> None:
+    """Order memory accesses; nothing in plain Python, where they are in order."""
+
+
+class _LocalArray(PrivateArray):
+    """What a LocalAccessor is to the work-items of a group."""
+
+
+def call_kernel(kernel_fn: Callable[..., None], index_range: Range | NdRange, *kernel_args: Any) -> None:
+    """Run a Python function for every work-item, one after the other.
+
+    Args:
+        kernel_fn: takes an `Item` or `NdItem`, and the arguments.
+        index_range: the index space.
+        kernel_args: arrays, numbers, `LocalAccessor`.
+
+    Raises:
+        ArgumentError: no function, another number of arguments, or local memory without work-groups.
+        IndexSpaceError: no index space.
+    """
+    if not callable(kernel_fn):
+        raise ArgumentError(f"{kernel_fn!r} is no function")
+    if not isinstance(index_range, Range | NdRange):
+        raise IndexSpaceError(f"{type(index_range).__name__} is no index space: use kernel_api.Range or NdRange")
+    expected = len(signature(kernel_fn).parameters) - 1
+    if expected != len(kernel_args):
+        raise ArgumentError(f"{kernel_fn.__name__} takes {expected} arguments after its item, {len(kernel_args)} given")
+    if isinstance(index_range, Range):
+        if any(isinstance(argument, LocalAccessor) for argument in kernel_args):
+            raise ArgumentError("a LocalAccessor needs an NdRange with a work-group size")
+        for index in _indices(index_range):
+            kernel_fn(Item(index_range, index), *kernel_args)
+    else:
+        _run_groups(kernel_fn, index_range, kernel_args)
+
+
+def _run_groups(kernel_fn: Callable[..., None], space: NdRange, kernel_args: tuple[Any, ...]) -> None:
+    whole, local = tuple(space.global_range), tuple(space.local_range)
+    groups = tuple(extent // size for extent, size in zip(whole, local, strict=True))
+    for group_index in _indices(groups):
+        group = Group(whole, local, groups, group_index)
+        arguments = [
+            _LocalArray(value._shape, value._dtype) if isinstance(value, LocalAccessor) else value
+            for value in kernel_args
+        ]
+        for local_index in _indices(local):
+            pairs = zip(group_index, local, local_index, strict=True)
+            index = tuple(of_group * size + own for of_group, size, own in pairs)
+            kernel_fn(NdItem(Item(whole, index), Item(local, local_index), group), *arguments)
+
+
+def _indices(extents: Extents) -> Iterator[Extents]:
+    return product(*map(range, extents))

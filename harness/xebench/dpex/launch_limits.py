@@ -35,7 +35,7 @@ def check_index_space(kernel: DeviceKernel, index_space: Any) -> None:
     signature = kernel.compiled.signature
     extents, local = index_space_extents(index_space)
     item = "Item" if local is None else "NdItem"
-    if (item, len(extents)) != (signature.item, signature.ndim):
+    if signature.item and (item, len(extents)) != (signature.item, signature.ndim):  # a kernel may take no item
         raise IndexSpaceError(
             f"kernel {name} was compiled for {signature.item}<{signature.ndim}>, not for {item}<{len(extents)}>"
         )

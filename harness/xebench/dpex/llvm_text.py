@@ -1,12 +1,14 @@
-"""Rewriting the text of a kernel's LLVM IR (LLVM 14, typed pointers), pure string work.
+"""Rewriting the text of a kernel's LLVM IR, pure string work.
 
-numba-dpex builds its module with llvmlite, which cannot set what is needed here (argument attributes,
-function metadata, loop metadata) on a finished module; the text can.
+llvmlite cannot set what is needed here (argument attributes, function metadata, loop metadata) on a finished module;
+the text can. numba-dpex's is that of LLVM 14, with typed pointers; our own target's is that of LLVM 20 and later.
 """
 
 from __future__ import annotations
 
 import re
+
+from xebench.dpex.kernel_options import KernelOptions
 
 _ENVIRONMENT = re.compile(r"^@([\w.$-]*NumbaEnv[\w.$-]*) = .*\n", re.MULTILINE)
 _BUILTIN_POINTER = r"(?P<space>(?: addrspace\(\d+\))?)\*"
@@ -25,6 +27,30 @@ _ARITHMETIC = re.compile(
 _LABEL = re.compile(r'^(?:"([^"]+)"|([\w.$-]+)):')
 _TARGET = re.compile(r'label %(?:"([^"]+)"|([\w.$-]+))')
 _METADATA_NUMBER = re.compile(r"^!(\d+) = ", re.MULTILINE)
+
+
+def entry_point_name(python_name: str) -> str:
+    """The kernel's name in SPIR-V: its Python name, letters, digits and underscores only.
+
+    numba's mangled name counts compilations; without it the SPIR-V of a kernel is the same bytes every time.
+    """
+    return re.sub(r"\W", "_", python_name)
+
+
+def apply_options(text: str, kernel: str, options: KernelOptions) -> str:
+    """Write into a module what a kernel asks of LLVM and of the device's compiler."""
+    if options.restrict:
+        text = add_noalias(text, kernel)
+    if options.fast_math:
+        text = add_fast_flags(text)
+    if options.unroll is not None:
+        text = add_loop_metadata(text, options.unroll)
+    metadata: dict[str, tuple[int, ...]] = {}
+    if options.sub_group_size is not None:
+        metadata["intel_reqd_sub_group_size"] = (options.sub_group_size,)
+    if options.work_group_size is not None:
+        metadata["reqd_work_group_size"] = (*options.work_group_size, 1, 1)[:3]
+    return add_kernel_metadata(text, kernel, metadata) if metadata else text
 
 
 def drop_environments(text: str) -> str:
@@ -80,7 +106,7 @@ def _definition(text: str, function: str) -> re.Match[str]:
 def add_noalias(text: str, function: str) -> str:
     """Mark every pointer parameter of ``function`` as not overlapping any other."""
     match = _definition(text, function)
-    parameters = re.sub(r"\* (?!noalias)", "* noalias ", match["parameters"])
+    parameters = re.sub(r"(\*|ptr addrspace\(\d+\)) (?!noalias)", r"\1 noalias ", match["parameters"])
     return text[: match.start("parameters")] + parameters + text[match.end("parameters") :]
 
 

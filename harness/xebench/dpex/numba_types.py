@@ -38,6 +38,6 @@ def _numba_type(argument: ArgumentType | Parameter, queue: _AnyQueue) -> Any:
 
 def numba_types(signature: Signature) -> tuple[Any, ...]:
     """The numba types of the item and the arguments."""
-    item = (NdItemType if signature.item == "NdItem" else ItemType)(signature.ndim)
+    items = {"Item": (ItemType(signature.ndim),), "NdItem": (NdItemType(signature.ndim),)}
     queue = _AnyQueue(signature.atomic64)
-    return (item, *(_numba_type(argument, queue) for argument in signature.arguments))
+    return (*items.get(signature.item, ()), *(_numba_type(argument, queue) for argument in signature.arguments))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from xebench.dpex.compiled_kernel import CompiledKernel
 from xebench.dpex.decorators import options_of
@@ -13,6 +13,8 @@ from xebench.dpex.identity import UnknownIdentity, shipped_key
 from xebench.dpex.packs import find_packed
 from xebench.dpex.signature import Signature, not_a_kernel
 from xebench.dpex.source_kernel import SourceFunction, SourceKernel
+
+_COMPILE: Final = "run 'python -m pip install numba', which compiles it here"
 
 
 def find_shipped(kernel: Any, signature: Signature) -> CompiledKernel:
@@ -29,10 +31,12 @@ def find_shipped(kernel: Any, signature: Signature) -> CompiledKernel:
     try:
         key = shipped_key(kernel, signature)
     except UnknownIdentity as error:
-        raise NotShipped(name, str(signature), f"it refers to {error}, so that it cannot be shipped") from None
+        raise NotShipped(
+            name, str(signature), f"it refers to {error}, so that it cannot be shipped: {_COMPILE}"
+        ) from None
     found = find_packed(key, file)
     if found:
         packed, spirv = found
         stages = {"typing": time.perf_counter_ns() - started}
         return CompiledKernel(packed.kernel, spirv, options_of(kernel), signature, stages, cached=True)
-    raise NotShipped(name, str(signature), f"run 'python -m xebench.packing {file}' in the pinned environment")
+    raise NotShipped(name, str(signature), _COMPILE)

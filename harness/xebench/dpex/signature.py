@@ -74,7 +74,7 @@ class Signature:
     """The index space and the arguments of one compilation.
 
     Attributes:
-        item: "Item" for a ``Range``, "NdItem" for an ``NdRange``.
+        item: "Item" for a ``Range``, "NdItem" for an ``NdRange``; "" for a kernel that takes none.
         ndim: dimensions of the index space, 1 to 3.
         arguments: the arguments after the item; the parameters of a kernel that is not Python.
         atomic64: whether the device of the arrays has 64-bit atomics.
@@ -86,7 +86,8 @@ class Signature:
     atomic64: bool = True
 
     def __str__(self) -> str:
-        return f"({', '.join([f'{self.item}<{self.ndim}>', *map(str, self.arguments)])})"
+        item = [f"{self.item}<{self.ndim}>"] if self.item else []
+        return f"({', '.join([*item, *map(str, self.arguments)])})"
 
 
 def as_usm_array(value: Any) -> Any:
@@ -203,16 +204,17 @@ def signature_of(kernel: Any, index_space: Any, args: Sequence[Any]) -> Signatur
         raise not_a_kernel(kernel)
     name = function.__name__
     extents, local = index_space_extents(index_space)
-    expected = function.__code__.co_argcount - 1  # after its item
-    if len(args) != expected:
-        raise ArgumentError(f"kernel {name} takes {expected} arguments after its item, {len(args)} given")
+    parameters = function.__code__.co_argcount
+    if len(args) not in (parameters - 1, parameters):
+        raise ArgumentError(f"kernel {name} takes {parameters - 1} arguments after its item, {len(args)} given")
     arguments = tuple(argument_type(position, value) for position, value in enumerate(args))
     if local is None and any(isinstance(argument, LocalType) for argument in arguments):
         raise _needs_groups(name)
     arrays = (as_usm_array(value) for value in args)
     first = next((array for array in arrays if array is not None), None)
     atomic64 = True if first is None else bool(first.sycl_device.has_aspect_atomic64)
-    return Signature("Item" if local is None else "NdItem", len(extents), arguments, atomic64)
+    item = "" if len(args) == parameters else "Item" if local is None else "NdItem"
+    return Signature(item, len(extents), arguments, atomic64)
 
 
 def _signature_of_foreign(kernel: ForeignKernel, index_space: Any, args: Sequence[Any]) -> Signature:

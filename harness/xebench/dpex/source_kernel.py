@@ -1,4 +1,4 @@
-"""Kernels and device functions where nothing compiles them: the Python function tells which shipped kernel is meant."""
+"""Kernels and device functions where numba-dpex is not: the Python function and what was asked of the compilers."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ there. Lanes are numbered along dimension 0; how a work-group of more dimensions
 A *number* is int8 to int64, uint8 to uint64 or float32, and float16 or float64 where the device has them. Types are not
 converted: write ``np.float32(1)`` for a float32 constant. A wrong type is one line at compile time
 (:class:`xebench.dpex.KernelCompileError`). numba-dpex's simulation in pure Python, ``kernel_api.call_kernel``, runs
-work-items one by one, so there every function raises :class:`xebench.dpex._simulation.NotSimulated`, a
+work-items one by one, so there every function raises :class:`xebench.dpex.dpex_errors.NotSimulated`, a
 NotImplementedError.
 
 Block access, the last eight functions, is ``SPV_INTEL_subgroups``: Intel devices only, and on Xe-LP and Xe-HPG GPUs not

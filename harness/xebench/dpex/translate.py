@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -42,29 +41,6 @@ class KernelModule(NamedTuple):
     options: KernelOptions
 
 
-def entry_point_name(python_name: str) -> str:
-    """The kernel's name in SPIR-V: its Python name, letters, digits and underscores only.
-
-    numba's mangled name counts compilations; without it the SPIR-V of a kernel is the same bytes every time.
-    """
-    return re.sub(r"\W", "_", python_name)
-
-
-def _apply_options(text: str, kernel: str, options: KernelOptions) -> str:
-    if options.restrict:
-        text = llvm_text.add_noalias(text, kernel)
-    if options.fast_math:
-        text = llvm_text.add_fast_flags(text)
-    if options.unroll is not None:
-        text = llvm_text.add_loop_metadata(text, options.unroll)
-    metadata: dict[str, tuple[int, ...]] = {}
-    if options.sub_group_size is not None:
-        metadata["intel_reqd_sub_group_size"] = (options.sub_group_size,)
-    if options.work_group_size is not None:
-        metadata["reqd_work_group_size"] = (*options.work_group_size, 1, 1)[:3]
-    return llvm_text.add_kernel_metadata(text, kernel, metadata) if metadata else text
-
-
 def _optimise(text: str, unroll: bool) -> str:
     """Let LLVM use what the options told it, with numba-dpex's own settings but for loop unrolling."""
     module = binding.parse_assembly(text)
@@ -98,7 +74,7 @@ def finish_ir(text: str, mangled_name: str, kernel: str, options: KernelOptions,
         keep_debug: keep symbol names and debug information.
     """
     text = llvm_text.rename_function(llvm_text.drop_environments(text), mangled_name, kernel)
-    text = _apply_options(text, kernel, options)
+    text = llvm_text.apply_options(text, kernel, options)
     if options.rewrites_code:
         text = _optimise(text, unroll=options.unroll not in (None, "disable"))
     module = binding.parse_assembly(llvm_text.load_whole_builtins(text))
@@ -126,7 +102,7 @@ def _compile_to_spirv(self: Any, kernel_library: Any, kernel_fndesc: Any, kernel
 
     started = time.perf_counter_ns()
     options = options_of_compiler(self)
-    name = entry_point_name(self.py_func.__name__)
+    name = llvm_text.entry_point_name(self.py_func.__name__)
     debug = bool(self.targetoptions.get("debug", False))
     module = finish_ir(str(kernel_library.final_module), mangled_name, name, options, keep_debug=debug)
     spirv = to_spirv(module)

@@ -8,7 +8,7 @@ A *number* is int32, uint32, int64, uint64, float32, and float64 where the devic
 but OpenCL has no such work-group functions, and Intel's CPU driver crashes on them. Types are not converted; a wrong
 one is one line at compile time. Scans go in the hardware's order, along dimension 0 first; that is not the order of
 numba-dpex's ``get_local_linear_id``, which goes along the last one. In numba-dpex's pure-Python simulation every
-function raises :class:`xebench.dpex._simulation.NotSimulated`, a NotImplementedError.
+function raises :class:`xebench.dpex.dpex_errors.NotSimulated`, a NotImplementedError.
 """
 
 # the functions' bodies are the device's:

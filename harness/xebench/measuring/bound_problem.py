@@ -75,6 +75,12 @@ class Bound(HostView):
         self._host_arrays.read()
         return vars(self)["host"]  # type: ignore[no-any-return]
 
+    def with_numbers(self, numbers: Mapping[str, Any]) -> Bound:
+        """The same arrays, with further numbers."""
+        made = Bound(**{**vars(self), **numbers})
+        object.__setattr__(made, "_host_arrays", self._host_arrays)
+        return made
+
     def __setattr__(self, name: str, value: Any) -> None:
         if name in vars(self):
             raise AttributeError(f"p.{name} cannot be set, since all variants share it: write its elements")

@@ -95,7 +95,7 @@ def _collect_family(
             made[key] = problem, Binding(problem, numbers, DeviceMemory(session.queue))
         problem, binding = made[key]
         others = {name: number for name, number in numbers.items() if name not in problem.fields}
-        bound = Bound(**{**vars(binding.bound), **others})
+        bound = binding.bound.with_numbers(others)
         for variant in pattern.variants.values():
             failure = run_variant(session, variant, bound, numbers)
             if failure and not any(claim.word == "error" for claim in variant.claims):

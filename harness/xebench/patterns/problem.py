@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,9 +104,9 @@ class Problem:
         peer_bytes: int | None = None,
         **fields: Any,
     ) -> None:
-        amounts = {"bytes_moved": bytes_moved, "operations": operations, "slm_bytes": slm_bytes}
+        amounts: dict[str, Any] = {"bytes_moved": bytes_moved, "operations": operations, "slm_bytes": slm_bytes}
         for name, amount in {**amounts, "host_bytes": host_bytes, "peer_bytes": peer_bytes}.items():
-            if amount is not None and not 0 <= amount < math.inf:
+            if isinstance(amount, numbers.Real) and not 0 <= float(amount) < math.inf:
                 raise ValueError(f"Problem({name}={amount!r}): give a number from 0 that is finite")
         self.bytes_moved = bytes_moved
         self.operations = operations

@@ -1,8 +1,8 @@
 """Which of two sets of packages this environment has: the one place that says so.
 
 *Pinned* has numba-dpex 0.23 and what works with it, on Python 3.11: kernels are written and compiled there. *Current*
-has dpctl and dpnp of today on any Python, and no numba-dpex, which nobody releases for them: kernels that the pinned
-stack has compiled are launched there.
+has dpctl and dpnp of today on any Python, and no numba-dpex, which nobody releases for them: kernels are shipped, or
+compiled by our own target of numba (:mod:`xebench.dpex.numba_target`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def stack() -> Stack:
 
 
 def is_current() -> bool:
-    """Whether kernels are shipped here, since nothing compiles them."""
+    """Whether numba-dpex is not here."""
     return stack() is Stack.CURRENT
 
 

@@ -18,7 +18,6 @@ import os
 import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 
@@ -34,9 +33,6 @@ from xebench.tables.lock import NAME as LOCK_FILE
 from xebench.tables.lock import FolderLock
 from xebench.tables.provenance import now
 from xebench.tables.run import Run, measured, with_derived
-
-#: What makes summaries and pairs at the end, with the packages that it needs.
-_ANALYSIS: Final = ("xebench.analysis.pairs", "xebench.analysis.summaries")
 
 #: Of the disk when a run begins: the tables of the reference run take 18 MB.
 LEAST_FREE_BYTES: Final = 20 << 20
@@ -249,8 +245,9 @@ def _try_the_end(folder: Path) -> None:
         least = f"{LEAST_FREE_BYTES >> 20} MiB at least"
         raise RunFolderError(f"{folder} has {free >> 20} MiB free: make room for {least}, or name another folder")
     try:
-        for module in _ANALYSIS:
-            import_module(module)
+        # they make summaries and pairs, with packages that nothing before needs
+        from xebench.analysis import pairs, summaries  # noqa: F401
+
         files.try_parquet(folder)
     except XebenchError:
         raise

@@ -6,20 +6,20 @@ from typing import Any
 
 from numba.core import types
 from numba.core.typing import signature
-from numba_dpex.kernel_api.memory_enums import AddressSpace, MemoryOrder, MemoryScope
 
 from xebench.dpex._intrinsics import addresses, checks, spirv
 from xebench.dpex._intrinsics.device_function import Typer
 from xebench.dpex._intrinsics.spirv import Scope, Semantics
+from xebench.dpex.kernel_api import AddressSpace, MemoryOrder, MemoryScope
 
-_SEMANTICS = {
+SEMANTICS = {
     MemoryOrder.RELAXED: Semantics.RELAXED,
     MemoryOrder.ACQUIRE: Semantics.ACQUIRE,
     MemoryOrder.RELEASE: Semantics.RELEASE,
     MemoryOrder.ACQ_REL: Semantics.ACQUIRE_RELEASE,
     MemoryOrder.SEQ_CST: Semantics.SEQUENTIALLY_CONSISTENT,
 }
-_SCOPES = {
+SCOPES = {
     MemoryScope.WORK_ITEM: Scope.INVOCATION,
     MemoryScope.SUB_GROUP: Scope.SUB_GROUP,
     MemoryScope.WORK_GROUP: Scope.WORK_GROUP,
@@ -28,19 +28,19 @@ _SCOPES = {
 }
 _INTEGERS = checks.WORDS + checks.LONGS
 _NUMBERS = _INTEGERS + checks.FLOATS
-_BITWISE = ("And", "Or", "Xor")
+BITWISE = ("And", "Or", "Xor")
 
 
 def fetch(operator: str) -> Typer:
     """Read, modify, write one element; the result is the old value."""
 
     def typer(array: Any, index: Any, value: Any, order: Any, scope: Any) -> Any:
-        checks.array(array, _INTEGERS if operator in _BITWISE else _NUMBERS, writable=True)
-        _require_wide_atomics(array)
+        checks.array(array, _INTEGERS if operator in BITWISE else _NUMBERS, writable=True)
+        require_wide_atomics(array)
         parts, index_type = addresses.index_signature(array, index)
         value_type = _value_type(array.dtype, value)
-        semantics = _choice("order", order, _SEMANTICS, MemoryOrder.RELAXED) | Semantics.ALL_MEMORY
-        spirv_scope = _choice("scope", scope, _SCOPES, MemoryScope.DEVICE)
+        semantics = SEMANTICS[checks.choice("order", order, MemoryOrder, MemoryOrder.RELAXED)] | Semantics.ALL_MEMORY
+        spirv_scope = SCOPES[checks.choice("scope", scope, MemoryScope, MemoryScope.DEVICE)]
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             operand = context.cast(builder, args[2], value_type, array.dtype)
@@ -54,15 +54,16 @@ def fetch(operator: str) -> Typer:
                 spirv.constant(semantics),
                 element,
             ]
-            return spirv.call(builder, f"Atomic{_instruction(operator, array.dtype)}", operand.type, operands)
+            return spirv.call(builder, f"Atomic{instruction(operator, array.dtype)}", operand.type, operands)
 
         return signature(array.dtype, array, index_type, value_type, order, scope), generate
 
     return typer
 
 
-def _instruction(operator: str, dtype: Any) -> str:
-    if operator in _BITWISE:
+def instruction(operator: str, dtype: Any) -> str:
+    """The name of an instruction after ``Atomic``."""
+    if operator in BITWISE:
         return operator
     if isinstance(dtype, types.Float):
         return f"F{'Add' if operator == 'Sub' else operator}EXT"
@@ -82,20 +83,8 @@ def _value_type(dtype: Any, value: Any) -> Any:
     return plain
 
 
-def _require_wide_atomics(array: Any) -> None:
+def require_wide_atomics(array: Any) -> None:
     """Refuse 64-bit atomics on the memory of a device without them; a LocalAccessor does not know its device."""
     is_global = array.addrspace == AddressSpace.GLOBAL
     if is_global and array.dtype.bitwidth == 64 and not array.queue.device_has_aspect_atomic64:
         raise checks.Misuse(f"the array's dtype is {array.dtype}, but the device has no 64-bit atomics")
-
-
-def _choice(what: str, given: Any, choices: dict[Any, Any], default: Any) -> Any:
-    """What an enumeration member stands for; numba passes the member as an integer literal."""
-    if isinstance(given, types.NoneType):
-        return choices[default]
-    value = checks.literal(what, given, int)
-    for member, meaning in choices.items():
-        if member.value == value:
-            return meaning
-    allowed = checks.alternatives([member.name for member in choices])
-    raise checks.Misuse(f"{what} is {value}, but must be {allowed}")

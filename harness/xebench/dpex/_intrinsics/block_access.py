@@ -7,10 +7,10 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.typing import signature
-from numba_dpex.kernel_api.memory_enums import AddressSpace
 
 from xebench.dpex._intrinsics import addresses, checks, spirv
 from xebench.dpex._intrinsics.device_function import Typer
+from xebench.dpex.kernel_api import AddressSpace
 
 # The instructions move unsigned integers; other types of the same width are reinterpreted.
 _CODES = {8: "h", 16: "t", 32: "j", 64: "m"}

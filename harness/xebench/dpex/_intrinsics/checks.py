@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from enum import IntEnum
+from typing import Any, TypeVar
 
 from numba.core import types
-from numba_dpex.core.types import USMNdArray
-from numba_dpex.kernel_api.memory_enums import AddressSpace
+
+from xebench.dpex.kernel_api import AddressSpace
+from xebench.dpex.target_base.of_stack import DeviceArray
 
 BYTES = (types.int8, types.uint8)
 SHORTS = (types.int16, types.uint16)
@@ -20,6 +22,9 @@ NUMBERS = (*INTEGERS, types.float16, *FLOATS)
 WIDE_NUMBERS = WORDS + LONGS + FLOATS
 
 _SPACE_NAMES = {AddressSpace.GLOBAL: "global", AddressSpace.LOCAL: "local", AddressSpace.PRIVATE: "private"}
+
+
+E = TypeVar("E", bound=IntEnum)
 
 
 class Misuse(Exception):
@@ -79,7 +84,7 @@ def array(
     Raises:
         Misuse: the array does not fit.
     """
-    if not isinstance(given, USMNdArray):
+    if not isinstance(given, DeviceArray):
         raise Misuse(f"array is {given}, but must be a dpnp array, a usm_ndarray or a LocalAccessor")
     one_of("the array's dtype", given.dtype, dtypes)
     if given.addrspace not in spaces:
@@ -106,6 +111,28 @@ def literal(what: str, given: Any, kind: type) -> Any:
     if not isinstance(given, types.Literal) or not isinstance(given.literal_value, kind):
         raise Misuse(f"{what} is {given}, but must be a literal: the instruction depends on it")
     return given.literal_value
+
+
+def choice(what: str, given: Any, members: type[E], default: E) -> E:
+    """The member of an enumeration that an argument names; numba passes it as an integer literal.
+
+    Args:
+        what: the argument's name.
+        given: its numba type.
+        members: the enumeration; members that no instruction has end in UNSUPPORTED.
+        default: where nothing is given.
+
+    Raises:
+        Misuse: it is no literal, or names no member.
+    """
+    if isinstance(given, types.NoneType):
+        return default
+    value = given.value if isinstance(given, types.Omitted) else literal(what, given, int)
+    allowed = [member for member in members if not member.name.endswith("UNSUPPORTED")]
+    for member in allowed:
+        if member.value == value:
+            return member
+    raise Misuse(f"{what} is {value}, but must be {alternatives([member.name for member in allowed])}")
 
 
 def alternatives(names: list[str]) -> str:

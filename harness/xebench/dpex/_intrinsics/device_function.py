@@ -69,7 +69,8 @@ class DeviceFunction(Generic[P, R]):
 
     @functools.cached_property
     def _numba_type_(self) -> Any:
-        # numba asks for this attribute when it types a global that it does not know: nobody asks where there is none
+        # numba asks for this attribute when it types a global that it does not know
         from xebench.dpex._intrinsics.device_function_type import DeviceFunctionType
+        from xebench.dpex._intrinsics.later import resolved
 
-        return DeviceFunctionType(self.label, inspect.signature(self._function), self._typer)
+        return DeviceFunctionType(self.label, inspect.signature(self._function), resolved(self._typer))

@@ -8,10 +8,10 @@ from typing import Any
 
 from numba.core import errors, types
 from numba.core.datamodel import models
-from numba_dpex.core.descriptor import dpex_kernel_target
-from numba_dpex.kernel_api_impl.spirv.target import SPIRVTypingContext
 
 from xebench.dpex._intrinsics.checks import Misuse
+from xebench.dpex.target_base.of_stack import TypingContext, target
+from xebench.dpex.target_base.of_stack import models as own_models
 
 
 class DeviceFunctionType(types.Callable, types.Opaque):  # type: ignore[misc]
@@ -36,15 +36,15 @@ class DeviceFunctionType(types.Callable, types.Opaque):  # type: ignore[misc]
             numba.core.errors.TypingError: with one line that names the function, the offending type and what
                 is allowed.
         """
-        if not isinstance(context, SPIRVTypingContext):
-            raise errors.TypingError(f"{self._label} can only be called in a numba-dpex kernel or device function")
+        if not isinstance(context, TypingContext):
+            raise errors.TypingError(f"{self._label} can only be called in a kernel or device function")
         try:
             signature, lowering = self._typer(*self._bind(context, args, kws))
         except Misuse as error:
             raise errors.TypingError(f"{self._label}: {error}") from None
         if signature.args not in self._lowerings:
             self._lowerings[signature.args] = lowering
-            dpex_kernel_target.target_context.insert_func_defn([(lowering, lowering, signature.args)])
+            target.target_context.insert_func_defn([(lowering, lowering, signature.args)])
         return signature.replace(pysig=self._python_signature)
 
     def get_call_signatures(self) -> tuple[list[Any], bool]:
@@ -69,7 +69,8 @@ class DeviceFunctionType(types.Callable, types.Opaque):  # type: ignore[misc]
             return types.Tuple(bound.arguments.get(parameter.name, ()))
         if parameter.name in bound.arguments:
             return bound.arguments[parameter.name]
-        return context.resolve_value_type(parameter.default)
+        default = parameter.default
+        return types.literal(default) if isinstance(default, bool) else context.resolve_value_type(default)
 
 
-dpex_kernel_target.target_context.data_model_manager.register(DeviceFunctionType, models.OpaqueModel)
+own_models.register(DeviceFunctionType, models.OpaqueModel)

@@ -8,7 +8,9 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba_dpex.kernel_api_impl.spirv.target import CC_SPIR_FUNC
+
+#: The calling convention of device functions.
+CC_SPIR_FUNC = "spir_func"
 
 INT1, INT32, INT64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
 

@@ -1,26 +1,18 @@
-"""The code generators, for the modules that declare kernels' functions with them.
+"""The code generators, for the modules that declare kernels' functions with them: looked up when a kernel needs one.
 
-Where nothing is compiled (`xebench.runtime.stack`) there is no numba that they could be imported with, and nothing ever
-asks a function for its generator: a blank stands for each.
+So a program that launches kernels which were compiled before never imports numba, which takes half a second.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
+from xebench.dpex._intrinsics.later import module
 from xebench.runtime.stack import is_current
 
 __all__ = ["GroupOperation", "Scope", "block_access", "checks", "extended", "fetch", "groups", "vectors"]
 
-
-class _Blank:
-    """Whatever is looked up in it, and whatever it is called with, is blank too."""
-
-    def __getattr__(self, name: str) -> Any:
-        return self
-
-    def __call__(self, *arguments: Any, **options: Any) -> Any:
-        return self
+_PACKAGE: Final = "xebench.dpex._intrinsics"
 
 
 if TYPE_CHECKING or not is_current():
@@ -30,4 +22,8 @@ if TYPE_CHECKING or not is_current():
     from xebench.dpex._intrinsics.mathematics import extended
     from xebench.dpex._intrinsics.spirv import Scope
 else:
-    block_access = checks = groups = vectors = fetch = GroupOperation = extended = Scope = _Blank()
+    block_access, checks, groups, vectors = (
+        module(f"{_PACKAGE}.{name}") for name in ("block_access", "checks", "groups", "vectors")
+    )
+    fetch, GroupOperation = module(f"{_PACKAGE}.atomic_calls").fetch, groups.GroupOperation
+    extended, Scope = module(f"{_PACKAGE}.mathematics").extended, module(f"{_PACKAGE}.spirv").Scope

@@ -7,11 +7,11 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.typing import signature
-from numba_dpex.kernel_api.memory_enums import AddressSpace
 
 from xebench.dpex._intrinsics import addresses, checks
 from xebench.dpex._intrinsics.alignment import alignment
 from xebench.dpex._intrinsics.device_function import Typer
+from xebench.dpex.kernel_api import AddressSpace
 
 
 def load(width: int, *, aligned: bool = True) -> Typer:

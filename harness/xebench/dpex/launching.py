@@ -1,0 +1,70 @@
+"""Launch a kernel in one call, as numba-dpex does: on the queue of its arrays.
+
+Everything is kept between calls: code, builds, and the flattened arguments (`KernelStore`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import dpctl
+
+from xebench.dpex.dpex_errors import ArgumentError
+from xebench.dpex.events import DeviceEvent
+from xebench.dpex.kernel_store import KernelStore
+from xebench.dpex.signature import as_usm_array
+
+
+@cache
+def _store() -> KernelStore:
+    return KernelStore()
+
+
+def call_kernel(kernel_fn: Any, index_space: Any, *kernel_args: Any) -> None:
+    """Launch a kernel, and return when it is over.
+
+    Args:
+        kernel_fn: made by `xebench.dpex.kernel`.
+        index_space: ``kernel_api.Range`` or ``NdRange``.
+        kernel_args: arrays in USM, numbers, ``LocalAccessor``; arrays are on one queue.
+
+    Raises:
+        ArgumentError: no array, arrays of several queues, or what a kernel cannot take.
+        KernelCompileError: the kernel cannot be compiled.
+        UnsupportedByDevice: the device's limits do not allow this launch.
+    """
+    _submit(kernel_fn, index_space, kernel_args, ()).wait()
+
+
+def call_kernel_async(
+    kernel_fn: Any, index_space: Any, dependent_events: Sequence[Any], *kernel_args: Any
+) -> tuple[dpctl.SyclEvent, dpctl.SyclEvent]:
+    """Launch a kernel once other commands are over, and return at once.
+
+    Args:
+        kernel_fn, index_space, kernel_args: see `call_kernel`.
+        dependent_events: ``dpctl.SyclEvent`` of the commands to wait for.
+
+    Returns:
+        Two events, as numba-dpex has it: when the arguments may be freed, which nobody has to wait for here, and of the
+        kernel. Both are the kernel's.
+
+    Raises:
+        ArgumentError, KernelCompileError, UnsupportedByDevice: see `call_kernel`.
+    """
+    event = _submit(kernel_fn, index_space, kernel_args, dependent_events).sycl_event
+    return event, event
+
+
+def _submit(kernel: Any, index_space: Any, arguments: Sequence[Any], depends: Sequence[Any]) -> DeviceEvent:
+    arrays = [array for array in map(as_usm_array, arguments) if array is not None]
+    if not arrays:
+        raise ArgumentError("no argument is an array, which would say on which queue the kernel is launched")
+    queue = arrays[0].sycl_queue
+    if any(array.sycl_queue != queue for array in arrays):
+        raise ArgumentError("arguments are arrays of several queues: allocate them on one")
+    # dpnp of today returns before its commands are over, and only a barrier orders them before ours
+    earlier = [] if queue.is_in_order else [queue.submit_barrier()]
+    return _store().submit(kernel, queue, index_space, arguments, [*depends, *earlier])

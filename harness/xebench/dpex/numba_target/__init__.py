@@ -1,0 +1,14 @@
+"""A target of numba for SYCL devices: Python kernels to SPIR-V, where numba-dpex is not installed.
+
+numba types a kernel and lowers it to LLVM IR; LLVM's SPIR-V back end, which the wheels of llvmlite carry from 0.45 on,
+turns that into a module. Nothing else is needed. Beside :mod:`xebench.dpex._intrinsics` no other room imports numba.
+
+- :mod:`xebench.dpex.target_base` has the types of arrays, items and groups, how LLVM represents them, and the target:
+  what numba may use, how functions call each other, where their code is kept;
+- :mod:`pipeline` compiles one Python function for argument types;
+- :mod:`values` has the types of globals and captured values; :mod:`items`, :mod:`atomic_refs`, :mod:`private_arrays`,
+  :mod:`barriers`, :mod:`printing` and :mod:`mathematics` are what kernels use of `xebench.kernel_api`, of Python and of
+  ``math``, and :mod:`device_functions` are functions that kernels call;
+- :mod:`entry_point`, :mod:`link`, :mod:`back_end` and :mod:`loop_controls` lead from there to a module, and
+  :mod:`compile` is all of it.
+"""

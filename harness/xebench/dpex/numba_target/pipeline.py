@@ -1,0 +1,153 @@
+"""Compile one Python function for the types of its arguments: numba's passes, and the functions that numba adds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from numba.core import cgutils, compiler, target_extension, typed_passes, types, typing, utils
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
+from numba.core.target_extension import target_override
+from numba.core.typing.templates import fold_arguments
+
+from xebench.dpex.numba_target.getattr_pass import ConstantGetattr
+from xebench.dpex.target_base.context import NAME, SpirvTarget, target
+
+
+def compile_function(function: Callable[..., Any], arguments: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+    """What numba makes of a function: its signature, and a library with its LLVM IR.
+
+    Args:
+        function: the Python function.
+        arguments: numba types.
+        options: ``error_model``, ``fastmath``, ``inline_threshold``... of a decorator.
+
+    Raises:
+        numba.core.errors.NumbaError: it cannot be typed or lowered.
+    """
+    flags = compiler.Flags()
+    flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+    flags.nrt = flags.enable_pyobject = False
+    flags.error_model = options.get("error_model", "numpy")
+    flags.fastmath = bool(options.get("fastmath", False))
+    with target_override(NAME):
+        return compiler.compile_extra(
+            target.typing_context, target.target_context, function, arguments, None, flags, {}, pipeline_class=_Compiler
+        )
+
+
+def prepare() -> None:
+    """Make numba ready for this target: once a process, and again for what was declared since."""
+    cgutils.pointer_add = _pointer_add
+    target.typing_context.refresh()
+    target.target_context.refresh()
+
+
+def _pointer_add(builder: Any, ptr: Any, offset: Any, return_type: Any = None) -> Any:
+    """Numba's own, but in the pointer's address space: its cast to the default one would lose it.
+
+    For pointers in the default address space, which all of the host's are, both are the same.
+    """
+    byte_pointer = cgutils.int8_t.as_pointer(ptr.type.addrspace)
+    if isinstance(offset, int):
+        offset = cgutils.intp_t(offset)
+    address = builder.gep(builder.bitcast(ptr, byte_pointer), [offset])
+    return builder.bitcast(address, return_type or ptr.type)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _Collect(LoweringPass):  # type: ignore[misc]
+    """The last pass: numba's own would make an executable."""
+
+    _name = "xebench_collect"
+
+    def __init__(self) -> None:
+        LoweringPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        lowered = state["cr"]
+        state.cr = compiler.compile_result(
+            typing_context=state.typingctx,
+            target_context=state.targetctx,
+            typing_error=state.status.fail_reason,
+            type_annotation=state.type_annotation,
+            library=state.library,
+            call_helper=lowered.call_helper,
+            signature=typing.signature(state.return_type, *state.args),
+            fndesc=lowered.fndesc,
+        )
+        return True
+
+
+class _Compiler(CompilerBase):  # type: ignore[misc]
+    def define_pipelines(self) -> list[Any]:
+        manager = PassManager(NAME)
+        manager.passes.extend(DefaultPassBuilder.define_untyped_pipeline(self.state).passes)
+        manager.add_pass(ConstantGetattr, "getattr of constant names")
+        manager.passes.extend(DefaultPassBuilder.define_typed_pipeline(self.state).passes)
+        manager.add_pass(typed_passes.IRLegalization, "ensure IR is legal")
+        manager.add_pass(typed_passes.AnnotateTypes, "annotate types")
+        manager.add_pass(typed_passes.NativeLowering, "native lowering")
+        manager.add_pass(_Collect, "collect")
+        manager.finalize()
+        return [manager]
+
+
+class _Overload:
+    """A function that numba implements in Python (``numba.extending.overload``), compiled for each call's types."""
+
+    targetdescr = target
+
+    def __init__(self, function: Callable[..., Any], targetoptions: Mapping[str, Any] | None = None) -> None:
+        self.py_func = function
+        self.__name__ = function.__name__
+        self.targetoptions = dict(targetoptions or {})
+        self.overloads: dict[tuple[Any, ...], Any] = {}
+        self._pysig = utils.pysignature(function)
+        self._numba_type_ = types.Dispatcher(self)
+
+    @property
+    def nopython_signatures(self) -> list[Any]:
+        """Of all that was compiled (numba's protocol)."""
+        return [result.signature for result in self.overloads.values()]
+
+    def _compilation_chain_init_hook(self) -> None:
+        pass
+
+    def compile(self, arguments: tuple[Any, ...]) -> Any:
+        """Compile it for types (numba's protocol)."""
+        if arguments not in self.overloads:
+            result = compile_function(self.py_func, arguments, {})
+            # numba finds the code of a call by the entry point, which nothing else uses here
+            result = result._replace(entry_point=object())
+            target.target_context.insert_user_function(result.entry_point, result.fndesc, [result.library])
+            self.overloads[arguments] = result
+        return self.overloads[arguments]
+
+    def get_call_template(self, args: Any, kws: Any) -> tuple[Any, Any, Any, Any]:
+        """Type one call (numba's protocol)."""
+        folded = fold_arguments(
+            self._pysig,
+            args,
+            kws,
+            lambda _, __, value: value,
+            lambda _, __, default: types.Omitted(default),
+            lambda _, __, values: types.StarArgTuple(values),
+        )
+        self.compile(tuple(folded))
+        name = f"Call({self.__name__})"
+        template = typing.make_concrete_template(name, key=self.__name__, signatures=self.nopython_signatures)
+        return template, self._pysig, folded, {}
+
+    def get_overload(self, signature: Any) -> Any:
+        """What a call of these types was compiled to (numba's protocol)."""
+        return self.overloads[tuple(getattr(signature, "args", signature))].entry_point
+
+
+def _jit(function: Callable[..., Any] | None = None, *_: Any, **__: Any) -> Any:
+    return _jit if function is None else _Overload(function)
+
+
+target_extension.dispatcher_registry[SpirvTarget] = _Overload
+target_extension.jit_registry[SpirvTarget] = _jit

@@ -1,0 +1,132 @@
+"""Modules of our own target: the same bytes everywhere, loop hints in them, one line where LLVM gives up."""
+
+import os
+import re
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from xebench import kernel
+from xebench import kernel_api as kapi
+from xebench.dpex import compile_kernel
+from xebench.runtime.stack import is_current
+from xebench.runtime.tensor import tensor as dpt
+
+pytestmark = [pytest.mark.device, pytest.mark.skipif(not is_current(), reason="numba-dpex compiles on this stack")]
+
+MODULE = """
+target triple = "spirv64v1.3-unknown-unknown"
+define spir_kernel void @fill(ptr addrspace(1) %x, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %at = getelementptr i32, ptr addrspace(1) %x, i64 %i
+  store volatile i32 1, ptr addrspace(1) %at
+  %next = add nuw i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %end, !llvm.loop !0
+end:
+  ret void
+}
+!0 = distinct !{!0, !1}
+!1 = !{!"llvm.loop.unroll.disable"}
+"""
+TRIPLE = "spirv64v1.3-unknown-unknown"
+
+PROGRAM = """
+import hashlib, sys
+from xebench import kernel, kernel_api as kapi
+from xebench.dpex import compile_kernel
+from xebench.runtime.tensor import tensor as dpt
+@kernel(unroll="disable", sub_group_size=8)
+def run(item: kapi.Item, x, n):
+    for k in range(n):
+        x[item.get_id(0)] += k
+for dtype in ("f4", "i8"):
+    compiled = compile_kernel(run, kapi.Range(4), (dpt.zeros(4, dtype=dtype), 3))
+    print(hashlib.sha256(compiled.spirv).hexdigest())
+"""
+
+
+@pytest.fixture
+def back_end() -> Any:
+    from xebench.dpex.numba_target.back_end import BackEnd
+
+    return BackEnd()
+
+
+def loop_merges(spirv: bytes) -> list[int]:
+    """The controls of the loops of a module."""
+    words = np.frombuffer(spirv, np.uint32)
+    found, at = [], 5
+    while at < len(words):
+        if words[at] & 0xFFFF == 246:
+            found.append(int(words[at + 3]))
+        at += words[at] >> 16
+    return found
+
+
+def test_a_module_of_text_becomes_spirv_with_the_hint_of_its_loop(back_end: Any) -> None:
+    from xebench.dpex.numba_target.loop_controls import loop_hints, with_loop_controls
+
+    text, spirv = back_end.emit(MODULE, TRIPLE, unroll=False)
+    assert loop_merges(spirv) == []
+    assert loop_hints(text) == [2]
+    assert loop_merges(with_loop_controls(spirv, [2])) == [2]
+    assert with_loop_controls(spirv, [0]) == spirv
+
+
+@pytest.mark.parametrize(("unroll", "controls"), [(None, []), ("disable", [2]), ("full", [1])])
+def test_the_option_of_a_kernel_reaches_its_loops(unroll: Any, controls: list[int]) -> None:
+    @kernel(unroll=unroll)
+    def add(item: kapi.Item, x: Any, n: Any) -> None:
+        for k in range(n):
+            x[item.get_id(0)] += k
+
+    compiled = compile_kernel(add, kapi.Range(4), (dpt.zeros(4, dtype="f4"), 3))
+    assert loop_merges(compiled.spirv) == controls
+
+
+def test_what_llvm_refuses_is_one_line(back_end: Any) -> None:
+    from xebench.dpex.numba_target.back_end import BackEndError
+
+    with pytest.raises(BackEndError, match="^LLVM's SPIR-V back end: LLVM IR parsing error$"):
+        back_end.emit("nonsense", TRIPLE, unroll=False)
+    assert back_end.emit(MODULE, TRIPLE, unroll=False)[1]
+
+
+def test_an_abort_of_llvm_costs_one_module(back_end: Any) -> None:
+    from xebench.dpex.numba_target.back_end import BackEndError
+
+    impossible = re.sub(r"store volatile i32 1", "store volatile i1024 1", MODULE)
+    with pytest.raises(BackEndError):
+        back_end.emit(impossible, TRIPLE, unroll=False)
+    assert back_end.emit(MODULE, TRIPLE, unroll=False)[1]
+
+
+def test_a_forked_process_has_a_server_of_its_own(back_end: Any) -> None:
+    expected = back_end.emit(MODULE, TRIPLE, unroll=False)
+    server = back_end._process.pid
+    if not (child := os.fork()):
+        same = back_end.emit(MODULE, TRIPLE, unroll=False) == expected
+        os._exit(0 if same and back_end._process.pid != server else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert back_end.emit(MODULE, TRIPLE, unroll=False) == expected
+
+
+def test_every_process_makes_the_same_bytes(tmp_path: Any) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    moved = tmp_path / "elsewhere" / "another_name.py"
+    moved.parent.mkdir()
+    moved.write_text("\n\n" + PROGRAM)
+    said = [
+        subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=True).stdout
+        for path in (program, moved)
+    ]
+    assert said[0] == said[1]
+    assert len(set(said[0].split())) == 2

@@ -1,0 +1,234 @@
+"""The kernel language, compiled by our own target: each part of it against numpy."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from device_kit import launch
+
+from xebench import device_func, kernel
+from xebench import kernel_api as kapi
+from xebench.dpex import KernelCompileError, call_kernel, call_kernel_async
+from xebench.runtime.stack import is_current
+from xebench.runtime.tensor import tensor as dpt
+
+pytestmark = [pytest.mark.device, pytest.mark.skipif(not is_current(), reason="numba-dpex compiles on this stack")]
+
+
+def test_ids_and_extents_of_three_dimensions() -> None:
+    @kernel
+    def ids(item: kapi.NdItem, out: Any) -> None:
+        group = item.get_group()
+        i = item.get_global_linear_id()
+        out[i, 0] = item.get_global_id(0) * 100 + item.get_global_id(1) * 10 + item.get_global_id(2)
+        out[i, 1] = item.get_local_linear_id()
+        out[i, 2] = group.get_group_linear_id()
+        out[i, 3] = item.get_global_linear_range() + item.get_local_linear_range() + group.get_group_linear_range()
+        out[i, 4] = item.dimensions * 10 + group.get_group_range(2) + group.get_local_range(1)
+
+    whole, local = (2, 4, 6), (1, 2, 3)
+    (out,) = launch(ids, whole, local, np.zeros((48, 5), np.int64))
+    for i, (x, y, z) in enumerate(np.ndindex(*whole)):
+        own = (x % 1 * 2 + y % 2) * 3 + z % 3
+        group = (x * 2 + y // 2) * 2 + z // 3
+        assert out[i].tolist() == [x * 100 + y * 10 + z, own, group, 48 + 6 + 8, 30 + 2 + 2]
+
+
+def test_a_dimension_may_be_known_only_when_the_kernel_runs() -> None:
+    @kernel
+    def extents(item: kapi.NdItem, out: Any) -> None:
+        for dimension in range(item.dimensions):
+            out[item.get_global_linear_id(), dimension] = item.get_global_id(dimension)
+
+    (out,) = launch(extents, (2, 4), (1, 2), np.zeros((8, 2), np.int64))
+    assert out.tolist() == [list(index) for index in np.ndindex(2, 4)]
+
+
+def test_private_arrays_and_captured_arrays() -> None:
+    weights = np.array([1, 10, 100], np.int32)
+
+    @kernel
+    def weighted(item: kapi.NdItem, x: Any, out: Any) -> None:
+        own = kapi.PrivateArray((2, 3), np.int32, fill_zeros=True)
+        i = item.get_global_id(0)
+        for j in range(6):
+            own[j % 2, j // 2] += x[i, j] * weights[j // 2]
+        for j in range(3):
+            out[i, j] = own[0, j] + own[1, j]
+
+    x = np.arange(48, dtype=np.int32).reshape(8, 6)
+    _, out = launch(weighted, 8, 4, x, np.zeros((8, 3), np.int32))
+    assert np.array_equal(out, (x[:, ::2] + x[:, 1::2]) * weights)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint64", "float32", "float64"])
+def test_compare_exchange(dtype: str) -> None:
+    @kernel
+    def exchange(item: kapi.NdItem, x: Any, expected: Any, done: Any) -> None:
+        i = item.get_global_id(0)
+        reference = kapi.AtomicRef(x, i)
+        done[i] = reference.compare_exchange(expected, x[i] + x[i], i)
+
+    x = np.arange(1, 9).astype(dtype)
+    expected = np.where(np.arange(8) % 2, x, 0).astype(dtype)
+    new, seen, done = launch(exchange, 8, 4, x, expected, np.zeros(8, np.int32))
+    fits = np.arange(8) % 2 == 1
+    assert np.array_equal(new, np.where(fits, x * 2, x))
+    assert np.array_equal(seen, x)
+    assert np.array_equal(done, fits)
+
+
+def test_methods_of_atomic_references() -> None:
+    @kernel
+    def update(item: kapi.NdItem, x: Any, old: Any) -> None:
+        i = item.get_global_id(0)
+        old[0, i] = kapi.AtomicRef(x, 0).fetch_add(i)
+        kapi.AtomicRef(x, 1).fetch_max(i)
+        kapi.AtomicRef(x, 2).fetch_or(1 << i)
+        kapi.AtomicRef(x, 3, memory_order=kapi.MemoryOrder.ACQ_REL).fetch_sub(1)
+        old[1, i] = kapi.AtomicRef(x, 4 + i).exchange(i)
+        kapi.AtomicRef(x, 4 + i).store(kapi.AtomicRef(x, 4 + i).load() * 2)
+
+    x, old = launch(update, 8, 8, np.full(12, 5, np.int64), np.zeros((2, 8), np.int64))
+    assert x.tolist() == [5 + 28, 7, 255, 5 - 8, *(2 * i for i in range(8))]
+    assert old[0].min() == 5
+    assert old[1].tolist() == [5] * 8
+
+
+def test_device_functions_defaults_and_keywords() -> None:
+    @device_func
+    def scaled(x: Any, factor: Any = 2) -> Any:
+        return x * factor
+
+    @device_func
+    def norm(x: Any, y: Any) -> Any:
+        return math.sqrt(scaled(x, factor=3) + scaled(y))
+
+    @kernel
+    def norms(item: kapi.NdItem, x: Any, y: Any, out: Any) -> None:
+        i = item.get_global_id(0)
+        out[i] = norm(x[i], y[i])
+
+    x, y = np.arange(16.0), np.arange(16.0)[::-1].copy()
+    *_, out = launch(norms, 16, 8, x, y, np.zeros(16))
+    assert np.allclose(out, np.sqrt(3 * x + 2 * y))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("function", ["sqrt", "exp", "log", "sin", "floor", "fabs", "tanh", "log1p"])
+def test_functions_of_numpy_and_of_math(function: str, dtype: str) -> None:
+    of_numpy, of_math = getattr(np, function), getattr(math, function)
+
+    @kernel
+    def both(item: kapi.NdItem, x: Any, out: Any) -> None:
+        i = item.get_global_id(0)
+        out[i, 0] = of_numpy(x[i])
+        out[i, 1] = of_math(x[i])
+
+    x = np.linspace(0.1, 3, 16).astype(dtype)
+    _, out = launch(both, 16, 8, x, np.zeros((16, 2), dtype))
+    assert np.allclose(out, of_numpy(x)[:, None], rtol=4 * np.finfo(dtype).eps)
+
+
+def test_complex_numbers_half_precision_and_views() -> None:
+    @kernel
+    def run(item: kapi.NdItem, z: Any, h: Any, m: Any, factor: Any) -> None:
+        i = item.get_global_id(0)
+        z[i] = z[i] * z[i] + factor
+        h[i] = h[i] * h[i]
+        row = m[i]
+        total = m.dtype.type(0)
+        for value in row[1:]:
+            total += value
+        row[0] = total + m[:, 1][i]
+
+    z = (np.arange(8) + 1j * np.arange(8)[::-1]).astype(np.complex64)
+    h, m = np.arange(8).astype(np.float16), np.arange(32, dtype=np.float32).reshape(8, 4)
+    new_z, new_h, new_m = launch(run, 8, 4, z, h, m, np.complex64(1 - 2j))
+    assert np.allclose(new_z, z * z + np.complex64(1 - 2j))
+    assert np.array_equal(new_h, h * h)
+    assert np.array_equal(new_m[:, 0], m[:, 1:].sum(1) + m[:, 1])
+
+
+def test_what_getattr_names_may_be_captured(queue: Any) -> None:
+    name = "fetch_add"
+
+    @kernel
+    def count(item: kapi.Item, x: Any) -> None:
+        getattr(kapi.AtomicRef(x, 0), name)(1)
+
+    x = dpt.zeros(1, dtype="i4", sycl_queue=queue)
+    call_kernel(count, kapi.Range(100), x)
+    assert int(x[0]) == 100
+
+
+def test_a_kernel_without_an_item(queue: Any) -> None:
+    @kernel
+    def scopes(x: Any) -> None:
+        x[0] = kapi.MemoryScope.DEVICE
+        x[1] = kapi.MemoryOrder.SEQ_CST
+
+    x = dpt.zeros(2, dtype="i8", sycl_queue=queue)
+    _, event = call_kernel_async(scopes, kapi.Range(1), [], x)
+    event.wait()
+    assert dpt.asnumpy(x).tolist() == [3, 5]
+
+
+def test_print(queue: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    @kernel
+    def tell(item: kapi.Item, x: Any) -> None:
+        print("100 %:", x[item.get_id(0)], item.get_id(0), x[0] > 1)
+
+    call_kernel(tell, kapi.Range(1), dpt.asarray([1.5], dtype="f4", sycl_queue=queue))
+    assert capfd.readouterr().out == "100 %: 1.500000 0 1\n"
+
+
+def wrong_name(item: kapi.Item, x: Any) -> None:
+    x[0] = undefined  # type: ignore[name-defined]  # noqa: F821  # wrong
+
+
+def wrong_return(item: kapi.Item, x: Any) -> Any:
+    return x[0]
+
+
+def wrong_dimension(item: kapi.Item, x: Any) -> None:
+    x[0] = item.get_id(3)  # wrong
+
+
+def wrong_argument(item: kapi.NdItem, x: Any) -> None:
+    kapi.group_barrier(item)  # wrong
+
+
+def wrong_print(item: kapi.Item, x: Any) -> None:
+    print(x)  # wrong
+
+
+def wrong_shape(item: kapi.Item, x: Any) -> None:
+    own = kapi.PrivateArray(x.shape[0], np.float32)  # wrong
+    x[0] = own[0]
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (wrong_name, "name 'undefined' is not defined"),
+        (wrong_return, "returns float32, but a kernel returns nothing"),
+        (wrong_dimension, "dim is 3, but the index space has 1 dimension"),
+        (wrong_argument, "group is NdItem<1>, but must be a Group"),
+        (wrong_print, "a kernel prints numbers and literal strings"),
+        (wrong_shape, "shape is int64, but must be a literal"),
+    ],
+)
+def test_what_cannot_be_compiled_is_one_line_with_its_place(function: Any, reason: str, queue: Any) -> None:
+    x = dpt.zeros(4, dtype="f4", sycl_queue=queue)
+    space = kapi.NdRange((4,), (4,)) if function is wrong_argument else kapi.Range(4)
+    with pytest.raises(KernelCompileError) as caught:
+        call_kernel(kernel(function), space, x)
+    assert "\n" not in str(caught.value)
+    assert reason in caught.value.reason
+    file, _, line = caught.value.location.rpartition(":")
+    assert file == __file__
+    source = Path(file).read_text(encoding="utf-8").splitlines()[int(line) - 1]
+    assert "# wrong" in source or function is wrong_return
