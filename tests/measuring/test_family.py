@@ -28,7 +28,7 @@ from xebench.vocabulary import Status
 
 RIGHT = np.arange(1, 5, dtype=np.float32)
 #: Of every variant, unless a test says otherwise.
-TIMES_NS = 10_000
+TIMES_NS = 1_000_000
 
 
 class FakePlace:

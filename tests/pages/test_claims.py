@@ -64,10 +64,11 @@ def case(variant: str, role: str, lanes: int, **changed: Any) -> dict[str, Any]:
 def run() -> Run:
     cases = [case(variant, role, n) for n in SPEEDUPS for variant, role in (("slow", "naive"), ("fast", "optimized"))]
     samples = [
-        rows_kit.sample(variant, number, 1e6 / factor, case_id=f"{variant}/{lanes}", checked=True)
+        rows_kit.sample(variant, block, 1e6 / factor, **keys, sample_id=100 * lanes + 50 * place + block)
         for lanes, speedup in SPEEDUPS.items()
-        for variant, factor in (("slow", 1.0), ("fast", speedup))
-        for number in range(12)
+        for place, (variant, factor) in enumerate((("slow", 1.0), ("fast", speedup)))
+        for block in range(12)
+        for keys in ({"case_id": f"{variant}/{lanes}", "checked": True},)
     ]
     tables = {name: frame(name, []) for name in ("events", "summaries", "pairs", "machine", "checks")}
     tables |= {"cases": frame("cases", cases), "samples": frame("samples", samples)}

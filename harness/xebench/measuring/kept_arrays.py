@@ -31,6 +31,12 @@ class KeptArrays:
         """Whether one of them held exactly these elements."""
         return any(has_bits(contents, result) for _, contents in self._prepared.values())
 
+    def spoil(self, result: Array) -> None:
+        """Overwrite those that held exactly these elements."""
+        for array, contents in self._prepared.values():
+            if has_bits(contents, result):
+                _write(array, _poison(array))
+
     def set_back(self) -> None:
         """Have them hold what they held, and those that are new a poison."""
         for array in arrays_in(self._function):

@@ -54,6 +54,12 @@ class KeptMemory:
         """Whether the preparation had written exactly these elements."""
         return any(has_bits(contents, result) for _, contents in self._prepared)
 
+    def spoil(self, result: Bytes) -> None:
+        """Overwrite what the preparation had written where it is exactly these elements."""
+        ready = [allocation for allocation, contents in self._prepared if has_bits(contents, result)]
+        for _, memory in _in_use(ready):
+            spoil(memory)
+
     def rewrite(self) -> None:
         """Write what it holds, so that caches are as after :meth:`set_back`."""
         for _, memory in _in_use([*(allocation for allocation, _ in self._prepared), *self._others]):

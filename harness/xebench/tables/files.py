@@ -208,7 +208,10 @@ class TableFiles:
         data = read_parquet(path, table, self._version, names)
         # some columns have the checksums of their pages: the rest of a large file need not be read
         if names is None and self._sha256.get(path.name) not in (None, _sha256(path)):
-            raise RunFolderError(f"{path} is damaged: it is not what the run wrote: restore it from a copy of the run")
+            raise RunFolderError(
+                f"{path} is not what the run wrote when it was read first: load the run again if it has gone on since, "
+                "else restore the file from a copy of the run"
+            )
         return data
 
     def _path(self, table: str) -> Path:
