@@ -209,8 +209,8 @@ class TableFiles:
         # some columns have the checksums of their pages: the rest of a large file need not be read
         if names is None and self._sha256.get(path.name) not in (None, _sha256(path)):
             raise RunFolderError(
-                f"{path} is not what the run wrote when it was read first: load the run again if it has gone on since, "
-                "else restore the file from a copy of the run"
+                f"{path} is damaged, or the run has gone on since it was loaded: load it again, or restore the file "
+                "from a copy of the run"
             )
         return data
 
