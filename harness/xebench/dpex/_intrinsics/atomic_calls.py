@@ -43,9 +43,8 @@ def fetch(operator: str) -> Typer:
         spirv_scope = SCOPES[checks.choice("scope", scope, MemoryScope, MemoryScope.DEVICE)]
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            operand = context.cast(builder, args[2], value_type, array.dtype)
-            if operator == "Sub" and isinstance(array.dtype, types.Float):
-                operand = builder.fneg(operand)  # there is no AtomicFSub
+            value = context.cast(builder, args[2], value_type, array.dtype)
+            instruction, operand = modification(builder, operator, array.dtype, value)
             element = spirv.typed(operand, array.dtype)
             pointer = addresses.element_pointer(context, builder, array, args[0], args[1], parts)
             operands = [
@@ -54,22 +53,23 @@ def fetch(operator: str) -> Typer:
                 spirv.constant(semantics),
                 element,
             ]
-            return spirv.call(builder, f"Atomic{instruction(operator, array.dtype)}", operand.type, operands)
+            return spirv.call(builder, instruction, operand.type, operands)
 
         return signature(array.dtype, array, index_type, value_type, order, scope), generate
 
     return typer
 
 
-def instruction(operator: str, dtype: Any) -> str:
-    """The name of an instruction after ``Atomic``."""
-    if operator in BITWISE:
-        return operator
+def modification(builder: Any, operator: str, dtype: Any, value: Any) -> tuple[str, Any]:
+    """The instruction that modifies an element, and its operand."""
     if isinstance(dtype, types.Float):
-        return f"F{'Add' if operator == 'Sub' else operator}EXT"
+        if operator == "Sub":  # there is no AtomicFSub
+            return "AtomicFAddEXT", builder.fneg(value)
+        return f"AtomicF{operator}EXT", value
     if operator in ("Add", "Sub"):
-        return f"I{operator}"
-    return f"{'S' if dtype.signed else 'U'}{operator}"
+        return f"AtomicI{operator}", value
+    sign = "" if operator in BITWISE else "S" if dtype.signed else "U"
+    return f"Atomic{sign}{operator}", value
 
 
 def _value_type(dtype: Any, value: Any) -> Any:

@@ -9,8 +9,7 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils, types
 
-#: The calling convention of device functions.
-CC_SPIR_FUNC = "spir_func"
+from xebench.dpex.target_base import SPIR_FUNC
 
 INT1, INT32, INT64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
 
@@ -93,7 +92,7 @@ def call(
     function = cgutils.get_or_insert_function(
         builder.module, ir.FunctionType(returns, [value.type for value in values]), mangled
     )
-    function.calling_convention = CC_SPIR_FUNC
+    function.calling_convention = SPIR_FUNC
     result = builder.call(function, values)
     for attributes in (function.attributes, result.attributes):
         attributes.add("nounwind")

@@ -110,10 +110,7 @@ def _fetch(operator: str) -> MethodTyper:
             raise checks.Misuse(f"the array's dtype is {of.dtype}, but must be an integer")
 
         def generate(context: Any, builder: Any, this: Any, args: Any) -> Any:
-            operand = args[0]
-            if operator == "Sub" and isinstance(of.dtype, types.Float):
-                operand = builder.fneg(operand)  # there is no AtomicFSub
-            instruction = f"Atomic{atomic_calls.instruction(operator, of.dtype)}"
+            instruction, operand = atomic_calls.modification(builder, operator, of.dtype, args[0])
             return _Operands(context, builder, of, this).call(builder, instruction, operand)
 
         return of.dtype, (of.dtype,), generate

@@ -1,13 +1,14 @@
-"""Calls of OpenCL's work-item functions, which the back end turns into SPIR-V's built-in variables."""
+"""Calls of OpenCL's functions without effects; those of work-items become SPIR-V's built-in variables."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from llvmlite import ir
 from numba.core import cgutils
 
-from xebench.dpex._intrinsics.spirv import CC_SPIR_FUNC
+from xebench.dpex.target_base import SPIR_FUNC
 
 INT32: Final = ir.IntType(32)
 INT64: Final = ir.IntType(64)
@@ -17,18 +18,18 @@ MOST_ITEMS: Final = 1 << 31
 
 
 def work_item_query(builder: Any, function: str, dimension: int) -> Any:
-    """An id or an extent in one dimension, as a 64-bit integer that is never negative."""
-    return query(builder, f"_Z{len(function)}{function}j", INT64, MOST_ITEMS, INT32(dimension))
+    """An id or an extent in one dimension, as a 64-bit integer that is never negative, so tests for that vanish."""
+    result = pure_call(builder, f"_Z{len(function)}{function}j", INT64, [INT32(dimension)])
+    result.attributes.add("nounwind")
+    result.set_metadata("range", builder.module.add_metadata([INT64(0), INT64(MOST_ITEMS)]))
+    return result
 
 
-def query(builder: Any, mangled: str, returns: Any, limit: int, *arguments: Any) -> Any:
-    """Call a function that has no effect; its result is below ``limit``, so tests for negative indices vanish."""
+def pure_call(builder: Any, mangled: str, returns: Any, arguments: Sequence[Any]) -> Any:
+    """Call a function of the device that has no effect."""
     kind = ir.FunctionType(returns, [argument.type for argument in arguments])
     function = cgutils.get_or_insert_function(builder.module, kind, mangled)
-    function.calling_convention = CC_SPIR_FUNC
+    function.calling_convention = SPIR_FUNC
     for attribute in ("nounwind", "readnone"):
         function.attributes.add(attribute)
-    result = builder.call(function, arguments, cconv=CC_SPIR_FUNC)
-    result.attributes.add("nounwind")
-    result.set_metadata("range", builder.module.add_metadata([returns(0), returns(limit)]))
-    return result
+    return builder.call(function, arguments, cconv=SPIR_FUNC)

@@ -6,10 +6,9 @@ import math
 from functools import partial
 from typing import Any, Final
 
-from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import types
 
-from xebench.dpex._intrinsics.spirv import CC_SPIR_FUNC
+from xebench.dpex.numba_target.calls import pure_call
 from xebench.dpex.target_base.registries import implementations
 
 _UNARY: Final = (
@@ -50,13 +49,8 @@ def _implement(function: Any, instruction: str, operands: int) -> None:
 
 
 def _lower(kind: Any, mangled: str, context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    number = context.get_value_type(kind)
-    prototype = ir.FunctionType(number, [number] * len(args))
-    called = cgutils.get_or_insert_function(builder.module, prototype, mangled)
-    called.calling_convention = CC_SPIR_FUNC
-    for attribute in ("nounwind", "readnone"):
-        called.attributes.add(attribute)
-    return context.cast(builder, builder.call(called, args, cconv=CC_SPIR_FUNC), kind, sig.return_type)
+    result = pure_call(builder, mangled, context.get_value_type(kind), args)
+    return context.cast(builder, result, kind, sig.return_type)
 
 
 for _name in _UNARY:

@@ -7,9 +7,9 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils, errors, types
 
-from xebench.dpex._intrinsics.spirv import CC_SPIR_FUNC
 from xebench.dpex.kernel_names import AddressSpace
 from xebench.dpex.numba_target.calls import INT32
+from xebench.dpex.target_base import SPIR_FUNC
 from xebench.dpex.target_base.registries import implementations
 
 
@@ -26,8 +26,8 @@ def _print(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     pointer = ir.PointerType(ir.IntType(8), addrspace=AddressSpace.CONSTANT)
     kind = ir.FunctionType(INT32, [pointer], var_arg=True)
     printf = cgutils.get_or_insert_function(builder.module, kind, "printf")
-    printf.calling_convention = CC_SPIR_FUNC
-    builder.call(printf, [builder.bitcast(text_of, pointer), *values], cconv=CC_SPIR_FUNC)
+    printf.calling_convention = SPIR_FUNC
+    builder.call(printf, [builder.bitcast(text_of, pointer), *values], cconv=SPIR_FUNC)
     return context.get_dummy_value()
 
 

@@ -2,3 +2,8 @@
 
 It is below :mod:`xebench.dpex._intrinsics`, whose generators :mod:`xebench.dpex.numba_target` uses.
 """
+
+from typing import Final
+
+#: The calling convention of device functions.
+SPIR_FUNC: Final = "spir_func"

@@ -16,6 +16,7 @@ from numba.core.descriptors import TargetDescriptor
 from numba.core.target_extension import GPU, target_registry
 
 from xebench.dpex import kernel_names
+from xebench.dpex.target_base import SPIR_FUNC
 from xebench.dpex.target_base.device_types import device_models
 from xebench.dpex.target_base.registries import declarations, implementations, value_types
 
@@ -24,8 +25,6 @@ NAME: Final = "xebench"
 TRIPLE: Final = "spirv64v1.3-unknown-unknown"
 #: LLVM's for this triple.
 LAYOUT: Final = "e-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-n8:16:32:64"
-#: The calling convention of device functions.
-SPIR_FUNC: Final = "spir_func"
 
 # numba's own declarations and implementations that make sense on a device.
 _TYPING: Final = ("cmathdecl", "enumdecl", "mathdecl", "npydecl")
