@@ -36,6 +36,7 @@ multiply_elements = opencl_kernel(
     }
     """,
     name="multiply_elements",
+    fp_contract=True,  # the engine rounds once as well
 )
 
 

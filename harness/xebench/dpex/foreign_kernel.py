@@ -22,6 +22,8 @@ from xebench.errors import suggestion
 
 #: What drivers take text for that does not say its version; here it is said to every compiler.
 _STANDARD: Final = "-cl-std=CL1.2"
+#: C contracts ``a * b + c`` unless it is told otherwise, Python does not.
+_NOT_CONTRACTED: Final = "#pragma OPENCL FP_CONTRACT OFF\n#line 1\n"
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +54,7 @@ def opencl_kernel(
     arguments: str | None = None,
     build_options: Sequence[str] | str = (),
     relaxed_math: bool = False,
+    fp_contract: bool = False,
     large_grf: bool = False,
 ) -> ForeignKernel:
     """A kernel in OpenCL C, for what Python cannot say; launched like any other.
@@ -66,6 +69,8 @@ def opencl_kernel(
         arguments: the parameters as C writes them, where the text's own cannot be understood.
         build_options: of the compiler, such as ``-DTAPS=17``; the text is OpenCL C 1.2 unless ``-cl-std=`` is here.
         relaxed_math: ``-cl-fast-relaxed-math``.
+        fp_contract: the text may contract ``a * b + c``, as C does by itself. Off as it is in kernels of Python: the
+            pragma that says so stands before the text.
         large_grf: twice the registers and half the threads; for Intel GPUs, ignored elsewhere.
 
     Returns:
@@ -88,11 +93,13 @@ def opencl_kernel(
         sub_group_size=declared.sub_group_size,
         work_group_size=_required(declared.work_group_size),
         relaxed_math=relaxed_math,
+        fp_contract=fp_contract,
         large_grf=large_grf,
         build_options=given,
     )
     parameters = _parameters(declared.name, declared.parameters if arguments is None else arguments)
-    return ForeignKernel(declared.name, parameters, options, _caller(), opencl_c=source)
+    text = source if fp_contract else _NOT_CONTRACTED + source
+    return ForeignKernel(declared.name, parameters, options, _caller(), opencl_c=text)
 
 
 def spirv_kernel(

@@ -24,6 +24,7 @@ class KernelOptions:
         unroll: for every loop of the kernel: a factor, "full", "disable", or None to leave it to the driver.
         fast_math: LLVM's fast flags on floating-point arithmetic (SPIR-V ``FPFastMathMode``).
         relaxed_math: the driver's ``-cl-fast-relaxed-math``.
+        fp_contract: a device may compute ``a * b + c`` with one rounding (without it: SPIR-V ``ContractionOff``).
         restrict: no two array arguments overlap (SPIR-V ``NoAlias``).
         large_grf: twice the registers and half the threads; for Intel GPUs, ignored elsewhere.
         build_options: further options of the driver's compiler.
@@ -34,6 +35,7 @@ class KernelOptions:
     unroll: int | str | None = None
     fast_math: bool = False
     relaxed_math: bool = False
+    fp_contract: bool = False
     restrict: bool = False
     large_grf: bool = False
     build_options: tuple[str, ...] = ()

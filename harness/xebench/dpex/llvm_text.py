@@ -45,6 +45,8 @@ def apply_options(text: str, kernel: str, options: KernelOptions) -> str:
         text = add_fast_flags(text)
     if options.unroll is not None:
         text = add_loop_metadata(text, options.unroll)
+    if options.fp_contract or options.fast_math:  # which contraction is a part of
+        text += "\n!opencl.enable.FP_CONTRACT = !{}\n"  # without it LLVM's back end writes ContractionOff
     metadata: dict[str, tuple[int, ...]] = {}
     if options.sub_group_size is not None:
         metadata["intel_reqd_sub_group_size"] = (options.sub_group_size,)

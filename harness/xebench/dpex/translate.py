@@ -82,9 +82,15 @@ def finish_ir(text: str, mangled_name: str, kernel: str, options: KernelOptions,
     return module if keep_debug else _without_names(module)
 
 
-def to_spirv(module: Any) -> bytes:
-    """Run llvm-spirv on an llvmlite module."""
-    context = SimpleNamespace(extra_compile_options={LLVM_SPIRV_ARGS: [f"--spirv-ext=+{e}" for e in SPIRV_EXTENSIONS]})
+def to_spirv(module: Any, *, fp_contract: bool = False) -> bytes:
+    """Run llvm-spirv on an llvmlite module.
+
+    Args:
+        module: of one kernel.
+        fp_contract: whether products and sums may be contracted; else where there is any, ``ContractionOff`` is said.
+    """
+    told = [f"--spirv-ext=+{e}" for e in SPIRV_EXTENSIONS] + ["--spirv-fp-contract=fast"] * fp_contract
+    context = SimpleNamespace(extra_compile_options={LLVM_SPIRV_ARGS: told})
     spirv: bytes = spirv_generator.llvm_to_spirv(context, str(module), module.as_bitcode())
     return spirv
 
@@ -105,7 +111,7 @@ def _compile_to_spirv(self: Any, kernel_library: Any, kernel_fndesc: Any, kernel
     name = llvm_text.entry_point_name(self.py_func.__name__)
     debug = bool(self.targetoptions.get("debug", False))
     module = finish_ir(str(kernel_library.final_module), mangled_name, name, options, keep_debug=debug)
-    spirv = to_spirv(module)
+    spirv = to_spirv(module, fp_contract=options.fp_contract)
     kernel_targetctx.extra_compile_options.pop(LLVM_SPIRV_ARGS, None)
     return KernelModule(name, spirv, str(module), time.perf_counter_ns() - started, options)
 
