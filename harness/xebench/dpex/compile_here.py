@@ -36,12 +36,17 @@ def find_or_compile(kernel: Any, signature: Signature, cache: SpirvCache | None)
         NotShipped: numba is not installed, and no pack has the kernel.
         ArgumentError: it is no kernel.
     """
-    started = time.perf_counter_ns()
     try:
         return find_shipped(kernel, signature)
     except NotShipped:
         if importlib.util.find_spec("numba") is None:
             raise
+    return compile_here(kernel, signature, cache)
+
+
+def compile_here(kernel: Any, signature: Signature, cache: SpirvCache | None) -> CompiledKernel:
+    """`find_or_compile`, whatever was shipped."""
+    started = time.perf_counter_ns()
     key = _fingerprint(kernel, signature) if cache else None
     stored = cache.load(key) if cache and key else None
     if stored:

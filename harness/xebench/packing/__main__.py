@@ -21,31 +21,41 @@ PACKAGES: Final = ("numba-dpex", "numba", "llvmlite", "dpcpp-llvm-spirv")
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @DEVICE
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the pack there; the current stack's compiler makes it as well.",
+)
 @click.option("--check", is_flag=True, help="Write nothing, compile nothing: fail where the pack lacks a kernel.")
-def main(files: tuple[Path, ...], device: str, check: bool) -> None:
+def main(files: tuple[Path, ...], device: str, output: Path | None, check: bool) -> None:
     """Compile the kernels of pattern FILES, or of the project, into a pack for the current stack."""
     from xebench import runtime
 
     runtime.load()
-    if is_current() and not check:
+    if output and len(files) > 1:
+        raise click.UsageError("--output is one pack: give one FILE, or none for the project's")
+    if is_current() and not check and not output:
         raise XebenchError("kernels are compiled in the pinned environment only: run this there")
     chosen = runtime.select_device(device).device.device
     if not files:
-        _pack(chosen, None, check)
+        _pack(chosen, None, output, check)
     for file in files:
-        _pack(chosen, file.resolve(), check)
+        _pack(chosen, file.resolve(), output, check)
 
 
-def _pack(device: str, file: Path | None, check: bool) -> None:
+def _pack(device: str, file: Path | None, output: Path | None, check: bool) -> None:
     from xebench.dpex import compiler
+    from xebench.dpex.compile_here import compile_here
     from xebench.kernel_pack import OWN_PACK, pack_beside, write_pack
     from xebench.packing.opencl_modules import OCLOC, OpenCLModules
     from xebench.packing.recorder import Recorder
 
-    path = pack_beside(file) if file else OWN_PACK
-    modules = OpenCLModules(path)
+    usual = pack_beside(file) if file else OWN_PACK
+    path = output or usual
+    modules = OpenCLModules(usual)
+    made = compile_here if is_current() else compiler.of_this_stack
     opencl = _module_of_packs if check else modules.module
-    recorder = Recorder(_of_packs if check else compiler.of_this_stack, opencl, only=file)
+    recorder = Recorder(_of_packs if check else made, opencl, only=file)
     compiler.use_source(recorder)
     failures = list(_collect(device, file, lambda: len(recorder.kernels)))
     failures += recorder.missing

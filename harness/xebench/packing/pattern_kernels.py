@@ -61,18 +61,19 @@ def collect_kernels(device: str, patterns: Sequence[PatternInfo], known: Callabl
     session = CompilingSession(Session.on(device).queue, CompilingStore())
     for info in patterns:
         first, *others = info.presets
-        yield from _collect_preset(session, info, first, tuple(DeviceClass))
+        yield from collect_preset(session, info, first, tuple(DeviceClass))
         for preset in others:
             before = known()
-            yield from _collect_preset(session, info, preset, (DeviceClass.CPU,))
+            yield from collect_preset(session, info, preset, (DeviceClass.CPU,))
             if known() == before:
                 break
-            yield from _collect_preset(session, info, preset, tuple(DeviceClass))
+            yield from collect_preset(session, info, preset, tuple(DeviceClass))
 
 
-def _collect_preset(
+def collect_preset(
     session: CompilingSession, info: PatternInfo, preset: str, device_classes: Sequence[DeviceClass]
 ) -> Iterator[str]:
+    """Ask for the kernels of one preset; gives a line for each variant that fails."""
     for family in build_plan([info], preset):
         yield from _collect_family(session, info, family, device_classes)
         gc.collect()  # what variants prepared refers to itself, and holds arrays
