@@ -91,6 +91,16 @@ def test_the_option_of_a_kernel_reaches_its_loops(unroll: Any, controls: list[in
     assert loop_merges(compiled.spirv) == controls
 
 
+def test_a_module_says_opencl_c_which_drivers_look_at() -> None:
+    @kernel
+    def fill(item: kapi.Item, x: Any) -> None:
+        x[item.get_id(0)] = 1
+
+    words = np.frombuffer(compile_kernel(fill, kapi.Range(4), (dpt.zeros(4, dtype="f4"),)).spirv, np.uint32).tolist()
+    source, opencl_c = 3 << 16 | 3, 3
+    assert words[words.index(source) + 1 :][:2] == [opencl_c, 102000]
+
+
 def test_what_llvm_refuses_is_one_line(back_end: Any) -> None:
     from xebench.dpex.numba_target.back_end import BackEndError
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from llvmlite import ir
@@ -11,10 +11,14 @@ from numba.core import types
 from numba.np import numpy_support
 
 from xebench.dpex.kernel_names import AddressSpace
-from xebench.dpex.numba_target.calls import INT64
+from xebench.dpex.numba_target.calls import INT32, INT64
 from xebench.dpex.signature import ArrayType, LocalType, ScalarType, Signature
 from xebench.dpex.target_base.context import target
 from xebench.dpex.target_base.device_types import NOTHING, DeviceArray, IndexSpaceType, ItemType, NdItemType
+
+#: OpenCL C 1.2, which a module says that it is of. Without it LLVM says C++ for OpenCL, and Intel's CPU driver, which
+#: looks at that, ignores ``-cl-fast-relaxed-math`` and makes slow loops around a compare-and-exchange.
+_LANGUAGE: Final = (INT32(1), INT32(2))
 
 
 def numba_types(signature: Signature) -> tuple[Any, ...]:
@@ -44,6 +48,7 @@ def make_entry_point(compiled: Any, name: str, arguments: tuple[Any, ...]) -> An
     """
     context = target.target_context
     module = context.create_module("entry point")
+    module.add_named_metadata("opencl.ocl.version", _LANGUAGE)
     flat = [kind for argument in arguments for kind in _flattened(context, argument)]
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), flat), name)
     function.calling_convention = "spir_kernel"
