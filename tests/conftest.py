@@ -28,6 +28,12 @@ class OfCompiler(pytest.Module):
         pytest.skip(NEEDS_COMPILER, allow_module_level=True)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("xebench")
+    group.addoption("--kernels", type=int, default=40, help="how many random kernels are compiled and compared")
+    group.addoption("--kernels-seed", type=int, default=1, help="of the random kernels")
+
+
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
     if is_current() and IMPORTS_COMPILER.search(module_path.read_text(encoding="utf-8")):
         return OfCompiler.from_parent(parent, path=module_path)
