@@ -108,6 +108,14 @@ def test_what_the_compiler_left_is_kept(compiler: Compiler, tmp_path: Path) -> N
     assert (tmp_path / "keep" / f"{one.spirv_sha256}.spv").read_bytes() == b"a"
 
 
+def test_kernels_with_many_build_options_are_kept_apart(compiler: Compiler, tmp_path: Path) -> None:
+    many = tuple(f"-DOPTION_{number}=1" for number in range(40))
+    launches = [launch("slow", b"a", build_options=options) for options in (many, (*many, "-DLAST=1"))]
+    entries = compile_launches(launches, targets(["pvc"]), compiler, keep=tmp_path / "keep")
+    paths = {tmp_path / "keep" / row(entry)["asm"] for entry in entries}
+    assert len(paths) == 2 and all(path.is_file() and len(path.name) < 160 for path in paths)
+
+
 def test_the_frame_is_typed(compiler: Compiler) -> None:
     entries = compile_launches([launch("slow", b"a")], targets(["pvc", "crash"]), compiler)
     table = frame(map(row, entries))

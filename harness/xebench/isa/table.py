@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from xebench.gpu_model.gpu_parameters import GpuParameters
 from xebench.isa.collect import KernelLaunch
@@ -19,6 +20,9 @@ from xebench.isa.kernel_code import KernelCode, compile_all, read_code
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: So many characters of build options stand in the name of a kept file: file systems allow 255 in all.
+_LONGEST_OPTIONS: Final = 60
 
 
 @dataclass(frozen=True)
@@ -151,6 +155,8 @@ def _keep(folder: Path, launch: KernelLaunch, target: Target, compiled: Compiled
     width = "" if target.forced_simd is None else f".simd{target.forced_simd}"
     asked = "".join(re.sub(r"\W+", "-", f".{option.lstrip('-')}") for option in launch.build_options)
     name = f"{launch.pattern}.{launch.variant}.{launch.kernel}.{launch.spirv_sha256[:8]}"
+    if len(asked) > _LONGEST_OPTIONS:
+        asked = f"{asked[:_LONGEST_OPTIONS]}-{hashlib.sha256(asked.encode()).hexdigest()[:8]}"
     stem = f"{target.gpu}/{name}{asked}{mode}{width}"
     path = folder / f"{stem}.asm"
     path.parent.mkdir(parents=True, exist_ok=True)
