@@ -106,7 +106,7 @@ def test_argument_types(queue: Any) -> None:
         ArrayType("complex64", 2, "F"),
         ArrayType("uint16", 1, "A"),
         *map(ScalarType, ("int64", "uint64", "bool", "float64", "complex128", "int8", "int64")),
-        LocalType("float32", 2),
+        LocalType("float32", 2, (2,)),
     )
 
 

@@ -152,11 +152,11 @@ def test_restrict_lets_a_store_leave_the_loop(args: Any) -> None:
     assert store_follows_loop(body({"restrict": True}, accumulate, args))
 
 
-def test_plain_kernels_declare_no_extensions(args: Any, tmp_path: Path) -> None:
+def test_plain_kernels_declare_no_extension_but_that_of_facts(args: Any, tmp_path: Path) -> None:
     lines = lines_of({}, accumulate, args, tmp_path)
-    assert not [line for line in lines if re.match(r"\d+ Extension ", line)]
+    assert [line.split()[-1] for line in lines if re.match(r"\d+ Extension ", line)] == ['"SPV_KHR_expect_assume"']
     capabilities = {line.split()[-1] for line in lines if " Capability " in line}
-    assert capabilities <= {"Addresses", "Linkage", "Kernel", "Int64", "Int8"}
+    assert capabilities <= {"Addresses", "Linkage", "Kernel", "Int64", "Int8", "ExpectAssumeKHR"}
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from xebench.dpex.build_log import driver_reason
 from xebench.dpex.compiled_kernel import CompiledKernel
 from xebench.dpex.dpex_errors import KernelBuildError
 from xebench.dpex.packs import shipped_spirv
+from xebench.dpex.spirv_module import without_assumptions
 
 #: Build options of OpenCL C's text, which mean nothing for the SPIR-V that it became.
 _OF_THE_TEXT = ("-D", "-I", "-cl-std=")
@@ -82,6 +83,8 @@ def build(compiled: CompiledKernel, queue: Any) -> DeviceKernel:
         assert compiled.foreign
         code, language = shipped_spirv(compiled.foreign, device.backend.name), "spirv"
         flags = tuple(flag for flag in flags if not flag.startswith(_OF_THE_TEXT))
+    if not compiled.foreign and "intel" not in device.vendor.lower():
+        code = without_assumptions(code)
     text = " ".join(flags)
     started = time.perf_counter_ns()
     try:

@@ -51,11 +51,6 @@ class KernelOptions:
             raise OptionError(f'unroll={self.unroll!r} is neither a factor above 1, "full", "disable" nor None')
 
     @property
-    def rewrites_code(self) -> bool:
-        """Whether LLVM has to optimise again, because an option adds facts that it can use."""
-        return self.fast_math or self.restrict or self.unroll is not None
-
-    @property
     def source_flags(self) -> tuple[str, ...]:
         """What a compiler of OpenCL C is told, whatever the device."""
         return (*self.build_options, *([_RELAXED_MATH] if self.relaxed_math else []))

@@ -15,9 +15,11 @@ from xebench.dpex.compiler_messages import compile_error, divergence_error
 from xebench.dpex.decorators import options_of
 from xebench.dpex.divergence import find_divergent_call
 from xebench.dpex.fingerprint import fingerprint
+from xebench.dpex.llvm_facts import launch_facts
 from xebench.dpex.numba_types import numba_types
 from xebench.dpex.signature import Signature, not_a_kernel
 from xebench.dpex.spirv_cache import SpirvCache
+from xebench.dpex.translate import FACTS
 
 
 def compile_by_numba(kernel: Any, signature: Signature, cache: SpirvCache | None) -> CompiledKernel:
@@ -52,6 +54,15 @@ def _is_kernel(dispatcher: Any) -> bool:
     return bool(dispatcher.targetoptions["_compilation_mode"] == CompilationMode.KERNEL)
 
 
+def _compile_with_facts(compiler: Any, signature: Signature) -> Any:
+    """numba-dpex compiles a kernel; what is known of a launch holds for this signature alone."""
+    setattr(compiler, FACTS, launch_facts(signature))
+    try:
+        return compiler.compile(numba_types(signature), None)
+    finally:
+        delattr(compiler, FACTS)
+
+
 def _compile(kernel: Any, signature: Signature) -> CompiledKernel:
     started = time.perf_counter_ns()
     divergent = find_divergent_call(kernel.py_func)
@@ -59,7 +70,7 @@ def _compile(kernel: Any, signature: Signature) -> CompiledKernel:
         raise divergence_error(kernel.py_func, divergent)
     try:
         with global_compiler_lock:
-            result = kernel._compiler.compile(numba_types(signature), None)
+            result = _compile_with_facts(kernel._compiler, signature)
             if result.signature.return_type not in (None, types.none, types.void):
                 raise KernelHasReturnValueError(kernel.py_func.__name__, result.signature.return_type)
     except Exception as error:

@@ -47,13 +47,17 @@ class ArrayType:
 
 @dataclass(frozen=True)
 class LocalType:
-    """A LocalAccessor: dtype name and number of dimensions."""
+    """A LocalAccessor: dtype name, number of dimensions, and the extents of all but the first.
+
+    By these an index becomes a place in memory, so they are constants of the code.
+    """
 
     dtype: str
     ndim: int
+    inner: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        return f"local {self.dtype}[{','.join([':'] * self.ndim)}]"
+        return f"local {self.dtype}[{','.join([':', *map(str, self.inner)])}]"
 
 
 @dataclass(frozen=True)
@@ -123,7 +127,7 @@ def argument_type(position: int, value: Any) -> ArgumentType:
     if array is not None:
         return ArrayType(_NAMES[array.dtype], array.ndim, _layout(array))
     if isinstance(value, LocalAccessor):
-        return LocalType(np.dtype(value._dtype).name, len(value._shape))
+        return LocalType(np.dtype(value._dtype).name, len(value._shape), tuple(map(int, value._shape[1:])))
     if isinstance(value, np.ndarray):
         raise ArgumentError(
             f"argument {position} is a numpy array in host memory: copy it to the device (dpctl.tensor.asarray)"

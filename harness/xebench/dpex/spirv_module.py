@@ -1,4 +1,7 @@
-"""What a SPIR-V module says of its kernels: their names, and the sub-group and work-group sizes that they require."""
+"""What a SPIR-V module says of its kernels: their names, the sub-group and work-group sizes that they require.
+
+And a module without its facts for optimizers.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,9 @@ _HEADER_WORDS: Final = 5
 _OP_ENTRY_POINT, _OP_EXECUTION_MODE = 15, 16
 _KERNEL_MODEL: Final = 6
 _LOCAL_SIZE, _SUBGROUP_SIZE = 17, 35
+# SPV_KHR_expect_assume
+_OP_EXTENSION, _OP_CAPABILITY, _OP_ASSUME_TRUE = 10, 17, 5630
+_EXPECT_ASSUME: Final = 5629
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,18 @@ def entry_points(module: bytes) -> list[EntryPoint]:
         elif code == _OP_EXECUTION_MODE and words[1] == _LOCAL_SIZE:
             work_groups[words[0]] = tuple(words[2:5])
     return [EntryPoint(name, sub_groups.get(of), work_groups.get(of)) for of, name in names.items()]
+
+
+def without_assumptions(module: bytes) -> bytes:
+    """The module without its facts for optimizers (``SPV_KHR_expect_assume``), which not every driver takes."""
+    kept = [module[: 4 * _HEADER_WORDS]]
+    for code, words in _instructions(module):
+        data = struct.pack(f"<{len(words)}I", *words)
+        of_facts = code == _OP_EXTENSION and data.rstrip(b"\0") == b"SPV_KHR_expect_assume"
+        of_facts |= (code == _OP_CAPABILITY and words == (_EXPECT_ASSUME,)) or code == _OP_ASSUME_TRUE
+        if not of_facts:
+            kept += [struct.pack("<I", code | (len(words) + 1) << 16), data]
+    return b"".join(kept)
 
 
 def _instructions(module: bytes) -> Iterator[tuple[int, tuple[int, ...]]]:

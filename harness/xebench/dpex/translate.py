@@ -7,19 +7,22 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from llvmlite import binding
+from numba.core.base import BaseContext
 from numba.core.compiler import Flags
 from numba_dpex.core import config
 from numba_dpex.kernel_api_impl.spirv import spirv_generator
 from numba_dpex.kernel_api_impl.spirv.dispatcher import _SPIRVKernelCompiler
-from numba_dpex.kernel_api_impl.spirv.target import LLVM_SPIRV_ARGS
+from numba_dpex.kernel_api_impl.spirv.target import LLVM_SPIRV_ARGS, SPIRVTargetContext
 
-from xebench.dpex import llvm_text
+from xebench.dpex import llvm_facts, llvm_text
 from xebench.dpex.decorators import options_of_compiler
 from xebench.dpex.kernel_options import KernelOptions
+from xebench.dpex.target_base.ranges import ranges
 
 # Extensions that the translator may use; it declares one in the module only when an instruction needs it.
 SPIRV_EXTENSIONS = (
@@ -28,7 +31,10 @@ SPIRV_EXTENSIONS = (
     "SPV_INTEL_arbitrary_precision_integers",
     "SPV_INTEL_variable_length_array",
     "SPV_INTEL_subgroups",
+    "SPV_KHR_expect_assume",
 )
+#: Attribute of numba-dpex's compiler object: what is known of the parameters of the kernel that it compiles.
+FACTS: Final = "_xebench_facts"
 
 
 class KernelModule(NamedTuple):
@@ -63,7 +69,9 @@ def _without_names(module: Any) -> Any:
     return module
 
 
-def finish_ir(text: str, mangled_name: str, kernel: str, options: KernelOptions, keep_debug: bool) -> Any:
+def finish_ir(
+    text: str, mangled_name: str, kernel: str, options: KernelOptions, facts: Mapping[int, int | None], keep_debug: bool
+) -> Any:
     """The module that goes to llvm-spirv.
 
     Args:
@@ -71,12 +79,13 @@ def finish_ir(text: str, mangled_name: str, kernel: str, options: KernelOptions,
         mangled_name: the kernel's function in it.
         kernel: the name that it gets.
         options: the kernel's options.
+        facts: what is known of the kernel's parameters.
         keep_debug: keep symbol names and debug information.
     """
     text = llvm_text.rename_function(llvm_text.drop_environments(text), mangled_name, kernel)
+    text = llvm_facts.without_freezes(llvm_facts.state_launch(text, kernel, facts))
     text = llvm_text.apply_options(text, kernel, options)
-    if options.rewrites_code:
-        text = _optimise(text, unroll=options.unroll not in (None, "disable"))
+    text = _optimise(text, unroll=options.unroll not in (None, "disable"))
     module = binding.parse_assembly(llvm_text.load_whole_builtins(text))
     module.verify()
     return module if keep_debug else _without_names(module)
@@ -110,12 +119,19 @@ def _compile_to_spirv(self: Any, kernel_library: Any, kernel_fndesc: Any, kernel
     options = options_of_compiler(self)
     name = llvm_text.entry_point_name(self.py_func.__name__)
     debug = bool(self.targetoptions.get("debug", False))
-    module = finish_ir(str(kernel_library.final_module), mangled_name, name, options, keep_debug=debug)
+    facts = getattr(self, FACTS, {})
+    module = finish_ir(str(kernel_library.final_module), mangled_name, name, options, facts, keep_debug=debug)
     spirv = to_spirv(module, fp_contract=options.fp_contract)
     kernel_targetctx.extra_compile_options.pop(LLVM_SPIRV_ARGS, None)
     return KernelModule(name, spirv, str(module), time.perf_counter_ns() - started, options)
 
 
+def _refresh(self: Any) -> None:
+    BaseContext.refresh(self)
+    self.install_registry(ranges)  # after numba's own, of which the later one is taken
+
+
 def install() -> None:
-    """Replace numba-dpex's translation of a kernel."""
+    """Replace numba-dpex's translation of a kernel, and numba's ``range`` in kernels."""
     _SPIRVKernelCompiler._compile_to_spirv = _compile_to_spirv
+    SPIRVTargetContext.refresh = _refresh

@@ -11,7 +11,9 @@ asks for it: a device's own compiler does both better.
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -26,8 +28,10 @@ _EXTENSIONS: Final = (
     "SPV_EXT_shader_atomic_float_min_max",
     "SPV_INTEL_subgroups",
     "SPV_INTEL_variable_length_array",
+    "SPV_KHR_expect_assume",
     "SPV_KHR_no_integer_wrap_decoration",
 )
+_ID: Final = re.compile(r"^ +(%\d+) = [a-z_ ]*call [^\n]*i64 @_Z\d+get_\w+_(?:id|size|groups)j\([^\n]*$", re.MULTILINE)
 
 
 class BackEndError(RuntimeError):
@@ -148,9 +152,22 @@ def _made(llvm: Any, triple: str, unroll: str, text: str) -> bytes:
     passes.run(module, builder)
     module.verify()
     # a conversion of the same value, which Intel's GPUs have in fewer instructions
-    optimised = str(module).replace("uitofp nneg", "sitofp")
+    optimised = _with_assumptions(str(module).replace("uitofp nneg", "sitofp"))
     spirv: bytes = _machine(llvm, triple).emit_object(llvm.parse_assembly(optimised))
     return optimised.encode() + b"\0" + spirv
+
+
+def _with_assumptions(text: str) -> str:
+    """Say what LLVM's optimizer was told of ids, which are below 2**31, to the device's compiler as well."""
+    numbers = itertools.count()
+
+    def assumed(match: re.Match[str]) -> str:
+        fact = f"%id.{next(numbers)}"
+        return f"{match[0]}\n  {fact} = icmp ult i64 {match[1]}, 2147483648\n  call void @llvm.assume(i1 {fact})"
+
+    text = _ID.sub(assumed, text)
+    declared = "@llvm.assume" not in text or "declare void @llvm.assume" in text
+    return text if declared else text + "declare void @llvm.assume(i1)\n"
 
 
 def _machine(llvm: Any, triple: str) -> Any:

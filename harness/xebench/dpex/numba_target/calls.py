@@ -18,10 +18,12 @@ MOST_ITEMS: Final = 1 << 31
 
 
 def work_item_query(builder: Any, function: str, dimension: int) -> Any:
-    """An id or an extent in one dimension, as a 64-bit integer that is never negative, so tests for that vanish."""
+    """An id or an extent in one dimension, as a 64-bit integer in its bounds, so tests for others vanish."""
     result = pure_call(builder, f"_Z{len(function)}{function}j", INT64, [INT32(dimension)])
     result.attributes.add("nounwind")
-    result.set_metadata("range", builder.module.add_metadata([INT64(0), INT64(MOST_ITEMS)]))
+    result.set_metadata(
+        "range", builder.module.add_metadata([INT64(int(not function.endswith("_id"))), INT64(MOST_ITEMS)])
+    )
     return result
 
 

@@ -9,7 +9,7 @@ from numba.core import types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.errors import TypingError
 
-from xebench.dpex import llvm_text
+from xebench.dpex import llvm_facts, llvm_text
 from xebench.dpex.compiled_kernel import CompiledKernel
 from xebench.dpex.compiler_messages import compile_error, divergence_error
 from xebench.dpex.decorators import options_of
@@ -64,7 +64,7 @@ def compile_to_spirv(kernel: Any, signature: Signature) -> CompiledKernel:
             if compiled.signature.return_type not in (types.none, types.void):
                 raise _ReturnsValue(f"it returns {compiled.signature.return_type}, but a kernel returns nothing")
             modules = [make_entry_point(compiled, name, arguments), *compiled.library.all_modules()]
-            module = linked(modules, name, options)
+            module = linked(modules, name, options, llvm_facts.launch_facts(signature))
         typed = time.perf_counter_ns()
         text, spirv = _back_end.emit(module, TRIPLE, unroll=options.unroll not in (None, "disable"))
         spirv = with_loop_controls(spirv, loop_hints(text))

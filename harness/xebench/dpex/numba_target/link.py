@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import llvmlite.binding as llvm
 
-from xebench.dpex import llvm_text
+from xebench.dpex import llvm_facts, llvm_text
 from xebench.dpex.kernel_options import KernelOptions
 from xebench.dpex.numba_target.mathematics import LIBRARY
 
 _DECLARED = re.compile(r'^declare [^@]*@"?(?P<name>[\w.]+)"?\(', re.MULTILINE)
 
 
-def linked(modules: Sequence[Any], kernel: str, options: KernelOptions) -> str:
+def linked(modules: Sequence[Any], kernel: str, options: KernelOptions, facts: Mapping[int, int | None]) -> str:
     """The LLVM IR of a whole kernel, with its options.
 
     Args:
         modules: llvmlite's, of the entry point and of all functions; linked as text.
         kernel: name of the entry point.
         options: of the kernel.
+        facts: what is known of the kernel's parameters.
     """
     whole, *others = (llvm.parse_assembly(_with_device_library(str(module))) for module in modules)
     for other in others:
@@ -29,7 +30,7 @@ def linked(modules: Sequence[Any], kernel: str, options: KernelOptions) -> str:
     for function in whole.functions:
         if not function.is_declaration and function.name != kernel:
             function.linkage = llvm.Linkage.internal
-    return llvm_text.apply_options(str(whole), kernel, options)
+    return llvm_text.apply_options(llvm_facts.state_launch(str(whole), kernel, facts), kernel, options)
 
 
 def _with_device_library(text: str) -> str:

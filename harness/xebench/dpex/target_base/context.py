@@ -18,6 +18,7 @@ from numba.core.target_extension import GPU, target_registry
 from xebench.dpex import kernel_names
 from xebench.dpex.target_base import SPIR_FUNC
 from xebench.dpex.target_base.device_types import device_models
+from xebench.dpex.target_base.ranges import ranges
 from xebench.dpex.target_base.registries import declarations, implementations, value_types
 
 NAME: Final = "xebench"
@@ -222,6 +223,11 @@ class TargetContext(BaseContext):  # type: ignore[misc]
             if hasattr(module, "registry"):  # others register with numba itself
                 self.install_registry(module.registry)
         self.install_registry(implementations)
+
+    def refresh(self) -> None:
+        """Take what was declared since, and what stands in for numba's own after it (numba's protocol)."""
+        super().refresh()
+        self.install_registry(ranges)
 
     def get_ufunc_info(self, key: Any) -> Any:
         """Numba's loops of a numpy function."""

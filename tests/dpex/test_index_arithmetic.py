@@ -1,0 +1,100 @@
+"""What kernels cost beside their own arithmetic: ``range`` without a division, no test of what cannot be negative."""
+
+import itertools
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from device_kit import launch
+
+from xebench import kernel
+from xebench import kernel_api as kapi
+from xebench.dpex import compile_kernel
+from xebench.dpex.spirv_module import entry_points, without_assumptions
+from xebench.runtime.tensor import tensor as dpt
+
+pytestmark = pytest.mark.device
+
+MOST = 8
+
+
+@kernel
+def walk(item: kapi.NdItem, bounds: Any, found: Any, steps: Any) -> None:
+    i = item.get_global_id(0)
+    at = 0
+    for number in range(bounds[i, 0], bounds[i, 1], bounds[i, 2]):
+        if at < found.shape[1]:
+            found[i, at] = number
+            at += 1
+        else:
+            break
+    steps[i] = at
+
+
+def bounds_of(dtype: Any) -> list[tuple[int, int, int]]:
+    """Ranges whose next number would be beyond the type among them."""
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    near = [(a, b, c) for a, b in itertools.product((-7, 0, 1, 6), repeat=2) for c in (-9, -3, -1, 1, 2, 7, 100)]
+    ends = [(high - 5, high, c) for c in (1, 2, 5, 6, high)] + [(low + 5, low, c) for c in (-1, -2, -5, -6, low)]
+    return [*near, *ends, (0, high, high - 1), (0, high, high), (0, low, low), (low, -1, high), (high, 1, low)]
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_a_range_is_that_of_python(dtype: Any) -> None:
+    bounds = bounds_of(dtype)
+    found = np.zeros((len(bounds), MOST), dtype)
+    _, found, steps = launch(walk, (len(bounds),), (1,), np.array(bounds, dtype), found, np.full(len(bounds), -1))
+    for one, row, count in zip(bounds, found, steps, strict=True):
+        expected = list(itertools.islice(range(*one), MOST))
+        assert row[:count].tolist() == expected, one
+
+
+def test_a_step_of_zero_ends_the_work_item() -> None:
+    bounds = np.array([[0, 4, 0], [0, 4, 2]])
+    *_, steps = launch(walk, (2,), (1,), bounds, np.zeros((2, MOST), np.int64), np.full(2, -1))
+    assert steps.tolist() == [-1, 2]
+
+
+def ir_of(run: Any, *arguments: Any) -> str:
+    text = compile_kernel(run, kapi.NdRange((64,), (64,)), arguments).llvm_ir
+    assert text is not None
+    return text
+
+
+def test_a_strided_range_neither_divides_nor_counts() -> None:
+    @kernel
+    def total(item: kapi.NdItem, x: Any, sums: Any) -> None:
+        i = item.get_local_id(0)
+        own = np.float32(0)
+        for k in range(i, x.shape[0], item.get_local_range(0)):
+            own += x[k]
+        sums[i] = own
+
+    text = ir_of(total, dpt.zeros(64, dtype="f4"), dpt.zeros(64, dtype="f4"))
+    assert not re.search(r"\b[su](div|rem) ", text)
+    assert len(re.findall(r"= phi i64", text)) == 1
+    assert "select" not in text
+
+
+def test_parts_of_an_id_are_masks_and_shifts() -> None:
+    @kernel
+    def fold(item: kapi.NdItem, x: Any, y: Any) -> None:
+        i = item.get_global_id(0)
+        y[i // 16, i % 16] = x[i % 16] + x[i // 16]
+
+    text = ir_of(fold, dpt.zeros(64, dtype="f4"), dpt.zeros((4, 16), dtype="f4"))
+    assert "and i64" in text
+    assert not re.search(r"freeze|select|\b[su](div|rem) |, -16\b", text)
+
+
+def test_a_module_without_its_facts_is_the_same_kernel() -> None:
+    @kernel
+    def fill(item: kapi.NdItem, x: Any) -> None:
+        x[item.get_global_id(0)] = 1
+
+    compiled = compile_kernel(fill, kapi.NdRange((64,), (64,)), (dpt.zeros(64, dtype="f4"),))
+    plain = without_assumptions(compiled.spirv)
+    assert b"SPV_KHR_expect_assume" in compiled.spirv and b"SPV_KHR_expect_assume" not in plain
+    assert entry_points(plain) == entry_points(compiled.spirv)
+    assert without_assumptions(plain) == plain
