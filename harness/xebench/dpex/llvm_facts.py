@@ -15,7 +15,7 @@ from xebench.dpex.signature import ArrayType, LocalType, Signature
 
 _PARAMETER = re.compile(r" (%[\w.$-]+)(?=, |$)")
 _ENTRY_LABEL = re.compile(r"(?:[\w.$-]+|\"[^\"]+\"):[^\n]*\n")
-_ID = re.compile(r"^ +(%[\w.$-]+) = (?:extractelement <3 x i64> |load i64, i64[^\n]*@__spirv_BuiltIn)", re.MULTILINE)
+_ID = re.compile(r"^ +(%[\w.$-]+) = load i64, i64[^\n]*@__spirv_BuiltIn", re.MULTILINE)
 _EXTENT = re.compile(
     r"^ +(%[\w.$-]+) = load i64, i64[^\n]*@__spirv_BuiltIn(?:\w+Size|NumWorkgroups)\b[^\n]*$", re.MULTILINE
 )
