@@ -65,7 +65,7 @@ docs: install  ## pages that are generated from the code
 	$(BIN)/python -m xebench.pages.noise
 
 pack: install  ## the kernels that stacks without numba-dpex launch; run it when a kernel has changed
-	$(BIN)/python -m xebench.packing
+	$(BIN)/xebench pack
 
 isa: install  ## generated code of the whole suite for Max and Arc, with the installed compiler; needs ocloc, no GPU
 	$(BIN)/xebench isa --gpu pvc,dg2 $(ARGS)

@@ -85,7 +85,7 @@ import sys
 from xebench import runtime
 runtime.load()
 from xebench.dpex import compiler, direct_calls
-from xebench.packing.__main__ import _module_of_packs, _of_packs
+from xebench.packing.making import module_of_packs, of_packs
 from xebench.packing.own_kernels import ONCE
 from xebench.packing.pattern_kernels import collect_kernels
 from xebench.packing.recorder import Recorder
@@ -94,7 +94,7 @@ from xebench.roofline.bench import Bench
 from xebench.roofline.in_process import measure_probes
 from xebench.session.session import Session
 
-recorder = Recorder(_of_packs, _module_of_packs, only=None)
+recorder = Recorder(of_packs, module_of_packs, only=None)
 compiler.use_source(recorder)
 device = runtime.select_device("cpu").device.device
 probe = [result.reason for result in measure_probes(Bench(Session.on(device), ONCE), sys.argv[2:])]

@@ -22,6 +22,11 @@ OWN_PACK: Final = Path(__file__).with_name("shipped_kernels.zip")
 #: What stands for ``.py`` in the name of a pattern file's own pack.
 SUFFIX: Final = ".kernels.zip"
 
+#: Compilers of Python kernels, as packages name them; what else a pack's versions name are their parts, and ocloc.
+COMPILERS: Final = ("numba-dpex", "xebench")
+#: In a pack's versions: Intel's offline compiler, which made the modules of kernels in OpenCL C alone.
+OCLOC: Final = "ocloc"
+
 _INDEX = "index.json"
 _FIRST_DATE_OF_ZIP = (1980, 1, 1, 0, 0, 0)
 
@@ -102,6 +107,17 @@ class Pack:
 
 def _damaged(path: Path, error: Exception) -> BrokenEnvironment:
     return BrokenEnvironment(f"{path} is damaged ({first_line(error)}): install xebench again, or run make pack")
+
+
+def compiler_label(versions: Mapping[str, str]) -> str:
+    """What compiled kernels of Python, in words: ``numba-dpex 0.23.0 (llvmlite 0.42.0, numba 0.59.1)``.
+
+    Args:
+        versions: by package, as a pack's index has them.
+    """
+    whole = [f"{name} {versions[name]}" for name in COMPILERS if name in versions]
+    parts = [f"{name} {version}" for name, version in sorted(versions.items()) if name not in (*COMPILERS, OCLOC)]
+    return f"{', '.join(whole)} ({', '.join(parts)})"
 
 
 def pack_beside(file: Path) -> Path:

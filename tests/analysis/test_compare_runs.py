@@ -1,5 +1,6 @@
 """Two runs side by side: same, faster, slower, or why not."""
 
+import json
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,17 @@ def test_two_generators_of_data_are_named_where_both_are_known(generator: str | 
     named = "different generators (PCG64 of numpy 2.0 before, MT of numpy 1.0 after): "
     assert found["reason"].startswith(named) == told
     assert ("generator" in found["reason"]) == told and found["outcome"] == "faster"
+
+
+@pytest.mark.parametrize(("after", "told"), [("ours 2", True), ("ours 1", False), (None, False)])
+def test_two_compilers_are_named_where_both_runs_know_theirs(after: str | None, told: bool) -> None:
+    before, other = (
+        run(time_ns, 1, kernels=json.dumps([{"name": "k", "spirv_sha256": "0", "compiler": compiler}, {"name": "c"}]))
+        for time_ns, compiler in ((1000, "ours 1"), (500, after))
+    )
+    found = compare_runs(before, other).iloc[0]
+    assert found["reason"].startswith("different compilers (ours 1 before, ours 2 after): ") == told
+    assert ("compiler" in found["reason"]) == told and found["outcome"] == "faster"
 
 
 def test_other_devices_are_named_and_other_classes_not_compared() -> None:

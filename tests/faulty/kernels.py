@@ -1,6 +1,6 @@
 """The kernels of the hostile patterns, so that the current stack runs these too.
 
-`python -m xebench.packing tests/faulty/kernels.py` makes the pack beside it again, in the pinned environment. The
+`xebench pack tests/faulty/kernels.py` makes the pack beside it again, in the pinned environment. The
 pattern is there for that: it launches each kernel with the types that the others launch it with.
 """
 

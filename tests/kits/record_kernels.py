@@ -21,18 +21,16 @@ def record(file: Path) -> None:
 
     runtime.load()
     from xebench.dpex import compiler
+    from xebench.dpex.toolchain import compiler_versions
     from xebench.kernel_pack import pack_beside, write_pack
-    from xebench.packing.__main__ import PACKAGES
     from xebench.packing.opencl_modules import OpenCLModules
     from xebench.packing.recorder import Recorder
-    from xebench.runtime import pins
 
-    recorder = Recorder(compiler.of_this_stack, OpenCLModules(pack_beside(file)).module, only=file)
+    recorder = Recorder(compiler.compile_anew, OpenCLModules(pack_beside(file)).module, only=file)
     compiler.use_source(recorder)
     if status := pytest.main([str(file), "-q", "-p", "no:xdist"]):
         sys.exit(f"{file.name}: its tests fail: nothing is written (status {status:d})")
-    made_by = {name: pins.installed_version(name) or "" for name in PACKAGES}
-    write_pack(pack_beside(file), made_by, recorder.kernels.values())
+    write_pack(pack_beside(file), compiler_versions(), recorder.kernels.values())
     print(f"{pack_beside(file).name}: {len(recorder.kernels)} kernels; without {dict(recorder.unknown)}")
 
 

@@ -12,6 +12,6 @@ import pytest
 @pytest.mark.device
 @pytest.mark.slow
 def test_it_is_of_the_kernels_as_they_are_now() -> None:
-    command = [sys.executable, "-m", "xebench.packing", "--check"]
+    command = [sys.executable, "-m", "xebench", "pack", "--check"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""The pack of a pattern file: made where numba-dpex is, launched where it is not."""
+"""The pack of a pattern file: made by the compiler of either stack, launched where there is none."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from current_stack import run_without_numba
 
+from xebench.dpex.toolchain import NUMBA_DPEX, OWN, this_compiler
 from xebench.errors import XebenchError
-from xebench.kernel_pack import Pack, pack_beside
+from xebench.kernel_pack import Pack, compiler_label, pack_beside
+from xebench.runtime.stack import is_current
 
-pytestmark = [pytest.mark.numba_dpex, pytest.mark.device]
+pytestmark = pytest.mark.device
 
 PATTERN = """
 import numpy as np
@@ -73,7 +75,7 @@ for n in (8, 16, 32):
 
 
 def packing(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "xebench.packing", *arguments]
+    command = [sys.executable, "-m", "xebench", "pack", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
 
@@ -97,10 +99,26 @@ def test_it_has_a_kernel_for_every_constant_that_a_device_can_ask_for(file: Path
     assert {kernel.origin for kernel in kernels} == {"numbers.py"}
 
 
+def test_it_says_what_compiled_it(file: Path) -> None:
+    versions = Pack.open(pack_beside(file)).index.versions
+    assert set(versions) == set(OWN if is_current() else NUMBA_DPEX)
+    assert compiler_label(versions) == this_compiler()
+    assert this_compiler().startswith("xebench " if is_current() else "numba-dpex ")
+
+
 def test_it_runs_without_numba(file: Path) -> None:
     done = run_without_numba(RUN, str(file))
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["True"] * 6
+
+
+@pytest.mark.skipif(not is_current(), reason="numba-dpex makes the project's pack here")
+def test_the_projects_pack_is_not_made_by_another_compiler() -> None:
+    done = packing()
+    assert done.returncode == XebenchError.exit_code
+    assert done.stderr.strip() == (
+        "xebench: the project's pack is made where numba-dpex is: name a pattern FILE, or another --output"
+    )
 
 
 def test_it_is_checked_without_compiling_and_a_change_is_seen(file: Path) -> None:

@@ -34,7 +34,7 @@ def test_tests_find_their_kernels(file: Path) -> None:
     "file", [file for file in PACKED if not file.name.startswith("test_")], ids=lambda file: file.stem
 )
 def test_pattern_files_find_their_kernels(file: Path) -> None:
-    command = [sys.executable, "-m", "xebench.packing", "--check", str(ROOT / file)]
+    command = [sys.executable, "-m", "xebench", "pack", "--check", str(ROOT / file)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    again = f"make the pack again: .venv/bin/python -m xebench.packing {file}"
+    again = f"make the pack again: .venv/bin/xebench pack {file}"
     assert done.returncode == 0, f"{again}\n{done.stderr}"

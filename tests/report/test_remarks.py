@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import pandas as pd
@@ -10,7 +11,7 @@ from changed_run import changed
 from synthetic import Synthetic, noisy
 
 from xebench.analysis.claim import Claim, to_json
-from xebench.report.remarks import brief_remarks, failures, flag_line, instance_line, notes
+from xebench.report.remarks import brief_remarks, compilers_line, failures, flag_line, instance_line, notes
 from xebench.tables import Run
 
 
@@ -56,6 +57,23 @@ def test_cases_with_one_data_set_are_counted() -> None:
         made.sample(made.case(variant, role, data_sets=data_sets), device_ns=1.0)
     (line,) = [line for line in notes(made.run()) if "data set" in line]
     assert line.startswith("1 of 2 cases have one data set: ")
+
+
+def test_the_compilers_of_kernels_are_told_and_pairs_of_two() -> None:
+    made = Synthetic()
+    compilers = {"a": "ours 1", "b": "ours 1", "c": "numba-dpex 0.23.0"}
+    for number, (variant, compiler) in enumerate(compilers.items()):
+        kernels = [{"name": "k", "spirv_sha256": str(number), "compiler": compiler}, {"name": "in_c", "compiler": None}]
+        role = "optimized" if number else "naive"
+        made.times(made.case(variant, role, kernels=json.dumps(kernels)), noisy(100))
+    run = made.run()
+    assert run.compilers == {"ours 1": 2, "numba-dpex 0.23.0": 1}
+    assert "compiled kernels: 2 by ours 1; 1 by numba-dpex 0.23.0" in notes(run)
+    mixed = "1 of 2 pairs compare kernels of different compilers: 'xebench pack' makes all by one"
+    assert mixed in notes(run) and mixed in brief_remarks(run)
+    alone = changed(run, cases=run.cases.assign(kernels=run.cases["kernels"].iloc[0]))
+    assert not [line for line in brief_remarks(alone) if "compilers" in line]
+    assert compilers_line(changed(run, cases=run.cases.assign(kernels="[]"))) == ""
 
 
 def test_samples_that_no_check_followed_are_told() -> None:

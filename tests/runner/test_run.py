@@ -81,6 +81,27 @@ def test_what_must_fail_is_answered_and_no_failure(tmp_path: Path) -> None:
     assert run.failed_cases.empty
 
 
+def test_a_run_of_which_everything_was_skipped_has_a_status_of_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "lacking.py"
+    file.write_text(
+        "import numpy as np\n"
+        "from xebench import Pattern, Problem, output\n"
+        "lacking = Pattern('lacking', guide='none', lesson='For Level Zero alone.', requires=('level_zero',),\n"
+        "    presets={'smoke': {'n': 8}, 'default': {'n': 16}, 'guide': {'n': 32}})\n"
+        "@lacking.problem\ndef problem(rng, n):\n    return Problem(y=output(n, np.int32))\n"
+        "@lacking.reference\ndef expected(p):\n    return {'y': np.zeros(p.n, np.int32)}\n"
+        "@lacking.naive\ndef one(session, p):\n    pass\n"
+        "@lacking.optimized\ndef other(session, p):\n    pass\n"
+    )
+    asked = ("run", "lacking", "--path", str(file), "--preset", "smoke", "--device", "cpu")
+    done = run_xebench(*asked, "--output", str(tmp_path / "run"), check=4)
+    assert set(load_run(tmp_path / "run").cases["status"]) == {"skipped"}
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("xebench: every case was skipped, so nothing was measured: ")
+    run_xebench("run", "--resume", str(tmp_path / "run"), check=4)
+    run_xebench(*asked, "--output", str(tmp_path / "other"), "--allow-skipped")
+
+
 def test_json_of_a_run_is_for_scripts(tmp_path: Path) -> None:
     done = run_xebench(
         "run", "allocation_in_loop", "--preset", "smoke", "--device", "cpu", "--output", str(tmp_path / "r"), "--json"

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from xebench.analysis import answer, intervals, points, times
+from xebench.analysis.kernel_compilers import compilers_of
 from xebench.analysis.rows import Row, by_place, place, rows
 from xebench.analysis.times import NONE, Series
 from xebench.vocabulary import Outcome, Status
@@ -132,7 +133,7 @@ def _rows(match: Match, sides: tuple[_Side, _Side], threshold: float) -> Iterato
         obstacle = _absence(match, sides)
     else:
         obstacle = _obstacle(before, after)
-        reservations = _reservations(devices) + _other_source(before, after)
+        reservations = _reservations(devices) + _other_source(before, after) + _other_compiler(before, after)
     for state in times.in_order(*measured):
         old, new = (series.get(state, NONE) if state else NONE for series in measured)
         ratio, outcome, reason = _conclude(old, new, obstacle, threshold)
@@ -177,6 +178,12 @@ def _other_source(before: Row, after: Row) -> str:
     """Likewise for two programs; a run of an earlier version does not say which one it was."""
     sources = before["source_sha256"], after["source_sha256"]
     return "the pattern file has changed: " if all(sources) and sources[0] != sources[1] else ""
+
+
+def _other_compiler(before: Row, after: Row) -> str:
+    """Likewise for kernels that different compilers made of one text."""
+    sides = [", ".join(sorted(compilers_of(case))) for case in (before, after)]
+    return f"different compilers ({sides[0]} before, {sides[1]} after): " if all(sides) and sides[0] != sides[1] else ""
 
 
 def _size_words(case: Row) -> str:

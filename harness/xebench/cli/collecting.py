@@ -2,20 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import click
+
+from xebench.cli import completion
 from xebench.cli.output import say
 
 if TYPE_CHECKING:
     from xebench.gpu_model.gpu_parameters import GpuParameters
     from xebench.isa.collect import Collected
+    from xebench.patterns.declaration import PatternInfo
     from xebench.patterns.plan import Family
 
 
+def listed(value: str) -> tuple[str, ...]:
+    """Words with commas between."""
+    return tuple(part.strip() for part in value.split(",") if part.strip())
+
+
+def gpus_option(**more: Any) -> Callable[[Any], Any]:
+    """``--gpu`` of several GPUs, by its default or as one that must be given."""
+    return click.option(
+        "--gpu",
+        "gpus",
+        callback=_gpus,
+        shell_complete=completion.gpus,
+        help="pvc, dg2, tgllp, bmg, ..., or a file that describes one.",
+        **more,
+    )
+
+
+def _gpus(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str | GpuParameters, ...]:
+    """The GPUs, none twice: of names, aliases, products and files what is known, other names as ocloc may know them."""
+    from xebench.gpu_model.gpu_parameters import GpuError
+    from xebench.gpu_model.gpus import find_gpu
+
+    found: dict[str, str | GpuParameters] = {}
+    for name in listed(value):
+        try:
+            gpu = find_gpu(name)
+            found.setdefault(gpu.code, gpu)
+        except GpuError:
+            if Path(name).suffix in (".json", ".toml"):
+                raise
+            found.setdefault(name, name)
+    if not found:
+        raise click.BadParameter("name a GPU, such as pvc")
+    return tuple(found.values())
+
+
 def plan_for(
-    names: Sequence[str], paths: Sequence[Path], preset: str, gpus: Sequence[GpuParameters] = ()
+    names: Sequence[str], paths: Sequence[Path], preset: str, gpus: Sequence[str | GpuParameters] = ()
 ) -> list[Family]:
     """A plan of the patterns that a user names, made before the compiler is looked for: a wrong name ends at once.
 
@@ -23,15 +63,28 @@ def plan_for(
         names: patterns, chapters or catalogue ids; all patterns when there are none.
         paths: pattern files beside the built-in ones.
         preset: of the problem sizes.
-        gpus: that are meant: what follows the device is what all of them offer.
+        gpus: that are meant: what follows the device is what all of them offer of which that is known.
     """
-    from xebench.patterns.plan import build_plan
     from xebench.patterns.registry import discover, select
+
+    return _plan(select(discover(paths), names), preset, gpus)
+
+
+def plan_of_files(files: Sequence[Path], preset: str, gpus: Sequence[str | GpuParameters]) -> list[Family]:
+    """Likewise, of all patterns of a user's files."""
+    from xebench.patterns.reading import read
+
+    return _plan(read([file.resolve() for file in files]), preset, gpus)
+
+
+def _plan(patterns: Sequence[PatternInfo], preset: str, gpus: Sequence[str | GpuParameters]) -> list[Family]:
+    from xebench.patterns.plan import build_plan
     from xebench.vocabulary import DeviceClass
 
-    offered = set.intersection(*(set(gpu.sub_group_sizes) for gpu in gpus)) if gpus else ()
+    known = [set(gpu.sub_group_sizes) for gpu in gpus if not isinstance(gpu, str)]
+    offered = set.intersection(*known) if known else ()
     # the code of a kernel is the same at a preset's further sizes
-    plan = [family for family in build_plan(select(discover(paths), names), preset) if family.at_preset]
+    plan = [family for family in build_plan(patterns, preset) if family.at_preset]
     return [family.on(DeviceClass.GPU, sorted(offered)) for family in plan]
 
 

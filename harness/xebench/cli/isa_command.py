@@ -8,47 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from xebench.cli import completion
-from xebench.cli.collecting import collected, plan_for
+from xebench.cli.collecting import collected, gpus_option, listed, plan_for
 from xebench.cli.options import JSON, NAMES, OCLOC, PATHS, output_file, output_folder, path_option, preset_option
 from xebench.cli.output import say, show_view, write
 from xebench.errors import XebenchError
 
 if TYPE_CHECKING:
-    from xebench.gpu_model.gpu_parameters import GpuParameters
     from xebench.isa.table import KernelOnGpu
 
 Callback = Callable[[click.Context, click.Parameter, str], tuple[str, ...]]
-
-
-def _listed(value: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in value.split(",") if part.strip())
-
-
-def _gpus(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str | GpuParameters, ...]:
-    """The GPUs, none twice: of names, aliases, products and files what is known, other names as ocloc may know them."""
-    from xebench.gpu_model.gpu_parameters import GpuError
-    from xebench.gpu_model.gpus import find_gpu
-
-    found: dict[str, str | GpuParameters] = {}
-    for name in _listed(value):
-        try:
-            gpu = find_gpu(name)
-            found.setdefault(gpu.code, gpu)
-        except GpuError:
-            if Path(name).suffix in (".json", ".toml"):
-                raise
-            found.setdefault(name, name)
-    if not found:
-        raise click.BadParameter("name a GPU, such as pvc")
-    return tuple(found.values())
 
 
 def _some_of(*choices: str) -> Callback:
     """The callback of an option that takes some of these words."""
 
     def check(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:
-        words = _listed(value)
+        words = listed(value)
         if not words or set(words) - set(choices):
             raise click.BadParameter(f"write {', '.join(choices[:-1])} or {choices[-1]}, with commas between")
         return words
@@ -71,15 +46,7 @@ def _table_file(context: click.Context, parameter: click.Parameter, value: Path 
 
 @click.command("isa")
 @NAMES
-@click.option(
-    "--gpu",
-    "gpus",
-    default="pvc,dg2",
-    show_default=True,
-    callback=_gpus,
-    shell_complete=completion.gpus,
-    help="pvc, dg2, tgllp, bmg, ..., or a file that describes one.",
-)
+@gpus_option(default="pvc,dg2", show_default=True)
 @OCLOC
 @click.option(
     "--build-options",
@@ -116,8 +83,7 @@ def isa(names: tuple[str, ...], as_json: bool, **given: Any) -> None:
     from xebench.isa.table import compile_launches, targets
     from xebench.report import isa_text
 
-    known = [gpu for gpu in given["gpus"] if not isinstance(gpu, str)]
-    plan = plan_for(names, given["paths"], given["preset"], known)
+    plan = plan_for(names, given["paths"], given["preset"], given["gpus"])
     compiler = find_compiler(given["ocloc"])
     say(compiler.label)
     wanted = targets(given["gpus"], given["grf_modes"], given["widths"], given["build_options"].split())

@@ -24,5 +24,5 @@ def kernels(pack: Path | None, as_json: bool) -> None:
         opened = Pack.open(path)
     except OSError as error:
         why = f"no pack at {path} ({error.strerror})"
-        raise XebenchError(f"{why}: make one in the pinned environment (make pack)") from None
+        raise XebenchError(f"{why}: make one with xebench pack FILE") from None
     show_view(kernels_text, as_json, opened.index)

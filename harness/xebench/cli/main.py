@@ -15,6 +15,7 @@ from xebench.cli.output import run_program
 
 #: The function of each command, in the module of that name.
 _FUNCTIONS = {
+    "build": "build",
     "completion": "completion",
     "devices": "devices",
     "doctor": "doctor",
@@ -22,6 +23,7 @@ _FUNCTIONS = {
     "kernels": "kernels",
     "list": "list_patterns",
     "occupancy": "occupancy",
+    "pack": "pack",
     "project": "project",
     "report": "report",
     "roofline": "roofline",

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from xebench.cli.options import DEVICE, JSON, NAMES, PATHS, VERBOSE, Duration, Positive, preset_option, refuse
-from xebench.cli.output import show
+from xebench.cli.output import say, show
 from xebench.vocabulary import STATES_ASKED
 
 #: What numpy's generators and the tables take (`xebench.runner.recipe`, likewise).
@@ -105,6 +105,7 @@ MIN_SAMPLES = 6
     metavar="RUN",
     help="Go on with what this run folder lacks; what is measured, and how thoroughly, is taken from it.",
 )
+@click.option("--allow-skipped", is_flag=True, help="Exit status 0, not 4, when every case was skipped.")
 @click.option(
     "--seed",
     type=click.IntRange(0, LARGEST_SEED),
@@ -116,12 +117,18 @@ MIN_SAMPLES = 6
 @JSON
 @VERBOSE
 def run(
-    as_json: bool, verbose: bool, scheduler: str | None, resume: Path | None, output: Path | None, **given: Any
+    as_json: bool,
+    verbose: bool,
+    allow_skipped: bool,
+    scheduler: str | None,
+    resume: Path | None,
+    output: Path | None,
+    **given: Any,
 ) -> None:
     """Measure patterns, naive against optimized; NAMES as in 'list', all when there are none.
 
-    Exit status 1 when a variant was wrong, crashed or hung, or a worker was killed; 3 when no device is usable; 130
-    after Ctrl-C.
+    Exit status 1 when a variant was wrong, crashed or hung, or a worker was killed; 3 when no device is usable; 4 when
+    every case was skipped; 130 after Ctrl-C.
     """
     begun_s = time.monotonic()
     from xebench.runner.recipe import Recipe
@@ -139,7 +146,7 @@ def run(
     from xebench.report import formats
     from xebench.report.progress import ProgressLine
     from xebench.roofline.store import Store
-    from xebench.runner.run import exit_status, run_plan
+    from xebench.runner.run import ALL_SKIPPED, exit_status, run_plan
     from xebench.runner.run_options import Options
 
     options = Options(
@@ -162,4 +169,9 @@ def run(
         show(formats.render(done, "json"))
     else:
         show(formats.render(done, "text", verbose=verbose), coloured=True)
-    sys.exit(exit_status(done))
+    status = exit_status(done)
+    if status == ALL_SKIPPED:
+        reason = "".join(done.cases["reason"].mode().tolist()[:1])  # the most frequent one
+        say(f"xebench: every case was skipped, so nothing was measured: {reason} (--allow-skipped: status 0)")
+        status = 0 if allow_skipped else status
+    sys.exit(status)

@@ -11,10 +11,10 @@ from xebench.runtime.stack import Stack, stack
 
 _ABOUT: Final = {
     Stack.PINNED: "compiles kernels, by numba-dpex on Python 3.11",
-    Stack.CURRENT: "launches the kernels that xebench ships, by today's dpctl on Python 3.11 or later",
+    Stack.CURRENT: "compiles kernels, by xebench's own target of numba on Python 3.11 or later, with today's dpctl",
 }
 _HOW_TO_HAVE: Final = {
-    Stack.PINNED: f"to compile kernels of your own, run {SETUP} in a virtual environment with Python 3.11",
+    Stack.PINNED: f"to have numba-dpex too, run {SETUP} in a virtual environment with Python 3.11",
     Stack.CURRENT: "to have it too, install xebench by plain pip into another virtual environment",
 }
 

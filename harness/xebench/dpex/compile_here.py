@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import time
+from importlib import metadata
 from typing import Any, Final
 
 from xebench.dpex.compiled_kernel import CompiledKernel
@@ -15,12 +16,14 @@ from xebench.dpex.decorators import options_of
 from xebench.dpex.dpex_errors import NotShipped
 from xebench.dpex.identity import UnknownIdentity, shipped_key
 from xebench.dpex.shipped import find_shipped
-from xebench.dpex.signature import Signature
+from xebench.dpex.signature import Signature, not_a_kernel
+from xebench.dpex.source_kernel import SourceKernel
 from xebench.dpex.spirv_cache import SpirvCache
-from xebench.dpex.toolchain import toolchain
+from xebench.dpex.toolchain import OWN, this_compiler, toolchain
+from xebench.errors import BrokenEnvironment
 
-#: What decides, beside this package, what a kernel becomes.
-PACKAGES: Final = ("numba", "llvmlite")
+_TOO_OLD: Final = tuple(f"0.{minor}." for minor in range(62))
+_INSTALL: Final = "run python -m pip install numba"
 
 
 def find_or_compile(kernel: Any, signature: Signature, cache: SpirvCache | None) -> CompiledKernel:
@@ -39,19 +42,28 @@ def find_or_compile(kernel: Any, signature: Signature, cache: SpirvCache | None)
     try:
         return find_shipped(kernel, signature)
     except NotShipped:
-        if importlib.util.find_spec("numba") is None:
+        if not has_compiler():
             raise
     return compile_here(kernel, signature, cache)
 
 
 def compile_here(kernel: Any, signature: Signature, cache: SpirvCache | None) -> CompiledKernel:
-    """`find_or_compile`, whatever was shipped."""
+    """`find_or_compile`, whatever was shipped.
+
+    Raises:
+        KernelCompileError: it cannot be compiled.
+        BrokenEnvironment: numba is not installed, or too old.
+        ArgumentError: it is no kernel.
+    """
     started = time.perf_counter_ns()
+    if not isinstance(kernel, SourceKernel):
+        raise not_a_kernel(kernel)
     key = _fingerprint(kernel, signature) if cache else None
     stored = cache.load(key) if cache and key else None
     if stored:
         stages = {"typing": time.perf_counter_ns() - started}
-        return CompiledKernel(*stored, options_of(kernel), signature, stages, cached=True)
+        return CompiledKernel(*stored, options_of(kernel), signature, stages, cached=True, compiler=this_compiler())
+    _require_compiler()
     from xebench.dpex.numba_target.compile import compile_to_spirv
 
     compiled = compile_to_spirv(kernel, signature)
@@ -60,10 +72,22 @@ def compile_here(kernel: Any, signature: Signature, cache: SpirvCache | None) ->
     return compiled
 
 
+def _require_compiler() -> None:
+    if not has_compiler():
+        raise BrokenEnvironment(f"numba compiles kernels, and is not installed: {_INSTALL}")
+    if (version := metadata.version("numba")).startswith(_TOO_OLD):  # which the pinned stack has on Python 3.11
+        raise BrokenEnvironment(f"numba {version} cannot compile kernels: {_INSTALL} --upgrade")
+
+
+def has_compiler() -> bool:
+    """Whether there is numba, which is not imported to find out."""
+    return importlib.util.find_spec("numba") is not None
+
+
 def _fingerprint(kernel: Any, signature: Signature) -> str | None:
     """The identity of a compilation, or None when it cannot be told."""
     try:
         key = shipped_key(kernel, signature)
     except UnknownIdentity:
         return None
-    return hashlib.sha256(f"{key} {toolchain(*PACKAGES)}".encode()).hexdigest()
+    return hashlib.sha256(f"{key} {toolchain(*OWN[1:])}".encode()).hexdigest()

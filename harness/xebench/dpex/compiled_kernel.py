@@ -23,6 +23,7 @@ class CompiledKernel:
         stages: time of each stage in ns: "typing" (numba's typing and lowering) and "translate" (LLVM to SPIR-V);
             when ``cached``, "typing" alone, the time that finding it took; nothing for what is not Python.
         cached: no compiler ran: it came from disk or was compiled before in this process.
+        compiler: that made it, with versions; empty for what is not Python.
         llvm_ir: the LLVM IR that was translated; None when it came from disk.
         foreign: the kernel itself where it is not Python.
     """
@@ -33,6 +34,7 @@ class CompiledKernel:
     signature: Signature
     stages: dict[str, int]
     cached: bool
+    compiler: str = ""
     llvm_ir: str | None = field(default=None, repr=False)
     foreign: ForeignKernel | None = None
 

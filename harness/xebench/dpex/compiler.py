@@ -1,4 +1,5 @@
-"""From a kernel to its code: numba-dpex compiles it, or, where that is not, it was shipped; or it is no Python at all.
+"""From a kernel to its code: numba-dpex compiles it, or, where that is not, it was shipped or our own target of numba
+compiles it; or it is no Python at all.
 
 A :class:`CompiledKernel` is all that is known of where a kernel came from to what builds and launches it.
 """
@@ -74,6 +75,23 @@ def of_this_stack(kernel: Any, signature: Signature, cache: SpirvCache | None) -
     from xebench.dpex.numba_compiler import compile_by_numba
 
     return compile_by_numba(kernel, signature, cache)
+
+
+def compile_anew(kernel: Any, signature: Signature, cache: SpirvCache | None = None) -> CompiledKernel:
+    """A kernel of Python by the compiler of this stack, whatever packs and caches have.
+
+    Raises:
+        KernelCompileError: it cannot be compiled.
+        BrokenEnvironment: there is no compiler.
+        ArgumentError: it is no kernel.
+    """
+    if is_current():
+        from xebench.dpex.compile_here import compile_here
+
+        return compile_here(kernel, signature, None)
+    from xebench.dpex.numba_compiler import compile_by_numba
+
+    return compile_by_numba(kernel, signature, None)
 
 
 _source: Source = of_this_stack

@@ -1,7 +1,7 @@
 """Kernels that are not Python: OpenCL C, and modules of SPIR-V. What numba-dpex cannot say is said in these.
 
 Both are launched as kernels of Python are, on both stacks. OpenCL C is built by OpenCL drivers from its text. Level
-Zero takes SPIR-V alone, which comes from a pack (`xebench.packing` makes it with Intel's offline compiler).
+Zero takes SPIR-V alone, which comes from a pack (`xebench pack` makes it with Intel's offline compiler).
 """
 
 from __future__ import annotations

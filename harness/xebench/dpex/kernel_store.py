@@ -138,6 +138,7 @@ class KernelStore:
                 "name": built.compiled.name,
                 "spirv_sha256": built.compiled.sha256,
                 "language": built.compiled.language,
+                "compiler": built.compiled.compiler or None,
                 "build_options": " ".join(built.build_options),
                 "ignored_options": list(built.ignored_options),
                 "sub_group_size": built.sub_group_size,

@@ -19,6 +19,7 @@ from xebench.dpex.llvm_facts import launch_facts
 from xebench.dpex.numba_types import numba_types
 from xebench.dpex.signature import Signature, not_a_kernel
 from xebench.dpex.spirv_cache import SpirvCache
+from xebench.dpex.toolchain import this_compiler
 from xebench.dpex.translate import FACTS
 
 
@@ -43,7 +44,7 @@ def compile_by_numba(kernel: Any, signature: Signature, cache: SpirvCache | None
     if stored:
         name, spirv = stored
         stages = {"typing": time.perf_counter_ns() - started}
-        return CompiledKernel(name, spirv, options_of(kernel), signature, stages, cached=True)
+        return CompiledKernel(name, spirv, options_of(kernel), signature, stages, cached=True, compiler=this_compiler())
     compiled = _compile(kernel, signature)
     if cache and key:
         cache.store(key, compiled.name, compiled.spirv)
@@ -79,4 +80,5 @@ def _compile(kernel: Any, signature: Signature) -> CompiledKernel:
     total = time.perf_counter_ns() - started
     stages = {"typing": total - module.translate_ns, "translate": module.translate_ns}
     name, spirv, options = module.kernel_name, module.kernel_bitcode, module.options
-    return CompiledKernel(name, spirv, options, signature, stages, cached=False, llvm_ir=module.llvm_ir)
+    ir = module.llvm_ir
+    return CompiledKernel(name, spirv, options, signature, stages, cached=False, compiler=this_compiler(), llvm_ir=ir)

@@ -10,8 +10,8 @@ from xebench.dpex.foreign_kernel import ForeignKernel, foreign_digest
 from xebench.kernel_pack import OWN_PACK, Pack, PackedKernel, pack_beside
 
 
-def find_packed(key: str, file: Path) -> tuple[PackedKernel, bytes] | None:
-    """A kernel and its module.
+def find_packed(key: str, file: Path) -> tuple[Pack, PackedKernel] | None:
+    """A kernel and the pack that has it.
 
     Args:
         key: of the kernel.
@@ -19,8 +19,7 @@ def find_packed(key: str, file: Path) -> tuple[PackedKernel, bytes] | None:
     """
     for path in (OWN_PACK, pack_beside(file)):
         if key in (kernels := _kernels(path)):
-            pack, packed = kernels[key]
-            return packed, pack.spirv(packed)
+            return kernels[key]
     return None
 
 
@@ -36,9 +35,10 @@ def shipped_spirv(kernel: ForeignKernel, backend: str) -> bytes:
     """
     found = find_packed(foreign_digest(kernel), kernel.file)
     if found is None:
-        make = f"run 'python -m xebench.packing {kernel.file}' where ocloc is installed"
+        make = f"run 'xebench pack {kernel.file}' where ocloc is installed"
         raise NotShipped(kernel.name, f"{backend}, which takes no OpenCL C", make)
-    return found[1]
+    pack, packed = found
+    return pack.spirv(packed)
 
 
 @functools.cache

@@ -13,6 +13,7 @@ from xebench.dpex.identity import UnknownIdentity, shipped_key
 from xebench.dpex.packs import find_packed
 from xebench.dpex.signature import Signature, not_a_kernel
 from xebench.dpex.source_kernel import SourceFunction, SourceKernel
+from xebench.kernel_pack import compiler_label
 
 _COMPILE: Final = "run 'python -m pip install numba', which compiles it here"
 
@@ -36,7 +37,10 @@ def find_shipped(kernel: Any, signature: Signature) -> CompiledKernel:
         ) from None
     found = find_packed(key, file)
     if found:
-        packed, spirv = found
+        pack, packed = found
+        spirv, compiler = pack.spirv(packed), compiler_label(pack.index.versions)
         stages = {"typing": time.perf_counter_ns() - started}
-        return CompiledKernel(packed.kernel, spirv, options_of(kernel), signature, stages, cached=True)
+        return CompiledKernel(
+            packed.kernel, spirv, options_of(kernel), signature, stages, cached=True, compiler=compiler
+        )
     raise NotShipped(name, str(signature), _COMPILE)

@@ -1,4 +1,4 @@
-"""The versions of what makes a kernel's SPIR-V: part of the name of what is kept of it on disk."""
+"""What makes a kernel's SPIR-V, with versions: part of the name of what is kept of it on disk, and told by a run."""
 
 from __future__ import annotations
 
@@ -7,6 +7,15 @@ import sys
 from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
+from typing import Final
+
+from xebench.kernel_pack import compiler_label
+from xebench.runtime.pins import installed_version
+from xebench.runtime.stack import is_current
+
+#: Packages that decide what a kernel becomes, the compiler first: numba-dpex, or our own target of numba.
+NUMBA_DPEX: Final = ("numba-dpex", "numba", "llvmlite", "dpcpp-llvm-spirv")
+OWN: Final = ("xebench", "numba", "llvmlite")
 
 
 @lru_cache
@@ -17,3 +26,14 @@ def toolchain(*packages: str) -> str:
         own.update(path.read_bytes())
     versions = [f"{name} {metadata.version(name)}" for name in packages]
     return "; ".join([f"python {sys.version}", *versions, f"xebench.dpex {own.hexdigest()}"])
+
+
+def compiler_versions() -> dict[str, str]:
+    """Of the compiler of this stack."""
+    return {name: installed_version(name) or "?" for name in (OWN if is_current() else NUMBA_DPEX)}
+
+
+@lru_cache
+def this_compiler() -> str:
+    """The compiler of this stack as a run names it."""
+    return compiler_label(compiler_versions())

@@ -100,6 +100,7 @@ class Compiled:
         zeinfo: the binary's own description.
         assembly: text of each kernel's assembly, by kernel name.
         simd_widths: of these texts.
+        binary: what a driver loads.
     """
 
     status: str
@@ -107,3 +108,4 @@ class Compiled:
     zeinfo: str = field(default="", repr=False)
     assembly: Mapping[str, str] = field(default_factory=dict, repr=False)
     simd_widths: Mapping[str, int] = field(default_factory=dict)
+    binary: bytes = field(default=b"", repr=False)

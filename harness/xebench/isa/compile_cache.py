@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -54,5 +55,6 @@ class CompileCache:
         """Keep a compilation that succeeded; what failed may have lacked time, memory or disk."""
         if compiled.status != "ok":
             return
-        data = gzip.compress(msgspec.json.encode(compiled), mtime=0)
+        read_again = replace(compiled, binary=b"")  # who wants the binary compiles
+        data = gzip.compress(msgspec.json.encode(read_again), mtime=0)
         disk_cache.keep(self.path(compiler, source, target), data)

@@ -167,8 +167,9 @@ def _reason(run: subprocess.CompletedProcess[str]) -> str:
 
 
 def _read_results(binary: Path, dump: Path) -> Compiled:
+    content = binary.read_bytes()
     try:
-        sections = elf.sections(binary.read_bytes())
+        sections = elf.sections(content)
     except ValueError as error:
         return Compiled("unreadable", f"the binary cannot be read: {error}")
     zeinfo = sections.get(".ze_info", b"").rstrip(b"\0").decode()
@@ -180,6 +181,7 @@ def _read_results(binary: Path, dump: Path) -> Compiled:
         zeinfo=zeinfo,
         assembly={name: text.content for name, text in texts.items()},
         simd_widths={name: text.simd_width for name, text in texts.items()},
+        binary=content,
     )
 
 

@@ -36,6 +36,7 @@ class KernelOnGpu:
     reason: str = ""
     code: KernelCode | None = None
     asm: str | None = None
+    binary: bytes = b""
 
     @property
     def figures(self) -> dict[str, Any]:
@@ -146,7 +147,7 @@ def _kernel(
     except (ValueError, KeyError) as error:
         return KernelOnGpu(launch, target, compiler, "unreadable", str(error).partition("\n")[0])
     asm = None if keep is None else _keep(keep, launch, target, compiled)
-    return KernelOnGpu(launch, target, compiler, "ok", code=code, asm=asm)
+    return KernelOnGpu(launch, target, compiler, "ok", code=code, asm=asm, binary=compiled.binary)
 
 
 def _keep(folder: Path, launch: KernelLaunch, target: Target, compiled: Compiled) -> str:

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
-from typing import Final
 
 from xebench.dpex.foreign_kernel import ForeignKernel, foreign_digest
 from xebench.isa.compilation import Compiler, Source
 from xebench.isa.ocloc import NoCompiler, find_compiler, to_spirv
-from xebench.kernel_pack import Pack, PackedKernel
-
-#: In a pack's versions.
-OCLOC: Final = "ocloc"
+from xebench.kernel_pack import OCLOC, Pack, PackedKernel
 
 
 class OpenCLModules:

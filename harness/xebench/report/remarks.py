@@ -10,7 +10,9 @@ import pandas as pd
 
 from xebench.analysis.claim import from_json, is_expected
 from xebench.analysis.fixed_cost import FEW
+from xebench.analysis.kernel_compilers import compilers_of
 from xebench.analysis.noise_floor import noise_floor
+from xebench.analysis.rows import rows
 from xebench.analysis.times import counted
 from xebench.tables import Run
 from xebench.vocabulary import NEVER_RUN, REMEDIES, ROOF_DOUBT, Status
@@ -100,6 +102,26 @@ def _by_host(run: Run, words: Callable[[dict[Any, Any]], Any]) -> str:
     return "; ".join(what if pd.isna(host) else f"{host}: {what}" for host, what in known)
 
 
+def compilers_line(run: Run) -> str:
+    """What compiled the kernels of Python, in one line; empty where there are none, or an earlier run does not say."""
+    made = [f"{count} by {compiler}" for compiler, count in run.compilers.items()]
+    return f"compiled kernels: {'; '.join(made)}" if made else ""
+
+
+def mixed_compilers_line(run: Run) -> str:
+    """How many pairs are of kernels that different compilers made, in one line; empty when none is."""
+    if len(run.compilers) < 2:
+        return ""
+    made = dict(zip(run.cases["case_id"], map(compilers_of, rows(run.cases[["kernels"]])), strict=True))
+    sides = [
+        (made[one], made[other]) for one, other in zip(run.pairs["case_id"], run.pairs["baseline_case_id"], strict=True)
+    ]
+    mixed = sum(1 for one, other in sides if one and other and one != other)
+    if not mixed:
+        return ""
+    return f"{mixed} of {len(sides)} pairs compare kernels of different compilers: 'xebench pack' makes all by one"
+
+
 def flag_line(run: Run) -> str:
     """How many samples carry each flag, in one line; empty when none does."""
     samples = _marks(run)
@@ -163,13 +185,16 @@ def _short(run: Run) -> int:
 
 def remarks(run: Run) -> list[str]:
     """What is to be said of a run's results, a line each."""
-    lines = (above_roofs_line, lacking_line, disturbed_line, data_sets_line, flag_line, instance_line, fixed_cost_line)
+    lines = (
+        *(above_roofs_line, lacking_line, disturbed_line, data_sets_line, mixed_compilers_line),
+        *(flag_line, instance_line, fixed_cost_line),
+    )
     return [text for line in lines if (text := line(run))]
 
 
 def notes(run: Run) -> list[str]:
-    """What a reader must know of the whole run, a line each: its noise, and the remarks."""
-    return [*filter(None, [noise_line(run)]), *remarks(run)]
+    """What a reader must know of the whole run, a line each: its noise, its compilers, and the remarks."""
+    return [*filter(None, [noise_line(run), compilers_line(run)]), *remarks(run)]
 
 
 def brief_remarks(run: Run) -> list[str]:
@@ -179,7 +204,8 @@ def brief_remarks(run: Run) -> list[str]:
         for row in run.failed_cases.to_dict("records")
     ]
     unmeasured = [f"{cases} were not measured: {reason}" for cases, _, reason in _unmeasured(run)]
-    return [*failed, *unmeasured, *_many_flags(run), *filter(None, [_one_instance(run), _fixed_cost(run)])]
+    others = mixed_compilers_line(run), _one_instance(run), _fixed_cost(run)
+    return [*failed, *unmeasured, *_many_flags(run), *filter(None, others)]
 
 
 def _many_flags(run: Run) -> list[str]:

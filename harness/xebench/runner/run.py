@@ -29,11 +29,14 @@ from xebench.sampling.limits import Sampling
 from xebench.tables import Run, RunWriter, schema
 from xebench.tables.checks import superseding
 from xebench.tables.provenance import manifest
-from xebench.vocabulary import Flag, Roof
+from xebench.vocabulary import NEVER_RUN, Flag, Roof
 
 #: Why a run ended, in the manifest's ``ended_by``, which may also name an error: somebody killed a worker, and what it
 #: was at is to be measured again.
 WORKER_KILLED: Final = "worker killed"
+
+#: The exit status of a run whose device, or stack, lacks what each of its cases needs.
+ALL_SKIPPED: Final = 4
 
 
 def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Run:
@@ -227,8 +230,12 @@ class _PartOfRun:
 
 
 def exit_status(run: Run) -> int:
-    """128 + its number for a run that a signal ended; else 1 when a case failed or a worker was killed, or 0."""
+    """128 + its number for a run that a signal ended; else 1 when a case failed or a worker was killed, `ALL_SKIPPED`
+    when not one case was run, or 0.
+    """
     ended_by = str(run.manifest.get("ended_by") or "")
     if run.manifest["state"] == "interrupted" and ended_by.startswith("SIG"):
         return exit_code(ended_by)
-    return 1 if ended_by == WORKER_KILLED or not run.failed_cases.empty else 0
+    if ended_by == WORKER_KILLED or not run.failed_cases.empty:
+        return 1
+    return ALL_SKIPPED if run.cases["status"].isin(NEVER_RUN).all() else 0

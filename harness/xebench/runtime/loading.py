@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import os
 
 from xebench.errors import BrokenEnvironment
@@ -49,9 +50,14 @@ def check_environment() -> None:
 
 
 def compiler_finding() -> Finding:
-    """Whether numba compiles at all; on the current stack it need not."""
+    """Whether numba compiles at all; on the current stack the project's own kernels need no compiler."""
     if is_current():
-        return Finding("runtime", "ok", "kernels", "shipped: there is no numba-dpex that would compile them")
+        compiled = (
+            "compiled by numba"
+            if importlib.util.find_spec("numba")
+            else "shipped: there is no numba that would compile others"
+        )
+        return Finding("runtime", "ok", "kernels", compiled)
     value = os.environ.get("NUMBA_DISABLE_JIT", "0")
     if value.strip() in ("", "0"):
         return Finding("runtime", "ok", "numba", "compiles")

@@ -13,6 +13,7 @@ import pandas as pd
 
 from xebench.analysis import points
 from xebench.analysis.claim import from_json, is_expected
+from xebench.analysis.kernel_compilers import compilers
 from xebench.errors import RunFolderError, XebenchError, named
 from xebench.tables import checks, files, journal, schema
 from xebench.tables.doubled import refuse_doubled_events, refuse_doubled_samples
@@ -123,6 +124,13 @@ class Run:
     def stack(self) -> str:
         """Which set of packages measured it (`xebench.runtime.stack`): earlier runs knew of the pinned one only."""
         return str(self.manifest.get("stack", "pinned"))
+
+    @property
+    def compilers(self) -> dict[str, int]:
+        """How many kernels of Python each compiler made, named with its versions; empty where an earlier run does not
+        say.
+        """
+        return compilers(self.part("cases", ["kernels"])["kernels"])
 
     @property
     def generator(self) -> str | None:

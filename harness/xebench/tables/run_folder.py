@@ -24,6 +24,7 @@ from typing import Any, Final, Literal, Self
 import pandas as pd
 
 from xebench.analysis import points
+from xebench.analysis.kernel_compilers import compilers
 from xebench.analysis.rows import rows
 from xebench.errors import BrokenEnvironment, RunFolderError, XebenchError, named
 from xebench.tables import files, journal, schema
@@ -212,7 +213,7 @@ class RunWriter:
         """
         self._journal.sync()
         tables = self.write_tables()
-        written = {files.SHA256: files.sha256(self.path, _FILES)}
+        written = {"compilers": compilers(tables["cases"]["kernels"]), files.SHA256: files.sha256(self.path, _FILES)}
         self.manifest = {**self.manifest, "state": state, "finished": now(), **written}
         files.write_json(self.path / MANIFEST, self.manifest)
         self._journal.close()

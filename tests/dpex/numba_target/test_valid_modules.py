@@ -29,7 +29,7 @@ def complaints(module: bytes, file: Path) -> str:
 @needs("spirv-val")
 def test_every_module_of_the_suite_is_valid(tmp_path: Path) -> None:
     path = tmp_path / "suite.zip"
-    command = [sys.executable, "-m", "xebench.packing", "--output", str(path)]
+    command = [sys.executable, "-m", "xebench", "pack", "--output", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert path.exists(), done.stderr
     pack = Pack.open(path)

@@ -28,6 +28,7 @@ from xebench.dpex.numba_target.loop_controls import loop_hints, with_loop_contro
 from xebench.dpex.numba_target.pipeline import compile_function, prepare
 from xebench.dpex.signature import Signature
 from xebench.dpex.target_base.context import TRIPLE
+from xebench.dpex.toolchain import this_compiler
 
 _back_end = BackEnd()
 
@@ -74,4 +75,4 @@ def compile_to_spirv(kernel: Any, signature: Signature) -> CompiledKernel:
     except Exception as error:
         raise compile_error(function, error) from error
     stages = {"typing": typed - started, "translate": time.perf_counter_ns() - typed}
-    return CompiledKernel(name, spirv, options, signature, stages, cached=False, llvm_ir=text)
+    return CompiledKernel(name, spirv, options, signature, stages, cached=False, compiler=this_compiler(), llvm_ir=text)

@@ -14,7 +14,7 @@ from rich.text import Text
 from xebench.report import speedup_bar
 from xebench.report.answer_words import SIGNS
 from xebench.report.console import draw, terminal_width
-from xebench.report.remarks import brief_remarks, failures, noise_line, remarks
+from xebench.report.remarks import brief_remarks, compilers_line, failures, noise_line, remarks
 from xebench.report.result_rows import ResultRow, device_line, result_rows
 from xebench.report.run_summary import NBSP, answer_sentence, headline, state, visits_line
 from xebench.tables import Run
@@ -94,7 +94,7 @@ def _encodable(text: str, encoding: str | None) -> str:
 def _lines(run: Run, width: int, *, verbose: bool) -> Iterator[str | Text]:
     yield from _summary(run, width)
     if verbose:
-        for line in filter(None, (device_line(run), noise_line(run), visits_line(run))):
+        for line in filter(None, (device_line(run), compilers_line(run), noise_line(run), visits_line(run))):
             yield from textwrap.wrap(line, width)
     yield from _table(result_rows(run), width, verbose=verbose)
     yield ""
