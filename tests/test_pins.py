@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[1]
 
@@ -78,6 +79,13 @@ def test_every_lock_entry_has_hashes_and_no_address(file: str) -> None:
     for block in blocks:
         assert "--hash=sha256:" in block, block.splitlines()[0]
     assert not re.search(r"https?:|file:|--(extra-)?index-url|--find-links", text)
+
+
+@pytest.mark.parametrize("file", ["conda-env.yml", "conda-env-current.yml"])
+def test_conda_can_read_its_files(file: str) -> None:
+    data = yaml.safe_load((ROOT / file).read_text())
+    assert set(data) == {"name", "channels", "dependencies"}
+    assert len(data["dependencies"]) == len(conda(file)) and all(isinstance(one, str) for one in data["dependencies"])
 
 
 def test_conda_has_the_same_exact_versions() -> None:
