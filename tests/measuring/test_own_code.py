@@ -21,6 +21,13 @@ def test_nothing_has_changed_where_modules_are_used_and_extended(monkeypatch: py
         assert own.changed() == []
 
 
+@pytest.mark.device
+def test_what_the_current_stack_looks_up_when_a_kernel_is_compiled_is_no_change() -> None:
+    import xebench.dpex.sub_group  # noqa: F401
+
+    assert OwnCode().changed() == []
+
+
 @pytest.mark.parametrize(
     ("owner", "name", "title"),
     [

@@ -14,6 +14,8 @@ class Later:
         self._resolve = resolve
 
     def __getattr__(self, name: str) -> Later:
+        if name.startswith("__"):  # Python's own, such as the code of a function: it has none
+            raise AttributeError(name)
         return Later(lambda: getattr(self._resolve(), name))
 
     def __call__(self, *arguments: Any, **options: Any) -> Later:
