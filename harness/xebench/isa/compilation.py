@@ -108,4 +108,4 @@ class Compiled:
     zeinfo: str = field(default="", repr=False)
     assembly: Mapping[str, str] = field(default_factory=dict, repr=False)
     simd_widths: Mapping[str, int] = field(default_factory=dict)
-    binary: bytes = field(default=b"", repr=False)
+    binary: bytes = field(default=b"", repr=False, compare=False)
