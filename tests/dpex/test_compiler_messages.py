@@ -36,6 +36,10 @@ def unknown_attribute(item: kapi.Item, x):
     x[0] = np.nothing(x[1])  # here: unknown_attribute
 
 
+def of_numpy(item: kapi.Item, x):
+    x[0] = np.arcsin(x[1])  # here: of_numpy
+
+
 def module_of_the_host(item: kapi.Item, x):
     x[0] = colorsys.rgb_to_hsv(x[1], x[1], x[1])[0]  # here: module_of_the_host
 
@@ -82,6 +86,7 @@ def line_of(marker: str) -> int:
         (undefined, "undefined", "name 'missing' is not defined"),
         (text_and_number, "text_and_number", "nothing implements add(Literal[str](text), float32)"),
         (unknown_attribute, "unknown_attribute", "module 'numpy' has no attribute 'nothing'"),
+        (of_numpy, "of_numpy", "nothing implements numpy.arcsin in kernels here: write math.asin"),
         (module_of_the_host, "module_of_the_host", "'rgb_to_hsv' of type Module(<module 'colorsys'>)"),
         (list_in_kernel, "list_in_kernel", "a feature of Python that device code does not have (build_list)"),
         (atomic_of_another_type, "atomic_of_another_type", "int32 does not match the type of the reference: float32"),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dis
+import math
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from xebench.dpex.divergence import DivergentCall
 from xebench.dpex.dpex_errors import KernelCompileError
@@ -17,6 +18,16 @@ _UNDEFINED = re.compile(r"name '(?P<name>\w+)' is not defined")
 _NO_FEATURE = re.compile(r"'SPIRV\w+' object has no attribute '(?P<feature>\w+)'")
 _HOST_ARRAY = re.compile(r"does not have a field named 'meminfo'|Unknown attribute '_allocate'")
 _MODULE_FILE = re.compile(r"(?P<module><module '[\w.]+') from '[^'\n]*'>")
+_NUMPY = re.compile(r"unsupported NumPy function 'numpy\.(?P<name>\w+)'")
+#: What numpy calls otherwise than Python, which numba-dpex implements.
+_IN_PYTHON: Final = {
+    **{f"arc{name}": f"math.a{name}" for name in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")},
+    "power": "math.pow",
+    "maximum": "max",
+    "minimum": "min",
+    "absolute": "abs",
+    "abs": "abs",
+}
 _NO_REASON = re.compile(
     r"^(Failed in \w+ mode pipeline|Internal error at|Error during lowering|No implementation of|- Resolution failure)"
 )
@@ -45,6 +56,9 @@ def divergence_error(function: Any, call: DivergentCall) -> KernelCompileError:
 def _reason(text: str) -> str:
     call = _CALL.search(text)
     of_call = f" in {call['call'].strip()}" if call else ""
+    numpy = _NUMPY.search(text)
+    if numpy and (known := _in_python(numpy["name"])):
+        return f"nothing implements numpy.{numpy['name']} in kernels here: write {known}"
     specific = _SPECIFIC.search(text)
     if specific:
         return specific["reason"].strip().rstrip(".") + of_call
@@ -57,6 +71,11 @@ def _reason(text: str) -> str:
         return f"nothing implements {call['call'].strip()}"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return next((line for line in lines if not _NO_REASON.match(line)), "no reason given")
+
+
+def _in_python(name: str) -> str:
+    """What does in Python as a function of numpy does; nothing where none is known."""
+    return _IN_PYTHON.get(name) or (f"math.{name}" if hasattr(math, name) else "")
 
 
 def _location(function: Any, text: str) -> str:
