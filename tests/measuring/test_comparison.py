@@ -113,6 +113,15 @@ def test_a_state_that_should_stay_as_it_is_proves_nothing() -> None:
         check_reference({"a": np.full(3, -1)}, {"a": ((3,), same.dtype)}, {"a": -1})
 
 
+@pytest.mark.parametrize(("rtol", "atol"), [(1.0, 0.0), (0.0, 1.0), (0.5, 0.25)])
+def test_tolerances_that_let_one_number_pass_for_all_are_refused(rtol: float, atol: float) -> None:
+    declared = {"y": ((3,), np.dtype(np.float32))}
+    with pytest.raises(UnusableReference, match=f"one number passes for all elements by rtol={rtol:g}, atol={atol:g}"):
+        check_reference({"y": np.array([1.0, 1.5, 2.5])}, declared, {}, rtol, atol)
+    check_reference({"y": np.array([1.0, 1.5, 4.5])}, declared, {}, 0.1, 0.25)
+    check_reference({"y": np.array([1.0, 1.0, 1.0001])}, declared, {}, rtol, atol)  # one number but for rounding
+
+
 def test_differences_say_how_many_and_where() -> None:
     expected = np.zeros((2, 3), np.int32)
     actual = expected.copy()
