@@ -162,7 +162,8 @@ def check_reference(
         if before is not None and difference(name, before.astype(dtype), value, rtol, atol) is None:
             raise UnusableReference(f"{name}: expected and initial contents are equal, so the check proves nothing")
         if _one_number_passes(value, rtol, atol):
-            raise UnusableReference(f"{name}: one number passes for all elements by rtol={rtol:g}, atol={atol:g}: narrow them")
+            rules = f"rtol={rtol:g}, atol={atol:g}"
+            raise UnusableReference(f"{name}: one number passes for all elements by {rules}: narrow them")
         arrays[name] = value
     if not arrays:
         raise UnusableReference("the pattern declares no output, so no variant can be checked")
