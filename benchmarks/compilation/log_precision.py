@@ -8,6 +8,8 @@ from xebench import Claim, Figure, Pattern, Problem, fit, kernel, output
 from xebench import kernel_api as kapi
 from xebench.dpex import native
 
+from ..common.in_opencl import in_opencl
+
 pattern = Pattern(
     name="log_precision",
     catalogue=("E76",),
@@ -124,3 +126,6 @@ def relaxed_math(session, p):
 def double(session, p):
     """In double precision, for which there are no native functions."""
     session.launch(iterate_in_double, kapi.Range(p.n), p.starts, p.y, p.steps)
+
+
+in_opencl(pattern, native_log)

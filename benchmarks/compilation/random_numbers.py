@@ -8,6 +8,8 @@ from xebench import Claim, Pattern, Problem, device_func, fit, kernel, output
 from xebench import kernel_api as kapi
 from xebench.dpex import load_numba_dpex
 
+from ..common.in_opencl import in_opencl
+
 pattern = Pattern(
     name="random_numbers",
     catalogue=("E59",),
@@ -116,3 +118,6 @@ def rand_in_kernel(session, p):
     """The host's generator, called in the kernel: no code for a device comes of it."""
     load_numba_dpex()  # where nothing compiles kernels, nothing is to be seen
     session.launch(library_of_the_host, kapi.Range(p.n), p.y)
+
+
+in_opencl(pattern, several_an_engine)

@@ -5,6 +5,8 @@ import numpy as np
 from xebench import Claim, Figure, Pattern, Problem, fit, kernel, output, specialize
 from xebench import kernel_api as kapi
 
+from ..common.in_opencl import in_opencl
+
 pattern = Pattern(
     name="specialized_triad",
     catalogue=("E75",),
@@ -105,3 +107,6 @@ def specialized(session, p, work_group_size):
 def literal(session, p, work_group_size):
     """The number of rounds stands in the kernel's source."""
     session.launch(triad_of_ten, items(p, work_group_size), p.a, p.b, p.c)
+
+
+in_opencl(pattern, argument)

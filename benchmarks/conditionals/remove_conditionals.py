@@ -7,6 +7,7 @@ from xebench import kernel_api as kapi
 
 from ..common import convolution
 from ..common.convolution import HALO, M, read_padded
+from ..common.in_opencl import in_opencl
 
 pattern = Pattern(
     name="remove_conditionals",
@@ -86,3 +87,6 @@ def padded(session, p, work_group_size):
 def bounded_by_min_max(session, p, work_group_size):
     """One loop, whose bounds are ``min`` and ``max`` of the item's place: instructions, not branches."""
     session.launch(bound_loop, kapi.NdRange((p.n,), (work_group_size,)), p.signal, p.weights, p.y)
+
+
+in_opencl(pattern, bounded_by_min_max)

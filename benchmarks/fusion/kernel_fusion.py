@@ -5,6 +5,8 @@ import numpy as np
 from xebench import Claim, Pattern, Problem, fit, kernel, output
 from xebench import kernel_api as kapi
 
+from ..common.in_opencl import in_opencl
+
 pattern = Pattern(
     name="kernel_fusion",
     catalogue=("E64",),
@@ -127,3 +129,6 @@ def clip_fused(session, p, work_group_size):
 def all_fused(session, p, work_group_size):
     """One kernel, and no array in between."""
     session.launch(everything, all_items(p, work_group_size), p.a, p.b, p.c, p.d, p.y)
+
+
+in_opencl(pattern, all_fused)

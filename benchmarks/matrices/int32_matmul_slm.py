@@ -5,6 +5,7 @@ import numpy as np
 from xebench import Claim, Figure, Pattern
 
 from ..common import square_matmul
+from ..common.in_opencl import in_opencl
 
 pattern = Pattern(
     name="int32_matmul_slm",
@@ -40,3 +41,6 @@ def factors_from_cache(session, p):
 def factors_from_slm(session, p):
     """The group fetches 16 by 16 tiles of both factors into SLM, and multiplies from there."""
     return square_matmul.from_tiles(session, p, np.int32)
+
+
+in_opencl(pattern, factors_from_cache)

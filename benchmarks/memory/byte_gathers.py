@@ -5,6 +5,8 @@ import numpy as np
 from xebench import Claim, Pattern, Problem, fit, kernel, output
 from xebench import kernel_api as kapi
 
+from ..common.in_opencl import in_opencl
+
 pattern = Pattern(
     name="byte_gathers",
     catalogue=("byte_gathers",),
@@ -86,3 +88,6 @@ def bytes_in_order(session, p, work_group_size):
     """What neighbours read lies side by side."""
     table, places = moved(session, p, np.arange(p.n))
     return lambda: gather_from(session, p, work_group_size, table, places)
+
+
+in_opencl(pattern, bytes_at_random)

@@ -6,6 +6,7 @@ from xebench import Claim, Figure, Pattern, Problem, fit, kernel, output
 from xebench import kernel_api as kapi
 
 from ..common import chase
+from ..common.in_opencl import in_opencl
 
 pattern = Pattern(
     name="memory_latency_levels",
@@ -92,3 +93,6 @@ def from_shared_local_memory(session, p):
     ring = kapi.LocalAccessor(p.near // 4, np.uint32)
     lines = p.near // chase.LINE_BYTES
     return lambda: session.launch(chase_in_slm, chase.ONE_ITEM, p.near_ring, p.travelled, ring, p.steps, lines)
+
+
+in_opencl(pattern, from_last_cache)

@@ -8,6 +8,7 @@ from xebench import Claim, Pattern, Problem, kernel, opencl_kernel, output
 from xebench import kernel_api as kapi
 
 from ..common import prefetch
+from ..common.in_opencl import in_opencl
 
 pattern = Pattern(
     name="prefetch_indirect",
@@ -149,7 +150,7 @@ def launcher_in_opencl(session, p, work_group_size, *options):
     return lambda: session.launch(add, space, p.places, p.values, p.sums, p.places.size)
 
 
-@pattern.baseline
+@pattern.baseline(against="as_needed")
 def as_needed_in_opencl(session, p, work_group_size):
     """The naive loop in OpenCL C, for a comparison with the two that follow."""
     return launcher_in_opencl(session, p, work_group_size)
@@ -171,3 +172,6 @@ def prefetch_to_last_cache(session, p, work_group_size):
 def prefetch_to_first_cache(session, p, work_group_size):
     """A prefetch to the first cache as well, by a function of Intel's GPU compiler."""
     return launcher_in_opencl(session, p, work_group_size, "-DNEXT_TO_FIRST_CACHE")
+
+
+in_opencl(pattern, place_a_step_ahead)

@@ -114,7 +114,7 @@ def launcher_in_opencl(session, p, work_group_size, *options):
     return lambda: session.launch(add, space, p.targets, p.source_places, p.forces, p.n, p.source_places.size)
 
 
-@pattern.baseline
+@pattern.baseline(against="tile_as_needed")
 def tile_as_needed_in_opencl(session, p, work_group_size):
     """The naive kernel in OpenCL C, for a comparison with the one that follows."""
     return launcher_in_opencl(session, p, work_group_size)

@@ -5,6 +5,8 @@ import numpy as np
 from xebench import Claim, Pattern, Problem, kernel, output
 from xebench import kernel_api as kapi
 
+from ..common.in_opencl import in_opencl
+
 pattern = Pattern(
     name="stencil_cacheline_utilisation",
     catalogue=("E92", "stencil_cache_line_use"),
@@ -92,3 +94,6 @@ def structure_of_arrays(session, p, work_group_size):
     flows = session.alloc(p.flows.size, np.float32)
     session.copy(flows, np.ascontiguousarray(p.host.flows.T).ravel())
     return launcher(session, p, work_group_size, flows, 1, p.flows.shape[0])
+
+
+in_opencl(pattern, structure_of_arrays)

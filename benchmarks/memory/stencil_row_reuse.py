@@ -5,6 +5,8 @@ import numpy as np
 from xebench import Claim, Pattern, Problem, fit, kernel, output
 from xebench import kernel_api as kapi
 
+from ..common.in_opencl import in_opencl
+
 pattern = Pattern(
     name="stencil_row_reuse",
     catalogue=("E03",),
@@ -102,3 +104,6 @@ def neighbours_in_a_row(session, p, work_group_size):
 def rows_used_again(session, p, work_group_size):
     """Each work-item walks down 16 rows and keeps the sums of the last two: each element is read three times."""
     return launcher(session, p, work_group_size, sum_blocks_of_rows, p.columns, -(-p.rows // BLOCK))
+
+
+in_opencl(pattern, rows_used_again)

@@ -4,6 +4,7 @@ from xebench import Claim, Figure, Pattern, kernel
 from xebench import kernel_api as kapi
 
 from ..common import spectral_element
+from ..common.in_opencl import in_opencl
 from ..common.spectral_element import CUBE, P
 
 pattern = Pattern(
@@ -99,3 +100,6 @@ def three_loops(session, p):
 def four_loops(session, p):
     """All loops: 32,768 work-items."""
     session.launch(no_loop_in_item, kapi.Range(p.blocks * CUBE), p.dx, p.u, p.w)
+
+
+in_opencl(pattern, four_loops)

@@ -5,6 +5,8 @@ import numpy as np
 from xebench import Claim, Pattern, Problem, fit, kernel, output
 from xebench import kernel_api as kapi
 
+from ..common.in_opencl import in_opencl
+
 pattern = Pattern(
     name="sub_group_width",
     catalogue=("sub_group_size_knob",),
@@ -89,3 +91,6 @@ def lanes_32(session, p, values, work_group_size):
 def lanes_16(session, p, values, work_group_size):
     """Threads of 16 lanes, each lane with twice the registers."""
     return in_sub_groups_of(16, session, p, values, work_group_size)
+
+
+in_opencl(pattern, size_by_compiler)

@@ -4,6 +4,7 @@ from xebench import Claim, Pattern, kernel
 from xebench import kernel_api as kapi
 
 from ..common import vector_add
+from ..common.in_opencl import in_opencl
 
 pattern = Pattern(
     name="vector_add_groups",
@@ -87,3 +88,6 @@ def and_a_few_more(session, p, work_group_size, sub_group_size):
     """A twentieth more: 44 on the guide's GPU, 100 % and then 4.7 %."""
     fill = groups_that_fill(session, work_group_size)
     return groups(fill + max(1, fill // 20), session, p, work_group_size, sub_group_size)
+
+
+in_opencl(pattern, all_of_it)

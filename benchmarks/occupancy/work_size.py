@@ -4,6 +4,7 @@ from xebench import Claim, Pattern, fit
 from xebench import kernel_api as kapi
 
 from ..common import latency_chain
+from ..common.in_opencl import in_opencl
 
 pattern = Pattern(
     name="work_size",
@@ -68,3 +69,6 @@ def fill_the_device(session, p, work_group_size):
 def one_item_per_element(session, p, work_group_size):
     """A work-item for each element, of which the device takes new ones as others end."""
     launch_items(session, p, work_group_size, -(-p.n // work_group_size) * work_group_size)
+
+
+in_opencl(pattern, fill_the_device)

@@ -5,6 +5,8 @@ import numpy as np
 from xebench import Claim, Pattern, Problem, fit, inout, kernel
 from xebench import kernel_api as kapi
 
+from ..common.in_opencl import in_opencl
+
 pattern = Pattern(
     name="atomics_global_vs_local",
     catalogue=("E40",),
@@ -80,3 +82,6 @@ def local_atomics(session, p, work_group_size):
     """Every work-item updates its group's number in shared local memory; one item a group updates the global one."""
     of_group = kapi.LocalAccessor(1, np.int32)
     session.launch(add_to_local, one_item_an_element(p, work_group_size), p.x, p.total, of_group)
+
+
+in_opencl(pattern, local_atomics)

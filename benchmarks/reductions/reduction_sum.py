@@ -7,6 +7,8 @@ from xebench import Claim, Pattern, Problem, device_func, fit, kernel, output
 from xebench import kernel_api as kapi
 from xebench.dpex import sub_group, work_group
 
+from ..common.in_opencl import in_opencl
+
 pattern = Pattern(
     name="reduction_sum",
     catalogue=("E48",),
@@ -341,3 +343,6 @@ def library_sum(session, p):
         session.copy(p.total, total.reshape(1))
 
     return timed
+
+
+in_opencl(pattern, blocked_then_tree)

@@ -5,6 +5,8 @@ import numpy as np
 from xebench import Claim, Pattern, Problem, inout, kernel
 from xebench import kernel_api as kapi
 
+from ..common.in_opencl import in_opencl
+
 pattern = Pattern(
     name="small_sum_barrier_vs_atomics",
     catalogue=("E43",),
@@ -89,3 +91,6 @@ def one_work_group(session, p, work_group_size):
     """One work-group: strided sums of its own, then a tree in shared local memory."""
     scratch = kapi.LocalAccessor(work_group_size, np.int32)
     session.launch(add_in_one_group, kapi.NdRange((work_group_size,), (work_group_size,)), p.x, p.total, scratch)
+
+
+in_opencl(pattern, one_work_group)

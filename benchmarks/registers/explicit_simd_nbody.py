@@ -7,6 +7,7 @@ from xebench import kernel_api as kapi
 from xebench.dpex import sub_group
 
 from ..common import nbody
+from ..common.in_opencl import in_opencl
 from ..common.nbody import SCALE, TILE, pull
 
 pattern = Pattern(
@@ -91,3 +92,6 @@ def width_required(session, p, work_group_size, sub_group_size):
 def tile_shared_by_lanes(session, p, work_group_size, sub_group_size):
     """The lanes of a sub-group load a tile together, and broadcast its sources: one register holds a lane's share."""
     return launcher(session, p, work_group_size, add_forces_together_in(sub_group_size))
+
+
+in_opencl(pattern, width_required)

@@ -5,6 +5,8 @@ import numpy as np
 from xebench import Claim, Pattern, Problem, device_func, fit, kernel, output
 from xebench import kernel_api as kapi
 
+from ..common.in_opencl import in_opencl
+
 pattern = Pattern(
     name="live_ranges",
     catalogue=("E23",),
@@ -124,3 +126,6 @@ def weights_recomputed(session, p, work_group_size):
 def nothing_kept(session, p, work_group_size):
     """Both, in plain loops: a sample and a weight at a time."""
     return launcher(session, p, work_group_size, keep_samples=False, keep_weights=False)
+
+
+in_opencl(pattern, nothing_kept)

@@ -5,6 +5,8 @@ import numpy as np
 from xebench import Claim, Pattern, Problem, fit, kernel, output
 from xebench import kernel_api as kapi
 
+from ..common.in_opencl import in_opencl
+
 pattern = Pattern(
     name="loop_fission",
     catalogue=("E23",),
@@ -80,3 +82,6 @@ def one_loop(session, p, work_group_size):
 def four_loops(session, p, work_group_size):
     """Each sample is read four times, for 16 filters each."""
     return run(session, p, work_group_size, FILTERS // 4)
+
+
+in_opencl(pattern, four_loops)

@@ -5,6 +5,8 @@ import numpy as np
 from xebench import Claim, Pattern, Problem, fit, kernel, output
 from xebench import kernel_api as kapi
 
+from ..common.in_opencl import in_opencl
+
 pattern = Pattern(
     name="moderate_unrolling",
     catalogue=("E23",),
@@ -93,3 +95,6 @@ def unrolled_by_8(session, p, work_group_size):
 def unrolled_fully(session, p, work_group_size):
     """All 128 steps: the compiler may have more loads on their way than there are registers."""
     return launcher(session, p, work_group_size, "full")
+
+
+in_opencl(pattern, unrolled_by_4)

@@ -6,6 +6,7 @@ from xebench import Claim, Pattern, fit
 
 from ..common import histograms
 from ..common.histograms import count_privately_by, launcher
+from ..common.in_opencl import in_opencl
 
 pattern = Pattern(
     name="private_histogram",
@@ -46,3 +47,6 @@ def bins_of_64_bits(session, p, work_group_size, sub_group_size):
 def bins_of_32_bits(session, p, work_group_size, sub_group_size):
     """As wide as the largest count needs: 128 bytes a work-item."""
     return launcher(session, p, work_group_size, count_privately_by(BINS, sub_group_size, np.int32))
+
+
+in_opencl(pattern, bins_of_32_bits)

@@ -5,6 +5,8 @@ import numpy as np
 from xebench import Claim, Pattern, Problem, fit, kernel, output
 from xebench import kernel_api as kapi
 
+from ..common.in_opencl import in_opencl
+
 pattern = Pattern(
     name="split_private_array",
     catalogue=("E23",),
@@ -102,3 +104,6 @@ def array_of_structures(session, p, work_group_size):
 def arrays_of_members(session, p, work_group_size):
     """An array of eight for each member."""
     run(session, p, work_group_size, four_arrays)
+
+
+in_opencl(pattern, arrays_of_members)

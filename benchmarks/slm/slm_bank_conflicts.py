@@ -5,6 +5,8 @@ import numpy as np
 from xebench import Claim, Figure, Pattern, Problem, fit, kernel, output
 from xebench import kernel_api as kapi
 
+from ..common.in_opencl import in_opencl
+
 pattern = Pattern(
     name="slm_bank_conflicts",
     catalogue=("E33",),
@@ -91,3 +93,6 @@ def strided(session, p, work_group_size, stride):
 def adjacent(session, p, work_group_size, stride):
     """Neighbouring items read neighbouring words; as much SLM is taken, so as many groups are resident."""
     run(session, p, work_group_size, 1, words=work_group_size * stride * HOPS)
+
+
+in_opencl(pattern, adjacent)

@@ -7,6 +7,7 @@ from xebench import kernel_api as kapi
 
 from ..common import convolution
 from ..common.convolution import HALO, M, read_padded
+from ..common.in_opencl import in_opencl
 
 pattern = Pattern(
     name="slm_convolution_cache",
@@ -88,3 +89,6 @@ def cooperative_halo(session, p, work_group_size):
     """Our improvement: all items of the group fetch its part of the input and both sides into SLM together."""
     window = kapi.LocalAccessor(work_group_size + 2 * HALO, np.int32)
     session.launch(read_slm, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.weights, p.y, window)
+
+
+in_opencl(pattern, cooperative_halo)

@@ -7,6 +7,7 @@ from xebench import kernel_api as kapi
 
 from ..common import histograms
 from ..common.histograms import BLOCK, count_together_by, fields_of, launcher, word_at
+from ..common.in_opencl import in_opencl
 
 pattern = Pattern(
     name="slm_histogram",
@@ -111,3 +112,6 @@ def local_atomics(session, p, bins, work_group_size):
     """Bins of the group in SLM, set to zero and added to the global ones by all items together."""
     of_group = kapi.LocalAccessor(bins, np.int32)
     return launcher(session, p, work_group_size, count_local_by(bins), of_group, work_group_size)
+
+
+in_opencl(pattern, local_atomics)

@@ -6,6 +6,7 @@ from xebench import Claim, Figure, Pattern, kernel
 from xebench import kernel_api as kapi
 
 from ..common import square_matmul
+from ..common.in_opencl import in_opencl
 
 pattern = Pattern(
     name="tiled_matmul",
@@ -64,3 +65,6 @@ def accumulate_in_register(session, p):
 def slm_tiles(session, p):
     """The group also fetches 16 by 16 tiles of both factors into SLM, and multiplies from there."""
     return square_matmul.from_tiles(session, p, np.float32)
+
+
+in_opencl(pattern, slm_tiles)

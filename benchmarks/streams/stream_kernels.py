@@ -5,6 +5,8 @@ import numpy as np
 from xebench import Claim, Figure, Pattern, Problem, fit, kernel, output
 from xebench import kernel_api as kapi
 
+from ..common.in_opencl import in_opencl
+
 pattern = Pattern(
     name="stream_kernels",
     catalogue=("E91", "stream_roofline"),
@@ -114,3 +116,6 @@ def add(session, p, work_group_size):
 def triad(session, p, work_group_size):
     """``y = a + 3 * b``: as many bytes as an addition, and one operation more."""
     launch(session, p, work_group_size, add_scaled, p.part, p.third_of_rest)
+
+
+in_opencl(pattern, triad)

@@ -6,6 +6,8 @@ from xebench import Claim, Pattern, Problem, kernel, output
 from xebench import kernel_api as kapi
 from xebench.dpex import sub_group
 
+from ..common.in_opencl import in_opencl
+
 pattern = Pattern(
     name="partial_subgroups",
     catalogue=("E17",),
@@ -88,3 +90,6 @@ def whole_sub_groups(session, p, odd_size, sub_group_size):
     """The next multiple of the sub-group's size: no partial sub-groups."""
     whole = -(-odd_size // sub_group_size) * sub_group_size
     return launch_in_groups(session, p, whole, copy_by_sub_group_in(sub_group_size))
+
+
+in_opencl(pattern, whole_sub_groups, requires=("intel_subgroups",))

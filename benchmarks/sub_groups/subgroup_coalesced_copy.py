@@ -6,6 +6,8 @@ from xebench import Claim, Pattern, Problem, fit, kernel, output
 from xebench import kernel_api as kapi
 from xebench.dpex import sub_group
 
+from ..common.in_opencl import in_opencl
+
 pattern = Pattern(
     name="subgroup_coalesced_copy",
     catalogue=("E13",),
@@ -85,3 +87,6 @@ def interleaved_by_constant(session, p, work_group_size, interleave):
 def interleaved_by_lane(session, p, work_group_size):
     """The same with the sub-group's own size and the lanes' numbers, whatever size the compiler chose."""
     session.launch(copy_by_sub_group, kapi.NdRange((p.n // PER_ITEM,), (work_group_size,)), p.x, p.y)
+
+
+in_opencl(pattern, interleaved_by_constant)

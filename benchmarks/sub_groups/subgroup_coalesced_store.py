@@ -10,6 +10,8 @@ from xebench import Claim, Pattern, Problem, fit, kernel, output
 from xebench import kernel_api as kapi
 from xebench.dpex import sub_group
 
+from ..common.in_opencl import in_opencl
+
 pattern = Pattern(
     name="subgroup_coalesced_store",
     catalogue=("E12",),
@@ -96,3 +98,6 @@ def interleaved_by_constant(session, p, work_group_size, interleave):
 def interleaved_by_lane(session, p, work_group_size):
     """The same with the sub-group's own size and the lanes' numbers, whatever size the compiler chose."""
     session.launch(store_by_sub_group, kapi.NdRange((p.n // PER_ITEM,), (work_group_size,)), p.x, p.value)
+
+
+in_opencl(pattern, interleaved_by_constant)

@@ -7,6 +7,8 @@ import numpy as np
 from xebench import Claim, Pattern, Problem, fit, kernel, output
 from xebench import kernel_api as kapi
 
+from ..common.in_opencl import in_opencl
+
 pattern = Pattern(
     name="subgroup_divergence",
     catalogue=("E04",),
@@ -116,3 +118,6 @@ def uniform_branch(session, p, work_group_size, run_length):
 def no_branch(session, p, work_group_size):
     """Item i takes element i; it chooses constants, not a branch."""
     session.launch(select_by_lane, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.y, p.steps)
+
+
+in_opencl(pattern, no_branch)

@@ -6,6 +6,8 @@ from xebench import Claim, Pattern, Problem, kernel, output
 from xebench import kernel_api as kapi
 from xebench.dpex import sub_group
 
+from ..common.in_opencl import in_opencl
+
 pattern = Pattern(
     name="subgroup_shuffle_transpose",
     catalogue=("E16",),
@@ -102,3 +104,6 @@ def shuffles(session, p, sub_group_size):
     transpose_blocks = transpose_blocks_in(sub_group_size)
     items = kapi.NdRange((p.n * p.n // sub_group_size,), (GROUP,))
     return lambda: session.launch(transpose_blocks, items, p.x, p.y)
+
+
+in_opencl(pattern, tile_in_slm)

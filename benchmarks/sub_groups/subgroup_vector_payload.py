@@ -6,6 +6,8 @@ from xebench import Claim, Pattern, Problem, fit, kernel, output
 from xebench import kernel_api as kapi
 from xebench.dpex import vector
 
+from ..common.in_opencl import in_opencl
+
 pattern = Pattern(
     name="subgroup_vector_payload",
     catalogue=("E14",),
@@ -108,3 +110,6 @@ def vector_of_four(session, p, work_group_size, interleave):
     copy_vectors = copy_vectors_by(interleave)
     items = kapi.NdRange((p.n // PER_ITEM,), (work_group_size,))
     return lambda: session.launch(copy_vectors, items, p.x, p.y)
+
+
+in_opencl(pattern, vector_of_four)

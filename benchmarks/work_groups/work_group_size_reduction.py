@@ -5,6 +5,8 @@ import numpy as np
 from xebench import Claim, Pattern, Problem, fit, inout, kernel
 from xebench import kernel_api as kapi
 
+from ..common.in_opencl import in_opencl
+
 pattern = Pattern(
     name="work_group_size_reduction",
     catalogue=("E44",),
@@ -94,3 +96,6 @@ def two_sub_groups(session, p, sub_group_size):
 def largest_group(session, p, sub_group_size):
     """The largest work-group that the device allows."""
     return in_groups_of(min(LARGEST, session.device.max_work_group_size), session, p, sub_group_size)
+
+
+in_opencl(pattern, largest_group)

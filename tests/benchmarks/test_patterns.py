@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from xebench.vocabulary import SAMPLED_STATES
 INFOS = discover()
 #: Of each a parameter; those with ranks need a launcher.
 PATTERNS = [pytest.param(info.name, marks=[needs("mpiexec")] if info.chapter == "ranks" else ()) for info in INFOS]
+TWINS = [(info.name, variant.name, variant.against) for info in INFOS for variant in info.variants if variant.against]
 CHAPTERS = {
     "compilation",
     "devices",
@@ -92,6 +94,22 @@ def test_every_variant_was_sampled_and_its_commands_recorded(run: Run, name: str
 
 
 @pytest.mark.device
+@pytest.mark.parametrize(("name", "twin", "variant"), TWINS)
+def test_a_twin_is_launched_as_its_variant(run: Run, name: str, twin: str, variant: str) -> None:
+    cases = run.cases[run.cases["pattern"] == name].set_index("variant")["kernels"]
+    own, other = ([json.loads(kernels) for kernels in cases.loc[[side]]] for side in (twin, variant))
+    assert own and all(own), "it launches kernels"
+    assert {kernel["language"] for family in own for kernel in family} == {"opencl"}
+    assert [_launched(family) for family in own] == [_launched(family) for family in other]
+
+
+def _launched(kernels: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """What a twin shares with its kernel: all but the code, and where its local memory is declared."""
+    shared = ("name", "global_size", "local_size", "sub_group_size")
+    return [[kernel[name] for name in shared] for kernel in kernels]
+
+
+@pytest.mark.device
 def test_a_partial_sub_group_that_is_taken_for_a_whole_one_is_wrong_as_claimed(run: Run) -> None:
     assumed = run.pairs[run.pairs["variant"] == "size_assumed"]
     assert len(assumed) == 3
@@ -103,6 +121,12 @@ def test_the_run_is_complete_and_nothing_failed(run: Run) -> None:
     assert run.complete
     assert run.cases["case_id"].is_unique
     assert set(run.pairs["pattern"]) == {info.name for info in INFOS}
+
+
+def test_there_are_twins_in_most_chapters() -> None:
+    patterns = {name for name, _, _ in TWINS}
+    assert len(patterns) >= 24
+    assert len({info.chapter for info in INFOS if info.name in patterns}) >= 10
 
 
 def test_there_are_the_chapters_with_at_least_eighteen_patterns() -> None:

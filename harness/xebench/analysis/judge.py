@@ -89,8 +89,8 @@ class Comparison:
 def compared(members: Sequence[Row]) -> Iterator[Comparison]:
     """All comparisons of a family; none without a naive, baseline or antipattern variant.
 
-    The one with the baseline without a claim comes first, where nothing is claimed against it. What is claimed of
-    generated code has none.
+    The one without a claim comes first: with the variant that the case names, else with the baseline, where nothing is
+    claimed against it. What is claimed of generated code has none.
 
     Args:
         members: its rows of the table `cases`.
@@ -102,7 +102,7 @@ def compared(members: Sequence[Row]) -> Iterator[Comparison]:
     for case in members:
         claims = [claim for claim in from_json(case["claims"]) if not claim.of_code]
         if case is not baseline and not any(_is_answered_by(claim, baseline) for claim in claims):
-            yield Comparison(baseline, case, None)
+            yield Comparison(by_name.get(case.get("against"), baseline), case, None)
         for claim in claims:
             against = by_name.get(claim.against or baseline["variant"])
             if against is not None:  # else a run of this variant alone

@@ -120,6 +120,7 @@ def fixed_columns(
             "device_class": device_class,
             "metric": info.metric,
             "claims": to_json(family.claims(variant, device_class)),
+            "against": variant.against or None,
             "same_within": same_within(precision),
             "seed": seed,
             "source": portable_source(info.source),

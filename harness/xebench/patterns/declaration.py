@@ -14,13 +14,17 @@ if TYPE_CHECKING:  # a list of patterns needs none of what declares them
 
 
 class VariantInfo(msgspec.Struct, frozen=True):
-    """A variant's name, role, claims, its first line of documentation, and variables beside the pattern's."""
+    """A variant's name, role, claims, its first line of documentation, and variables beside the pattern's.
+
+    ``against`` is what it is compared with where nothing is claimed: another variant, or "" for the baseline.
+    """
 
     name: str
     role: str
     claims: tuple[Claim, ...]
     summary: str
     environment: Mapping[str, str] = {}
+    against: str = ""
 
 
 class PatternInfo(msgspec.Struct, frozen=True):
@@ -61,7 +65,12 @@ def describe(pattern: Pattern, source_sha256: str = "") -> PatternInfo:
         axes=pattern.axes,
         variants=tuple(
             VariantInfo(
-                variant.name, variant.role, _named(variant.claims, baseline), variant.summary, variant.environment
+                variant.name,
+                variant.role,
+                _named(variant.claims, baseline),
+                variant.summary,
+                variant.environment,
+                variant.against,
             )
             for variant in pattern.variants.values()
         ),

@@ -47,6 +47,7 @@ class VariantDecorator(Protocol):
         requires: Sequence[str] = ...,
         environment: Mapping[str, str] | None = ...,
         ranks: int | None = ...,
+        against: str = ...,
     ) -> Callable[[F], F]: ...
 
 
@@ -64,6 +65,7 @@ class Variant:
         summary: first line of the function's docstring.
         environment: variables that it needs when a process starts, beside the pattern's: one with them runs it.
         ranks: processes of MPI that run it together; 0 for none.
+        against: the variant that it is compared with where nothing is claimed; "" for the one that all are.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Variant:
     summary: str
     environment: Mapping[str, str] = field(default_factory=dict)
     ranks: int = 0
+    against: str = ""
 
 
 class Pattern:
@@ -188,9 +191,11 @@ class Pattern:
         requires: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
         ranks: int | None = None,
+        against: str = "",
     ) -> Any:
         if function is None:
-            return partial(self._register, role, claim=claim, requires=requires, environment=environment, ranks=ranks)
+            asked = partial(self._register, role, claim=claim, requires=requires, environment=environment)
+            return partial(asked, ranks=ranks, against=against)
         name = function.__name__
         if not name.isidentifier():
             self._fail("variants", f"{name!r}: use letters, digits and underscores for names")
@@ -203,7 +208,9 @@ class Pattern:
         self._check_environment(variables)
         own_ranks = self.ranks if ranks is None else ranks
         self._check_ranks(own_ranks)
-        self.variants[name] = Variant(name, role, function, claims, tuple(requires), summary, variables, own_ranks)
+        self.variants[name] = Variant(
+            name, role, function, claims, tuple(requires), summary, variables, own_ranks, against
+        )
         return function
 
     def _claims(self, written: Claims) -> tuple[Claim, ...]:
@@ -289,6 +296,8 @@ class Pattern:
         if not {Role.NAIVE, Role.BASELINE} & set(roles):
             self._fail("variants", "declare a naive variant, the side that speed-ups are counted from")
         for variant in self.variants.values():
+            if variant.against:
+                self._check_against(variant, variant.against)
             for claim in variant.claims:
                 self._check_sides(variant, claim)
         claims = {variant.name: variant.claims for variant in self.variants.values()}
@@ -323,12 +332,15 @@ class Pattern:
 
     def _check_sides(self, variant: Variant, claim: Claim) -> None:
         against = claim.against or self.baseline_variant.name
-        if against not in self.variants:
-            self._fail(
-                "claim", f"{variant.name}: there is no variant {against!r}: {suggestion(against, self.variants)}"
-            )
+        self._check_against(variant, against)
         if against == variant.name and not claim.of_end:
             self._fail("claim", f"{variant.name} is what it is compared with: say against= which variant")
+
+    def _check_against(self, variant: Variant, against: str) -> None:
+        if against not in self.variants:
+            self._fail(
+                "against", f"{variant.name}: there is no variant {against!r}: {suggestion(against, self.variants)}"
+            )
 
     def _fail(self, field: str, why: str) -> None:
         raise PatternError(f"pattern {self.name!r} ({self.source.name}): {field}: {why}")

@@ -82,12 +82,13 @@ class Family:
         return applying(variant.claims, device_class, self.parameters)
 
     def compared(self, device_class: str) -> list[tuple[str, str]]:
-        """Variants, each with another that a claim compares its time with, beside the family's baseline."""
+        """Variants, each with another that its time is compared with, beside the family's baseline."""
         baseline = find_baseline(self.pattern.variants, role=lambda variant: variant.role)
         asked = (
             (variant.name, claim) for variant in self.pattern.variants for claim in self.claims(variant, device_class)
         )
         pairs = [(name, claim.against) for name, claim in asked if claim.of_time]
+        pairs += [(variant.name, variant.against) for variant in self.pattern.variants if variant.against]
         return [pair for pair in dict.fromkeys(pairs) if baseline is None or pair[1] != baseline.name]
 
     def point(self) -> str:

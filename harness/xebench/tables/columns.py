@@ -194,6 +194,7 @@ CASES: Final = (
         "JSON list of what is claimed of the variant at this point: word, against, at_least, within, where, on, kind, "
         "figure, strength, source (xebench.Claim).",
     ),
+    _text("against", "Variant that it is compared with where nothing is claimed; null: the family's baseline."),
     _STATUS,
     _REASON,
     _text(
