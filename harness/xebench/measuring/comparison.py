@@ -18,8 +18,8 @@ Array = npt.NDArray[Any]
 #: Random integers that are tried before it is given up to find one that the reference lacks.
 _TRIES: Final = 8
 
-#: Elements that differ by so small a part of the largest are one number but for rounding.
-NEARLY_EQUAL: Final = 1e-3
+#: Elements that differ by so small a part of the largest may be one number to a fair tolerance, as of `log_precision`.
+NEARLY_EQUAL: Final = 0.1
 
 #: Elements that are looked at together, and room for what is computed of them: memory that the system takes back and
 #: gives again for each part would cost more than the arithmetic.
