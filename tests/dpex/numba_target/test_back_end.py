@@ -52,6 +52,21 @@ for dtype in ("f4", "i8"):
 """
 
 
+ODD = """
+target triple = "spirv64v1.3-unknown-unknown"
+define spir_kernel void @count(ptr addrspace(1) %x) {
+  %value = load i64, ptr addrspace(1) %x
+  %low = trunc i64 %value to i4
+  %third = udiv i4 %low, 3
+  %bits = call i4 @llvm.ctpop.i4(i4 %third)
+  %wide = zext i4 %bits to i64
+  store i64 %wide, ptr addrspace(1) %x
+  ret void
+}
+declare i4 @llvm.ctpop.i4(i4)
+"""
+
+
 @pytest.fixture
 def back_end() -> Any:
     from xebench.dpex.numba_target.back_end import BackEnd
@@ -89,6 +104,36 @@ def test_the_option_of_a_kernel_reaches_its_loops(unroll: Any, controls: list[in
 
     compiled = compile_kernel(add, kapi.Range(4), (dpt.zeros(4, dtype="f4"), 3))
     assert loop_merges(compiled.spirv) == controls
+
+
+def test_integers_that_the_back_end_would_widen_are_refused(back_end: Any) -> None:
+    from xebench.dpex.numba_target.back_end import BackEndError
+
+    with pytest.raises(BackEndError, match="LLVM made integers of 4 bits, which its back end would widen"):
+        back_end.emit(ODD, TRIPLE, unroll=False)
+
+
+def test_a_loop_whose_formula_has_33_bits_stays_a_loop() -> None:
+    @kernel
+    def total(item: kapi.Item, x: Any, n: Any) -> None:
+        result = np.int32(0)
+        for k in range(n):
+            result += np.int32(k)
+        x[item.get_id(0)] = result
+
+    compiled = compile_kernel(total, kapi.Range(4), (dpt.zeros(4, dtype="i4"), 3))
+    assert " i33 " not in compiled.llvm_ir
+    assert " phi " in compiled.llvm_ir
+
+
+def test_a_square_is_a_product() -> None:
+    @kernel
+    def square(item: kapi.Item, x: Any) -> None:
+        x[item.get_id(0)] = np.float32(np.floor(x[item.get_id(0)])) ** 2
+
+    text = compile_kernel(square, kapi.Range(4), (dpt.zeros(4, dtype="f4"),)).llvm_ir
+    assert " fmul " in text
+    assert " phi " not in text
 
 
 def test_a_module_says_opencl_c_which_drivers_look_at() -> None:

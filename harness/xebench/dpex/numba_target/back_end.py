@@ -4,9 +4,9 @@ LLVM 20 to 22 keep state of earlier modules in static variables, so that a secon
 every other time (https://github.com/llvm/llvm-project/issues/160613), and they end the process where they cannot go on.
 So a small server forks once for each module; it has neither the SYCL runtime nor numba in it.
 
-The back end's own optimizer is off: at level 1 and above LLVM 22 miscompiles shifts. LLVM's pipeline runs before it,
-without vectorizers, which have no model of what a device's instructions cost, and with unrolling only where a kernel
-asks for it: a device's own compiler does both better.
+The back end widens integers of odd widths without masking them, so no such integer is given to it; its own optimizer,
+which makes them by itself, is off. LLVM's pipeline runs before it, without vectorizers, which have no model of what
+a device's instructions cost, and with unrolling only where a kernel asks for it: a device's compiler does both better.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from typing import IO, Any, Final
 
 #: Status and length of a message.
 _HEAD: Final = struct.Struct("<iI")
+#: A type of integers that SPIR-V has not. The back end takes the next wider one, and leaves what is above in it.
+_ODD_WIDTH: Final = re.compile(r"(?<![\w.@%$\"-])i(?!(?:1|8|16|32|64)\b)(\d+)\b")
 _EXTENSIONS: Final = (
     "SPV_EXT_shader_atomic_float_add",
     "SPV_EXT_shader_atomic_float_min_max",
@@ -142,6 +144,19 @@ def _emit(llvm: Any, writer: int, triple: str, unroll: str, module: str) -> int:
 def _made(llvm: Any, triple: str, unroll: str, text: str) -> bytes:
     """The optimised module as text, a zero, and its SPIR-V."""
     llvm.set_option("", "--spirv-ext=" + ",".join(f"+{name}" for name in _EXTENSIONS))
+    optimised = _optimised(llvm, triple, unroll, text)
+    if _ODD_WIDTH.search(optimised):
+        # they are of the formulas that LLVM puts in the place of loops
+        llvm.set_option("", "--replexitval=never")
+        optimised = _optimised(llvm, triple, unroll, text)
+    odd = _ODD_WIDTH.search(optimised)
+    if odd:
+        raise ValueError(f"LLVM made integers of {odd[1]} bits, which its back end would widen without masking them")
+    spirv: bytes = _machine(llvm, triple).emit_object(llvm.parse_assembly(optimised))
+    return optimised.encode() + b"\0" + spirv
+
+
+def _optimised(llvm: Any, triple: str, unroll: str, text: str) -> str:
     module = llvm.parse_assembly(text)
     tuning = llvm.create_pipeline_tuning_options(speed_level=2)
     tuning.loop_unrolling = unroll == "1"
@@ -152,9 +167,7 @@ def _made(llvm: Any, triple: str, unroll: str, text: str) -> bytes:
     passes.run(module, builder)
     module.verify()
     # a conversion of the same value, which Intel's GPUs have in fewer instructions
-    optimised = _with_assumptions(str(module).replace("uitofp nneg", "sitofp"))
-    spirv: bytes = _machine(llvm, triple).emit_object(llvm.parse_assembly(optimised))
-    return optimised.encode() + b"\0" + spirv
+    return _with_assumptions(str(module).replace("uitofp nneg", "sitofp"))
 
 
 def _with_assumptions(text: str) -> str:

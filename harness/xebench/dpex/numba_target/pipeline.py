@@ -11,7 +11,7 @@ from numba.core.compiler_machinery import LoweringPass, PassManager, register_pa
 from numba.core.target_extension import target_override
 from numba.core.typing.templates import fold_arguments
 
-from xebench.dpex.numba_target.getattr_pass import ConstantGetattr
+from xebench.dpex.numba_target.constant_passes import ConstantGetattr, Squares
 from xebench.dpex.target_base.context import NAME, SpirvTarget, target
 
 
@@ -85,6 +85,7 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
         manager = PassManager(NAME)
         manager.passes.extend(DefaultPassBuilder.define_untyped_pipeline(self.state).passes)
         manager.add_pass(ConstantGetattr, "getattr of constant names")
+        manager.add_pass(Squares, "squares")
         manager.passes.extend(DefaultPassBuilder.define_typed_pipeline(self.state).passes)
         manager.add_pass(typed_passes.IRLegalization, "ensure IR is legal")
         manager.add_pass(typed_passes.AnnotateTypes, "annotate types")

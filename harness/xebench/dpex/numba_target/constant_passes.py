@@ -1,7 +1,8 @@
-"""``getattr(x, "name")`` in kernels is ``x.name``, where the name is literal or captured."""
+"""What constants in kernels allow: ``getattr(x, "name")`` is ``x.name``, and ``x**2`` is ``x * x``."""
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from numba.core import errors, ir
@@ -30,6 +31,25 @@ class ConstantGetattr(FunctionPass):  # type: ignore[misc]
         return changed
 
 
+@register_pass(mutates_CFG=False, analysis_only=False)
+class Squares(FunctionPass):  # type: ignore[misc]
+    """Makes products of them: numba has a loop over the bits of an exponent, which LLVM does not always see through."""
+
+    _name = "xebench_squares"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        """Make them (numba's protocol); whether there were any."""
+        changed = False
+        for block in state.func_ir.blocks.values():
+            for expression in block.find_exprs(op="binop"):
+                if expression.fn is operator.pow and _constant(state.func_ir, expression.rhs) == 2:
+                    expression.fn, expression.rhs, changed = operator.mul, expression.lhs, True
+        return changed
+
+
 def _constant_name(function: Any, value: Any) -> str | None:
     """The attribute that an expression reads by ``getattr`` of two arguments, or None."""
     if not isinstance(value, ir.Expr) or value.op != "call" or len(value.args) != 2 or value.kws:
@@ -37,8 +57,13 @@ def _constant_name(function: Any, value: Any) -> str | None:
     called = guard(get_definition, function, value.func)
     if getattr(called, "value", None) is not getattr:
         return None
+    name = _constant(function, value.args[1])
+    return name if isinstance(name, str) else None
+
+
+def _constant(function: Any, variable: Any) -> Any:
+    """What a variable always is, or None."""
     try:
-        name = guard(find_const, function, value.args[1])
+        return guard(find_const, function, variable)
     except errors.NumbaError:
         return None
-    return name if isinstance(name, str) else None
