@@ -15,7 +15,6 @@ pattern = Pattern(
         "default": {"n": 1 << 13, "rounds": 4, "work": 200},
         "guide": {"n": 1 << 15, "rounds": 10, "work": 1000},
     },
-    metric="span",
 )
 
 KERNELS = 3  # independent ones in a round
