@@ -239,6 +239,17 @@ def test_a_failure_in_a_worker_that_served_no_other_file_counts() -> None:
     assert len(workers[0].asked) == 2 and len(workers[1].asked) == 1
 
 
+def test_a_failure_that_is_claimed_is_not_tried_again() -> None:
+    variants = (INFO.variants[0], VariantInfo("b", "antipattern", (Claim("wrong"),), ""))
+    other, family = (
+        Family(msgspec.structs.replace(one.pattern, variants=variants), "smoke", {}, {}) for one in BUILTIN
+    )
+    wrong = [case("a"), case("b", "wrong"), DONE]
+    manager, _, workers = manage([READY, *wrong, *wrong])
+    assert manager.run_family(other) == manager.run_family(family) == {"a": "ok", "b": "wrong"}
+    assert len(workers) == 1 and len(workers[0].asked) == 2
+
+
 def test_a_worker_that_ends_when_all_is_told_has_failed_with_nothing() -> None:
     other, family = BUILTIN
     good = [case("a"), case("b"), DONE]

@@ -14,6 +14,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final, Protocol
 
 from xebench.analysis import timestamps
+from xebench.analysis.claim import from_json, is_expected
 from xebench.analysis.moderation import Prior, prior_of
 from xebench.children.worker import WorkerProcess
 from xebench.errors import BrokenEnvironment, XebenchError
@@ -275,7 +276,7 @@ class Manager:
             except (Stopped, _BudgetSpent):
                 self._finish(progress, share)
                 raise
-            if shared and self._has_failed(request.variants, share):
+            if shared and self._has_failed(progress, request.variants, share):
                 self._worker.close()
                 raise _AnotherFilesFault
             self._finish(progress, share)
@@ -286,10 +287,13 @@ class Manager:
             self._priors.clear()
 
     @staticmethod
-    def _has_failed(variants: Sequence[str], share: VisitShare) -> bool:
-        """Whether a worker was lost with a variant, or has found one wrong or in error."""
-        found = {result.status for result in share.results.values()}
-        return not share.results.keys() >= set(variants) or not found.isdisjoint(_FAILURES)
+    def _has_failed(progress: FamilyProgress, variants: Sequence[str], share: VisitShare) -> bool:
+        """Whether a worker was lost with a variant, or has found one wrong or in error of which that is not claimed."""
+        return not share.results.keys() >= set(variants) or any(
+            result.status in _FAILURES
+            and not is_expected(result.status, result.reason, from_json(progress.fixed[name]["claims"]))
+            for name, result in share.results.items()
+        )
 
     def prior(self, metric: str, state: str) -> Prior:
         """What all pairs of a metric say so far of how much instances differ."""
