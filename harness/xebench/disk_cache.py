@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from pathlib import Path
-
-import platformdirs
 
 
 def default_folder(kind: str) -> Path:
     """Where files of a kind are kept when nothing else is said: ``xebench/KIND`` in the user's cache folder."""
-    return Path(platformdirs.user_cache_dir("xebench")) / kind
+    # platformdirs has this function, and imports so much that `xebench list` would take longer by a twentieth
+    told = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (told if told.is_absolute() else Path.home() / ".cache") / "xebench" / kind
 
 
 def keep(path: Path, data: bytes) -> None:

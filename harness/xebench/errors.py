@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from typing import Final
@@ -23,7 +22,13 @@ def shown(text: str) -> str:
 
     So a text that is JSON means the same as before. Tabs and newlines stay.
     """
-    return _UNSHOWN.sub(lambda match: json.dumps(match[0])[1:-1], text)
+    return _UNSHOWN.sub(_as_json, text)
+
+
+def _as_json(match: re.Match[str]) -> str:
+    import json  # few texts need it, and `xebench list` would take longer
+
+    return json.dumps(match[0])[1:-1]
 
 
 def first_line(error: BaseException) -> str:

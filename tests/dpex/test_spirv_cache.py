@@ -33,7 +33,9 @@ def compiled(constant: int, cache: SpirvCache | None, queue: Any) -> CompiledKer
     return compile_kernel(make(constant), kapi.Range(4), (dpt.zeros(4, dtype="i8", sycl_queue=queue),), cache=cache)
 
 
-def test_the_default_folder_is_the_users_cache() -> None:
+@pytest.mark.parametrize("told", ["", "/elsewhere"])
+def test_the_default_folder_is_the_users_cache(told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", told)
     assert SpirvCache().folder == Path(platformdirs.user_cache_dir("xebench")) / "spirv"
 
 
