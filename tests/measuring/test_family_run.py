@@ -52,6 +52,32 @@ def test_variants_are_right_on_data_that_come_from_copies_on_the_device(
     assert {0, 1} <= set(kept) <= {0, 1, None}, "data without a reference are not kept"
 
 
+@pytest.mark.parametrize("wrong_at", [None, 30])
+def test_results_that_were_compared_are_not_read_again_unless_they_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong_at: int | None
+) -> None:
+    from xebench.measuring import bound_problem, local
+
+    known: list[tuple[str, ...]] = []
+    results = bound_problem.Binding.results
+
+    def noting(binding: Any, names: Any = ()) -> Any:
+        known.append(tuple(names))
+        return results(binding, names)
+
+    monkeypatch.setattr(local, "LARGE_BYTES", 64)
+    monkeypatch.setattr(bound_problem.Binding, "results", noting)
+    write_pattern(tmp_path / "late.py", LATE.replace("WRONG_AT", repr(wrong_at)))
+    done = measure(tmp_path / "late.py", "late", min_instances=4, max_blocks=60, budget_s=20.0)
+    found = {name: (case["status"], case["reason"].partition(";")[0]) for name, case in done.cases.items()}
+    assert found["plain"] == ("ok", "")
+    if wrong_at is None:
+        assert found["late"] == ("ok", "")
+    else:
+        assert found["late"][0] == "wrong" and "y: 1 of 64 elements differ" in found["late"][1]
+    assert known[0] == () and ("y",) in known
+
+
 def test_visits_and_instances_share_what_was_made_of_a_seed(tmp_path: Path) -> None:
     from xebench.measuring.prepare import find_pattern
 
@@ -212,6 +238,31 @@ def exits(session, p):
         session.launch(double, kapi.Range(p.n), p.x, p.y)
 
     return sample
+"""
+
+LATE = """
+import numpy as np
+from collections import Counter
+from xebench import Pattern, Problem, output
+from xebench import kernel_api as kapi
+from .kernels import double
+
+calls = Counter()
+sizes = {"n": 64}
+pattern = Pattern("late", guide="none", lesson="Goes wrong late.", presets={"smoke": sizes, "default": sizes})
+pattern.problem(lambda rng, n: Problem(x=rng.random(n).astype(np.float32), y=output(n, np.float32)))
+pattern.reference(lambda p: {"y": 2 * p.x})
+
+@pattern.naive
+def plain(session, p):
+    session.launch(double, kapi.Range(p.n), p.x, p.y)
+
+@pattern.optimized
+def late(session, p):
+    session.launch(double, kapi.Range(p.n), p.x, p.y)
+    calls["late"] += 1
+    if calls["late"] >= (WRONG_AT or 1 << 30):
+        session.fill(p.y[:1], 7.0)
 """
 
 NOTING = """

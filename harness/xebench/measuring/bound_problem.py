@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -168,20 +168,26 @@ class Binding:
         return any(array.nbytes == result.nbytes and np.array_equal(_bits(array), _bits(result)) for array in given)
 
     def poison(self, contents: Mapping[str, Array]) -> None:
-        """Overwrite the outputs with what no right variant writes."""
+        """Overwrite the outputs with what no right variant writes; those that are not named, with what they hold."""
         for name, field in self._outputs.items():
             target = getattr(self.bound, name)
-            if field.host:
+            if name not in contents:
+                self._memory.rewrite(target)
+            elif field.host:
                 target[...] = contents[name]
             else:
                 self._memory.write(target, contents[name])
 
-    def results(self) -> dict[str, Array]:
-        """Host copies of everything that a variant must write."""
-        written = {name: getattr(self.bound, name) for name in (*self._outputs, *self.initial)}
+    def written(self) -> dict[str, Any]:
+        """Everything that a variant must write: arrays of the device, or of the host."""
+        return {name: getattr(self.bound, name) for name in (*self._outputs, *self.initial)}
+
+    def results(self, known: Collection[str] = ()) -> dict[str, Array]:
+        """Host copies of everything that a variant must write, but for what is known."""
         return {
             name: value.copy() if isinstance(value, np.ndarray) else self._memory.read(value)
-            for name, value in written.items()
+            for name, value in self.written().items()
+            if name not in known
         }
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
@@ -20,11 +20,12 @@ from xebench.measuring.bound_problem import declared, fills, untouched
 from xebench.measuring.comparison import check_reference, difference, in_part, poison_for
 from xebench.measuring.place import Array, Checked, Contents, Place, Started
 from xebench.measuring.prepare import make_reference
+from xebench.measuring.sample_taker import times_of
 from xebench.measuring.variant_run import VariantRun
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import Problem
 from xebench.session.recorder import Measured
-from xebench.vocabulary import Status
+from xebench.vocabulary import Metric, Status
 
 #: Times in a row that a variant must do less when called again: what it does may vary by itself.
 LOOKS: Final = 8
@@ -78,10 +79,15 @@ class Expected:
         poison = poison_for(expected, source, self.rtol, self.atol, fill=fill, not_a_number=not_a_number)
         return poison if at_end is None else in_part(poison, expected, source, at_end=at_end)
 
-    def faults(self, results: Contents) -> str:
-        """Why results are not what is expected, in one line; "" when they are."""
+    def faults(self, results: Contents, known: Sequence[str] = ()) -> str:
+        """Why results are not what is expected, in one line; "" when they are.
+
+        Args:
+            results: to be compared.
+            known: names of those that were, and have not changed since.
+        """
         of_ranks = "[rank, ...]" if self.ranks else ""
-        found = (self._fault(name, of_ranks, results.get(name)) for name in self.arrays)
+        found = (self._fault(name, of_ranks, results.get(name)) for name in self.arrays if name not in known)
         return "; ".join(filter(None, found))
 
     def _fault(self, name: str, of_ranks: str, actual: Array | None) -> str | None:
@@ -214,7 +220,7 @@ class Checker:
         remember: Callable[[Sequence[EventTimes]], None],
         unseen: int | None = None,
     ) -> None:
-        """Compare a call on other data than before with the next one, which finds all work done.
+        """Compare a call on other data than before with the samples, or else with the next one, which find work done.
 
         It goes on as long as the second does less each time; on data set ``unseen`` in any case.
         """
@@ -237,15 +243,17 @@ class Checker:
                 self._judge_inputs(run, checked.changed)
             if checked.ready:
                 run.drop(Status.WRONG, f"its preparation has {', '.join(checked.ready)} ready: {_ALL_ITS_WORK}")
-            if not run.is_good() or checked.again is None:
+            goes_on = unseen is not None and has_other  # only what nobody has seen counts
+            if not run.is_good() or (checked.again is None and not goes_on):
                 return
-            fewer = fewer and _note(checked.again, remember) < commands
-            new_ns.append(self._time_ns(checked.measured))
-            known_ns.append(self._time_ns(checked.again))
-            if unseen is not None and has_other:  # only what nobody has seen counts
+            if goes_on:
                 fewer, new_ns, known_ns = True, [], []
-            elif not fewer and not min(new_ns) > TIMES_AS_LONG * max(known_ns) + NOISE_NS:
-                return
+            elif checked.again is not None:
+                fewer = fewer and _note(checked.again, remember) < commands
+                new_ns.append(self._time_ns(checked.measured))
+                known_ns.append(self._time_ns(checked.again))
+                if not fewer and not takes_longer(min(new_ns), max(known_ns)):
+                    return
             at_end = None
             if has_other:  # one who remembers the results of these data, too, is as quick on them from now on
                 data_set = self._source.randrange(*WITHOUT_REFERENCE) if unseen is None else unseen
@@ -267,9 +275,11 @@ class Checker:
             return
         if expected.of == run.name and not expected.arrays:
             expected.arrays = call.results
-        error = largest_error_ulp(call.results, expected.exact)
-        run.error_ulp = max((known for known in (run.error_ulp, error) if known is not None), default=None)
-        if faults := expected.faults(call.results):
+        known = call.known if isinstance(call, Checked) else ()
+        exact = {name: array for name, array in expected.exact.items() if name not in known}
+        error = largest_error_ulp(call.results, exact)
+        run.error_ulp = max((each for each in (run.error_ulp, error) if each is not None), default=None)
+        if faults := expected.faults(call.results, known):
             run.drop(Status.WRONG, where + faults)
 
     @staticmethod
@@ -278,7 +288,31 @@ class Checker:
             run.drop(Status.WRONG, f"variant {run.name} changed input {', '.join(changed)}: declare it inout")
 
 
-def _note(measured: Measured, remember: Callable[[Sequence[EventTimes]], None]) -> int:
-    """How many commands it submitted, but for barriers."""
-    remember(list(chain.from_iterable(measured.times_by_clock()[0])))
+def takes_longer(new_ns: float, known_ns: float) -> bool:
+    """Whether a call on new data took so much longer than one on known data that it had something to do which that
+    had not.
+    """
+    return new_ns > TIMES_AS_LONG * known_ns + NOISE_NS
+
+
+def does_no_more(checked: Measured, samples: Iterable[tuple[Measured, int]], metric: Metric) -> bool:
+    """Whether a call on new data did no more than each of some samples, with the executions of each.
+
+    Samples are calls on known data: what is reported of a variant is what they do.
+    """
+    least = [(times_of(one)[metric] / batch, _commands(one) / batch) for one, batch in samples]
+    return bool(least) and not (
+        _commands(checked) > min(commands for _, commands in least)
+        or takes_longer(times_of(checked)[metric], min(time_ns for time_ns, _ in least))
+    )
+
+
+def _commands(measured: Measured) -> int:
+    """How many commands were submitted, but for barriers."""
     return sum(command.kind != "barrier" for command in measured.events)
+
+
+def _note(measured: Measured, remember: Callable[[Sequence[EventTimes]], None]) -> int:
+    """How many commands it submitted."""
+    remember(list(chain.from_iterable(measured.times_by_clock()[0])))
+    return _commands(measured)

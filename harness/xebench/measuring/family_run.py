@@ -132,7 +132,7 @@ class FamilyRun:
         kept = [one.problem for one in (data, second) if one is not None]
         self.data_sets = len(kept)
         problems = DataSets(partial(make_problem, self.pattern, request.parameters), request.seed, len(kept), kept)
-        here = ProblemPlace(self.session, self.sums, self.pattern, problems, request.parameters)
+        here = ProblemPlace(self.session, self.sums, self.pattern, problems, request.parameters, brief=True)
         elsewhere = BeginProblem(request.source, request.pattern, request.parameters, request.seed, len(kept))
         with self._clock.during(VisitPart.UPLOADING):
             self._places = FamilyPlaces(here, here.begin(), self.pool, elsewhere)

@@ -2,11 +2,13 @@
 
 A large input is not read back each time: the device folds it into a few thousand sums, which must be those that it had
 when it was uploaded. This takes as long as the device takes to read it, where the way to the host takes a hundred times
-that on a discrete GPU. Where the sums differ, and for small inputs, the host compares every byte.
+that on a discrete GPU. Where the sums differ, and for small inputs, the host compares every byte. Results are looked at
+in the same way when they were compared before (`xebench.measuring.local`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import dpctl
@@ -22,12 +24,13 @@ from xebench.session.device_memory import DeviceMemory, allocate
 
 #: Smallest input that the device looks at itself: the sums of a smaller one would be as large as half of it.
 LARGE_BYTES: Final = 1 << 20
-#: Work-items, each with a sum of its own: enough to read the memory of a large GPU at a good part of its speed.
+#: Most work-items, each with a sum of its own: enough to read the memory of a large GPU at a good part of its speed.
 ITEMS: Final = 1 << 16
 GROUP: Final = 256
+#: Words for each sum, where these are fewer items: on a CPU to read the sums would take as long as to make them.
+ROWS: Final = 64
 #: Odd, so that no change of a single word is lost in a sum, however many are added after it (Knuth's MMIX generator).
 FACTOR: Final = 6364136223846793005
-_SPACE: Final = NdRange((ITEMS,), (GROUP,))
 _WORDS: Final = (np.dtype(np.int32), np.dtype(np.int16), np.dtype(np.int8))
 
 
@@ -62,12 +65,13 @@ class Sums:
         """The sums of a contiguous array that is the whole of its allocation."""
         word = next(word for word in _WORDS if array.nbytes % word.itemsize == 0)
         words = usm_ndarray((array.nbytes // word.itemsize,), dtype=word, buffer=array.usm_data)
-        sums = allocate(ITEMS, np.int64, self._queue)
-        arguments = (words, sums, -(-words.size // ITEMS))
+        items = min(ITEMS, -(-words.size // (ROWS * GROUP)) * GROUP)
+        sums = allocate(items, np.int64, self._queue)
+        arguments, space = (words, sums, -(-words.size // items)), NdRange((items,), (GROUP,))
         if word not in self._built:
-            self._built[word] = build(compile_kernel(_fold, _SPACE, arguments, cache=self._cache), self._queue)
+            self._built[word] = build(compile_kernel(_fold, space, arguments, cache=self._cache), self._queue)
         # not a launch that is kept: it would keep the array's memory until the next one
-        PreparedLaunch(self._built[word], self._queue, _SPACE, arguments).submit().wait()
+        PreparedLaunch(self._built[word], self._queue, space, arguments).submit().wait()
         return self._memory.read(sums).tobytes()
 
 
@@ -77,13 +81,17 @@ class Inputs:
     Args:
         binding: the problem.
         sums: of device arrays.
+        known: the sums of these data by name, where they were made before.
+
+    Attributes:
+        first: those sums.
     """
 
-    def __init__(self, binding: Binding, sums: Sums) -> None:
+    def __init__(self, binding: Binding, sums: Sums, known: Mapping[str, bytes] | None = None) -> None:
         self._binding = binding
         self._sums = sums
         large = (name for name, array in binding.inputs.items() if array.nbytes >= LARGE_BYTES)
-        self._first = {name: sums(getattr(binding.bound, name)) for name in large}
+        self.first = {name: sums(getattr(binding.bound, name)) for name in large} if known is None else known
 
     def changed(self) -> list[str]:
         """Names of the inputs that have been changed since the last call; they are put back."""
@@ -93,6 +101,6 @@ class Inputs:
         return names
 
     def _is_as_before(self, name: str) -> bool:
-        if name in self._first and self._sums(getattr(self._binding.bound, name)) == self._first[name]:
+        if name in self.first and self._sums(getattr(self._binding.bound, name)) == self.first[name]:
             return True
         return self._binding.holds_input(name)

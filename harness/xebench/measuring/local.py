@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ import numpy as np
 from xebench.dpex import direct_calls
 from xebench.errors import Unsupported, XebenchError
 from xebench.measuring.bound_problem import Binding
+from xebench.measuring.correctness import does_no_more
 from xebench.measuring.data_sets import DataSets
 from xebench.measuring.input_check import LARGE_BYTES, Inputs, Sums
 from xebench.measuring.kept_arrays import KeptArrays
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 
 #: Types of parameters: what is swept, and what presets set.
 PLAIN = bool, int, float, str
+#: So many of a variant's samples a checked call is compared with.
+LATEST: Final = 8
 #: So many times a problem must fit a device that keeps copies of both sets of data.
 ROOM: Final = 8
 
@@ -48,12 +52,14 @@ class _Prepared:
         arrays: of the host that it holds, where it is called for a check alone.
         read: whether its preparation may have read data: it asked for arrays of the host, or submitted commands.
         sample: what its samples call; it was called once.
+        latest: of its samples, with the executions of each.
     """
 
     memory: KeptMemory = field(default_factory=KeptMemory)
     arrays: KeptArrays | None = None
     read: bool = False
     sample: Callable[[], Any] = tuple
+    latest: deque[tuple[Measured, int]] = field(default_factory=partial(deque, maxlen=LATEST))
 
 
 def _has_room(device: dpctl.SyclDevice, problem: Problem) -> bool:
@@ -70,6 +76,8 @@ class ProblemPlace:
         pattern: has the variants.
         problems: on the host.
         parameters: of the problem; a variant receives those that it names.
+        brief: whether a check leaves out what would show nothing: results with the bits of those that were compared,
+            and a second call where the first did no more than a sample does. Ranks must do the same, so none may.
     """
 
     is_there = True
@@ -81,9 +89,14 @@ class ProblemPlace:
         pattern: Pattern,
         problems: DataSets,
         parameters: Mapping[str, Any],
+        *,
+        brief: bool = False,
     ) -> None:
         self.session = session
         self._sums = sums
+        self._brief = brief
+        self._sums_of_inputs: dict[int, Mapping[str, bytes]] = {}
+        self._sums_of_results: dict[tuple[str, int], Mapping[str, bytes]] = {}
         self._pattern = pattern
         self._problems, self._parameters = problems, parameters
         self._prepared: dict[str, _Prepared] = {}
@@ -100,7 +113,8 @@ class ProblemPlace:
         self.binding = Binding(self._problems[data_set], self._parameters, DeviceMemory(self.session.queue))
         if self._problems.count > 1:
             self.binding.own_host_arrays()
-        self._inputs = {data_set: Inputs(self.binding, self._sums)}
+        self._inputs: dict[int, Inputs] = {}
+        self._know_inputs(data_set)
         self._scratch = allocate(LARGE_BYTES, np.int8, self.session.queue)
 
     def _show(self, data_set: int) -> None:
@@ -111,8 +125,14 @@ class ProblemPlace:
         if self._problems.count > 1:
             kept_as = data_set if self._keeps_copies and data_set < self._problems.count else None
             self.binding.show(self._problems[data_set], kept_as)
-            if data_set not in self._inputs:
-                self._inputs[data_set] = Inputs(self.binding, self._sums)
+            self._know_inputs(data_set)
+
+    def _know_inputs(self, data_set: int) -> None:
+        """Sums of data that have a reference are made once; others are looked at once."""
+        if data_set not in self._inputs:
+            self._inputs[data_set] = Inputs(self.binding, self._sums, self._sums_of_inputs.get(data_set))
+        if data_set < self._problems.count:
+            self._sums_of_inputs[data_set] = self._inputs[data_set].first
 
     def start(self, variant: str, contents: Contents | None) -> Started:
         """Compile and run it."""
@@ -125,6 +145,7 @@ class ProblemPlace:
             self._prepared[variant] = self._prepare(variant)
             host_ns = time.perf_counter_ns() - begin
             compiled, kernels, devices = _compiled(session), session.take_kernels(), session.take_devices()
+        self._known(variant, contents, self._data_set)
         return Started(host_ns, compiled, kernels, devices, self._results(contents), changed)
 
     def _prepare(self, variant: str, *, for_check: bool = False) -> _Prepared:
@@ -166,7 +187,10 @@ class ProblemPlace:
             self.reset()
         if flush is not None:
             flush()
-        return self._measure(self._prepared[variant], batch)
+        prepared = self._prepared[variant]
+        measured = self._measure(prepared, batch)
+        prepared.latest.append((measured, batch))
+        return measured
 
     def _measure(self, prepared: _Prepared, batch: int = 1) -> Measured:
         measured = self.session.measure(prepared.sample, batch)
@@ -177,6 +201,7 @@ class ProblemPlace:
     def check(self, variant: str, contents: Contents | None, data_set: int = 0) -> Checked:
         """Run it on other data and outputs that were overwritten, then once more on what it finds."""
         prepared = self._prepared[variant]
+        latest = prepared.latest if self._brief else ()
         self._show(data_set)
         with self._inputs_kept() as changed:
             if self._is_prepared_for_checks(prepared):
@@ -188,12 +213,16 @@ class ProblemPlace:
             self._fill(contents)
             self._keep_busy()
             measured = self._measure(prepared)
-        results = self._results(contents)
+        # a preparation for the check may have left results, which are looked for
+        known = self._known(variant, contents, data_set) if prepared.arrays is None else ()
+        results = self._results(contents, known)
         if contents is None:
             return Checked(measured, results, changed)
         ready = self._ready(prepared, results)
         if ready:
             ready = self._without_ready(prepared, contents, results)
+        if does_no_more(measured, latest, metric_named(self._pattern.metric)):
+            return Checked(measured, results, changed, None, ready, known)
         # all is written once more, so that caches are as before
         self._show(data_set)
         prepared.memory.rewrite()
@@ -201,7 +230,24 @@ class ProblemPlace:
         with self._inputs_kept() as changed_again:
             self._keep_busy()
             again = self._measure(prepared)
-        return Checked(measured, results, [*changed, *changed_again], again, ready)
+        return Checked(measured, results, [*changed, *changed_again], again, ready, known)
+
+    def _known(self, variant: str, contents: Contents | None, data_set: int) -> Sequence[str]:
+        """Large results on the device that nobody has to compare: they are as in the call before on these data.
+
+        Those were compared, as a variant is not called again whose results were wrong; without a reference none is.
+        """
+        if not self._brief or contents is None:
+            return ()
+        written = self.binding.written()
+        on_device = [name for name, array in written.items() if not isinstance(array, np.ndarray)]
+        large = [name for name in on_device if written[name].nbytes >= LARGE_BYTES]
+        if data_set >= self._problems.count:
+            return large
+        before = self._sums_of_results.get((variant, data_set), {})
+        sums = {name: self._sums(written[name]) for name in large}
+        self._sums_of_results[variant, data_set] = sums
+        return [name for name in large if sums[name] == before.get(name)]
 
     def _keep_busy(self) -> None:
         """Have the device work right before a call whose time is compared with another's.
@@ -257,8 +303,8 @@ class ProblemPlace:
             self.binding.poison(contents)
         self.binding.reset()
 
-    def _results(self, contents: Contents | None) -> dict[str, Array]:
-        return {} if contents is None else self.binding.results()
+    def _results(self, contents: Contents | None, known: Sequence[str] = ()) -> dict[str, Array]:
+        return {} if contents is None else self.binding.results(known)
 
     @contextmanager
     def _inputs_kept(self) -> Iterator[list[str]]:

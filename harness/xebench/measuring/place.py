@@ -60,8 +60,9 @@ class Checked(Message, frozen=True):
 
     Attributes:
         again: the next call, on the same data, on what the first left in outputs and in the variant's memory; None
-            where nobody asked for results.
+            where nobody asked for results, or the first call did no more than a sample does.
         ready: results that the variant's preparation had computed.
+        known: results that are left out, since they are those of an earlier call on these data bit by bit.
     """
 
     measured: Measured
@@ -69,6 +70,7 @@ class Checked(Message, frozen=True):
     changed: Sequence[str] = ()
     again: Measured | None = None
     ready: Sequence[str] = ()
+    known: Sequence[str] = ()
 
 
 class Place(Protocol):

@@ -146,6 +146,15 @@ class DeviceMemory:
             contiguous = np.ascontiguousarray(source)  # must outlive the copy, which reads it when the device likes
             copy_async(self._queue, destination, contiguous, []).wait()
 
+    def rewrite(self, array: Any) -> None:
+        """Overwrite a device array with what it holds, and wait: part after part, by way of another array."""
+        flat = tensor.tensor.reshape(array, (-1,))
+        other = allocate(min(flat.size, _FIRST), flat.dtype, self._queue)
+        for begin in range(0, flat.size, _FIRST):
+            part = flat[begin : begin + _FIRST]
+            self.copy(other[: part.size], part)
+            self.copy(part, other[: part.size])
+
     def copy(self, destination: Any, source: Any) -> None:
         """Overwrite a device array with another one of its size, and wait."""
         if source.nbytes:
