@@ -72,11 +72,12 @@ def test_the_first_round_fits_into_the_budget(count: int, budget_s: float, besid
 
 
 def test_a_first_visit_takes_one_instance_or_enough_for_an_answer() -> None:
-    _, short = chosen(plan(60.0), *[NEW] * 30, left_s=60.0)
+    _, short = chosen(plan(60.0), *[NEW] * 40, left_s=60.0)
+    _, useful = chosen(plan(60.0), *[NEW] * 25, left_s=60.0)
     _, long = chosen(plan(60.0), NEW, left_s=60.0)
-    assert (short.instances, long.instances) == (1, 3)
-    assert long.sampling_s == 2.0
-    _, both = chosen(plan(60.0, states=("hot", "cold")), NEW, left_s=60.0)
+    assert (short.instances, useful.instances, long.instances) == (1, 3, 3)
+    assert (useful.sampling_s, long.sampling_s) == (0.9, 2.0)
+    _, both = chosen(plan(60.0, states=("hot", "cold")), *[NEW] * 25, left_s=60.0)
     assert both.instances == 1, "each state has its instances"
 
 
