@@ -62,6 +62,7 @@ else:
     numba_dpex_launches.install()
 
 from xebench.dpex.drop_in import as_numba_dpex
+from xebench.dpex.drop_in import numba_name as __getattr__  # noqa: F401  (types, for signatures of kernels)
 
 NdRange, Range = kernel_api.NdRange, kernel_api.Range
 

@@ -39,6 +39,9 @@ def find_or_compile(kernel: Any, signature: Signature, cache: SpirvCache | None)
         NotShipped: numba is not installed, and no pack has the kernel.
         ArgumentError: it is no kernel.
     """
+    overloads = getattr(kernel, "overloads", ())
+    if overloads and not any(overload.serves(signature) for overload in overloads):
+        raise _not_among(overloads, kernel, signature)
     try:
         return find_shipped(kernel, signature)
     except NotShipped:
@@ -82,6 +85,14 @@ def _require_compiler() -> None:
 def has_compiler() -> bool:
     """Whether there is numba, which is not imported to find out."""
     return importlib.util.find_spec("numba") is not None
+
+
+def _not_among(overloads: tuple[Signature, ...], kernel: Any, signature: Signature) -> Exception:
+    from xebench.dpex.numba_target.compile import KernelTypingError
+
+    code, named = kernel.py_func.__code__, " and ".join(map(str, overloads))
+    reason = f"its decorator names {named}, but it is launched with {signature}"
+    return KernelTypingError(kernel.py_func.__name__, f"{code.co_filename}:{code.co_firstlineno}", reason)
 
 
 def _fingerprint(kernel: Any, signature: Signature) -> str | None:

@@ -11,12 +11,51 @@ from typing import Any, Final
 from xebench.dpex.divergence import DivergentCall
 from xebench.dpex.dpex_errors import KernelCompileError
 
-_PLACES = re.compile(r' at (?P<at>/[^\n()]+) \((?P<at_line>\d+)\)|File "(?P<file>[^"\n]+)", line (?P<line>\d+)')
+_PLACES = re.compile(
+    r'(?: at|Raised from) (?P<at>/[^\n()]+) \((?P<at_line>\d+)\)|File "(?P<file>[^"\n]+)", line (?P<line>\d+)'
+)
 _SPECIFIC = re.compile(r"raised a specific error:\s*\n\s*(?:\w+Error: )?(?P<reason>[^\n]+)")
 _CALL = re.compile(r"^\s*>>> (?P<call>[^\n]+)$", re.MULTILINE)
 _UNDEFINED = re.compile(r"name '(?P<name>\w+)' is not defined")
 _NO_FEATURE = re.compile(r"'SPIRV\w+' object has no attribute '(?P<feature>\w+)'")
-_HOST_ARRAY = re.compile(r"does not have a field named 'meminfo'|Unknown attribute '_allocate'")
+_NO_MEMORY = "for which device code has no memory: use a tuple or kernel_api.PrivateArray, and loop over elements"
+#: What numba says, and what it means in a kernel; groups of the pattern fill the braces.
+_MEANINGS = [
+    (re.compile(pattern), meaning)
+    for pattern, meaning in (
+        (
+            r"does not have a field named 'meminfo'|_allocate'|attempt_nocopy_reshape",
+            "it reshapes, transposes or makes an array, which device code cannot: index the array that there is",
+        ),
+        (r"it makes a (?P<what>list|set|dict)", "it makes a {what}, " + _NO_MEMORY),
+        (r"Unknown attribute '\w+' of type (?P<what>list|set|dict)", "it makes a {what}, " + _NO_MEMORY),
+        (r"NRT required", "it makes or copies an array, a list, a dict or a string, " + _NO_MEMORY),
+        (
+            r">>> (?P<what>zeros|ones|empty|full|arange|array|zeros_like|ones_like|empty_like|copy)\(",
+            "{what} makes an array, " + _NO_MEMORY,
+        ),
+        (r"OverloadSelector object.*\((?:List|Set)\(", "it refers to a list or a set: use a tuple or a numpy array"),
+        (
+            r"Untyped global name '(?P<what>\w+)'.*<class 'function'>",
+            "{what} is a plain function: decorate it with device_func",
+        ),
+        (r"Untyped global name '(?P<what>\w+)'.*<class 'builtin_\w+'>", "kernels have no {what}"),
+        (
+            r"Untyped global name '(?P<what>\w+)'.*of <class '(?P<kind>[\w.]+)'>",
+            "{what} is a {kind}: of what is outside, a kernel sees numbers, tuples, numpy arrays and device functions",
+        ),
+        (r"re-entrant to the same function", "a function calls itself, which device code cannot"),
+        (
+            r"unsupported opcode \((?P<what>\w+)\)",
+            "it uses a feature of Python that device code does not have ({what})",
+        ),
+        (r"numba_get_\w+_random_state", "it asks for random numbers, which the host makes: pass an array of them"),
+        (
+            r"object has no attribute 'addrspacecast'|LLVM IR parsing error",
+            "it uses a function of numba that works on the host alone: write it as a loop",
+        ),
+    )
+]
 _MODULE_FILE = re.compile(r"(?P<module><module '[\w.]+') from '[^'\n]*'>")
 _NUMPY = re.compile(r"unsupported NumPy function 'numpy\.(?P<name>\w+)'")
 #: What numpy calls otherwise than Python, which numba-dpex implements.
@@ -54,19 +93,21 @@ def divergence_error(function: Any, call: DivergentCall) -> KernelCompileError:
 
 
 def _reason(text: str) -> str:
+    for pattern, meaning in _MEANINGS:
+        found = pattern.search(text)
+        if found:
+            return meaning.format(**found.groupdict())
     call = _CALL.search(text)
     of_call = f" in {call['call'].strip()}" if call else ""
     numpy = _NUMPY.search(text)
     if numpy and (known := _in_python(numpy["name"])):
         return f"nothing implements numpy.{numpy['name']} in kernels here: write {known}"
     specific = _SPECIFIC.search(text)
-    if specific:
+    if specific and not _NO_REASON.match(specific["reason"]):
         return specific["reason"].strip().rstrip(".") + of_call
     feature = _NO_FEATURE.search(text)
     if feature:
         return f"it uses a feature of Python that device code does not have ({feature['feature']})"
-    if _HOST_ARRAY.search(text):
-        return "it reshapes, transposes or makes an array, which device code cannot: index the array that there is"
     if call:
         return f"nothing implements {call['call'].strip()}"
     lines = [line.strip() for line in text.splitlines() if line.strip()]

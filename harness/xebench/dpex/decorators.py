@@ -9,6 +9,7 @@ too and has no options. On the current stack, which has no numba-dpex, a decorat
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import isfunction
 from typing import Any
 
 from xebench.dpex.dpex_errors import NeedsCompiler
@@ -20,7 +21,7 @@ _ATTRIBUTE = "dpex_options"
 
 
 def kernel(
-    function: Callable[..., None] | None = None,
+    function: Any = None,
     *,
     sub_group_size: int | None = None,
     work_group_size: int | tuple[int, ...] | None = None,
@@ -37,7 +38,8 @@ def kernel(
     """``numba_dpex.kernel`` with options (see ``KernelOptions``).
 
     Args:
-        function: the kernel, when the decorator is used without parentheses.
+        function: the kernel, when the decorator is used without parentheses; or types of arguments in a tuple, or
+            several tuples in a list, as numba-dpex has them: the kernel is compiled for these, and for no others.
         error_model: "numpy" (the default here) divides as the hardware does; "python", numba-dpex's default,
             adds a branch to every division.
         numba_options: passed to ``numba_dpex.kernel``.
@@ -48,6 +50,7 @@ def kernel(
     Raises:
         OptionError: an option has a value that means nothing.
     """
+    signatures = None if isfunction(function) else _parsed(function)
     if isinstance(work_group_size, int):
         work_group_size = (work_group_size,)
     options = KernelOptions(
@@ -64,27 +67,47 @@ def kernel(
 
     def decorate(python_function: Callable[..., None]) -> Any:
         if is_current():
-            return SourceKernel(python_function, {"error_model": error_model, **numba_options}, options)
+            targets = {"error_model": error_model, **numba_options}
+            return SourceKernel(python_function, targets, options, _for_kernel(signatures))
         import numba_dpex
 
-        dispatcher = numba_dpex.kernel(error_model=error_model, **numba_options)(python_function)
+        dispatcher = numba_dpex.kernel(signatures, error_model=error_model, **numba_options)(python_function)
         setattr(dispatcher._compiler, _ATTRIBUTE, options)
         return dispatcher
 
-    return decorate if function is None else decorate(function)
+    return decorate(function) if isfunction(function) else decorate
 
 
-def device_func(function: Callable[..., Any] | None = None, *, error_model: str = "numpy", **options: Any) -> Any:
+def device_func(function: Any = None, *, error_model: str = "numpy", **options: Any) -> Any:
     """``numba_dpex.device_func`` with ``error_model="numpy"``, so that a division in it has no branch either."""
+    signatures = None if isfunction(function) else _parsed(function)
 
     def decorate(python_function: Callable[..., Any]) -> Any:
         if is_current():
-            return SourceFunction(python_function, {"error_model": error_model, **options})
+            targets = {"error_model": error_model, **options}
+            return SourceFunction(python_function, targets, overloads=signatures or ())
         import numba_dpex
 
-        return numba_dpex.device_func(error_model=error_model, **options)(python_function)
+        return numba_dpex.device_func(signatures, error_model=error_model, **options)(python_function)
 
-    return decorate if function is None else decorate(function)
+    return decorate(function) if isfunction(function) else decorate
+
+
+def _parsed(signatures: Any) -> Any:
+    """Types of arguments that a decorator was given, as this stack's compiler takes them; None where none were."""
+    if signatures is None or not is_current():
+        return signatures
+    from xebench.dpex.target_base.specializations import parsed
+
+    return parsed(signatures)
+
+
+def _for_kernel(signatures: Any) -> tuple[Any, ...]:
+    if not signatures:
+        return ()
+    from xebench.dpex.target_base.specializations import kernel_signature
+
+    return tuple(map(kernel_signature, signatures))
 
 
 def load_numba_dpex() -> Any:

@@ -33,6 +33,10 @@ class NotSimulated(DpexError, NotImplementedError):
         )
 
 
+class KernelOnly(DpexError, NotImplementedError):
+    """Something that only kernels can do was asked of the host."""
+
+
 class RepairError(DpexError, RuntimeError):
     """A repair of numba-dpex does not fit the installed version."""
 
@@ -81,12 +85,20 @@ class IndexSpaceError(DpexError, ValueError):
     """The index space does not fit the kernel: dimensions, divisibility, required work-group size."""
 
 
+class ExtentError(IndexSpaceError, TypeError):
+    """An extent of an index space is no whole number."""
+
+
 class ArgumentError(DpexError, TypeError):
     """An argument does not fit the kernel: count, kind, dtype, layout or the context that its memory lives in."""
 
 
 class OptionError(DpexError, ValueError):
     """A kernel option has a value that means nothing."""
+
+
+class TextSignature(OptionError, NotImplementedError):
+    """A decorator was given signatures as text."""
 
 
 class ProfilingUnavailable(DpexError, RuntimeError):

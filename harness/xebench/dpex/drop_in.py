@@ -9,22 +9,61 @@ from typing import Any, Final, NoReturn
 
 from xebench.dpex import kernel_api
 from xebench.dpex.decorators import device_func, kernel
-from xebench.dpex.dpex_errors import NeedsCompiler
+from xebench.dpex.dpex_errors import ArgumentError, KernelCompileError, NeedsCompiler, OptionError
 from xebench.dpex.launching import call_kernel, call_kernel_async
 from xebench.runtime.stack import is_current
 
 _NAME: Final = "numba_dpex"
 #: Of the host's part of numba-dpex, which compiles whole programs and not kernels.
 _NOT_OFFERED: Final = ("dpjit", "prange")
+#: What numba-dpex raises where this package raises an error of its own.
+ERRORS: Final = {
+    "ExecutionQueueInferenceError": ArgumentError,
+    "InvalidKernelSpecializationError": OptionError,
+    "KernelHasReturnValueError": KernelCompileError,
+    "UnsupportedKernelArgumentError": ArgumentError,
+}
+#: Names of `xebench.dpex.numba_target.type_names`, which imports numba.
+_TYPES: Final = frozenset(
+    (
+        *("none", "void", "boolean", "bool_", "b1", "float_", "double", "complex64", "complex128"),
+        *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"),
+        *("i4", "i8", "u4", "u8", "f4", "f8", "usm_ndarray", "USMNdArray", "DpnpNdArray"),
+        *("ItemType", "NdItemType", "GroupType", "MissingSpecializationError", "SPIRV_TARGET_NAME"),
+    )
+)
+#: Modules of numba-dpex that programs import types and errors from, beside its first.
+_MODULES: Final = (
+    "core",
+    "core.exceptions",
+    "core.types",
+    "core.types.kernel_api",
+    "core.types.kernel_api.index_space_ids",
+    "kernel_api_impl",
+    "kernel_api_impl.spirv",
+    "kernel_api_impl.spirv.target",
+)
+
+
+def numba_name(name: str) -> Any:
+    """What numba-dpex has under a name for signatures of kernels: a type, or an error; numba is imported for types.
+
+    Raises:
+        AttributeError: there is no such name.
+    """
+    if name in ERRORS:
+        return ERRORS[name]
+    if name in _TYPES and is_current():
+        from xebench.dpex.numba_target import type_names
+
+        return type_names.named(name)
+    raise AttributeError(f"neither xebench.dpex nor its {_NAME} has {name}")
 
 
 def as_numba_dpex() -> None:
     """Let ``import numba_dpex`` find these names in this process; where numba-dpex is installed, nothing changes."""
     if not is_current() or _NAME in sys.modules:
         return
-    module = ModuleType(_NAME, __doc__)
-    module.__spec__ = ModuleSpec(_NAME, None)
-    module.__path__ = []
     names: dict[str, Any] = {
         "NdRange": kernel_api.NdRange,
         "Range": kernel_api.Range,
@@ -35,9 +74,23 @@ def as_numba_dpex() -> None:
         "kernel_api": kernel_api,
         **{name: _not_offered(name) for name in _NOT_OFFERED},
     }
-    vars(module).update(names)
-    sys.modules[_NAME] = module
+    vars(_module(_NAME)).update(names)
+    for path in _MODULES:
+        _module(f"{_NAME}.{path}")
     sys.modules[f"{_NAME}.kernel_api"] = kernel_api
+
+
+def _module(name: str) -> ModuleType:
+    """A module, in its parent, that looks its names up when they are asked for."""
+    module = ModuleType(name, __doc__)
+    module.__spec__ = ModuleSpec(name, None)
+    module.__path__ = []
+    vars(module)["__getattr__"] = numba_name
+    sys.modules[name] = module
+    parent, _, own = name.rpartition(".")
+    if parent:
+        setattr(sys.modules[parent], own, module)
+    return module
 
 
 def _not_offered(name: str) -> Any:

@@ -25,6 +25,7 @@ import numpy as np
 from xebench.dpex import kernel_api
 from xebench.dpex.decorators import options_of
 from xebench.dpex.signature import Signature
+from xebench.dpex.source_kernel import SourceFunction
 
 # What these modules publish is known by its name.
 _TRUSTED = ("builtins", "math", "cmath", "operator", "numpy", "numba", "numba_dpex", "dpnp", "xebench.dpex")
@@ -128,6 +129,8 @@ class Identity:
             self._token("option", name)
             self.add(decorated.targetoptions[name])
         self.add(options_of(decorated).text())
+        if isinstance(decorated, SourceFunction) and decorated.overloads:  # a device function converts to them
+            self._token("overloads", str(decorated.overloads))
         self.add(decorated.py_func)
 
     def add_function(self, function: FunctionType) -> None:

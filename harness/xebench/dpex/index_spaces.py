@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from xebench.dpex.dpex_errors import ArgumentError, IndexSpaceError
+from xebench.dpex.dpex_errors import ArgumentError, ExtentError, IndexSpaceError, KernelOnly
 
 
 class Range(tuple[int, ...]):
     """Extents of one to three dimensions, dimension 0 (the fastest) first.
 
     Raises:
-        IndexSpaceError: an extent is no whole number.
+        ExtentError: an extent is no whole number.
     """
 
     __slots__ = ()
@@ -22,7 +22,7 @@ class Range(tuple[int, ...]):
     def __new__(cls, dim0: int, dim1: int | None = None, dim2: int | None = None) -> Range:
         extents = [extent for extent in (dim0, dim1, dim2) if extent is not None]
         if not all(isinstance(extent, int | np.integer) for extent in extents):
-            raise IndexSpaceError(f"Range{tuple(extents)}: extents are whole numbers")
+            raise ExtentError(f"Range{tuple(extents)}: extents are whole numbers")
         return super().__new__(cls, map(int, extents))
 
 
@@ -68,3 +68,9 @@ class LocalAccessor:
             raise ArgumentError(f"LocalAccessor({self._shape}): give one to three positive extents")
         if self._dtype.kind not in "iuf" or self._dtype == np.float16:
             raise ArgumentError(f"LocalAccessor of {self._dtype}: give an integer type, float32 or float64")
+
+    def __getitem__(self, index: Any) -> NoReturn:
+        raise KernelOnly("a LocalAccessor has elements in a kernel only: each work-group has its own")
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.__getitem__(index)

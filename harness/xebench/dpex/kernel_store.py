@@ -112,8 +112,8 @@ class KernelStore:
     def _built_for(self, compiled: CompiledKernel, queue: dpctl.SyclQueue) -> DeviceKernel:
         self._note(compiled, compiled.stages, cached=compiled.cached)
         # the same module may ask for other options of the driver's compiler
-        # one text holds several kernels, for any index space
-        which = (compiled.name, compiled.signature) if compiled.foreign else None
+        # one text holds several kernels; a copy of int32 and one of uint32 are the same module, for other arguments
+        which = (compiled.name, compiled.signature)
         # a context may have several devices, each with code of its own
         key = (compiled.sha256, compiled.options, queue.sycl_context, queue.sycl_device, which)
         if key not in self._built:

@@ -89,6 +89,11 @@ class Signature:
     arguments: tuple[ArgumentType | Parameter, ...]
     atomic64: bool = True
 
+    def serves(self, launch: Signature) -> bool:
+        """Whether a kernel that names these types may be launched with those of a launch."""
+        same_item = self.item == launch.item and (not launch.item or self.ndim == launch.ndim)
+        return same_item and self.arguments == launch.arguments
+
     def __str__(self) -> str:
         item = [f"{self.item}<{self.ndim}>"] if self.item else []
         return f"({', '.join([*item, *map(str, self.arguments)])})"

@@ -2,10 +2,16 @@
 
 import subprocess
 import sys
+from typing import Any
 
+import numpy as np
 import pytest
 
+from xebench import dpex
+from xebench import kernel_api as kapi
+from xebench.dpex import KernelCompileError, OptionError
 from xebench.runtime.stack import is_current
+from xebench.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 
@@ -69,3 +75,68 @@ def test_what_is_not_offered_says_so() -> None:
     code = "import xebench.dpex as d; d.as_numba_dpex(); import numba_dpex; numba_dpex.dpjit(print)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "NeedsCompiler: numba_dpex.dpjit: numba-dpex is needed, which only the pinned" in done.stderr
+
+
+def total(item: kapi.Item, x: Any, y: Any, factor: Any) -> None:
+    i = item.get_id(0)
+    y[i] += x[i] * factor
+
+
+@pytest.mark.skipif(not is_current(), reason="numba-dpex itself is here")
+def test_a_kernel_of_given_types_takes_no_others() -> None:
+    arrays = {dtype: dpex.usm_ndarray(1, "C", getattr(dpex, dtype)) for dtype in ("int32", "float32")}
+    types = [(dpex.ItemType(1), array, array, array.dtype) for array in arrays.values()]
+    kernel = dpex.kernel(types)(total)
+    assert [str(overload) for overload in kernel.overloads] == [
+        f"(Item<1>, {dtype}[:]C, {dtype}[:]C, {dtype})" for dtype in arrays
+    ]
+    for dtype in arrays:
+        x = dpt.ones(8, dtype=dtype)
+        dpex.call_kernel(kernel, kapi.Range(8), x, x, np.dtype(dtype).type(3))
+        assert dpt.asnumpy(x).tolist() == [4] * 8
+    x = dpt.ones(8, dtype="float64")
+    with pytest.raises(KernelCompileError, match=r"launched with \(Item<1>, float64"):
+        dpex.call_kernel(kernel, kapi.Range(8), x, x, 3.0)
+
+
+@pytest.mark.skipif(not is_current(), reason="numba-dpex itself is here")
+def test_a_device_function_of_given_types_converts() -> None:
+    @dpex.device_func([dpex.int32(dpex.int32), dpex.float64(dpex.float64)])
+    def more(x: Any) -> Any:
+        return x + 1
+
+    @dpex.kernel
+    def apply(item: kapi.Item, x: Any, y: Any) -> None:
+        i = item.get_id(0)
+        y[i] = more(x[i])
+
+    y = dpt.zeros(2, dtype="float64")
+    dpex.call_kernel(apply, kapi.Range(2), dpt.asarray([1, 2], dtype="int16"), y)
+    assert dpt.asnumpy(y).tolist() == [2, 3]
+    dpex.call_kernel(apply, kapi.Range(2), dpt.asarray([1.5, 2.5], dtype="float32"), y)
+    assert dpt.asnumpy(y).tolist() == [2.5, 3.5]
+
+
+@pytest.mark.skipif(not is_current(), reason="numba-dpex itself is here")
+def test_signatures_that_mean_nothing_are_refused() -> None:
+    with pytest.raises(NotImplementedError, match="as text"):
+        dpex.kernel("(int32,)")
+    with pytest.raises(ValueError, match="written"):
+        dpex.kernel(dpex.int32)
+    with pytest.raises(OptionError, match="no type of a kernel's argument"):
+        dpex.kernel((dpex.ItemType(1), dpex.int32[:]))(total)
+    with pytest.raises(OptionError, match="returns nothing"):
+        dpex.kernel(dpex.int32(dpex.ItemType(1)))(total)
+    with pytest.raises(AttributeError):
+        dpex.no_such_type  # noqa: B018
+
+
+def test_two_types_with_one_module_are_both_launched() -> None:
+    @dpex.kernel
+    def copy(item: kapi.Item, x: Any, y: Any) -> None:
+        y[item.get_id(0)] = x[item.get_id(0)]
+
+    for dtype in ("int32", "uint32", "int32"):
+        y = dpt.zeros(4, dtype=dtype)
+        dpex.call_kernel(copy, kapi.Range(4), dpt.ones(4, dtype=dtype), y)
+        assert dpt.asnumpy(y).tolist() == [1] * 4

@@ -210,9 +210,87 @@ def wrong_shape(item: kapi.Item, x: Any) -> None:
     x[0] = own[0]
 
 
+def wrong_list(item: kapi.Item, x: Any) -> None:
+    own = [1, 2, 3]  # wrong
+    x[0] = own[1]
+
+
+def wrong_append(item: kapi.Item, x: Any) -> None:
+    own: list[Any] = []
+    own.append(x[0])  # wrong
+
+
+def wrong_array(item: kapi.Item, x: Any) -> None:
+    own = np.zeros(4)  # wrong
+    x[0] = own[0]
+
+
+def wrong_expression(item: kapi.Item, x: Any) -> None:
+    twice = x + x  # wrong
+    x[0] = twice[0]
+
+
+def wrong_function(item: kapi.Item, x: Any) -> None:
+    x[0] = plain(x[0])  # wrong
+
+
+def plain(x: Any) -> Any:
+    return x
+
+
+def wrong_builtin(item: kapi.Item, x: Any) -> None:
+    input()  # wrong
+
+
+def wrong_object(item: kapi.Item, x: Any) -> None:
+    x[0] = THINGS["a"]  # wrong
+
+
+THINGS = {"a": 1}
+
+
+def wrong_member(item: kapi.Item, x: Any) -> None:
+    x[0] = kapi.get_global_id(0)  # type: ignore[attr-defined]  # wrong
+
+
+def wrong_import(item: kapi.Item, x: Any) -> None:
+    import math as m  # wrong
+
+    x[0] = m.pi
+
+
+@device_func
+def factorial(n: Any) -> Any:
+    return n * factorial(n - 1) if n > 1 else 1  # wrong
+
+
+def wrong_recursion(item: kapi.Item, x: Any) -> None:
+    x[0] = factorial(5)
+
+
+def wrong_atomic(item: kapi.Item, x: Any) -> None:
+    kapi.AtomicRef(x, 0).fetch_and(1)  # wrong
+
+
+def wrong_random(item: kapi.Item, x: Any) -> None:
+    x[0] = np.random.random()
+
+
 @pytest.mark.parametrize(
     ("function", "reason"),
     [
+        (wrong_list, "it makes a list, for which device code has no memory: use a tuple or kernel_api.PrivateArray"),
+        (wrong_append, "it makes a list, for which"),
+        (wrong_array, "zeros makes an array, for which"),
+        (wrong_expression, "makes an array, which device code cannot"),
+        (wrong_function, "plain is a plain function: decorate it with device_func"),
+        (wrong_builtin, "kernels have no input"),
+        (wrong_object, "THINGS is a dict: of what is outside, a kernel sees"),
+        (wrong_member, "kernel_api has no get_global_id"),
+        (wrong_import, "a feature of Python that device code does not have (IMPORT_NAME)"),
+        (wrong_recursion, "a function calls itself"),
+        (wrong_atomic, "dtype is float32, but must be an integer"),
+        (wrong_random, "random numbers, which the host makes"),
         (wrong_name, "name 'undefined' is not defined"),
         (wrong_return, "returns float32, but a kernel returns nothing"),
         (wrong_dimension, "dim is 3, but the index space has 1 dimension"),
@@ -231,4 +309,4 @@ def test_what_cannot_be_compiled_is_one_line_with_its_place(function: Any, reaso
     file, _, line = caught.value.location.rpartition(":")
     assert file == __file__
     source = Path(file).read_text(encoding="utf-8").splitlines()[int(line) - 1]
-    assert "# wrong" in source or function is wrong_return
+    assert "# wrong" in source or function in (wrong_return, wrong_random)

@@ -55,6 +55,13 @@ class _Operands:
         return spirv.call(builder, instruction, returns or self.type, operands)
 
 
+def _require_number(of: AtomicRefType, val: Any) -> None:
+    """An integer would lose what is behind the point of a value, and nobody would see it."""
+    plain = types.unliteral(val)
+    if isinstance(of.dtype, types.Integer) and not isinstance(plain, types.Integer | types.Boolean):
+        raise checks.Misuse(f"the value is {plain}, but the array's dtype is {of.dtype}: convert the value")
+
+
 def _load(of: AtomicRefType) -> Any:
     def generate(context: Any, builder: Any, this: Any, args: Any) -> Any:
         return _Operands(context, builder, of, this).call(builder, "AtomicLoad")
@@ -63,6 +70,8 @@ def _load(of: AtomicRefType) -> Any:
 
 
 def _store(of: AtomicRefType, val: Any) -> Any:
+    _require_number(of, val)
+
     def generate(context: Any, builder: Any, this: Any, args: Any) -> Any:
         _Operands(context, builder, of, this).call(builder, "AtomicStore", args[0], returns=ir.VoidType())
         return context.get_dummy_value()
@@ -71,15 +80,17 @@ def _store(of: AtomicRefType, val: Any) -> Any:
 
 
 def _exchange(of: AtomicRefType, val: Any) -> Any:
+    _require_number(of, val)
+
     def generate(context: Any, builder: Any, this: Any, args: Any) -> Any:
         return _Operands(context, builder, of, this).call(builder, "AtomicExchange", args[0])
 
     return of.dtype, (of.dtype,), generate
 
 
-def _compare_exchange(of: AtomicRefType, expected: Any, desired: Any, expected_idx: Any = None) -> Any:
-    """``expected`` is an array; the element that differs is put into it. Bits are compared, as in C++."""
-    array = checks.array(expected, (of.dtype,), tuple(AddressSpace), writable=True)
+def _compare_exchange(of: AtomicRefType, expected_ref: Any, desired: Any, expected_idx: Any = None) -> Any:
+    """``expected_ref`` is an array; the element that differs is put into it. Bits are compared, as in C++."""
+    array = checks.array(expected_ref, (of.dtype,), tuple(AddressSpace), writable=True)
     index = types.literal(0) if expected_idx is None else expected_idx
     parts, index_type = addresses.index_signature(array, index)
     bits, code = ir.IntType(of.dtype.bitwidth), "j" if of.dtype.bitwidth == 32 else "m"
@@ -108,6 +119,7 @@ def _fetch(operator: str) -> MethodTyper:
     def typer(of: AtomicRefType, val: Any) -> Any:
         if operator in atomic_calls.BITWISE and not isinstance(of.dtype, types.Integer):
             raise checks.Misuse(f"the array's dtype is {of.dtype}, but must be an integer")
+        _require_number(of, val)
 
         def generate(context: Any, builder: Any, this: Any, args: Any) -> Any:
             instruction, operand = atomic_calls.modification(builder, operator, of.dtype, args[0])

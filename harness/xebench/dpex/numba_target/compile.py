@@ -7,7 +7,7 @@ from typing import Any
 
 from numba.core import types
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.errors import TypingError
+from numba.core.errors import NumbaError, TypingError
 
 from xebench.dpex import llvm_facts, llvm_text
 from xebench.dpex.compiled_kernel import CompiledKernel
@@ -38,7 +38,7 @@ class _ReturnsValue(TypeError):
 
 
 class KernelTypingError(KernelCompileError, TypingError):  # type: ignore[misc]
-    """What numba calls a typing error, for programs that catch it so."""
+    """What numba-dpex, whose launches numba compiles, calls a typing error, whatever numba did not like."""
 
 
 def compile_to_spirv(kernel: Any, signature: Signature) -> CompiledKernel:
@@ -69,7 +69,7 @@ def compile_to_spirv(kernel: Any, signature: Signature) -> CompiledKernel:
         typed = time.perf_counter_ns()
         text, spirv = _back_end.emit(module, TRIPLE, unroll=options.unroll not in (None, "disable"))
         spirv = with_loop_controls(spirv, loop_hints(text))
-    except TypingError as error:
+    except NumbaError as error:
         refused = compile_error(function, error)
         raise KernelTypingError(refused.kernel, refused.location, refused.reason) from error
     except Exception as error:

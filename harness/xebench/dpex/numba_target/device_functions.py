@@ -42,11 +42,17 @@ class DeviceFuncType(types.Callable, types.Opaque):  # type: ignore[misc]
         given = tuple(
             value if isinstance(value, types.Type) else context.resolve_value_type(value) for value in bound.args
         )
-        result = self._compile(given)
+        returns = None
+        if self._source.overloads:
+            best = context.resolve_overload(self, self._source.overloads, given, {}, unsafe_casting=True)
+            if best is None:
+                raise errors.TypingError(f"{self._source.py_func.__name__}: none of its signatures takes {given}")
+            given, returns = best.args, best.return_type
+        result = self._compile(given, returns)
         self._called[result.signature.args] = result
         return result.signature.replace(pysig=self._signature)
 
-    def _compile(self, given: tuple[Any, ...]) -> Any:
+    def _compile(self, given: tuple[Any, ...], returns: Any) -> Any:
         """For the plain types, so that calls share the code; for literals where the function cannot do without."""
         plain = tuple(map(types.unliteral, given))
         first_error: errors.NumbaError | None = None
@@ -54,7 +60,7 @@ class DeviceFuncType(types.Callable, types.Opaque):  # type: ignore[misc]
             if arguments in self._compiled:
                 return self._compiled[arguments]
             try:
-                result = compile_function(self._source.py_func, arguments, self._source.targetoptions)
+                result = compile_function(self._source.py_func, arguments, self._source.targetoptions, returns)
             except errors.NumbaError as error:
                 first_error = first_error or error
                 continue

@@ -12,6 +12,14 @@ from xebench.dpex import llvm_facts, llvm_text
 from xebench.dpex.kernel_options import KernelOptions
 from xebench.dpex.numba_target.mathematics import LIBRARY
 
+
+class HostFunction(TypeError):
+    """A kernel needs a function that only the host has."""
+
+
+_CALLED = re.compile(r'\bcall [^@\n]*@"?(?P<name>[\w.]+)"?\(')
+#: How the names of what devices have begin.
+_OF_DEVICE = ("_Z", "llvm.", "printf")
 _DECLARED = re.compile(r'^declare [^@]*@"?(?P<name>[\w.]+)"?\(', re.MULTILINE)
 
 
@@ -23,6 +31,9 @@ def linked(modules: Sequence[Any], kernel: str, options: KernelOptions, facts: M
         kernel: name of the entry point.
         options: of the kernel.
         facts: what is known of the kernel's parameters.
+
+    Raises:
+        HostFunction: it calls what no device has, such as a library for random numbers.
     """
     whole, *others = (llvm.parse_assembly(_with_device_library(str(module))) for module in modules)
     for other in others:
@@ -30,7 +41,11 @@ def linked(modules: Sequence[Any], kernel: str, options: KernelOptions, facts: M
     for function in whole.functions:
         if not function.is_declaration and function.name != kernel:
             function.linkage = llvm.Linkage.internal
-    return llvm_text.apply_options(llvm_facts.state_launch(str(whole), kernel, facts), kernel, options)
+    text = str(whole)
+    for call in _CALLED.finditer(text):
+        if not call["name"].startswith(_OF_DEVICE):
+            raise HostFunction(f"it calls {call['name']}, which the host alone has")
+    return llvm_text.apply_options(llvm_facts.state_launch(text, kernel, facts), kernel, options)
 
 
 def _with_device_library(text: str) -> str:

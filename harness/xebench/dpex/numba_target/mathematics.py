@@ -7,9 +7,11 @@ from functools import partial
 from typing import Any, Final
 
 from numba.core import types
+from numba.core.typing import signature
+from numba.core.typing.templates import ConcreteTemplate
 
 from xebench.dpex.numba_target.calls import pure_call
-from xebench.dpex.target_base.registries import implementations
+from xebench.dpex.target_base.registries import declarations, implementations
 
 _UNARY: Final = (
     *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
@@ -59,6 +61,12 @@ for _name in _UNARY:
 _implement(math.gamma, "tgamma", 1)
 for _name in _BINARY:
     _implement(getattr(math, _name), _name, 2)
+
+for _name, _operands in (("fmod", 2), ("cbrt", 1)):  # which numba does not declare
+    _function = getattr(math, _name)
+    _cases = [signature(kind, *[kind] * _operands) for kind in _CODES]
+    declarations.register_global(_function)(type(f"Math_{_name}", (ConcreteTemplate,), {"cases": _cases}))
+_implement(math.cbrt, "cbrt", 1)
 
 #: What C calls it, and its variant for floats, to the instruction.
 LIBRARY: Final = {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from inspect import Parameter, Signature
+from inspect import signature as parameters_of
 from typing import Any
 
 from numba.core import errors, types
@@ -22,6 +24,7 @@ def _template(owner: type, name: str, typer: MethodTyper) -> type:
     generators: dict[Any, Callable[..., Any]] = {}
     refused: dict[Any, str] = {}
     label = f"{owner.__name__.removesuffix('Type')}.{name}"
+    parameters = parameters_of(typer)
 
     class Template(AbstractTemplate):  # type: ignore[misc]
         key = label
@@ -33,12 +36,14 @@ def _template(owner: type, name: str, typer: MethodTyper) -> type:
             if again:
                 raise errors.TypingError(again)
             try:
-                returns, converted, generate = typer(self.this, *args, **kws)
+                given = parameters.bind(self.this, *args, **kws).arguments
+                returns, converted, generate = typer(**given)
             except (Misuse, TypeError) as error:  # or another number of arguments
                 message = f"{label}: {str(error).partition('() ')[2] or error}"
                 refused[self.this, *map(types.unliteral, args)] = message
                 raise errors.TypingError(message) from None
-            made = signature(returns, *converted, recvr=self.this)
+            names = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in list(given)[1:]]
+            made = signature(returns, *converted, recvr=self.this).replace(pysig=Signature(names))
             generators[self.this, converted] = generate
             return made
 

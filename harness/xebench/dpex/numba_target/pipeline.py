@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from numba.core import cgutils, compiler, target_extension, typed_passes, types, typing, utils
+from numba.core import cgutils, compiler, errors, lowering, target_extension, typed_passes, types, typing, utils
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
 from numba.core.target_extension import target_override
@@ -15,13 +15,16 @@ from xebench.dpex.numba_target.constant_passes import ConstantGetattr, Squares
 from xebench.dpex.target_base.context import NAME, SpirvTarget, target
 
 
-def compile_function(function: Callable[..., Any], arguments: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+def compile_function(
+    function: Callable[..., Any], arguments: tuple[Any, ...], options: Mapping[str, Any], returns: Any = None
+) -> Any:
     """What numba makes of a function: its signature, and a library with its LLVM IR.
 
     Args:
         function: the Python function.
         arguments: numba types.
         options: ``error_model``, ``fastmath``, ``inline_threshold``... of a decorator.
+        returns: the numba type of the result; None: what comes of the arguments.
 
     Raises:
         numba.core.errors.NumbaError: it cannot be typed or lowered.
@@ -33,7 +36,14 @@ def compile_function(function: Callable[..., Any], arguments: tuple[Any, ...], o
     flags.fastmath = bool(options.get("fastmath", False))
     with target_override(NAME):
         return compiler.compile_extra(
-            target.typing_context, target.target_context, function, arguments, None, flags, {}, pipeline_class=_Compiler
+            target.typing_context,
+            target.target_context,
+            function,
+            arguments,
+            returns,
+            flags,
+            {},
+            pipeline_class=_Compiler,
         )
 
 
@@ -54,6 +64,29 @@ def _pointer_add(builder: Any, ptr: Any, offset: Any, return_type: Any = None) -
         offset = cgutils.intp_t(offset)
     address = builder.gep(builder.bitcast(ptr, byte_pointer), [offset])
     return builder.bitcast(address, return_type or ptr.type)
+
+
+class _Lower(lowering.Lower):  # type: ignore[misc]
+    """Numba's own; what it stumbles over is said with the line of the kernel."""
+
+    def lower_inst(self, inst: Any) -> None:
+        """Lower a statement (numba's protocol)."""
+        try:
+            super().lower_inst(inst)
+        except errors.NumbaError:
+            raise
+        except Exception as error:
+            raise errors.LoweringError(str(error), inst.loc) from error
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _Lowering(typed_passes.BaseNativeLowering):  # type: ignore[misc]
+    _name = "xebench_lowering"
+
+    @property
+    def lowering_class(self) -> type:
+        """What lowers statements (numba's protocol)."""
+        return _Lower
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -89,7 +122,7 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
         manager.passes.extend(DefaultPassBuilder.define_typed_pipeline(self.state).passes)
         manager.add_pass(typed_passes.IRLegalization, "ensure IR is legal")
         manager.add_pass(typed_passes.AnnotateTypes, "annotate types")
-        manager.add_pass(typed_passes.NativeLowering, "native lowering")
+        manager.add_pass(_Lowering, "native lowering")
         manager.add_pass(_Collect, "collect")
         manager.finalize()
         return [manager]

@@ -18,6 +18,7 @@ from xebench.dpex.numba_target.barriers import atomic_fence, group_barrier
 from xebench.dpex.numba_target.device_functions import DeviceFuncType
 from xebench.dpex.numba_target.private_arrays import private_array
 from xebench.dpex.source_kernel import SourceFunction
+from xebench.dpex.target_base.context import target
 from xebench.dpex.target_base.device_types import DeviceArray
 from xebench.dpex.target_base.registries import value_types
 
@@ -44,9 +45,16 @@ def type_of_value(value: Any) -> Any:
         return _NAMES[id(value)]
     if isinstance(value, IntEnum) and type(value).__module__ == kernel_names.__name__:
         return types.IntegerLiteral(int(value))
+    if type(value).__module__.startswith("dpnp.") and isinstance(getattr(np, _dpnp_name(value), None), np.ufunc):
+        return target.typing_context.resolve_value_type(getattr(np, _dpnp_name(value)))
     if isinstance(value, np.ndarray):
         return DeviceArray(numpy_support.from_dtype(value.dtype), value.ndim, "C", readonly=True)
     return None
+
+
+def _dpnp_name(function: Any) -> str:
+    """Of one of dpnp's functions of elements, which numpy has under the same name; "" for anything else."""
+    return str(getattr(function, "name_", ""))
 
 
 value_types.append(type_of_value)

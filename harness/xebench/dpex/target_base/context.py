@@ -9,7 +9,7 @@ from typing import Any, Final
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, codegen, types, typing
+from numba.core import cgutils, codegen, errors, types, typing
 from numba.core.base import BaseContext
 from numba.core.callconv import MinimalCallConv
 from numba.core.descriptors import TargetDescriptor
@@ -177,6 +177,8 @@ class TypingContext(typing.BaseContext):  # type: ignore[misc]
         """The type of an attribute; members of kernel_api's enumerations are constants."""
         if isinstance(typ, types.IntEnumClass) and typ.instance_class.__module__ == kernel_names.__name__:
             return types.IntegerLiteral(int(typ.instance_class[attr]))
+        if isinstance(typ, types.Module) and not hasattr(typ.pymod, attr):
+            raise errors.TypingError(f"{typ.pymod.__name__} has no {attr}")
         return super().resolve_getattr(typ, attr)
 
 
@@ -249,6 +251,18 @@ class TargetContext(BaseContext):  # type: ignore[misc]
         function.attributes.add("alwaysinline")
         function.attributes.add("nounwind")
         return function
+
+    def build_list(self, *_: Any) -> Any:
+        """Refuse it (numba's protocol)."""
+        raise errors.LoweringError("it makes a list")
+
+    def build_set(self, *_: Any) -> Any:
+        """Refuse it (numba's protocol)."""
+        raise errors.LoweringError("it makes a set")
+
+    def build_map(self, *_: Any) -> Any:
+        """Refuse it (numba's protocol)."""
+        raise errors.LoweringError("it makes a dict")
 
     def call_function_hook(self) -> None:
         """Nothing (numba's protocol)."""
