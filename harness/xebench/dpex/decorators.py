@@ -68,7 +68,7 @@ def kernel(
     def decorate(python_function: Callable[..., None]) -> Any:
         if is_current():
             targets = {"error_model": error_model, **numba_options}
-            return SourceKernel(python_function, targets, options, _for_kernel(signatures))
+            return SourceKernel(python_function, targets, options, _for_kernel(python_function, signatures))
         import numba_dpex
 
         dispatcher = numba_dpex.kernel(signatures, error_model=error_model, **numba_options)(python_function)
@@ -102,12 +102,12 @@ def _parsed(signatures: Any) -> Any:
     return parsed(signatures)
 
 
-def _for_kernel(signatures: Any) -> tuple[Any, ...]:
+def _for_kernel(function: Callable[..., None], signatures: Any) -> tuple[Any, ...]:
     if not signatures:
         return ()
     from xebench.dpex.target_base.specializations import kernel_signature
 
-    return tuple(map(kernel_signature, signatures))
+    return tuple(kernel_signature(function, signature) for signature in signatures)
 
 
 def load_numba_dpex() -> Any:

@@ -125,7 +125,7 @@ def test_signatures_that_mean_nothing_are_refused() -> None:
         dpex.kernel(dpex.int32)
     with pytest.raises(OptionError, match="no type of a kernel's argument"):
         dpex.kernel((dpex.ItemType(1), dpex.int32[:]))(total)
-    with pytest.raises(OptionError, match="returns nothing"):
+    with pytest.raises(KernelCompileError, match="returns nothing"):
         dpex.kernel(dpex.int32(dpex.ItemType(1)))(total)
     with pytest.raises(AttributeError):
         dpex.no_such_type  # noqa: B018

@@ -80,6 +80,20 @@ def test_compare_exchange(dtype: str) -> None:
     assert np.array_equal(done, fits)
 
 
+@pytest.mark.parametrize("dtype", ["int64", "uint32", "float32", "float64"])
+def test_atomic_moves_of_every_type(dtype: str) -> None:
+    @kernel
+    def move(item: kapi.NdItem, x: Any, old: Any) -> None:
+        i = item.get_global_id(0)
+        old[i] = kapi.AtomicRef(x, i).exchange(x[i] + x[i])
+        kapi.AtomicRef(x, i).store(kapi.AtomicRef(x, i).load() + old[i])
+
+    x = np.arange(8).astype(dtype)
+    new, old = launch(move, 8, 4, x, np.zeros(8, dtype))
+    assert np.array_equal(new, x * 3)
+    assert np.array_equal(old, x)
+
+
 def test_methods_of_atomic_references() -> None:
     @kernel
     def update(item: kapi.NdItem, x: Any, old: Any) -> None:

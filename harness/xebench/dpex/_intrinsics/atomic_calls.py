@@ -38,12 +38,12 @@ def fetch(operator: str) -> Typer:
         checks.array(array, _INTEGERS if operator in BITWISE else _NUMBERS, writable=True)
         require_wide_atomics(array)
         parts, index_type = addresses.index_signature(array, index)
-        value_type = _value_type(array.dtype, value)
+        plain = value_type(array.dtype, value)
         semantics = SEMANTICS[checks.choice("order", order, MemoryOrder, MemoryOrder.RELAXED)] | Semantics.ALL_MEMORY
         spirv_scope = SCOPES[checks.choice("scope", scope, MemoryScope, MemoryScope.DEVICE)]
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            value = context.cast(builder, args[2], value_type, array.dtype)
+            value = context.cast(builder, args[2], plain, array.dtype)
             instruction, operand = modification(builder, operator, array.dtype, value)
             element = spirv.typed(operand, array.dtype)
             pointer = addresses.element_pointer(context, builder, array, args[0], args[1], parts)
@@ -55,7 +55,7 @@ def fetch(operator: str) -> Typer:
             ]
             return spirv.call(builder, instruction, operand.type, operands)
 
-        return signature(array.dtype, array, index_type, value_type, order, scope), generate
+        return signature(array.dtype, array, index_type, plain, order, scope), generate
 
     return typer
 
@@ -72,7 +72,7 @@ def modification(builder: Any, operator: str, dtype: Any, value: Any) -> tuple[s
     return f"Atomic{sign}{operator}", value
 
 
-def _value_type(dtype: Any, value: Any) -> Any:
+def value_type(dtype: Any, value: Any) -> Any:
     """The operand's type; like an assignment it is converted, but never from a float to an integer."""
     plain = types.unliteral(value)
     allowed: tuple[type, ...] = (types.Integer, types.Boolean)

@@ -55,35 +55,42 @@ class _Operands:
         return spirv.call(builder, instruction, returns or self.type, operands)
 
 
-def _require_number(of: AtomicRefType, val: Any) -> None:
-    """An integer would lose what is behind the point of a value, and nobody would see it."""
-    plain = types.unliteral(val)
-    if isinstance(of.dtype, types.Integer) and not isinstance(plain, types.Integer | types.Boolean):
-        raise checks.Misuse(f"the value is {plain}, but the array's dtype is {of.dtype}: convert the value")
+class _Bits(_Operands):
+    """Of an instruction that computes nothing, on the bits of the element: OpenCL C has few of them for floats."""
+
+    def __init__(self, context: Any, builder: Any, of: AtomicRefType, value: Any) -> None:
+        super().__init__(context, builder, of, value)
+        self.number, self.type = self.type, ir.IntType(of.dtype.bitwidth)
+        self.code = "j" if of.dtype.bitwidth == 32 else "m"
+        self.pointer = spirv.pointer(addresses.cast_pointer(builder, self.pointer[0], self.type), self.code)
 
 
 def _load(of: AtomicRefType) -> Any:
     def generate(context: Any, builder: Any, this: Any, args: Any) -> Any:
-        return _Operands(context, builder, of, this).call(builder, "AtomicLoad")
+        bits = _Bits(context, builder, of, this)
+        return builder.bitcast(bits.call(builder, "AtomicLoad"), bits.number)
 
     return of.dtype, (), generate
 
 
 def _store(of: AtomicRefType, val: Any) -> Any:
-    _require_number(of, val)
+    atomic_calls.value_type(of.dtype, val)
 
     def generate(context: Any, builder: Any, this: Any, args: Any) -> Any:
-        _Operands(context, builder, of, this).call(builder, "AtomicStore", args[0], returns=ir.VoidType())
+        bits = _Bits(context, builder, of, this)
+        bits.call(builder, "AtomicStore", builder.bitcast(args[0], bits.type), returns=ir.VoidType())
         return context.get_dummy_value()
 
     return types.none, (of.dtype,), generate
 
 
 def _exchange(of: AtomicRefType, val: Any) -> Any:
-    _require_number(of, val)
+    atomic_calls.value_type(of.dtype, val)
 
     def generate(context: Any, builder: Any, this: Any, args: Any) -> Any:
-        return _Operands(context, builder, of, this).call(builder, "AtomicExchange", args[0])
+        bits = _Bits(context, builder, of, this)
+        old = bits.call(builder, "AtomicExchange", builder.bitcast(args[0], bits.type))
+        return builder.bitcast(old, bits.number)
 
     return of.dtype, (of.dtype,), generate
 
@@ -93,21 +100,17 @@ def _compare_exchange(of: AtomicRefType, expected_ref: Any, desired: Any, expect
     array = checks.array(expected_ref, (of.dtype,), tuple(AddressSpace), writable=True)
     index = types.literal(0) if expected_idx is None else expected_idx
     parts, index_type = addresses.index_signature(array, index)
-    bits, code = ir.IntType(of.dtype.bitwidth), "j" if of.dtype.bitwidth == 32 else "m"
 
     def generate(context: Any, builder: Any, this: Any, args: Any) -> Any:
         position = args[2] if expected_idx is not None else context.get_constant(types.intp, 0)
-        if expected_idx is None:
-            pointer = addresses.element_pointer(context, builder, array, args[0], position, [types.intp])
-        else:
-            pointer = addresses.element_pointer(context, builder, array, args[0], position, parts)
-        pointer = addresses.cast_pointer(builder, pointer, bits)
+        bits = _Bits(context, builder, of, this)
+        position_types = [types.intp] if expected_idx is None else parts
+        pointer = addresses.element_pointer(context, builder, array, args[0], position, position_types)
+        pointer = addresses.cast_pointer(builder, pointer, bits.type)
         wanted = builder.load(pointer)
-        operands = _Operands(context, builder, of, this)
-        element = spirv.pointer(addresses.cast_pointer(builder, operands.pointer[0], bits), code)
-        compared = [element, operands.scope, operands.semantics, operands.semantics]
-        values = [(builder.bitcast(args[1], bits), code), (wanted, code)]
-        old = spirv.call(builder, "AtomicCompareExchange", bits, [*compared, *values])
+        compared = [bits.pointer, bits.scope, bits.semantics, bits.semantics]
+        values = [(builder.bitcast(args[1], bits.type), bits.code), (wanted, bits.code)]
+        old = spirv.call(builder, "AtomicCompareExchange", bits.type, [*compared, *values])
         builder.store(old, pointer)
         return builder.icmp_unsigned("==", old, wanted)
 
@@ -119,7 +122,7 @@ def _fetch(operator: str) -> MethodTyper:
     def typer(of: AtomicRefType, val: Any) -> Any:
         if operator in atomic_calls.BITWISE and not isinstance(of.dtype, types.Integer):
             raise checks.Misuse(f"the array's dtype is {of.dtype}, but must be an integer")
-        _require_number(of, val)
+        atomic_calls.value_type(of.dtype, val)
 
         def generate(context: Any, builder: Any, this: Any, args: Any) -> Any:
             instruction, operand = atomic_calls.modification(builder, operator, of.dtype, args[0])

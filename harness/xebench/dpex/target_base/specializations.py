@@ -5,13 +5,14 @@ They are written as numba-dpex has it: a tuple of types, a call of the result's 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from numba.core import types
 from numba.core.typing import Signature as NumbaSignature
 from numba.np import numpy_support
 
-from xebench.dpex.dpex_errors import OptionError, TextSignature
+from xebench.dpex.dpex_errors import KernelCompileError, OptionError, TextSignature
 from xebench.dpex.kernel_names import AddressSpace
 from xebench.dpex.signature import ArgumentType, ArrayType, LocalType, ScalarType, Signature
 from xebench.dpex.target_base.device_types import DeviceArray, IndexSpaceType, ItemType
@@ -34,14 +35,17 @@ def parsed(given: Any) -> tuple[NumbaSignature, ...]:
     return tuple(one if isinstance(one, NumbaSignature) else NumbaSignature(None, one, None) for one in several)
 
 
-def kernel_signature(given: NumbaSignature) -> Signature:
+def kernel_signature(function: Callable[..., None], given: NumbaSignature) -> Signature:
     """What a kernel is compiled for.
 
     Raises:
-        OptionError: a type that no argument of a kernel has, or a result.
+        KernelCompileError: it has a result.
+        OptionError: a type that no argument of a kernel has.
     """
     if given.return_type not in (None, types.none):
-        raise OptionError(f"{given}: a kernel returns nothing")
+        code = function.__code__
+        place, reason = f"{code.co_filename}:{code.co_firstlineno}", f"{given}: a kernel returns nothing"
+        raise KernelCompileError(function.__name__, place, reason)
     item, *rest = given.args if given.args and isinstance(given.args[0], IndexSpaceType) else (None, *given.args)
     arguments = tuple(map(_argument, rest))
     if item is None:
