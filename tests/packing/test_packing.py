@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -119,6 +120,16 @@ def test_the_projects_pack_is_not_made_by_another_compiler() -> None:
     assert done.stderr.strip() == (
         "xebench: the project's pack is made where numba-dpex is: name a pattern FILE, or another --output"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("nowhere.py", "no pattern file at .*"), ("pack.zip", ".* is no Python file: give one .*")]
+)
+def test_what_is_no_pattern_file_is_one_line(name: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "pack.zip").touch()
+    done = packing(str(tmp_path / name))
+    assert done.returncode == XebenchError.exit_code
+    assert re.fullmatch(f"xebench: {said}", done.stderr.strip())
 
 
 def test_it_is_checked_without_compiling_and_a_change_is_seen(file: Path) -> None:

@@ -73,8 +73,9 @@ def plan_for(
 def plan_of_files(files: Sequence[Path], preset: str, gpus: Sequence[str | GpuParameters]) -> list[Family]:
     """Likewise, of all patterns of a user's files."""
     from xebench.patterns.reading import read
+    from xebench.patterns.registry import pattern_file
 
-    return _plan(read([file.resolve() for file in files]), preset, gpus)
+    return _plan(read([*map(pattern_file, files)]), preset, gpus)
 
 
 def _plan(patterns: Sequence[PatternInfo], preset: str, gpus: Sequence[str | GpuParameters]) -> list[Family]:

@@ -23,7 +23,7 @@ PATHS: Final = click.option(
     type=click.Path(path_type=Path),
     help="A pattern file of your own, beside the built-in ones. May be given more than once.",
 )
-PATTERN_FILES: Final = click.argument("files", nargs=-1, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+PATTERN_FILES: Final = click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 DEVICE: Final = click.option(
     "--device",
     default="auto",

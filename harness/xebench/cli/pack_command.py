@@ -28,7 +28,8 @@ def pack(files: tuple[Path, ...], device: str, output: Path | None, check: bool)
 
     runtime.load()
     from xebench.packing.making import make_pack
+    from xebench.patterns.registry import pattern_file
 
     chosen = runtime.select_device(device).device.device
     for file in files or (None,):
-        make_pack(chosen, file and file.resolve(), say, output=output, check=check)
+        make_pack(chosen, file and pattern_file(file), say, output=output, check=check)

@@ -60,7 +60,7 @@ def discover(paths: Iterable[Path] = ()) -> list[PatternInfo]:
         PatternError: two patterns have the same name, or a file cannot be read.
         BrokenEnvironment: a file needs the SYCL stack, which cannot be loaded.
     """
-    own_files = [_pattern_file(path) for path in paths]
+    own_files = [pattern_file(path) for path in paths]
     by_name: dict[str, PatternInfo] = {}
     for info in (*read(builtin_files()), *reading.read_each(own_files)):
         other = by_name.setdefault(info.name, info)
@@ -74,7 +74,12 @@ def remembered() -> tuple[PatternInfo, ...]:
     return reading.remembered(builtin_files())
 
 
-def _pattern_file(path: Path) -> Path:
+def pattern_file(path: Path) -> Path:
+    """The whole path of a user's pattern file.
+
+    Raises:
+        PatternError: it is no file of Python.
+    """
     if not path.is_file():
         raise PatternError(f"no pattern file at {path}: give the path of a Python file that declares patterns")
     if path.suffix != ".py":
