@@ -15,8 +15,7 @@ from xebench.kernel_pack import Pack, PackedKernel, pack_beside, write_pack
 VERSIONS = {"numba": "0.59.1", "llvmlite": "0.42.0"}
 
 
-def packed(name: str, module: bytes) -> tuple[PackedKernel, bytes]:
-    digest = hashlib.sha256(module).hexdigest()
+def packed(name: str, module: bytes, narrow: bytes = b"") -> tuple[PackedKernel, bytes, bytes]:
     kernel = PackedKernel(
         kernel=name,
         origin="benchmarks/slm/a.py",
@@ -25,12 +24,13 @@ def packed(name: str, module: bytes) -> tuple[PackedKernel, bytes]:
         options="{}",
         source="5" * 64,
         key=name * 64,
-        spirv=digest,
+        spirv=hashlib.sha256(module).hexdigest(),
+        narrow=hashlib.sha256(narrow).hexdigest() if narrow else "",
     )
-    return kernel, module
+    return kernel, module, narrow
 
 
-A, B, C = packed("a", b"one" * 99), packed("b", b"two" * 99), packed("c", b"one" * 99)
+A, B, C = packed("a", b"one" * 99), packed("b", b"two" * 99, b"narrow" * 33), packed("c", b"one" * 99)
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
@@ -38,9 +38,10 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     pack = Pack.open(tmp_path / "p.zip")
     assert pack.index.kernels == (A[0], B[0], C[0])
     assert pack.index.versions == VERSIONS
-    assert [pack.spirv(kernel) for kernel, _ in (A, B, C)] == [module for _, module in (A, B, C)]
+    for kernel, module, narrow in (A, B, C):
+        assert (pack.module(kernel.spirv), pack.module(kernel.narrow)) == (module, narrow)
     with zipfile.ZipFile(tmp_path / "p.zip") as file:
-        assert len(file.namelist()) == 3  # the index, and each module once
+        assert len(file.namelist()) == 4  # the index, and each module once
 
 
 def test_the_same_kernels_are_the_same_bytes(tmp_path: Path) -> None:
@@ -55,9 +56,9 @@ def test_a_damaged_pack_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(BrokenEnvironment, match="p.zip is damaged") as caught:
         Pack.open(path)
     assert "\n" not in str(caught.value)
-    write_pack(path, VERSIONS, [(A[0], b"another module")])
+    write_pack(path, VERSIONS, [(A[0], b"another module", b"")])
     with pytest.raises(BrokenEnvironment, match="is damaged"):
-        Pack.open(path).spirv(A[0])
+        Pack.open(path).module(A[0].spirv)
 
 
 def test_no_flipped_bit_gives_another_module(tmp_path: Path) -> None:
@@ -70,7 +71,7 @@ def test_no_flipped_bit_gives_another_module(tmp_path: Path) -> None:
         path.write_bytes(damaged)
         try:
             pack = Pack.open(path)
-            assert [pack.spirv(kernel) for kernel in (A[0], B[0])] == [A[1], B[1]]
+            assert [pack.module(kernel.spirv) for kernel in (A[0], B[0])] == [A[1], B[1]]
         except BrokenEnvironment as error:
             told += 1
             assert "is damaged" in str(error) and "\n" not in str(error)

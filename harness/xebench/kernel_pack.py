@@ -43,6 +43,7 @@ class PackedKernel(msgspec.Struct, frozen=True, order=True):
         source: `xebench.dpex.identity.source_digest`.
         key: `xebench.dpex.identity.shipped_key`.
         spirv: SHA-256 of the module.
+        narrow: of the module with index arithmetic in 32 bits; "" where there is none.
     """
 
     kernel: str
@@ -53,6 +54,7 @@ class PackedKernel(msgspec.Struct, frozen=True, order=True):
     source: str
     key: str
     spirv: str
+    narrow: str = ""
 
 
 class Index(msgspec.Struct, frozen=True):
@@ -89,19 +91,21 @@ class Pack:
         except Exception as error:  # whatever zipfile and its decoders raise of a bit that was flipped
             raise _damaged(path, error) from error
 
-    def spirv(self, kernel: PackedKernel) -> bytes:
-        """The module of one of its kernels.
+    def module(self, digest: str) -> bytes:
+        """A module by its SHA-256; nothing for "".
 
         Raises:
             BrokenEnvironment: it is damaged.
         """
+        if not digest:
+            return b""
         try:
             with zipfile.ZipFile(self.path) as file:
-                module = file.read(_member(kernel))
+                module = file.read(_member(digest))
         except Exception as error:
             raise _damaged(self.path, error) from error
-        if hashlib.sha256(module).hexdigest() != kernel.spirv:
-            raise _damaged(self.path, ValueError(kernel.kernel))
+        if hashlib.sha256(module).hexdigest() != digest:
+            raise _damaged(self.path, ValueError(digest))
         return module
 
 
@@ -125,25 +129,26 @@ def pack_beside(file: Path) -> Path:
     return file.with_name(file.stem + SUFFIX)
 
 
-def write_pack(path: Path, versions: Mapping[str, str], kernels: Iterable[tuple[PackedKernel, bytes]]) -> None:
+def write_pack(path: Path, versions: Mapping[str, str], kernels: Iterable[tuple[PackedKernel, bytes, bytes]]) -> None:
     """Write a pack.
 
     Args:
         path: of the file, which is replaced.
         versions: of what made it.
-        kernels: each with its module.
+        kernels: each with its module, and that with narrowed indices.
     """
-    modules = dict(kernels)
-    index = Index(dict(sorted(versions.items())), tuple(sorted(modules)))
-    members = {_member(kernel): module for kernel, module in modules.items()}
+    packed = list(kernels)
+    index = Index(dict(sorted(versions.items())), tuple(sorted(kernel for kernel, *_ in packed)))
+    members = {_member(kernel.spirv): module for kernel, module, _ in packed}
+    members |= {_member(kernel.narrow): narrow for kernel, _, narrow in packed if narrow}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as file:
         _add(file, _INDEX, msgspec.json.format(msgspec.json.encode(index), indent=1) + b"\n")
         for name, module in sorted(members.items()):
             _add(file, name, module)
 
 
-def _member(kernel: PackedKernel) -> str:
-    return f"{kernel.spirv}.spv"
+def _member(digest: str) -> str:
+    return f"{digest}.spv"
 
 
 def _add(file: zipfile.ZipFile, name: str, data: bytes) -> None:

@@ -46,7 +46,7 @@ def test_a_shipped_kernel_is_what_was_compiled(array: Any, no_packs: Path) -> No
         key=shipped_key(add_one, compiled.signature),
         spirv=hashlib.sha256(compiled.spirv).hexdigest(),
     )
-    write_pack(no_packs, {}, [(packed, compiled.spirv)])
+    write_pack(no_packs, {}, [(packed, compiled.spirv, b"")])
     packs._kernels.cache_clear()  # which has seen that there is none
     found = shipped.find_shipped(add_one, compiled.signature)
     assert (found.name, found.spirv, found.options) == (compiled.name, compiled.spirv, compiled.options)

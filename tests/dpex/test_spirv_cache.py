@@ -42,8 +42,8 @@ def test_the_default_folder_is_the_users_cache(told: str, monkeypatch: pytest.Mo
 def test_what_is_stored_is_found(tmp_path: Path) -> None:
     cache = SpirvCache(tmp_path / "not" / "yet")
     assert cache.load(KEY) is None
-    cache.store(KEY, "kernel", SPIRV)
-    assert SpirvCache(tmp_path / "not" / "yet").load(KEY) == ("kernel", SPIRV)
+    cache.store(KEY, "kernel", SPIRV, SPIRV[:8])
+    assert SpirvCache(tmp_path / "not" / "yet").load(KEY) == ("kernel", SPIRV, SPIRV[:8])
     assert [path.name for path in cache.folder.iterdir()] == [f"{KEY}.spv"]
 
 
@@ -57,7 +57,7 @@ def test_what_is_stored_is_found(tmp_path: Path) -> None:
         lambda data: data[:-1] + bytes([data[-1] ^ 1]),
         lambda data: b"another program's file",
         lambda data: SPIRV,
-        lambda data: data.replace(b"SPIR-V 1", b"SPIR-V 2"),
+        lambda data: data.replace(b"SPIR-V 2", b"SPIR-V 3"),
     ],
 )
 def test_a_damaged_entry_is_ignored_and_written_again(tmp_path: Path, damage: Any) -> None:
@@ -66,7 +66,7 @@ def test_a_damaged_entry_is_ignored_and_written_again(tmp_path: Path, damage: An
     cache.path(KEY).write_bytes(damage(cache.path(KEY).read_bytes()))
     assert cache.load(KEY) is None
     cache.store(KEY, "kernel", SPIRV)
-    assert cache.load(KEY) == ("kernel", SPIRV)
+    assert cache.load(KEY) == ("kernel", SPIRV, b"")
 
 
 def test_an_entry_under_another_name_is_ignored(tmp_path: Path) -> None:

@@ -73,10 +73,10 @@ def test_a_pack_has_it_for_level_zero(tmp_path: Path, monkeypatch: pytest.Monkey
     add = opencl_kernel(TEXT, build_options="-DFACTOR=5")
     recorder = Recorder(of_this_stack, lambda kernel: b"module")
     recorder(add, signature_of(add, kapi.Range(8), (dpt.zeros(8, dtype="f4"), 1)), None)
-    ((packed, module),) = recorder.kernels.values()
+    ((packed, module, _),) = recorder.kernels.values()
     expected = ("add", foreign_digest(add), "(global float32*, float32)")
     assert (packed.kernel, packed.key, packed.signature) == expected
     pack = tmp_path / "own.zip"
-    write_pack(pack, {}, [(packed, module)])
+    write_pack(pack, {}, [(packed, module, b"")])
     monkeypatch.setattr(packs, "OWN_PACK", pack)
     assert shipped_spirv(add, "level_zero") == b"module"

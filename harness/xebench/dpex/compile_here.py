@@ -65,13 +65,23 @@ def compile_here(kernel: Any, signature: Signature, cache: SpirvCache | None) ->
     stored = cache.load(key) if cache and key else None
     if stored:
         stages = {"typing": time.perf_counter_ns() - started}
-        return CompiledKernel(*stored, options_of(kernel), signature, stages, cached=True, compiler=this_compiler())
+        name, spirv, narrow = stored
+        return CompiledKernel(
+            name,
+            spirv,
+            options_of(kernel),
+            signature,
+            stages,
+            cached=True,
+            compiler=this_compiler(),
+            narrow=narrow,
+        )
     _require_compiler()
     from xebench.dpex.numba_target.compile import compile_to_spirv
 
     compiled = compile_to_spirv(kernel, signature)
     if cache and key:
-        cache.store(key, compiled.name, compiled.spirv)
+        cache.store(key, compiled.name, compiled.spirv, compiled.narrow)
     return compiled
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from xebench.dpex.foreign_kernel import ForeignKernel
@@ -26,6 +26,9 @@ class CompiledKernel:
         compiler: that made it, with versions; empty for what is not Python.
         llvm_ir: the LLVM IR that was translated; None when it came from disk.
         foreign: the kernel itself where it is not Python.
+        narrow: a module with index arithmetic in 32 bits, for launches within `xebench.dpex.narrow.BOUND`; empty where
+            there is none.
+        bounded: this is that module, and no other launch may take it.
     """
 
     name: str
@@ -37,6 +40,13 @@ class CompiledKernel:
     compiler: str = ""
     llvm_ir: str | None = field(default=None, repr=False)
     foreign: ForeignKernel | None = None
+    narrow: bytes = field(default=b"", repr=False)
+    bounded: bool = False
+
+    @property
+    def narrowed(self) -> CompiledKernel:
+        """The kernel with index arithmetic in 32 bits; itself where there is none."""
+        return replace(self, spirv=self.narrow, narrow=b"", bounded=True) if self.narrow else self
 
     @classmethod
     def of_foreign(cls, kernel: ForeignKernel, signature: Signature) -> CompiledKernel:

@@ -16,6 +16,7 @@ from xebench.dpex.dpex_errors import ArgumentError
 from xebench.dpex.events import DeviceEvent
 from xebench.dpex.kernel_options import KernelOptions
 from xebench.dpex.launch import PreparedLaunch
+from xebench.dpex.narrow import is_narrow, within_bound
 from xebench.dpex.signature import ArrayType, Signature, index_space_extents, signature_of
 from xebench.dpex.spirv_cache import SpirvCache
 
@@ -87,17 +88,21 @@ class KernelStore:
     ) -> PreparedLaunch:
         """The launch for the types of these arguments, with their values."""
         signature = signature_of(kernel, index_space, arguments)
-        launch = self._launches.get((place, signature))
+        may_narrow = is_narrow(queue.sycl_device)
+        narrow = may_narrow and within_bound(place[2][0], arguments)
+        launch = self._launches.get((place, signature, narrow))
         compiled = launch.device_kernel.compiled if launch else self._compile(kernel, signature)
+        if narrow:
+            compiled = compiled.narrowed
         if self.observer:
             self.observer(compiled, index_space, arguments, queue)
         if launch is None:
             launch = PreparedLaunch(self._build(compiled, queue), queue, index_space, arguments)
-            self._launches[place, signature] = launch
+            self._launches[place, signature, narrow] = launch
             self._kernels[id(kernel)] = kernel
         else:
             launch.rebind(arguments)
-        if _takes_its_own_types_only(launch):
+        if _takes_its_own_types_only(launch) and narrow == may_narrow:
             self._latest[place] = launch
         return launch
 
@@ -139,6 +144,7 @@ class KernelStore:
                 "spirv_sha256": built.compiled.sha256,
                 "language": built.compiled.language,
                 "compiler": built.compiled.compiler or None,
+                "narrow": built.compiled.bounded,
                 "build_options": " ".join(built.build_options),
                 "ignored_options": list(built.ignored_options),
                 "sub_group_size": built.sub_group_size,

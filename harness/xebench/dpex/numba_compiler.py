@@ -15,12 +15,11 @@ from xebench.dpex.compiler_messages import compile_error, divergence_error
 from xebench.dpex.decorators import options_of
 from xebench.dpex.divergence import find_divergent_call
 from xebench.dpex.fingerprint import fingerprint
-from xebench.dpex.llvm_facts import launch_facts
 from xebench.dpex.numba_types import numba_types
 from xebench.dpex.signature import Signature, not_a_kernel
 from xebench.dpex.spirv_cache import SpirvCache
 from xebench.dpex.toolchain import this_compiler
-from xebench.dpex.translate import FACTS
+from xebench.dpex.translate import SIGNATURE
 
 
 def compile_by_numba(kernel: Any, signature: Signature, cache: SpirvCache | None) -> CompiledKernel:
@@ -42,12 +41,15 @@ def compile_by_numba(kernel: Any, signature: Signature, cache: SpirvCache | None
     key = fingerprint(kernel, signature) if cache else None
     stored = cache.load(key) if cache and key else None
     if stored:
-        name, spirv = stored
+        name, spirv, narrow = stored
         stages = {"typing": time.perf_counter_ns() - started}
-        return CompiledKernel(name, spirv, options_of(kernel), signature, stages, cached=True, compiler=this_compiler())
+        compiler = this_compiler()
+        return CompiledKernel(
+            name, spirv, options_of(kernel), signature, stages, cached=True, compiler=compiler, narrow=narrow
+        )
     compiled = _compile(kernel, signature)
     if cache and key:
-        cache.store(key, compiled.name, compiled.spirv)
+        cache.store(key, compiled.name, compiled.spirv, compiled.narrow)
     return compiled
 
 
@@ -57,11 +59,11 @@ def _is_kernel(dispatcher: Any) -> bool:
 
 def _compile_with_facts(compiler: Any, signature: Signature) -> Any:
     """numba-dpex compiles a kernel; what is known of a launch holds for this signature alone."""
-    setattr(compiler, FACTS, launch_facts(signature))
+    setattr(compiler, SIGNATURE, signature)
     try:
         return compiler.compile(numba_types(signature), None)
     finally:
-        delattr(compiler, FACTS)
+        delattr(compiler, SIGNATURE)
 
 
 def _compile(kernel: Any, signature: Signature) -> CompiledKernel:
@@ -80,5 +82,14 @@ def _compile(kernel: Any, signature: Signature) -> CompiledKernel:
     total = time.perf_counter_ns() - started
     stages = {"typing": total - module.translate_ns, "translate": module.translate_ns}
     name, spirv, options = module.kernel_name, module.kernel_bitcode, module.options
-    ir = module.llvm_ir
-    return CompiledKernel(name, spirv, options, signature, stages, cached=False, compiler=this_compiler(), llvm_ir=ir)
+    return CompiledKernel(
+        name,
+        spirv,
+        options,
+        signature,
+        stages,
+        cached=False,
+        compiler=this_compiler(),
+        llvm_ir=module.llvm_ir,
+        narrow=module.narrow,
+    )

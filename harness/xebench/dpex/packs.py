@@ -38,7 +38,7 @@ def shipped_spirv(kernel: ForeignKernel, backend: str) -> bytes:
         make = f"run 'xebench pack {kernel.file}' where ocloc is installed"
         raise NotShipped(kernel.name, f"{backend}, which takes no OpenCL C", make)
     pack, packed = found
-    return pack.spirv(packed)
+    return pack.module(packed.spirv)
 
 
 @functools.cache

@@ -38,9 +38,10 @@ def find_shipped(kernel: Any, signature: Signature) -> CompiledKernel:
     found = find_packed(key, file)
     if found:
         pack, packed = found
-        spirv, compiler = pack.spirv(packed), compiler_label(pack.index.versions)
+        spirv, narrow = pack.module(packed.spirv), pack.module(packed.narrow)
+        compiler = compiler_label(pack.index.versions)
         stages = {"typing": time.perf_counter_ns() - started}
         return CompiledKernel(
-            packed.kernel, spirv, options_of(kernel), signature, stages, cached=True, compiler=compiler
+            packed.kernel, spirv, options_of(kernel), signature, stages, cached=True, compiler=compiler, narrow=narrow
         )
     raise NotShipped(name, str(signature), _COMPILE)

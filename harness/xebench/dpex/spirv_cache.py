@@ -13,7 +13,7 @@ from pathlib import Path
 
 from xebench import disk_cache
 
-_MAGIC = b"xebench.dpex SPIR-V 1"
+_MAGIC = b"xebench.dpex SPIR-V 2"
 _SPIRV_MAGIC = b"\x03\x02\x23\x07"
 
 
@@ -31,24 +31,24 @@ class SpirvCache:
         """The file of an entry."""
         return self.folder / f"{key}.spv"
 
-    def load(self, key: str) -> tuple[str, bytes] | None:
-        """Entry point and SPIR-V stored under a fingerprint, or None if there is no such sound entry."""
+    def load(self, key: str) -> tuple[str, bytes, bytes] | None:
+        """Entry point, SPIR-V and narrowed SPIR-V of a fingerprint, or None if there is no such sound entry."""
         try:
             return _decode(key, self.path(key).read_bytes())
         except (OSError, ValueError):
             return None
 
-    def store(self, key: str, name: str, spirv: bytes) -> None:
+    def store(self, key: str, name: str, spirv: bytes, narrow: bytes = b"") -> None:
         """Keep SPIR-V under a fingerprint; a folder or disk that refuses is no error."""
-        disk_cache.keep(self.path(key), _encode(key, name, spirv))
+        disk_cache.keep(self.path(key), _encode(key, name, spirv, narrow))
 
 
-def _encode(key: str, name: str, spirv: bytes) -> bytes:
-    body = json.dumps({"key": key, "name": name}).encode() + b"\n" + spirv
+def _encode(key: str, name: str, spirv: bytes, narrow: bytes) -> bytes:
+    body = json.dumps({"key": key, "name": name, "bytes": len(spirv)}).encode() + b"\n" + spirv + narrow
     return b"\n".join([_MAGIC, hashlib.sha256(body).hexdigest().encode(), body])
 
 
-def _decode(key: str, data: bytes) -> tuple[str, bytes]:
+def _decode(key: str, data: bytes) -> tuple[str, bytes, bytes]:
     magic, digest, body = data.split(b"\n", 2)
     if magic != _MAGIC or hashlib.sha256(body).hexdigest().encode() != digest:
         raise ValueError("not a sound entry")
@@ -56,4 +56,4 @@ def _decode(key: str, data: bytes) -> tuple[str, bytes]:
     fields = json.loads(header)
     if fields["key"] != key or not spirv.startswith(_SPIRV_MAGIC):
         raise ValueError("not the entry that its name says")
-    return str(fields["name"]), spirv
+    return str(fields["name"]), spirv[: fields["bytes"]], spirv[fields["bytes"] :]

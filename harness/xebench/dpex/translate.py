@@ -22,6 +22,8 @@ from numba_dpex.kernel_api_impl.spirv.target import LLVM_SPIRV_ARGS, SPIRVTarget
 from xebench.dpex import llvm_facts, llvm_text
 from xebench.dpex.decorators import options_of_compiler
 from xebench.dpex.kernel_options import KernelOptions
+from xebench.dpex.llvm_facts import launch_facts
+from xebench.dpex.narrow.module import narrow_module
 from xebench.dpex.target_base.ranges import ranges
 
 # Extensions that the translator may use; it declares one in the module only when an instruction needs it.
@@ -33,8 +35,8 @@ SPIRV_EXTENSIONS = (
     "SPV_INTEL_subgroups",
     "SPV_KHR_expect_assume",
 )
-#: Attribute of numba-dpex's compiler object: what is known of the parameters of the kernel that it compiles.
-FACTS: Final = "_xebench_facts"
+#: Attribute of numba-dpex's compiler object: what it compiles a kernel for.
+SIGNATURE: Final = "_xebench_signature"
 
 
 class KernelModule(NamedTuple):
@@ -45,6 +47,7 @@ class KernelModule(NamedTuple):
     llvm_ir: str
     translate_ns: int
     options: KernelOptions
+    narrow: bytes
 
 
 def _optimise(text: str, unroll: bool) -> str:
@@ -91,6 +94,18 @@ def finish_ir(
     return module if keep_debug else _without_names(module)
 
 
+def _clean(text: str) -> Any:
+    """A narrowed module without what is no longer needed; more passes would widen its indices again."""
+    module = binding.parse_assembly(text)
+    module.verify()
+    passes = binding.create_module_pass_manager()
+    passes.add_gvn_pass()
+    passes.add_dead_code_elimination_pass()
+    passes.add_cfg_simplification_pass()
+    passes.run(module)
+    return _without_names(module)
+
+
 def to_spirv(module: Any, *, fp_contract: bool = False) -> bytes:
     """Run llvm-spirv on an llvmlite module.
 
@@ -119,11 +134,14 @@ def _compile_to_spirv(self: Any, kernel_library: Any, kernel_fndesc: Any, kernel
     options = options_of_compiler(self)
     name = llvm_text.entry_point_name(self.py_func.__name__)
     debug = bool(self.targetoptions.get("debug", False))
-    facts = getattr(self, FACTS, {})
+    signature = getattr(self, SIGNATURE, None)  # none where numba-dpex itself compiles for a launch
+    facts = launch_facts(signature) if signature else {}
     module = finish_ir(str(kernel_library.final_module), mangled_name, name, options, facts, keep_debug=debug)
     spirv = to_spirv(module, fp_contract=options.fp_contract)
+    narrow = narrow_module(str(module), name, signature) if signature and not debug else None
+    narrow_spirv = to_spirv(_clean(narrow), fp_contract=options.fp_contract) if narrow else b""
     kernel_targetctx.extra_compile_options.pop(LLVM_SPIRV_ARGS, None)
-    return KernelModule(name, spirv, str(module), time.perf_counter_ns() - started, options)
+    return KernelModule(name, spirv, str(module), time.perf_counter_ns() - started, options, narrow_spirv)
 
 
 def _refresh(self: Any) -> None:

@@ -14,6 +14,7 @@ from xebench.children.parent import Parent
 from xebench.dpex import direct_calls, kernel_api
 from xebench.dpex.compiled_kernel import CompiledKernel
 from xebench.dpex.kernel_store import KernelStore
+from xebench.dpex.narrow import within_bound
 from xebench.dpex.signature import index_space_extents
 from xebench.errors import named
 from xebench.isa.collect import Collected, CollectFamily, KernelLaunch, LeastWork, Note, VariantWithoutKernel
@@ -23,6 +24,7 @@ from xebench.measuring.messages import Stage
 from xebench.measuring.prepare import find_pattern, make_problem
 from xebench.measuring.variant_run import start
 from xebench.patterns.registry import portable_text
+from xebench.runtime.variables import narrow_switch
 from xebench.session.device_memory import DeviceMemory
 from xebench.session.session import Session
 
@@ -105,6 +107,8 @@ class _Collector:
         """Tell of a kernel that is launched for the first time, be it one that this device cannot run."""
         options, _ = compiled.options.flags("opencl", "Intel(R) Corporation", "gpu")
         global_size, local_size = index_space_extents(index_space)
+        if narrow_switch() and within_bound(global_size, arguments):
+            compiled = compiled.narrowed  # as on a GPU
         launch = KernelLaunch(
             **self._of,
             kernel=compiled.name,

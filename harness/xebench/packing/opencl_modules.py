@@ -39,7 +39,7 @@ class OpenCLModules:
         kept = self._kept(foreign_digest(kernel))
         if kept and self._earlier and (compiler is None or self._made_by != compiler.version):
             self.versions.update(self._made_by.split(", "))
-            return self._earlier.spirv(kept)
+            return self._earlier.module(kept.spirv)
         if compiler is None:
             raise NoCompiler(f"kernel {kernel.name} is in OpenCL C: ocloc is needed (Debian: intel-opencl-icd)")
         self.versions.add(compiler.version)

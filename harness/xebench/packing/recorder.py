@@ -33,7 +33,7 @@ class Recorder:
         only: the file whose kernels are remembered; None: of all files.
 
     Attributes:
-        kernels: each with its module, by key.
+        kernels: each with its module, and that with narrowed indices, by key.
         unknown: kernels that cannot be shipped, with what they refer to.
         missing: why the source did not have others, each once.
     """
@@ -44,7 +44,7 @@ class Recorder:
         opencl: Callable[[ForeignKernel], bytes],
         only: Path | None = None,
     ) -> None:
-        self.kernels: dict[str, tuple[PackedKernel, bytes]] = {}
+        self.kernels: dict[str, tuple[PackedKernel, bytes, bytes]] = {}
         self.unknown: dict[str, str] = {}
         self.missing: dict[str, None] = {}
         self._source = source
@@ -100,7 +100,7 @@ class Recorder:
             key=key,
             spirv=hashlib.sha256(module).hexdigest(),
         )
-        self.kernels[key] = packed, module
+        self.kernels[key] = packed, module, b""
 
     def _keep(self, kernel: Any, key: str, compiled: CompiledKernel) -> None:
         packed = PackedKernel(
@@ -112,8 +112,9 @@ class Recorder:
             source=source_digest(kernel),
             key=key,
             spirv=compiled.sha256,
+            narrow=compiled.narrowed.sha256 if compiled.narrow else "",
         )
-        self.kernels[key] = packed, compiled.spirv
+        self.kernels[key] = packed, compiled.spirv, compiled.narrow
 
 
 def _origin(file: Path) -> str:

@@ -33,6 +33,7 @@ NAMES = frozenset(
         "PrintDebugMessages",
         "ProductFamilyOverride",
         "SetCommandStreamReceiver",
+        "XEBENCH_NARROW",
     }
 )
 
@@ -64,6 +65,11 @@ def relevant_environment(environment: Mapping[str, str] | None = None) -> dict[s
     environment = os.environ if environment is None else environment
     names = (name for name in environment if name in NAMES or name.startswith(PREFIXES))
     return {name: environment[name] for name in sorted(names)}
+
+
+def narrow_switch() -> str:
+    """``XEBENCH_NARROW``: "gpu" narrows indices of kernels to 32 bits on GPUs, "on" on every device; unset: nowhere."""
+    return os.environ.get("XEBENCH_NARROW", "")
 
 
 def set_variables(values: Mapping[str, str]) -> None:

@@ -233,7 +233,8 @@ CASES: Final = (
     _text(
         "kernels",
         "JSON list of the kernels: name, spirv_sha256 (of the text where language is opencl), language (spirv or "
-        "opencl), compiler (of kernels of Python, with versions; else null), build_options, sub_group_size (as "
+        "opencl), compiler (of kernels of Python, with versions; else null), narrow (whether its index arithmetic was "
+        "narrowed to 32 bits), build_options, sub_group_size (as "
         "required), max_sub_group_size (on Intel's GPUs the SIMD width), and of the first launch of each: global_size, "
         "local_size (null where the driver chooses), local_bytes (SLM of a work-group).",
     ),

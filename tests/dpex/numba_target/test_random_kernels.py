@@ -62,10 +62,11 @@ def compared(case: RandomKernel, file: Path) -> Comparison:
     local = [kapi.LocalAccessor((GROUP,), np.dtype(TILES[tile]).type) for tile in tiles]
     kernel = kernel_of(case.source, file)
 
-    def lines(*options: str) -> list[str]:
+    def lines(*options: str, narrow: bool = False) -> list[str]:
         arrays = [dpt.asarray(array, sycl_queue=queue) for array in case.arrays().values()]
         arguments = [*arrays, np.int64(BOUND), *local]
         compiled = compile_kernel(kernel, index_space, arguments)
+        compiled = compiled.narrowed if narrow else compiled
         compiled = replace(compiled, options=replace(compiled.options, build_options=options))
         PreparedLaunch(build(compiled, queue), queue, index_space, arguments).submit().wait()
         found = (line(name, dpt.asnumpy(array)) for name, array in zip(expected, arrays, strict=True))
@@ -78,8 +79,8 @@ def compared(case: RandomKernel, file: Path) -> Comparison:
         at = tuple(int(index) for index in np.argwhere(wrong)[0])
         return f"{name}{list(at)} is {found[at]!r} instead of {expected[name][at]!r}, and {int(wrong.sum()) - 1} more"
 
-    wrong = lines()
-    return Comparison(wrong, lines("-cl-opt-disable") if wrong else [])
+    wrong = [*lines(), *lines(narrow=True)]
+    return Comparison(wrong, [*lines("-cl-opt-disable"), *lines("-cl-opt-disable", narrow=True)] if wrong else [])
 
 
 def _wrong(found: np.ndarray, expected: np.ndarray, ulp: int) -> np.ndarray:

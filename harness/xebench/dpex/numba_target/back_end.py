@@ -48,13 +48,14 @@ class BackEnd:
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0
 
-    def emit(self, module: str, triple: str, *, unroll: bool) -> tuple[str, bytes]:
+    def emit(self, module: str, triple: str, *, unroll: bool, clean: bool = False) -> tuple[str, bytes]:
         """Optimise a module and emit it.
 
         Args:
             module: in LLVM's text.
             triple: LLVM's name of the target.
             unroll: whether loops with a hint are unrolled.
+            clean: the module is optimised already; drop only what it does not need.
 
         Returns:
             The optimised module in LLVM's text, without names of values, and its SPIR-V: the same in every process.
@@ -64,7 +65,7 @@ class BackEnd:
         """
         with self._lock:
             source, sink = self._pipes()
-            request = f"{triple}\0{int(unroll)}\0{module}".encode()
+            request = f"{triple}\0{int(unroll)}\0{int(clean)}\0{module}".encode()
             sink.write(_HEAD.pack(0, len(request)) + request)
             sink.flush()
             head = source.read(_HEAD.size)
@@ -131,9 +132,9 @@ def _in_a_fork(llvm: Any, *request: str) -> tuple[int, bytes]:
     return status, data
 
 
-def _emit(llvm: Any, writer: int, triple: str, unroll: str, module: str) -> int:
+def _emit(llvm: Any, writer: int, triple: str, unroll: str, clean: str, module: str) -> int:
     try:
-        data, status = _made(llvm, triple, unroll, module), 0
+        data, status = _made(llvm, triple, unroll == "1", clean == "1", module), 0
     except Exception as error:
         data, status = str(error).encode(), 1
     with os.fdopen(writer, "wb") as out:
@@ -141,14 +142,14 @@ def _emit(llvm: Any, writer: int, triple: str, unroll: str, module: str) -> int:
     return status
 
 
-def _made(llvm: Any, triple: str, unroll: str, text: str) -> bytes:
+def _made(llvm: Any, triple: str, unroll: bool, clean: bool, text: str) -> bytes:
     """The optimised module as text, a zero, and its SPIR-V."""
     llvm.set_option("", "--spirv-ext=" + ",".join(f"+{name}" for name in _EXTENSIONS))
-    optimised = _optimised(llvm, triple, unroll, text)
+    optimised = _optimised(llvm, triple, unroll, clean, text)
     if _ODD_WIDTH.search(optimised):
         # they are of the formulas that LLVM puts in the place of loops
         llvm.set_option("", "--replexitval=never")
-        optimised = _optimised(llvm, triple, unroll, text)
+        optimised = _optimised(llvm, triple, unroll, clean, text)
     odd = _ODD_WIDTH.search(optimised)
     if odd:
         raise ValueError(f"LLVM made integers of {odd[1]} bits, which its back end would widen without masking them")
@@ -156,18 +157,23 @@ def _made(llvm: Any, triple: str, unroll: str, text: str) -> bytes:
     return optimised.encode() + b"\0" + spirv
 
 
-def _optimised(llvm: Any, triple: str, unroll: str, text: str) -> str:
+def _optimised(llvm: Any, triple: str, unroll: bool, clean: bool, text: str) -> str:
     module = llvm.parse_assembly(text)
     tuning = llvm.create_pipeline_tuning_options(speed_level=2)
-    tuning.loop_unrolling = unroll == "1"
+    tuning.loop_unrolling = unroll
     tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_interleaving = False
     builder = llvm.create_pass_builder(_machine(llvm, triple), tuning)
-    passes = builder.getModulePassManager()
+    passes = llvm.create_new_module_pass_manager() if clean else builder.getModulePassManager()
+    if clean:
+        passes.add_new_gvn_pass()
+        passes.add_aggressive_dce_pass()
+        passes.add_simplify_cfg_pass()
     passes.add_strip_symbols_pass()
     passes.run(module, builder)
     module.verify()
     # a conversion of the same value, which Intel's GPUs have in fewer instructions
-    return _with_assumptions(str(module).replace("uitofp nneg", "sitofp"))
+    optimised = str(module).replace("uitofp nneg", "sitofp")
+    return optimised if clean else _with_assumptions(optimised)
 
 
 def _with_assumptions(text: str) -> str:

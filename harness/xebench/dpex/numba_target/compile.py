@@ -15,6 +15,7 @@ from xebench.dpex.compiler_messages import compile_error, divergence_error
 from xebench.dpex.decorators import options_of
 from xebench.dpex.divergence import find_divergent_call
 from xebench.dpex.dpex_errors import KernelCompileError
+from xebench.dpex.narrow.module import narrow_module
 from xebench.dpex.numba_target import (  # noqa: F401  (what kernels use is declared in them)
     atomic_refs,
     items,
@@ -69,10 +70,25 @@ def compile_to_spirv(kernel: Any, signature: Signature) -> CompiledKernel:
         typed = time.perf_counter_ns()
         text, spirv = _back_end.emit(module, TRIPLE, unroll=options.unroll not in (None, "disable"))
         spirv = with_loop_controls(spirv, loop_hints(text))
+        narrow = narrow_module(text, name, signature)
+        narrow_spirv = b""
+        if narrow:
+            narrow, narrow_spirv = _back_end.emit(narrow, TRIPLE, unroll=False, clean=True)
+            narrow_spirv = with_loop_controls(narrow_spirv, loop_hints(narrow))
     except NumbaError as error:
         refused = compile_error(function, error)
         raise KernelTypingError(refused.kernel, refused.location, refused.reason) from error
     except Exception as error:
         raise compile_error(function, error) from error
     stages = {"typing": typed - started, "translate": time.perf_counter_ns() - typed}
-    return CompiledKernel(name, spirv, options, signature, stages, cached=False, compiler=this_compiler(), llvm_ir=text)
+    return CompiledKernel(
+        name,
+        spirv,
+        options,
+        signature,
+        stages,
+        cached=False,
+        compiler=this_compiler(),
+        llvm_ir=text,
+        narrow=narrow_spirv,
+    )
