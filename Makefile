@@ -60,6 +60,7 @@ docs: install  ## pages that are generated from the code
 	$(BIN)/python -m xebench.pages.coverage > docs/coverage.md
 	$(BIN)/python -m xebench.pages.claims > docs/claims.md
 	$(BIN)/python -m xebench.pages.generated_code > docs/generated-code.md
+	$(BIN)/python -m xebench.pages.native_twins > docs/native-twins.md
 	$(BIN)/python -m xebench.pages.projection > docs/projection.md
 	$(BIN)/python -m xebench.pages.readme README.md results/cpu-epyc-2-cores
 	$(BIN)/python -m xebench.pages.noise

@@ -150,7 +150,7 @@ def launcher_in_opencl(session, p, work_group_size, *options):
     return lambda: session.launch(add, space, p.places, p.values, p.sums, p.places.size)
 
 
-@pattern.baseline(against="as_needed")
+@pattern.baseline
 def as_needed_in_opencl(session, p, work_group_size):
     """The naive loop in OpenCL C, for a comparison with the two that follow."""
     return launcher_in_opencl(session, p, work_group_size)

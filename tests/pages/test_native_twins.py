@@ -1,0 +1,74 @@
+"""The page of twins, from rows made by hand and from what is kept."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from xebench.pages import native_twins
+from xebench.pages.claims import data
+from xebench.pages.native_twins import Twin
+from xebench.patterns.registry import discover
+
+INFO: Any = SimpleNamespace(
+    name="p", variants=[SimpleNamespace(name="a", against=""), SimpleNamespace(name="a_in_opencl", against="a")]
+)
+
+
+def row(variant: str, instructions: int, **changed: Any) -> dict[str, Any]:
+    named = {"pattern": "p", "variant": variant, "kernel": "k", "gpu": "pvc", "status": "ok", "simd_width": 32}
+    return {**named, "instructions": instructions, **changed}
+
+
+def compiler(*rows: dict[str, Any]) -> dict[str, Any]:
+    return {"igc": "libigc.so.1.0.1", "rows": rows}
+
+
+def found(*rows: dict[str, Any]) -> list[Twin]:
+    return native_twins.twins([INFO], [compiler(*rows)])
+
+
+def test_kernels_meet_their_twins_by_name_and_count_for_as_many_lanes() -> None:
+    (twin,) = found(row("a", 60), row("a_in_opencl", 40, simd_width=16), row("a", 99), row("b", 7))
+    assert (twin.pattern, twin.variant, twin.kernel) == ("p", "a", "k")
+    assert twin.counts == {("IGC 1", "pvc"): (60, 80)}
+    assert twin.ratio(("IGC 1", "pvc")) == 0.75
+    assert twin.ratio(("IGC 2", "bmg")) is None
+
+
+def test_what_was_not_compiled_has_no_ratio() -> None:
+    assert found(row("a", 60), row("a_in_opencl", 40, status="refused")) == []
+
+
+@pytest.mark.parametrize(("instructions", "asked"), [(115, False), (116, True)])
+def test_a_cause_is_asked_for_above_the_limit(instructions: int, asked: bool) -> None:
+    (twin,) = found(row("a", instructions), row("a_in_opencl", 100))
+    assert twin.is_explained == asked
+
+
+def test_the_mean_is_geometric_and_of_what_is_known() -> None:
+    assert native_twins.mean([2.0, 0.5, None]) == "1.00"
+    assert native_twins.mean([None]) == "-"
+
+
+def test_the_page_tells_64_bits_apart_and_why_a_kernel_is_longer() -> None:
+    twins = found(row("a", 130), row("a_in_opencl", 100))
+    notes = {"data_of_64_bits": [], "causes": {"p/k": "a cause."}}
+    page = native_twins.markdown(twins, notes)
+    narrow, wide = page.split("64 bits, in both languages:")
+    assert "130/100 = 1.30" in narrow and "130/100 = 1.30" not in wide
+    assert "| `p` | `k` | a cause. |" in page
+    assert "| **geometric mean** |  | **1.30** | **-** | **-** | **-** |" in page
+    apart = native_twins.markdown(twins, {**notes, "data_of_64_bits": ["p"]})
+    assert "130/100 = 1.30" in apart.split("64 bits, in both languages:")[1]
+
+
+def test_every_twin_of_the_suite_was_compiled_and_every_cause_is_told() -> None:
+    infos, notes = discover(), data("native_twins")
+    twins = native_twins.twins(infos, json.loads(native_twins.COUNTS.read_text(encoding="utf-8")))
+    declared = {info.name for info in infos for variant in info.variants if variant.against}
+    assert {twin.pattern for twin in twins} == declared, "renew them with python -m xebench.pages.native_twins_data"
+    assert {twin.key for twin in twins if twin.is_explained} == set(notes["causes"])
