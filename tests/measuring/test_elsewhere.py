@@ -16,7 +16,7 @@ FILE = Path(__file__).parents[1] / "faulty/with_variables.py"
 
 @pytest.fixture(scope="module")
 def coloured() -> Sender:
-    return measure(FILE, "coloured", min_instances=2, max_blocks=12)
+    return measure(FILE, "coloured", min_instances=2, max_blocks=12, budget_s=20.0)
 
 
 def test_each_variant_has_its_variables_and_this_process_none(coloured: Sender) -> None:
@@ -45,7 +45,7 @@ def test_what_was_compiled_and_launched_elsewhere_is_told(coloured: Sender) -> N
 
 
 def test_a_process_that_ends_costs_its_variant_only() -> None:
-    done = measure(FILE, "ends_badly")
+    done = measure(FILE, "ends_badly", budget_s=20.0)
     assert done.cases["here"]["status"] == "ok"
     assert done.cases["kills_itself"]["status"] == "crashed"
     assert "the process with OWN_COLOUR=black: " in done.cases["kills_itself"]["reason"]

@@ -200,6 +200,8 @@ class ProblemPlace:
 
     def check(self, variant: str, contents: Contents | None, data_set: int = 0) -> Checked:
         """Run it on other data and outputs that were overwritten, then once more on what it finds."""
+        if variant not in self._prepared:  # another variant has ended the process that it was prepared in
+            self.start(variant, None)
         prepared = self._prepared[variant]
         latest = prepared.latest if self._brief else ()
         self._show(data_set)
