@@ -1,8 +1,8 @@
 """Random kernels that mean the same in plain Python with numpy's scalars: the source of one, and its arguments.
 
 Every operation is converted to the type of its operands, ``np.int8(a + b)``, so that numba's wider arithmetic and
-numpy's narrower one agree on every bit. What has no meaning in LLVM is not written: shifts by the width or more,
-conversions of floats that do not fit, the smallest 64-bit integer divided by -1. Functions that OpenCL rounds to some
+numpy's narrower one agree on every bit. What has no meaning in numba is not written: 64-bit signed integers that
+overflow, shifts by the width or more, conversions of floats that do not fit. Functions that OpenCL rounds to some
 ulp are the last operation before a result is stored, so that an error does not grow.
 """
 
@@ -115,6 +115,13 @@ def _numbers(rng: np.random.Generator, dtype: str) -> np.ndarray:
         special = np.array([0.0, -0.0, 1.0, np.inf, -np.inf, np.nan, limits.max, limits.tiny], dtype)
     picked = np.where(rng.random(ITEMS) < 0.5, wide, small)
     return np.where(rng.random(ITEMS) < 0.15, rng.choice(special, ITEMS), picked)
+
+
+def _fits(of: str, operator: str, value: str) -> str:
+    """A value of which a sum or product of two fits its type: numba says of signed ones that they do."""
+    if of != "int64" or operator not in "+-*":
+        return value
+    return f"({value} & np.int64({(1 << 31) - 1 if operator == '*' else (1 << 62) - 1}))"
 
 
 @dataclass
@@ -256,11 +263,13 @@ class _Writer:
                 y = f"np.int64(({y} & np.int64(32767)) + np.int64(1))"
                 y = self.one_of((y, f"np.int64(np.int64(-1) - {y})"))
             return f"np.{of}({x} {self.one_of(('//', '%'))} {y})"
+        other = of
         if form == 4:
             # of two types: the narrower is widened, but for pairs that would become floats
             other = self.one_of(SIGNED if of in SIGNED else UNSIGNED)
             y = self.value(other, depth)
-        return f"np.{of}({x} {self.one_of(('+', '-', '*', '&', '|', '^'))} {y})"
+        operator = self.one_of(("+", "-", "*", "&", "|", "^"))
+        return f"np.{of}({_fits(of, operator, x)} {operator} {_fits(other, operator, y)})"
 
     def of_floats(self, of: str, depth: int) -> str:
         x, form = self.value(of, depth), self.below(8)
@@ -298,7 +307,7 @@ class _Writer:
         name = self.one_of(results)
         of, at = self.dtypes[name], f"{name}[i, {self.below(ROW)}]"
         value = self.value(of, 2)
-        self.line(f"{at} = " + (f"np.{of}({at} + {value})" if self.below(2) else value))
+        self.line(f"{at} = " + (f"np.{of}({_fits(of, '+', at)} + {_fits(of, '+', value)})" if self.below(2) else value))
 
     def put(self, nesting: int) -> None:
         if not self.private:
