@@ -1,6 +1,6 @@
 """Instructions of every kernel of the suite, by numba-dpex and by our compiler, on GPUs that need not be there.
 
-    .venv/bin/python -m xebench.packing --output ours.zip     # on the current stack
+    .venv/bin/xebench pack --output ours.zip    # on the current stack
     .venv/bin/python tools/compilers/count_instructions.py ours.zip
 
 numba-dpex's modules are those of the shipped pack; ``ocloc`` compiles both. The outcome is written to
