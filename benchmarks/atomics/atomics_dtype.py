@@ -100,14 +100,17 @@ def in_int64(session, p, work_group_size):
     return add_up(session, p, work_group_size, np.int64)
 
 
+# Of Gen9 and Xe-LP, where additions to floats are loops.
+LOOPS = {"on": ("gpu",), "requires": ("native_float_atomics=0",)}
+
+
 # The guide prints instructions executed, and times with their first digits cut off (G 3592 to 3597): no figure.
 @pattern.optimized(
     claim=(
-        Claim("faster", on=("gpu",), source="G 3503 to 3588"),
-        Claim("faster", against="in_float64", on=("gpu",), source="G 3547 to 3588"),
-        # on Gen9 and Xe-LP, where additions to floats are loops
-        Claim("branches", on=("gpu",), source="G 3547"),
-        Claim("branches", against="in_float64", on=("gpu",), source="G 3547"),
+        Claim("faster", source="G 3503 to 3588", **LOOPS),
+        Claim("faster", against="in_float64", source="G 3547 to 3588", **LOOPS),
+        Claim("branches", source="G 3547", **LOOPS),
+        Claim("branches", against="in_float64", source="G 3547", **LOOPS),
     )
 )
 def in_int32(session, p, work_group_size):

@@ -77,7 +77,7 @@ def checks(session, p, work_group_size):
     session.launch(check_ends, kapi.NdRange((p.n,), (work_group_size,)), p.signal, p.weights, p.y)
 
 
-@pattern.optimized(claim=Claim("faster", on=("gpu",), strength="implied", source="G 1435, 1494"))
+@pattern.optimized(claim=Claim("faster", on=("gpu",), strength="implied", source="G 1434, 1489"))
 def padded(session, p, work_group_size):
     """The input was made with 128 zeros at each end: nothing is left to check. Making it so is not timed."""
     session.launch(read_padded, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.weights, p.y)

@@ -18,6 +18,7 @@ pattern = Pattern(
     },
     axes={"devices": (2,)},
     metric="wall",
+    environment={"ZE_FLAT_DEVICE_HIERARCHY": "COMPOSITE"},  # else each stack is a device, which has no sub-devices
 )
 
 

@@ -63,7 +63,7 @@ def queues_of_undivided_device(session, p, devices):
 
 
 # Only the first stack has a link to the host (G 17790), so the engines may end up waiting for the same link.
-@pattern.optimized(claim=Claim("faster", on=("gpu",), strength="implied", source="Japanese edition, 21888"))
+@pattern.optimized(claim=Claim("faster", on=("gpu",), strength="implied", source="Japanese edition, 21896"))
 def queue_of_each_stack(session, p, devices):
     """A queue for each stack."""
     return copies_by(session, p, session.queues_on(devices, kind="sub-devices"))

@@ -20,6 +20,7 @@ pattern = Pattern(
     },
     axes={"load": ("even", "uneven"), "devices": (2,)},
     metric="wall",
+    environment={"ZE_FLAT_DEVICE_HIERARCHY": "COMPOSITE"},  # else each stack is a device, which has no sub-devices
 )
 
 KERNELS = 6

@@ -76,7 +76,7 @@ def tiles(session, p, lanes, tall, wide, large_grf=False):
 
 @pattern.intermediate(
     claim=(
-        Claim("faster", strength="implied", source="G 5366 to 5368"),
+        Claim("faster", strength="implied", source="G 5370"),
         Claim("additions", strength="implied", source="G 5370"),  # the engine's instruction multiplies and adds
     ),
     requires=("matrix_lanes=16",),
@@ -88,7 +88,7 @@ def one_tile(session, p):
 
 @pattern.optimized(
     claim=(
-        Claim("faster", strength="implied", source="G 5366 to 5444"),
+        Claim("faster", strength="implied", source="G 5370 to 5444"),
         Claim("faster", against="one_tile", source="G 5442 to 5444"),
     ),
     requires=("matrix_lanes=16",),
@@ -118,7 +118,7 @@ def sixteen_tiles_in_few_registers(session, p):
 
 @pattern.optimized(
     claim=(
-        Claim("faster", strength="implied", source="G 5366 to 5444"),
+        Claim("faster", strength="implied", source="G 5370 to 5444"),
         Claim("additions", strength="implied", source="G 5370"),
     ),
     requires=("matrix_lanes=8",),

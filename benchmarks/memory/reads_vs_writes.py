@@ -76,7 +76,7 @@ def write(session, p, work_group_size):
     return lambda: session.launch(write_and_add, space, written, p.sums)
 
 
-@pattern.optimized(claim=Claim("faster", on=("gpu",), source="G 16618"))  # "sometimes", says the guide
+@pattern.optimized(claim=Claim("faster", on=("gpu",), strength="ours", source="G 16618"))  # the guide says "sometimes"
 def read(session, p, work_group_size):
     """As many numbers are read and added up."""
     session.launch(read_and_add, kapi.NdRange((p.items,), (work_group_size,)), p.numbers, p.sums)

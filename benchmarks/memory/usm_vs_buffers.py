@@ -15,7 +15,7 @@ pattern = Pattern(
     guide="Host/Device Memory, Buffer and USM / Performance Impact of USM and Buffers",
     lesson="Shared memory moves page by page when it is touched, device memory as a whole when it is told to.",
     # explicit copies "can" be best, says the guide: shared memory moves only what the host touches
-    claim=Claim("faster", on=("gpu",), strength="implied", source="G 6691 to 6740"),
+    claim=Claim("faster", on=("gpu",), where={"stride": 1}, strength="implied", source="G 6691 to 6740"),
     presets={
         "smoke": {"n": (1 << 14, 16381), "steps": 2, "device_steps": 10},
         "default": {"n": {"cpu": 1 << 19, "gpu": fit(1 << 19, per_lane=16)}, "steps": 3, "device_steps": 20},

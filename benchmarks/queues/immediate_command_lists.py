@@ -21,10 +21,12 @@ pattern = Pattern(
 
 
 def use_immediate(yes):
-    """The runtime's switch, by the name that it has had since 2024 and the one before."""
-    return dict.fromkeys(
-        ("UR_L0_USE_IMMEDIATE_COMMANDLISTS", "SYCL_PI_LEVEL_ZERO_USE_IMMEDIATE_COMMANDLISTS"), str(yes)
-    )
+    """The runtime's switch, by the name that it has had since 2024 and the one before.
+
+    The second version of the runtime's adapter has no other lists, and does not read it.
+    """
+    names = ("UR_L0_USE_IMMEDIATE_COMMANDLISTS", "SYCL_PI_LEVEL_ZERO_USE_IMMEDIATE_COMMANDLISTS")
+    return {**dict.fromkeys(names, str(yes)), "SYCL_UR_USE_LEVEL_ZERO_V2": "0"}
 
 
 @kernel

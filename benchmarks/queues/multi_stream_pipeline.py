@@ -94,7 +94,7 @@ def one_stream_without_waiting(session, p):
     return play(session, p, [session.new_queue()] * p.streams, frame_by_frame=False)
 
 
-@pattern.optimized(claim=Claim("faster", source="G 21987"))
+@pattern.optimized(claim=Claim("faster", against="one_stream_without_waiting", source="G 21987"))
 def queue_for_each_stream(session, p):
     """Frames of several streams are in flight, and the queue of each keeps its own in order."""
     return play(session, p, [session.new_queue() for _ in range(p.streams)], frame_by_frame=True)

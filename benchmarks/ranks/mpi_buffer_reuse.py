@@ -81,7 +81,7 @@ def new_buffers(session, p):
     return sample
 
 
-@pattern.optimized(claim=Claim("faster", on=("gpu",), source="G 19357"))
+@pattern.optimized(claim=Claim("faster", on=("gpu",), strength="implied", source="G 19357"))
 def same_buffers(session, p):
     """Buffers that were made before the clock started."""
     of_all = buffers(session, p)

@@ -10,9 +10,8 @@ pattern = Pattern(
     catalogue=("E86", "cross_stack_stream"),
     guide="Implicit Scaling / Cross-Stack Traffic",
     lesson="Work on the part of an array that is near: of what crosses from stack to stack, a tenth is enough to see.",
-    # A card of two stacks (ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE) has a half of each array on each stack, and runs a half
-    # of the work-items there. On a device of one part the same lines are only read in another order, so no effect is
-    # the answer to be expected there; a difference tells that its memory is not one part after all.
+    # A card of two stacks has a half of each array on each stack, and runs a half of the work-items there. On a device
+    # of one part the same lines are only read in another order, and nothing is asked.
     presets={
         "smoke": {"n": (1 << 15, 31 * 1024)},
         # three arrays of 8-byte elements, together six times as large as the last cache
@@ -21,6 +20,7 @@ pattern = Pattern(
     },
     # one line in so many lies in the other half: 3 % to all of them
     axes={"one_line_in": (32, 16, 8, 4, 2, 1), "work_group_size": (256,)},
+    environment={"ZE_FLAT_DEVICE_HIERARCHY": "COMPOSITE"},  # else each stack is a device of its own
 )
 
 LINE = 16  # elements, 128 bytes
@@ -91,7 +91,7 @@ def plain_stream(session, p, work_group_size):
 def claim_at(one_line_in):
     """Below a tenth of the traffic the guide sees no significant drop: 1 % at a line in 32, but 13 % at one in 16."""
     figure = Figure(LOCAL / REMOTE[one_line_in], device="Max", line="G 18011, 18262 to 18271")
-    said = {"where": {"one_line_in": one_line_in}, "on": ("gpu",), "figure": figure}
+    said = {"where": {"one_line_in": one_line_in}, "on": ("gpu",), "requires": ("stacks=2",), "figure": figure}
     return Claim("same", within=0.02, **said) if one_line_in == 32 else Claim("faster", **said)
 
 

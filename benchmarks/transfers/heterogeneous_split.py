@@ -74,7 +74,7 @@ def host_alone(session, p):
     host_and_device.host_part(p, 0)
 
 
-@pattern.intermediate(claim=Claim("faster", on=("gpu",), source="G 8101"))
+@pattern.intermediate(claim=Claim("faster", on=("gpu",), strength="implied", source="G 8101"))
 def halves(session, p):
     """Half of the elements each."""
     return shared(session, p, p.n // 2)

@@ -73,10 +73,10 @@ def teams_120(session, p, work_group_size):
     in_teams(120, session, p, work_group_size)
 
 
-# The guide's best point, of a GPU that it does not name: all others are slower.
+# The guide's best point, of a GPU that it does not name: that it is best elsewhere is a question of ours.
 @pattern.optimized(
     claim=tuple(
-        Claim("faster", against=other, on=("gpu",), where={"work_group_size": 1024}, source="G 4109")
+        Claim("faster", against=other, on=("gpu",), where={"work_group_size": 1024}, strength="ours", source="G 4109")
         for other in ("item_per_product", "teams_120")
     )
 )

@@ -60,8 +60,8 @@ def one_sub_group(session, p, sub_group_size):
     return in_groups_of(1, session, p, sub_group_size)
 
 
-# "Some accelerators" schedule two sub-groups at a time, says the guide, and names none.
-@pattern.intermediate(claim=Claim("faster", on=("gpu",), source="G 4062"))
+# "Some accelerators" schedule two sub-groups at a time, says the guide, and names none: of a GPU at hand, nothing.
+@pattern.intermediate(claim=Claim("faster", on=("gpu",), strength="ours", source="G 4062"))
 def two_sub_groups(session, p, sub_group_size):
     """Two sub-groups."""
     return in_groups_of(2, session, p, sub_group_size)

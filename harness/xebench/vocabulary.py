@@ -132,8 +132,11 @@ class Outcome(StrEnum):
 #: What a claim says of a variant's time.
 TIME_CLAIMS: Final = (Outcome.FASTER, Outcome.SLOWER, Outcome.SAME)
 
-#: What a claim says of a variant's end: its result is wrong, or it is refused or fails.
-END_CLAIMS: Final = ("wrong", "error")
+#: What a claim says of a variant with a data race: a right result does not refute it.
+MAY_BE_WRONG: Final = "may be wrong"
+
+#: What a claim says of a variant's end: its result is wrong, or may be, or it is refused or fails.
+END_CLAIMS: Final = ("wrong", MAY_BE_WRONG, "error")
 
 #: What a claim says of a variant's result: its largest error is smaller.
 ACCURACY_CLAIMS: Final = ("accurate",)
@@ -157,7 +160,7 @@ class Answer(StrEnum):
     UNDECIDED = "undecided"
     NO_CLAIM = "no claim"
     SKIPPED = "skipped"
-    NOT_ASKED = "not asked"  # the device is none of those that it is claimed of
+    NOT_ASKED = "not asked"  # the device lacks a fact that the claim requires
 
 
 #: Answers to a claim; the others say that there is none, that nothing was run, or that it is made of other devices.
@@ -371,6 +374,7 @@ class Reason(StrEnum):
     UNRECORDED = "unrecorded work?"
     NO_SAMPLE = "no valid sample"
     NO_ERRORS = "errors are not known"
+    OTHER_DEVICE = "other device"  # the claim is made of devices of another kind
     BASELINE = "baseline"  # the other side has no result: its case has the status
 
 

@@ -90,15 +90,20 @@ def test_answer(low: float, high: float, claim: Claim | None, expected: str) -> 
 
 def test_how_much_is_judged_where_somebody_promises_it() -> None:
     figure = Figure(3.0, device="Max 1550", line="G 1")
-    guides, ours = Claim("faster", at_least=1.5, figure=figure), Claim("faster", at_least=1.5)
+    guides, ours = Claim("faster", figure=figure), Claim("faster", at_least=1.5)
     case = {"preset": "guide", "parameters": "{}", "preset_parameters": "{}", "metric": "device", "same_within": 0.02}
-    little, much, unsure = interval(1.1, 1.2), interval(1.6, 1.7), interval(1.4, 1.6)
+    little, much, unsure = interval(1.1, 1.2), interval(2.4, 2.5), interval(1.4, 2.6)
 
     def answers(claim: Claim, *, here: bool) -> list[str]:
         device = {"name": "Intel(R) Data Center GPU Max 1550" if here else "Arc"}
         pair = Comparison({}, case, claim)
         return [pair.judge(one, device, Circumstances()).answer for one in (little, much, unsure)]
 
+    def slowed(*ends: float) -> str:
+        pair = Comparison({}, case, Claim("slower", figure=Figure(1 / 3, device="Max 1550", line="G 1")))
+        return pair.judge(interval(*ends), {"name": "Max 1550"}, Circumstances()).answer
+
+    assert (slowed(0.8, 0.9), slowed(0.4, 0.5)) == ("no effect", "holds"), "0.8 of the figure, either way"
     assert answers(guides, here=False) == ["holds", "holds", "holds"], "another device promises nothing"
     assert answers(guides, here=True) == ["no effect", "holds", "holds"]
     assert answers(ours, here=False) == ["no effect", "holds", "holds"]
@@ -108,6 +113,18 @@ def test_how_much_is_judged_where_somebody_promises_it() -> None:
     assert judge(interval(0.8, 0.9), slower, Circumstances(), least=1.5).answer == "no effect"
 
 
+@pytest.mark.parametrize("word", ["faster", "same", "wrong", "error", "accurate"])
+@pytest.mark.parametrize("status", ["ok", "wrong", "skipped"])
+def test_what_is_claimed_of_other_devices_is_not_asked(word: str, status: str) -> None:
+    claim = Claim(word, not_asked="made of devices with stacks=2")
+    case = {"status": status, "reason": None, "same_within": 0.02, "error_ulp": 1.0, "variant": "naive"}
+    pair = Comparison({**case, "status": "ok"}, case, claim)
+    found = pair.ended() or pair.judge(interval(1.5, 1.6), {}, Circumstances())
+    assert (found.answer, found.code, found.reason) == ("not asked", "other device", "made of devices with stacks=2")
+    assert in_brief(found, word, "naive") == found.reason
+    assert not claim.expects(status, None), "an end that nobody claims here is a failure"
+
+
 @pytest.mark.parametrize(
     ("claim", "status", "why", "expected"),
     [
@@ -115,6 +132,8 @@ def test_how_much_is_judged_where_somebody_promises_it() -> None:
         (Claim("wrong"), "ok", None, "no effect"),
         (Claim("wrong"), "crashed", "signal 11", "undecided"),
         (Claim("wrong"), "skipped", "needs fp64", "skipped"),
+        (Claim("may be wrong"), "wrong", "3 of 64 elements differ", "holds"),
+        (Claim("may be wrong"), "ok", None, "undecided"),
         (Claim("error"), "error", "check: boom", "holds"),
         (Claim("error"), "refused", "needs 9 GiB", "holds"),
         (Claim("error"), "skipped", "a work-group of 9999", "holds"),

@@ -28,7 +28,7 @@ def test_without_a_line_of_the_guide_a_claim_is_ours(claim: Claim, strength: str
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"word": "better"}, "'better' is none of faster, slower, same, accurate, wrong, error"),
+        ({"word": "better"}, "'better' is none of faster, slower, same, accurate, wrong, may be wrong, error"),
         ({"on": ("fpga",)}, "name classes of devices: gpu, cpu"),
         ({"strength": "loud"}, "strength 'loud' is none of figure, stated, implied, ours"),
         ({"strength": "stated"}, "needs a source"),

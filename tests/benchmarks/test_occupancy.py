@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from xebench.dpex.signature import index_space_extents
+from xebench.gpu_model.gpu_parameters import GpuParameters
 from xebench.gpu_model.gpus import find_gpu
 from xebench.gpu_model.occupancy import LaunchShape, UnsupportedLaunch, occupancy_of
 from xebench.patterns.pattern import Pattern
@@ -26,27 +28,31 @@ def pattern_of(name: str) -> Pattern:
 
 
 class NotingSession:
-    """Stands in for a session on the guide's GPU, of this sub-group size: notes what would be launched."""
+    """Stands in for a session on a GPU, of this sub-group size: notes what would be launched."""
 
-    def __init__(self, sub_group_size: int) -> None:
-        self.device = SimpleNamespace(max_work_group_size=GUIDES.max_work_group_size, local_mem_size=64 * 1024)
-        self.lanes = GUIDES.threads * sub_group_size
+    def __init__(self, sub_group_size: int, gpu: GpuParameters) -> None:
+        self.device = SimpleNamespace(max_work_group_size=gpu.max_work_group_size, local_mem_size=64 * 1024)
+        self.lanes = gpu.threads * max(gpu.sub_group_sizes)
         self.shapes: list[LaunchShape] = []
+        self._gpu = gpu
         self._sub_group_size = sub_group_size
+
+    def core_threads(self, sub_group_size: int) -> int:
+        return self._gpu.threads_per_xe_core
 
     def launch(self, kernel: Any, space: Any, *arguments: Any) -> None:
         extents, local = index_space_extents(space)
         assert local is not None
         slm = [a for a in arguments if type(a).__name__ == "LocalAccessor"]
         slm_bytes = sum(int(np.prod(a._shape)) * np.dtype(a._dtype).itemsize for a in slm)
-        self.shapes.append(LaunchShape(local[0], self._sub_group_size, slm_bytes, int(bool(slm)), extents[0]))
+        self.shapes.append(LaunchShape(prod(local), self._sub_group_size, slm_bytes, int(bool(slm)), prod(extents)))
 
 
-def shape_of(name: str, variant: str, sub_group_size: int, **axes: int) -> LaunchShape:
-    """What a variant launches on the guide's GPU, at the guide's size."""
+def shape_of(name: str, variant: str, sub_group_size: int, gpu: GpuParameters = GUIDES, **axes: int) -> LaunchShape:
+    """What a variant launches on a GPU, at the guide's size."""
     pattern = pattern_of(name)
     sizes = pattern.presets["guide"]
-    session = NotingSession(sub_group_size)
+    session = NotingSession(sub_group_size, gpu)
     problem = SimpleNamespace(**sizes, x=None, y=None, a=None, b=None, total=None)
     timed = pattern.variants[variant].function(session, problem, sub_group_size=sub_group_size, **axes)
     timed()
@@ -54,12 +60,16 @@ def shape_of(name: str, variant: str, sub_group_size: int, **axes: int) -> Launc
     return shape
 
 
-def percent(shape: LaunchShape) -> float:
-    return 100 * occupancy_of(shape, GUIDES).device_occupancy
+def percent(shape: LaunchShape, gpu: GpuParameters = GUIDES) -> float:
+    return 100 * occupancy_of(shape, gpu).device_occupancy
+
+
+#: The guide's GPU, and those of today, with each of their sub-group sizes.
+EVERY = [(gpu, lanes) for gpu in map(find_gpu, ("tgl", "a770", "max1550")) for lanes in gpu.sub_group_sizes]
 
 
 @pytest.mark.parametrize(
-    ("variant", "expected"), [("one_row", 100), ("two_rows", 86), ("three_rows", 86), ("four_rows", 57)]
+    ("variant", "expected"), [("one_row", 100), ("two_rows", 86), ("three_rows", 86), ("emptiest_rows", 57)]
 )
 def test_rows_of_128_with_a_barrier_fill_the_guides_core_as_it_says(variant: str, expected: int) -> None:
     assert round(percent(shape_of("barrier_work_group", variant, 8))) == expected  # G 516 to 530
@@ -86,6 +96,12 @@ def test_a_few_groups_more_make_a_second_round_that_is_nearly_empty() -> None:
     tail = occupancy_of(shape, GUIDES).tail_occupancy
     assert shape.work_groups == 44 and tail is not None
     assert 100 * tail == pytest.approx(4.7, abs=0.1)  # G 784
+
+
+@pytest.mark.parametrize(("gpu", "lanes"), EVERY)
+def test_one_row_fills_every_gpu_and_the_naive_work_group_none(gpu: GpuParameters, lanes: int) -> None:
+    naive, best = (shape_of("barrier_work_group", name, lanes, gpu) for name in ("emptiest_rows", "one_row"))
+    assert occupancy_of(best, gpu).xe_core_occupancy == 1 > occupancy_of(naive, gpu).xe_core_occupancy
 
 
 def test_groups_of_224_fill_a_core_and_those_of_320_do_not() -> None:

@@ -52,8 +52,10 @@ BY_SPEED = {"streams_over_devices/streams_by_speed", "vector_add_devices/parts_b
 # oneMKL's kernels were seen to be built for a second device in some processes, and not in others.
 ONEMKL = {"matmul_devices/library_on_one_device", "matmul_devices/library_on_one_after_another"}
 
-# These ask for the composite hierarchy themselves.
+# These ask for the composite hierarchy themselves, and can do nothing without stacks.
 OF_STACKS = {"implicit_scaling_launch", "implicit_scaling_copies"}
+# These as well; without stacks they have variants that are left.
+OF_PARTS = {"context_schemes", "explicit_subdevice_triad", "subdevice_partition"}
 
 pytestmark = pytest.mark.slow
 
@@ -110,12 +112,12 @@ def test_patterns_for_several_devices_are_submitted_to_each(tried: Tried, case: 
 
 def test_affinity_domains_are_the_stacks(tried: Tried, case: str) -> None:
     by_domain = {name for name, text in tried.submitted.items() if "by affinity domain: 64 and 64" in text}
-    by_domain = {name for name in by_domain if name.partition("/")[0] not in OF_STACKS}
-    assert bool(by_domain) == ("composite" in case)
-    if by_domain:
-        assert {"explicit_subdevice_triad/every_sub_device", "context_schemes/context_for_each_sub_device"} <= set(
-            by_domain
-        )
+    assert bool({name for name in by_domain if name.partition("/")[0] not in OF_STACKS | OF_PARTS}) == (
+        "composite" in case
+    )
+    lessons = {"explicit_subdevice_triad/every_sub_device", "context_schemes/context_for_each_sub_device"}
+    lessons.add("subdevice_partition/queue_of_each_sub_device")
+    assert lessons <= by_domain if case != "two GPUs" else not by_domain & lessons, "in the driver's default, too"
 
 
 @pytest.mark.numba_dpex

@@ -36,7 +36,8 @@ def test_every_claim_is_in_it(answered: Answered) -> None:
     page = (DOCS / "claims.md").read_text(encoding="utf-8")
     for said in all_said(answered.infos):
         assert f"`{said.pattern}`" in page and f"`{said.variant}` " in page
-    assert {each.answer for found in answered.found["cpu-epyc-2-cores"] for each in found} <= {*ANSWERED, "skipped"}
+    told = {each.answer for found in answered.found["cpu-epyc-2-cores"] for each in found}
+    assert told <= {*ANSWERED, "skipped", "not asked"}
 
 
 def test_people_have_said_why_claims_do_not_hold_on_the_cpu(answered: Answered) -> None:
@@ -140,6 +141,13 @@ def test_a_claim_that_another_takes_the_place_of_is_not_asked(run: Run) -> None:
 def test_a_cell(found: list[tuple[str, float | None, int]], text: str) -> None:
     points = [Found(word, "", speedup, {"lanes": lanes, "state": "hot"}) for word, speedup, lanes in found]
     assert cell(points) == text
+
+
+def test_a_claim_that_is_made_of_other_devices_says_which(run: Run) -> None:
+    info = pattern(run, msgspec.structs.replace(FASTER, requires=("stacks=2",)))
+    (found,) = answers(all_said([info]), run, [info])
+    assert {each.answer for each in found} == {"not asked"}
+    assert cell(found) == "not asked (made of devices with stacks=2; stacks here: not known)"
 
 
 def test_sentences_are_asked_for_and_stale_ones_are_named(run: Run) -> None:

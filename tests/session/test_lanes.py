@@ -44,6 +44,22 @@ def test_a_gpu_without_sub_groups_is_counted_by_its_threads(device_lanes: Any) -
     assert device_lanes(**facts) == 80
 
 
+@pytest.mark.parametrize(
+    ("facts", "threads"),
+    [
+        ({"told": {"gpu_hw_threads_per_eu": 8, "gpu_eu_count_per_subslice": 8}, "name": "a GPU of tomorrow"}, 64),
+        ({"name": "Intel(R) Iris(R) Xe Graphics"}, 112),
+        ({"name": "NVIDIA H200", "max_compute_units": 132, "sub_group_sizes": [32]}, 2048 // 16),
+        ({"name": "AMD EPYC", "is_gpu": False, "is_cpu": True, "max_compute_units": 2}, 2048 // 16),
+    ],
+)
+def test_threads_of_a_core(monkeypatch: pytest.MonkeyPatch, facts: dict[str, Any], threads: int) -> None:
+    from xebench.session import lanes
+
+    monkeypatch.setattr(lanes, "intel_device_info", lambda device: device.told)
+    assert lanes.core_threads(sycl_device(**{"told": {}, **facts}), 16) == threads
+
+
 def test_a_session_tells_what_pattern_files_size_launches_by() -> None:
     from xebench.runtime import select_device
     from xebench.session.session import Session

@@ -12,6 +12,7 @@ from xebench.analysis.judgement import LARGER_PRESET, RAISE_BUDGET, STATUS_WORDS
 from xebench.analysis.steady import NO_START, Start
 from xebench.analysis.unrecorded import HostTimes
 from xebench.vocabulary import (
+    MAY_BE_WRONG,
     NEVER_RUN,
     REMEDIES,
     Answer,
@@ -148,7 +149,10 @@ def _answer(interval: Interval, outcome: Outcome, claim: Claim, band: float, lea
 def judge_end(status: str, why: str | None, claim: Claim) -> Judgement:
     """The answer to a claim that a variant's result is wrong, or that it is refused."""
     if status == Status.OK:
-        return Judgement(Outcome.NONE, Answer.NO_EFFECT, Reason.MEASURED, "it computes the right result here")
+        by_chance = claim.word == MAY_BE_WRONG
+        told = Answer.UNDECIDED if by_chance else Answer.NO_EFFECT
+        right = "it computes the right result here" + (", as a data race may" if by_chance else "")
+        return Judgement(Outcome.NONE, told, Reason.MEASURED, right)
     happened = _end(status, why)
     if claim.expects(status, why):
         return Judgement(Outcome.NONE, Answer.HOLDS, status, happened)

@@ -11,6 +11,7 @@ import msgspec
 from xebench.vocabulary import (
     ACCURACY_CLAIMS,
     END_CLAIMS,
+    MAY_BE_WRONG,
     TIME_CLAIMS,
     CodeClaim,
     DeviceClass,
@@ -23,7 +24,11 @@ from xebench.vocabulary import (
 WORDS: Final = (*TIME_CLAIMS, *ACCURACY_CLAIMS, *END_CLAIMS, *CodeClaim)
 
 #: What a variant's end must be for a claim of its end to hold: skipped is what a device cannot launch.
-_ENDS: Final = {"wrong": (Status.WRONG,), "error": (Status.ERROR, Status.REFUSED, Status.SKIPPED)}
+_ENDS: Final = {
+    "wrong": (Status.WRONG,),
+    MAY_BE_WRONG: (Status.WRONG,),
+    "error": (Status.ERROR, Status.REFUSED, Status.SKIPPED),
+}
 
 
 class Figure(msgspec.Struct, frozen=True):
@@ -49,19 +54,21 @@ class Claim(msgspec.Struct, frozen=True):
 
     Attributes:
         word: of its time: ``faster``, ``slower``, ``same``; of its result: ``accurate`` (its largest error against a
-            reference in higher precision is smaller); of its end: ``wrong`` (its result is), ``error`` (it is
-            refused, or fails); of its code, which has fewer: ``registers``, ``spills``, ``messages``, ``instructions``
-            or another of `xebench.vocabulary.CodeClaim`.
+            reference in higher precision is smaller); of its end: ``wrong`` (its result is), ``may be wrong`` (it has
+            a data race), ``error`` (it is refused, or fails); of its code, which has fewer: ``registers``, ``spills``,
+            ``messages``, ``instructions`` or another of `xebench.vocabulary.CodeClaim`.
         against: the variant that it is compared with; "": the one that the pattern's speed-ups are counted from.
         at_least: the smallest ratio that is promised: of times, errors, or numbers of the generated code.
         within: relative difference up to which two times are ``same``; 0: the run's own band.
         where: values of axes and sizes at which it is said, one or a list each; everywhere when empty.
         on: device classes that it is said of; all when empty.
+        requires: facts of a device without which it is not said of it (`xebench.patterns.conditions`); none when empty.
         kind: of an ``error``: words that its message must have.
         figure: what the guide measured.
         strength: ``figure``, ``stated``, ``implied`` or ``ours``. By default that of what is given: a figure, a
             source, or neither, which is ours.
         source: lines of the guide that say it: "G 4520 to 4533".
+        not_asked: why the device at hand is none of those that it is made of; pattern files leave it empty.
     """
 
     word: str
@@ -70,10 +77,12 @@ class Claim(msgspec.Struct, frozen=True):
     within: float = 0.0
     where: Mapping[str, Any] = {}
     on: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
     kind: str = ""
     figure: Figure | None = None
     strength: str = ""
     source: str = ""
+    not_asked: str = ""
 
     def __post_init__(self) -> None:
         source = self.source or (self.figure.line if self.figure else "")
@@ -135,7 +144,7 @@ class Claim(msgspec.Struct, frozen=True):
 
     def expects(self, status: str, reason: str | None) -> bool:
         """Whether it says that a case ends like this."""
-        return status in _ENDS.get(self.word, ()) and self.kind in (reason or "")
+        return not self.not_asked and status in _ENDS.get(self.word, ()) and self.kind in (reason or "")
 
 
 #: What a pattern file may write for claims.
@@ -174,6 +183,7 @@ def columns(claim: Claim | None) -> dict[str, Any]:
     return {
         "claim": claim.word if claim else None,
         "claimed_for": ",".join(claim.on) or None if claim else None,
+        "claim_condition": ",".join(claim.requires) or None if claim else None,
         "strength": claim.strength if claim else None,
         "guide_source": claim.source or None if claim else None,
         "guide_speedup": figure.speedup if figure else None,

@@ -6,8 +6,8 @@ The table `pairs` and the progress of a run both ask it; the table knows more of
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from xebench.analysis import answer, points
 from xebench.analysis.answer import Circumstances
@@ -15,7 +15,11 @@ from xebench.analysis.claim import Claim, from_json
 from xebench.analysis.intervals import Interval
 from xebench.analysis.judgement import Judgement
 from xebench.analysis.rows import Row
-from xebench.vocabulary import NEVER_RUN, Status, find_baseline
+from xebench.vocabulary import NEVER_RUN, Answer, Reason, Status, find_baseline
+
+#: Part of a ratio that the guide prints which must be measured, on its product and at its sizes, for its claim to hold:
+#: drivers differ, and the guide prints neither the spread of its times nor the number of its runs.
+FIGURE_MARGIN: Final = 0.8
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,16 @@ class Comparison:
 
     def least(self, device: Mapping[str, Any]) -> float:
         """The smallest ratio that is promised; elsewhere than at the guide's size nobody promises how much."""
-        return self.claim.at_least if self.claim and self.at_guides_size(device) is not False else 1.0
+        there = self.at_guides_size(device)
+        if self.claim is None or there is False:
+            return 1.0
+        printed = self.claim.figure.speedup if there and self.claim.figure else 1.0
+        return max(self.claim.at_least, FIGURE_MARGIN * max(printed, 1 / printed))
+
+    def _asked(self, judged: Judgement) -> Judgement:
+        """An answer, unless the claim is made of other devices."""
+        why = self.claim.not_asked if self.claim else ""
+        return replace(judged, answer=Answer.NOT_ASKED, code=Reason.OTHER_DEVICE, reason=why) if why else judged
 
     def ended(self, blocks: int | None = None, spoilt: str | None = None) -> Judgement | None:
         """The answer that needs no speed-up, or the one where there is none; else None.
@@ -61,6 +74,10 @@ class Comparison:
             blocks: that both sides share; None as long as some may come.
             spoilt: what became of a side most of whose samples are not valid.
         """
+        judged = self._ended(blocks, spoilt)
+        return judged and self._asked(judged)
+
+    def _ended(self, blocks: int | None, spoilt: str | None) -> Judgement | None:
         own, other, claim = self.case, self.baseline, self.claim
         # where both were skipped nothing was asked
         if claim is not None and claim.of_end and other["status"] not in NEVER_RUN:
@@ -83,7 +100,7 @@ class Comparison:
             device: its row of the table `devices`.
             circumstances: what else is known of the samples.
         """
-        return answer.judge(speedup, self.claim, circumstances, self.band, self.least(device))
+        return self._asked(answer.judge(speedup, self.claim, circumstances, self.band, self.least(device)))
 
 
 def compared(members: Sequence[Row]) -> Iterator[Comparison]:

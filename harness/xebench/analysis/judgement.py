@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from xebench.vocabulary import ACCURACY_CLAIMS, Answer, Outcome, Reason, Status
+from xebench.vocabulary import ACCURACY_CLAIMS, MAY_BE_WRONG, Answer, Outcome, Reason, Status
 
 #: What reasons advise, in the command's words: a script's call says the same of its arguments.
 RAISE_BUDGET: Final = "raise --budget"
@@ -19,6 +19,7 @@ STATUS_WORDS: Final[Mapping[str, str]] = {Status.WRONG: "wrong result", Status.E
 _ENDS: Final[Mapping[tuple[str | None, str], str]] = {
     ("wrong", Answer.HOLDS): "wrong result, as claimed",
     ("wrong", Answer.NO_EFFECT): "right here, claimed to be wrong",
+    (MAY_BE_WRONG, Answer.HOLDS): "wrong result, as claimed",
     ("error", Answer.HOLDS): "fails, as claimed",
     ("error", Answer.NO_EFFECT): "runs here, claimed to fail",
 }
@@ -30,7 +31,7 @@ class Judgement:
 
     Attributes:
         outcome: faster, slower, same, inconclusive, or none when there is no speed-up to judge.
-        answer: holds, inverts, no effect, undecided, no claim or skipped.
+        answer: holds, inverts, no effect, undecided, no claim, skipped or not asked.
         code: why, one of `xebench.vocabulary.REASON_CODES`.
         reason: why, one line for people.
     """
@@ -51,7 +52,9 @@ def in_brief(judged: Judgement, word: str | None, baseline: str) -> str:
     """
     if (word, judged.answer) in _ENDS:
         return _ENDS[word, judged.answer]
-    if judged.answer == Answer.SKIPPED or (judged.code == Reason.MEASURED and word in ACCURACY_CLAIMS):
+    if judged.answer in (Answer.SKIPPED, Answer.NOT_ASKED):
+        return judged.reason
+    if judged.code == Reason.MEASURED and word in (*ACCURACY_CLAIMS, MAY_BE_WRONG):
         return judged.reason
     if judged.code == Reason.MEASURED:
         # a claim of sameness with a width of its own

@@ -17,6 +17,7 @@ from xebench.callables.family import FunctionFamily
 from xebench.callables.rows import PATTERN, PRESET, case_id, family_id
 from xebench.measuring.instrument import measure_empty_kernel
 from xebench.measuring.variant_run import VariantRun
+from xebench.patterns.conditions import asked_of
 from xebench.session.session import Session
 from xebench.tables import Run, schema
 from xebench.tables.run import with_derived
@@ -66,7 +67,7 @@ def _case(variant: VariantRun, family: FunctionFamily) -> dict[str, Any]:
         "device": device.device,
         "device_class": device.device_class,
         "metric": settings.metric,
-        "claims": to_json(applying(variant.variant.claims, device.device_class, {})),
+        "claims": to_json(asked_of(applying(variant.variant.claims, device.device_class, {}), device.to_row())),
         "status": variant.status,
         "reason": variant.reason,
         "stopped_by": family.stopped_by if variant.is_good() else "",

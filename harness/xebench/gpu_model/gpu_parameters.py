@@ -31,6 +31,7 @@ class Product(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         ceilings_gops: arithmetic rates that a tool measured (``fp32_add``, ``int32``).
         gti_bytes_per_clock: bytes read, and as many written, between the GPU and memory in one clock.
         memory_gbps: theoretical bandwidth of the memory.
+        stacks: parts of it with memory of their own.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Product(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     clock_mhz: Figure | None = None
     gti_bytes_per_clock: Count | None = None
     memory_gbps: Figure | None = None
+    stacks: Count = 1
     ceilings_gbps: dict[str, Figure] = {}
     ceilings_gops: dict[str, Figure] = {}
     source: str = ""

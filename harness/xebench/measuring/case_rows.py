@@ -14,6 +14,7 @@ from xebench.analysis import points
 from xebench.analysis.answer import same_within
 from xebench.analysis.claim import to_json
 from xebench.errors import PatternError
+from xebench.patterns.conditions import asked_of
 from xebench.patterns.plan import Family
 from xebench.patterns.problem import Problem
 from xebench.patterns.registry import portable_source
@@ -119,7 +120,7 @@ def fixed_columns(
             "device": device["device"],
             "device_class": device_class,
             "metric": info.metric,
-            "claims": to_json(family.claims(variant, device_class)),
+            "claims": to_json(asked_of(family.claims(variant, device_class), device)),
             "against": variant.against or None,
             "same_within": same_within(precision),
             "seed": seed,

@@ -30,6 +30,7 @@ _VARIABLES: Final[Mapping[str, str]] = {
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",  # Open MPI 5
     "PRTE_MCA_hwloc_default_binding_policy": "none",
     "I_MPI_PIN": "0",
+    "I_MPI_OFFLOAD_PIN": "0",  # else a rank of Intel's sees one stack alone, and no pattern can give it another
 }
 #: Has Intel's take pointers to memory of a GPU (G 19054); it crashes where there is none.
 _OFFLOAD: Final = "I_MPI_OFFLOAD"

@@ -12,7 +12,8 @@ import msgspec
 from xebench.analysis import points
 from xebench.analysis.claim import Claim, applying, columns, to_json
 from xebench.analysis.pairs import pairs
-from xebench.analysis.rows import Row, rows
+from xebench.analysis.rows import Row, by_place, place, rows
+from xebench.patterns.conditions import asked_of
 from xebench.patterns.declaration import PatternInfo
 from xebench.tables import Run, load_run
 from xebench.vocabulary import STATES_ASKED, DeviceClass
@@ -84,14 +85,14 @@ def answers(claims: Iterable[Said], run: Run, infos: Sequence[PatternInfo]) -> l
         run: of these programs.
         infos: the patterns of today.
     """
-    cases = rows(run.cases)
+    cases, used = rows(run.cases), by_place(run.devices)
     variants = {(info.name, variant.name): (info, variant) for info in infos for variant in info.variants}
     asked_of_cases, roles = [], []
     for case in cases:
         info, variant = variants.get((case["pattern"], case["variant"]), (None, None))
         asked: list[Claim] = []
         if info and variant and _is_as_today(case, info):
-            applied = applying(variant.claims, case["device_class"], _values(case))
+            applied = asked_of(applying(variant.claims, case["device_class"], _values(case)), used[place(case)])
             asked = [claim for claim in applied if not claim.of_code]
         asked_of_cases.append(to_json(asked))
         roles.append(variant.role if variant else case["role"])

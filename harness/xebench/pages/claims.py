@@ -145,13 +145,17 @@ def _told(said: Said, *, first: bool = True) -> tuple[str, ...]:
 def cell(found: Sequence[Found]) -> str:
     """The answers of one run: ``holds 2.91``, ``holds 1.2 to 4.5 (stride=1|16); inverts 0.9 (stride=32)``, or ""."""
     names = list(varying(found))
-    by_answer = [(word, [each for each in found if each.answer == word]) for word in (*_SHOWN, Answer.NO_CLAIM)]
+    by_answer = [
+        (word, [each for each in found if each.answer == word]) for word in (*_SHOWN, Answer.NOT_ASKED, Answer.NO_CLAIM)
+    ]
     present = [(word, group) for word, group in by_answer if group]
     parts = []
     for word, group in present:
         speedups = [each.speedup for each in group if each.speedup is not None]
         ends = (min(speedups), max(speedups)) if speedups else ()
         span = " to ".join(dict.fromkeys(map(units.figure, ends)))
+        if word == Answer.NOT_ASKED:
+            span = f"({group[0].reason})"
         where = f"({_points(group, names)})" if len(present) > 1 else ""
         parts.append(" ".join(part for part in (word, span, where) if part))
     return "; ".join(parts)

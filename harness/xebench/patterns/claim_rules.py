@@ -22,8 +22,11 @@ def contradiction(claims: Mapping[str, Sequence[Claim]], baseline: str) -> str |
         baseline: the variant that claims without `against` compare with.
     """
     said = [(name, claim.against or baseline, claim) for name, own in claims.items() for claim in own if claim.of_time]
-    for device_class, values in itertools.product(DeviceClass, _points([claim for _, _, claim in said])):
-        here = [one for one in said if one[2].is_said_of(device_class) and one[2].is_said_at(values)]
+    conditions = {(), *(claim.requires for _, _, claim in said)}
+    points = _points([claim for _, _, claim in said])
+    for device_class, values, fulfilled in itertools.product(DeviceClass, points, conditions):
+        of_device = [one for one in said if one[2].is_said_of(device_class) and one[2].requires in ((), fulfilled)]
+        here = [one for one in of_device if one[2].is_said_at(values)]
         fault = _opposites(here) or _circle(here)
         if fault:
             at = ", ".join(f"{name}={value}" for name, value in values.items())

@@ -19,6 +19,7 @@ from typing import Any, Final, Protocol, TypeVar, overload
 
 from xebench.analysis.claim import Claim, Claims, claims_of
 from xebench.errors import PatternError, shown, suggestion
+from xebench.patterns import conditions
 from xebench.patterns.claim_rules import contradiction
 from xebench.patterns.fit import by_class, is_fit
 from xebench.vocabulary import SAMPLED_STATES, DeviceClass, Metric, Role, find_baseline
@@ -216,7 +217,7 @@ class Pattern:
     def _claims(self, written: Claims) -> tuple[Claim, ...]:
         claims = claims_of(written)
         for claim in claims:
-            fault = claim.fault() if isinstance(claim, Claim) else f"{claim!r} is no Claim"
+            fault = claim.fault() or conditions.fault(claim) if isinstance(claim, Claim) else f"{claim!r} is no Claim"
             if fault:
                 self._fail("claim", fault)
             for place in claim.where:

@@ -33,7 +33,9 @@ def _where(claim: Claim) -> str:
 
 
 def _for(claim: Claim) -> str:
-    return f"for {' and '.join(f'{device_class.upper()}s' for device_class in claim.on)}" if claim.on else ""
+    whom = " and ".join(f"{device_class.upper()}s" for device_class in claim.on)
+    facts = " and ".join(claim.requires)
+    return f"for {whom or 'devices'} with {facts}" if facts else f"for {whom}" if whom else ""
 
 
 def who(claim: Claim) -> str:

@@ -25,6 +25,7 @@ _VERBS: Final[Mapping[str, tuple[str, str]]] = {
     Answer.NO_EFFECT: ("has no effect", "have no effect"),
     Answer.UNDECIDED: ("is undecided", "are undecided"),
     Answer.SKIPPED: ("was skipped", "were skipped"),
+    Answer.NOT_ASKED: ("is not asked", "are not asked"),
 }
 
 #: How claims are told apart: who makes them; runs of earlier versions do not say.

@@ -110,7 +110,7 @@ def pair_state(logs: Interval, claim: Claim | None, band: float, fewest: int) ->
         fewest: instances that an answer needs: the interval of one alone does not hold what differs between them.
     """
     groups = logs.groups if logs.n else 0
-    if claim is None:
+    if claim is None or claim.not_asked:
         return PairState(logs.half_width, groups)
     wider = replace(logs, low=logs.estimate - MARGIN * logs.half_width, high=logs.estimate + MARGIN * logs.half_width)
     ratio = ratio_of(wider) if logs.known else logs

@@ -11,6 +11,7 @@ GPUs whose threads have 32 lanes. So a compute unit is counted as
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from dpctl.utils import intel_device_info
@@ -40,6 +41,19 @@ def lanes(compute_units: int, sub_group_sizes: Sequence[int], threads: int | Non
         threads: hardware threads of a compute unit, where they are known.
     """
     return compute_units * (ASSUMED_ITEMS if threads is None else threads * max(sub_group_sizes, default=1))
+
+
+def core_threads(device: Any, sub_group_size: int) -> int:
+    """Hardware threads of a core of a ``dpctl.SyclDevice``: what the groups that are resident there share.
+
+    That is an Xe-core on an Intel GPU that is known; on any other device a compute unit, and a thread is a sub-group.
+    """
+    told = intel_device_info(device) if device.is_gpu else {}
+    if "gpu_hw_threads_per_eu" in told and "gpu_eu_count_per_subslice" in told:
+        return int(told["gpu_hw_threads_per_eu"] * told["gpu_eu_count_per_subslice"])
+    with suppress(GpuError):
+        return gpu_of_device(device.name).threads_per_xe_core
+    return max(1, device_lanes(device) // int(device.max_compute_units) // sub_group_size)
 
 
 def threads_by_name(name: str) -> int | None:

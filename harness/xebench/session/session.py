@@ -19,7 +19,7 @@ from xebench.errors import Unsupported, XebenchError, first_line
 from xebench.runtime.capabilities import usual_sub_group_size
 from xebench.runtime.tensor import usm_ndarray
 from xebench.session import device_memory
-from xebench.session.lanes import device_lanes
+from xebench.session.lanes import core_threads, device_lanes
 from xebench.session.ranks import ALONE, Ranks
 from xebench.session.recorder import NO_TRAFFIC, Measured, Recorder, Traffic
 from xebench.session.several_devices import SeveralDevices, check_copy, devices_alike, several_devices
@@ -274,6 +274,10 @@ class Session:
     def lanes(self) -> int:
         """Work-items that fill the device: compute units x hardware threads x largest sub-group (`lanes`)."""
         return device_lanes(self.device)
+
+    def core_threads(self, sub_group_size: int) -> int:
+        """Hardware threads that the work-groups on one core share (`lanes.core_threads`)."""
+        return core_threads(self.device, sub_group_size)
 
     @property
     def sub_group_size(self) -> int:

@@ -413,7 +413,7 @@ PAIRS: Final = (
     _text("outcome", f"{', '.join(Outcome)}; same: within the case's same_within.", required=True),
     _text("claim", f"What is claimed: {', '.join((*TIME_CLAIMS, *ACCURACY_CLAIMS, *END_CLAIMS))}; null if nothing."),
     _text("claimed_for", "Class of devices that it is claimed of; null for all."),
-    _text("claim_condition", f"Facts of a device on which alone it is claimed; null for none. {_LATER}"),
+    _text("claim_condition", "Facts of a device on which alone it is claimed, such as stacks=2; null for none."),
     _text("judged_sweep", f"Parameter along which the claim is judged over several families. {_LATER}"),
     Column(
         "same_program",
