@@ -7,14 +7,18 @@ from xebench import kernel_api as kapi
 
 
 def add_strided_in(lanes):
-    """The kernel for sub-groups of ``lanes``: neighbouring work-items add neighbouring elements, a launch at a time."""
+    """The kernel for sub-groups of ``lanes``: neighbouring work-items add neighbouring elements, a launch at a time.
+
+    It does so ``rounds`` times, as the guide's, so that the work-groups stay resident for a while.
+    """
 
     @kernel(sub_group_size=lanes)
-    def add_strided(item: kapi.NdItem, a, b, total):
-        i = item.get_global_id(0)
-        while i < total.shape[0]:
-            total[i] = a[i] + b[i]
-            i += item.get_global_range(0)
+    def add_strided(item: kapi.NdItem, a, b, total, rounds):
+        for _ in range(rounds):
+            i = item.get_global_id(0)
+            while i < total.shape[0]:
+                total[i] = a[i] + b[i]
+                i += item.get_global_range(0)
 
     return add_strided
 
@@ -23,12 +27,13 @@ def add_after_barrier_in(lanes):
     """The same behind a barrier, which it does not need."""
 
     @kernel(sub_group_size=lanes)
-    def add_after_barrier(item: kapi.NdItem, a, b, total):
+    def add_after_barrier(item: kapi.NdItem, a, b, total, rounds):
         kapi.group_barrier(item.get_group())
-        i = item.get_global_id(0)
-        while i < total.shape[0]:
-            total[i] = a[i] + b[i]
-            i += item.get_global_range(0)
+        for _ in range(rounds):
+            i = item.get_global_id(0)
+            while i < total.shape[0]:
+                total[i] = a[i] + b[i]
+                i += item.get_global_range(0)
 
     return add_after_barrier
 
@@ -36,7 +41,7 @@ def add_after_barrier_in(lanes):
 def launch_groups(session, p, kernel_of_groups, work_group_size, groups):
     """A sample: the kernel in so many work-groups."""
     space = kapi.NdRange((groups * work_group_size,), (work_group_size,))
-    return lambda: session.launch(kernel_of_groups, space, p.a, p.b, p.total)
+    return lambda: session.launch(kernel_of_groups, space, p.a, p.b, p.total, p.rounds)
 
 
 def integers(rng, n):

@@ -1,7 +1,11 @@
-kernel void read_slm(global const int *x, global const int *weights, global int *y, local int *window) {
-    const int i = get_global_id(0), lane = get_local_id(0), size = get_local_size(0), first = get_group_id(0) * size;
-    for (int k = lane; k < size + 2 * HALO; k += size)
-        window[k] = x[first + k];
+kernel void read_slm(global const int *signal, global const int *weights, global int *y, local int *window,
+                     const int signal_shape0) {
+    const int i = get_global_id(0), lane = get_local_id(0), size = get_local_size(0);
+    const int first = (int)(get_group_id(0) * size) - HALO;
+    for (int k = lane; k < size + 2 * HALO; k += size) {
+        const int place = first + k;
+        window[k] = 0 <= place && place < signal_shape0 ? signal[place] : 0;
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
     int total = 0;
     for (int k = 0; k < M; ++k)

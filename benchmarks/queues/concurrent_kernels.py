@@ -12,7 +12,7 @@ pattern = Pattern(
     lesson="Kernels that cannot fill the device overlap in an out-of-order queue; in order they run one by one.",
     presets={
         "smoke": {"n": (1 << 10, 1021), "rounds": 2, "work": 100},
-        "default": {"n": 1 << 13, "rounds": 4, "work": 200},
+        "default": {"n": 1 << 13, "rounds": 4, "work": 220},
         "guide": {"n": 1 << 15, "rounds": 10, "work": 1000},
     },
 )

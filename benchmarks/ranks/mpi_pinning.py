@@ -1,14 +1,17 @@
 """Give each rank a stack of its own; ranks that share the first one leave the others idle.
 
-Intel's MPI pins ranks to stacks by variables of its own. Here each rank takes a device by its number, which no MPI must
-know of: stacks, cards, or sub-devices of one that is alone.
+Intel's MPI pins ranks to stacks by a variable of its own, I_MPI_OFFLOAD_DEVICE_LIST=0 and =0,1 in the guide. Here that
+is turned off, and each rank takes a device by its number, as the lists say, which no MPI must know of: stacks, cards,
+or sub-devices of one that is alone.
 """
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, output
+from xebench import Claim, Pattern
+from xebench import kernel_api as kapi
 
-from ..common import parts
+from ..common import parts, staying_parts
+from ..common.staying_parts import SUMS, fold
 
 pattern = Pattern(
     name="mpi_pinning",
@@ -28,29 +31,26 @@ pattern = Pattern(
 
 @pattern.problem
 def two_arrays(rng, n):
-    """Small whole numbers; every rank brings its part of the result to the host, and leaves the rest."""
-    a, b = (rng.integers(0, 100, n, dtype=np.uint8).astype(np.float32) for _ in range(2))
-    return Problem(a=a, b=b, total=output(n, np.float32, host=True, fill=-1))
+    return staying_parts.two_arrays(rng, n)
 
 
 @pattern.reference
 def expected(p, rank=0, ranks=1):
     where = parts.slices(p.n, [1] * ranks)[rank]
-    total = np.full(p.n, -1, np.float32)
-    total[where] = p.a[where] + np.float32(parts.FACTOR) * p.b[where]
-    return {"total": total}
+    return {"sums": staying_parts.folded(p.a[where] + np.float32(parts.FACTOR) * p.b[where])}
 
 
 def own_part(session, p, queue):
-    """A sample: a rank computes its part again and again on this queue, and sends it to the host."""
+    """A sample: a rank computes its part again and again on this queue, where the result stays."""
     where = parts.slices(p.n, [1] * session.comm.size)[session.comm.rank]
     a, b = parts.upload(session, queue, p.host.a[where], p.host.b[where])
-    total = session.alloc(a.shape, a.dtype, queue=queue)
+    total, sums = session.alloc(a.shape, a.dtype, queue=queue), session.alloc(SUMS, np.int32, queue=queue)
 
     def sample():
         for _ in range(p.rounds):
             session.launch(parts.add_scaled, parts.items(a.shape[0]), a, b, total, queue=queue)
-        session.copy(p.total[where], total, queue=queue)
+        session.launch(fold, kapi.Range(SUMS), total, sums, 0, queue=queue)
+        session.copy(p.sums, sums, queue=queue)
 
     return sample
 

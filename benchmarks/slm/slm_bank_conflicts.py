@@ -30,15 +30,15 @@ HOPS = 4  # words of SLM for each work-item: with 32 items at stride 16 they tak
 @kernel
 def chase(item: kapi.NdItem, next_hop, ends, slm, stride, steps):
     i = item.get_global_id(0)
-    first = item.get_local_id(0) * stride
-    row = item.get_local_range(0) * stride
+    first = np.uint32(item.get_local_id(0) * stride)  # unsigned, so that no read has to ask whether a place is negative
+    row = np.uint32(item.get_local_range(0) * stride)
     for hop in range(HOPS):
         slm[first + hop * row] = first + next_hop[hop, i] * row
     kapi.group_barrier(item.get_group())
     # What is read says where to read next, so that no compiler can keep these words in registers. Four reads are on
     # their way at once, each from a place of its own: they wait for the banks, not for one another.
     # The bank depends on lane and stride alone, because a row spreads over all banks evenly.
-    a, b, c, d = first, first + row, first + 2 * row, first + 3 * row
+    a, b, c, d = first, np.uint32(first + row), np.uint32(first + 2 * row), np.uint32(first + 3 * row)
     for _ in range(steps):
         a, b, c, d = slm[a], slm[b], slm[c], slm[d]
     for hop in range(HOPS):
@@ -72,7 +72,7 @@ def expected(p):
 
 
 def run(session, p, work_group_size, stride, words):
-    slm = kapi.LocalAccessor(words, np.int32)
+    slm = kapi.LocalAccessor(words, np.uint32)
     session.launch(chase, kapi.NdRange((p.n,), (work_group_size,)), p.next_hop, p.ends, slm, stride, p.steps)
 
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, fit, kernel
+from xebench import Claim, Pattern, Problem, device_func, fit, kernel
 from xebench import kernel_api as kapi
 
 from ..common import convolution
-from ..common.convolution import HALO, M, read_padded
+from ..common.convolution import HALO, M, check_ends
 from ..common.in_opencl import in_opencl
 
 pattern = Pattern(
@@ -23,20 +23,25 @@ pattern = Pattern(
 )
 
 
+@device_func
+def or_zero(signal, k):
+    """Element k, or the zero that stands before the first one and behind the last."""
+    return signal[np.uint64(k)] if 0 <= k < signal.shape[0] else np.int32(0)
+
+
 @kernel
-def read_slm_serial(item: kapi.NdItem, x, weights, y, window):
+def read_slm_serial(item: kapi.NdItem, signal, weights, y, window):
     i = item.get_global_id(0)
     lane = item.get_local_id(0)
     size = item.get_local_range(0)
-    first = item.get_group().get_group_id(0) * size
-    window[lane + HALO] = x[i + HALO]
+    window[lane + HALO] = signal[i]
     # while the first and the last item fetch the neighbours on their sides, the others wait at the barrier
     if lane == 0:
         for k in range(HALO):
-            window[k] = x[first + k]
+            window[k] = or_zero(signal, i - HALO + k)
     if lane == size - 1:
         for k in range(HALO):
-            window[size + HALO + k] = x[first + size + HALO + k]
+            window[size + HALO + k] = or_zero(signal, i + 1 + k)
     kapi.group_barrier(item.get_group())
     total = np.int32(0)
     for k in range(M):
@@ -45,15 +50,15 @@ def read_slm_serial(item: kapi.NdItem, x, weights, y, window):
 
 
 @kernel
-def read_slm(item: kapi.NdItem, x, weights, y, window):
+def read_slm(item: kapi.NdItem, signal, weights, y, window):
     i = item.get_global_id(0)
     lane = item.get_local_id(0)
     size = item.get_local_range(0)
-    first = item.get_group().get_group_id(0) * size
-    # every item of the group helps to fetch the group's part and the M - 1 elements behind it
-    k = i
-    while k < first + size + 2 * HALO:
-        window[k - first] = x[k]
+    first = item.get_group().get_group_id(0) * size - HALO
+    # every item of the group helps to fetch the group's part and the M - 1 elements around it
+    k = lane
+    while k < size + 2 * HALO:
+        window[k] = or_zero(signal, first + k)
         k += size
     kapi.group_barrier(item.get_group())
     total = np.int32(0)
@@ -63,9 +68,10 @@ def read_slm(item: kapi.NdItem, x, weights, y, window):
 
 
 @pattern.problem
-def padded_by_zeros(rng, n, work_group_size):
+def one_signal(rng, n, work_group_size):
     fields = convolution.fields(rng, n, work_group_size)
-    return Problem(**fields, bytes_moved=4 * (n + M - 1 + M + n), operations=2 * M * n, operation_kind="int32")
+    products = M * n - HALO * (HALO + 1)  # windows at the ends are cut
+    return Problem(**fields, bytes_moved=4 * (n + M + n), operations=2 * products, operation_kind="int32")
 
 
 pattern.reference(convolution.expected)
@@ -74,21 +80,21 @@ pattern.reference(convolution.expected)
 @pattern.naive
 def global_memory(session, p, work_group_size):
     """Every work-item reads its whole window from global memory."""
-    session.launch(read_padded, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.weights, p.y)
+    session.launch(check_ends, kapi.NdRange((p.n,), (work_group_size,)), p.signal, p.weights, p.y)
 
 
 @pattern.optimized(claim=Claim("faster", on=("gpu",), source="G 3121 to 3193"))
 def serial_halo(session, p, work_group_size):
     """Each item fetches one element into SLM; the first and the last one also fetch 128 neighbours each."""
     window = kapi.LocalAccessor(work_group_size + 2 * HALO, np.int32)
-    session.launch(read_slm_serial, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.weights, p.y, window)
+    session.launch(read_slm_serial, kapi.NdRange((p.n,), (work_group_size,)), p.signal, p.weights, p.y, window)
 
 
 @pattern.optimized(claim=(Claim("faster", on=("gpu",)), Claim("faster", against="serial_halo", on=("gpu",))))
 def cooperative_halo(session, p, work_group_size):
     """Our improvement: all items of the group fetch its part of the input and both sides into SLM together."""
     window = kapi.LocalAccessor(work_group_size + 2 * HALO, np.int32)
-    session.launch(read_slm, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.weights, p.y, window)
+    session.launch(read_slm, kapi.NdRange((p.n,), (work_group_size,)), p.signal, p.weights, p.y, window)
 
 
 in_opencl(pattern, cooperative_halo)

@@ -104,10 +104,29 @@ def test_one_row_fills_every_gpu_and_the_naive_work_group_none(gpu: GpuParameter
     assert occupancy_of(best, gpu).xe_core_occupancy == 1 > occupancy_of(naive, gpu).xe_core_occupancy
 
 
-def test_groups_of_224_fill_a_core_and_those_of_320_do_not() -> None:
-    odd, dividing = (shape_of("vector_add_barrier", name, 8) for name in ("odd_groups", "dividing_groups"))
-    assert odd.global_size == dividing.global_size, "the same work-items"
-    assert percent(dividing) == 100 > percent(odd)  # G 932 to 941
+@pytest.mark.parametrize(("gpu", "lanes"), EVERY)
+def test_dividing_groups_fill_a_core_of_every_gpu_and_odd_ones_do_not(gpu: GpuParameters, lanes: int) -> None:
+    odd, dividing = (shape_of("vector_add_barrier", name, lanes, gpu) for name in ("odd_groups", "dividing_groups"))
+    assert occupancy_of(dividing, gpu).xe_core_occupancy == 1 > occupancy_of(odd, gpu).xe_core_occupancy
+    assert odd.global_size / dividing.global_size == pytest.approx(1, abs=0.01), "about the same work-items"
+
+
+def test_on_the_guides_gpu_the_groups_have_320_and_224_work_items() -> None:
+    sizes = [shape_of("vector_add_barrier", name, 8).work_group_size for name in ("odd_groups", "dividing_groups")]
+    assert sizes == [320, 224]  # G 920, 934
+
+
+@pytest.mark.parametrize(
+    ("variant", "groups", "size"),
+    [("outermost_loop", 8, 1), ("two_loops", 128, 1), ("three_loops", 256, 8), ("four_loops", 512, 64)],
+)
+def test_collapsed_loops_are_cut_as_the_guides_runtime_prints(variant: str, groups: int, size: int) -> None:
+    session = NotingSession(32, GUIDES)
+    pattern = pattern_of("collapse_loops")
+    problem = SimpleNamespace(**pattern.presets["guide"], dx=None, u=None, w=None)
+    pattern.variants[variant].function(session, problem)
+    (shape,) = session.shapes
+    assert (shape.work_groups, shape.work_group_size) == (groups, size)  # G 11987 to 12071
 
 
 @pytest.mark.parametrize("sub_group_size", [8, 16])

@@ -188,8 +188,8 @@ def test_a_convolution_is_made_of_whole_work_groups() -> None:
     with pytest.raises(ValueError, match=r"^n=8191: work-groups must be whole, so give a multiple of 256$"):
         problem_of("slm_convolution_cache", n=8191, work_group_size=256)
     problem = problem_of("slm_convolution_cache", n=8192, work_group_size=256)
-    assert problem.x.size == 8192 + 256
-    assert problem.bytes_moved == 4 * (8192 + 256 + 257 + 8192)
+    assert problem.signal.size == 8192
+    assert problem.bytes_moved == 4 * (8192 + 257 + 8192)
     assert problem.operations == 2 * 257 * 8192
 
 

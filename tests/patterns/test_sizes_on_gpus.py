@@ -62,11 +62,11 @@ ROOM, LAUNCHES = measured()
 
 
 def growth(info: PatternInfo) -> float:
-    """The work at the sizes of today over that which was measured."""
+    """The work at the sizes of today over that which was measured; a size that is new was 1."""
     before = LAUNCHES[info.name].parameters
     now = build_plan([info], "default")[0].on("gpu", (32,), ROOM).parameters
     sizes = [name for name in now if name in info.presets["default"]]
-    return math.prod((float(now[name]) / float(before[name])) ** POWERS.get(name, 1) for name in sizes)
+    return math.prod((float(now[name]) / float(before.get(name, 1))) ** POWERS.get(name, 1) for name in sizes)
 
 
 @pytest.mark.parametrize("name", sorted(PATTERNS.keys() & LAUNCHES.keys()))

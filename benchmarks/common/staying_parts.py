@@ -1,0 +1,59 @@
+"""Parts of a result that stay on their devices: weighted sums tell whether they are right, so that no copy is timed."""
+
+import numpy as np
+
+from xebench import Problem, kernel, output
+from xebench import kernel_api as kapi
+
+from . import parts
+
+SUMS = 1 << 12
+WEIGHTS = 31
+
+
+@kernel
+def fold(item: kapi.Item, x, sums, first):
+    """Sums of every `SUMS`-th element of a part that begins at element ``first``, with weights."""
+    i = item.get_id(0)
+    total = np.int32(0)
+    for k in range((i - first) % SUMS, x.shape[0], SUMS):
+        total += np.int32(x[k]) * np.int32((first + k) % WEIGHTS + 1)
+    sums[i] = total
+
+
+def folded(x):
+    """What `fold` makes of a whole array of whole numbers, or adds up to over its parts."""
+    period = SUMS * WEIGHTS
+    weights, slots = np.arange(period) % WEIGHTS + 1, np.arange(period) % SUMS
+    sums = np.zeros(SUMS, np.int64)
+    for begin in range(0, x.size, period):
+        piece = x[begin : begin + period]
+        sums += np.bincount(slots[: piece.size], piece * weights[: piece.size], SUMS).astype(np.int64)
+    return sums.astype(np.int32)
+
+
+def two_arrays(rng, n):
+    """Two arrays of small whole numbers; of a result its `fold` comes to the host."""
+    a, b = (rng.integers(0, 100, n, dtype=np.uint8).astype(np.float32) for _ in range(2))
+    return Problem(a=a, b=b, sums=output(SUMS, np.int32, host=True))
+
+
+def in_parts(session, p, stream, queues, shares):
+    """A sample as that of `parts`, but results stay where they are, and their `fold`, ``p.sums``, comes to the host."""
+    placed, of_parts = [], np.empty((len(queues), SUMS), np.int32)
+    for queue, where in zip(queues, parts.slices(p.n, shares), strict=True):
+        a, b = parts.upload(session, queue, p.host.a[where], p.host.b[where])
+        total, sums = session.alloc(a.shape, a.dtype, queue=queue), session.alloc(SUMS, np.int32, queue=queue)
+        placed.append((queue, where.start, a, b, total, sums))
+
+    def sample():
+        for _ in range(p.rounds):
+            for queue, _first, a, b, total, _sums in placed:
+                session.launch(stream, parts.items(total.shape[0]), a, b, total, queue=queue)
+        for of_part, (queue, first, _a, _b, total, sums) in zip(of_parts, placed, strict=True):
+            session.launch(fold, kapi.Range(SUMS), total, sums, first, queue=queue)
+            session.copy(of_part, sums, queue=queue)
+        session.wait()
+        of_parts.sum(axis=0, dtype=np.int32, out=p.sums)
+
+    return sample
