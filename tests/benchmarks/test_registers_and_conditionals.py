@@ -146,12 +146,12 @@ def test_a_size_that_cannot_be_cut_is_told_in_a_line(name: str, numbers: dict[st
     ("variant", "ratios"),
     [
         ("lanes_32_large_grf", [36.1 / 32.2]),
-        ("lanes_16", [36.1 / 30.3, 32.2 / 30.3]),
-        ("lanes_16_large_grf", [36.1 / 27.7, 30.3 / 27.7]),
+        ("lanes_16", []),  # half as many lanes do half of the work at the guide's sizes
+        ("lanes_16_large_grf", [30.3 / 27.7]),
     ],
 )
 def test_more_registers_a_lane_are_claimed_with_the_guides_times(variant: str, ratios: list[float]) -> None:
     claims = pattern_of("high_register_pressure").variants[variant].claims
     figures = [claim.figure for claim in claims if claim.figure]
     assert [figure.speedup for figure in figures] == pytest.approx(ratios)
-    assert {(figure.device, figure.metric) for figure in figures} == {("Max 1550", "wall")}
+    assert {(figure.device, figure.metric) for figure in figures} <= {("Max 1550", "wall")}

@@ -37,7 +37,7 @@ SMALL_STACKS: Final = {"HardwareInfoOverride": "2x4x8"}
 REFUSED: Final = {
     "barrier_work_group/beyond_the_limit": "UnsupportedByDevice: ",
     "slm_too_large/more_than_there_is": "UnsupportedByDevice: ",
-    "random_numbers/rand_in_kernel": "unexpected KernelCompileError: ",
+    "random_numbers/rand_in_kernel": "unexpected KernelBuildError: ",
 }
 
 #: What a variant says of which a library refuses the device.
