@@ -44,6 +44,7 @@ class PackedKernel(msgspec.Struct, frozen=True, order=True):
         key: `xebench.dpex.identity.shipped_key`.
         spirv: SHA-256 of the module.
         narrow: of the module with index arithmetic in 32 bits; "" where there is none.
+        limit: of the launches that may take that one.
     """
 
     kernel: str
@@ -55,6 +56,7 @@ class PackedKernel(msgspec.Struct, frozen=True, order=True):
     key: str
     spirv: str
     narrow: str = ""
+    limit: int = 0
 
 
 class Index(msgspec.Struct, frozen=True):

@@ -63,6 +63,29 @@ def chain(item: kapi.Item, x):
 
 
 @ndpx.kernel
+def table(item: kapi.Item, x, y):
+    i = item.get_id(0)
+    if x[i] == 0:
+        y[i] = 3
+    elif x[i] == 1:
+        y[i] = 5
+    elif x[i] == 2:
+        y[i] = 17
+    elif x[i] == 3:
+        y[i] = 2
+    elif x[i] == 4:
+        y[i] = 9
+
+
+@ndpx.kernel
+def series(item: kapi.Item, x, n):
+    total = 0
+    for k in range(n):
+        total += k
+    x[item.get_id(0)] = total
+
+
+@ndpx.kernel
 def assign(item: kapi.Item, x, value):
     x[item.get_id(0)] = value
 
@@ -108,9 +131,17 @@ def host_functions_still_compile():
 
 
 def data_layout():
+    return _odd_widths(chain, typeof(dpt.zeros(8, dtype="i8", sycl_queue=QUEUE)))
+
+
+def odd_widths():
+    x, y = (typeof(dpt.zeros(8, dtype=dtype, sycl_queue=QUEUE)) for dtype in ("i8", "i1"))
+    return _odd_widths(series, x, types.int64) + _odd_widths(table, x, y)
+
+
+def _odd_widths(kernel, *arguments):
     # Compiled only: building it ends the process of an unrepaired numba-dpex on some drivers.
-    x = dpt.zeros(8, dtype="i8", sycl_queue=QUEUE)
-    chain.get_compile_result(types.void(ItemType(1), typeof(x)))
+    kernel.get_compile_result(types.void(ItemType(1), *arguments))
     widths = {int(width) for width in re.findall(r"\bi(\d+)\b", IR[-1])}
     return sorted(widths - {1, 8, 16, 32, 64})
 

@@ -56,6 +56,29 @@ def test_a_step_of_zero_ends_the_work_item() -> None:
     assert steps.tolist() == [-1, 2]
 
 
+@kernel
+def divide(item: kapi.NdItem, numbers: Any, out: Any) -> None:
+    i = item.get_global_id(0)
+    out[i, 0], out[i, 1] = numbers[i] // 16, numbers[i] % 16
+    out[i, 2], out[i, 3] = numbers[i] // 1, numbers[i] % 1
+    quotient, remainder = numbers[i], numbers[i]
+    quotient //= 1 << 20
+    remainder %= 1 << 20
+    out[i, 4], out[i, 5] = quotient, remainder
+    out[i, 6], out[i, 7] = numbers[i] // -8, numbers[i] % 7
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, np.uint32])
+def test_divisions_by_constants_round_down(dtype: Any) -> None:
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    numbers = [low, low // 2, -33, -17, -16, -15, -1, 0, 1, 15, 16, 17, high // 2, high]
+    numbers = [number for number in numbers if number >= low]
+    _, out = launch(divide, (len(numbers),), (1,), np.array(numbers, dtype), np.zeros((len(numbers), 8), np.int64))
+    for number, row in zip(numbers, out.tolist(), strict=True):
+        pairs = [divmod(number, 16), divmod(number, 1), divmod(number, 1 << 20), (number // -8, number % 7)]
+        assert row == list(itertools.chain(*pairs)), number
+
+
 def ir_of(run: Any, *arguments: Any) -> str:
     text = compile_kernel(run, kapi.NdRange((64,), (64,)), arguments).llvm_ir
     assert text is not None
@@ -86,6 +109,18 @@ def test_parts_of_an_id_are_masks_and_shifts() -> None:
     text = ir_of(fold, dpt.zeros(64, dtype="f4"), dpt.zeros((4, 16), dtype="f4"))
     assert "and i64" in text
     assert not re.search(r"freeze|select|\b[su](div|rem) |, -16\b", text)
+
+
+def test_an_address_is_said_to_be_within_its_array() -> None:
+    @kernel
+    def shift(item: kapi.NdItem, x: Any, y: Any) -> None:
+        own = kapi.PrivateArray(4, np.float32)
+        i = item.get_global_id(0)
+        own[i % 4] = x[1 + i]
+        y[0, i] = own[(i + 1) % 4]
+
+    text = ir_of(shift, dpt.zeros(65, dtype="f4"), dpt.zeros((4, 128), dtype="f4")[:, ::2])
+    assert text.count("= getelementptr inbounds ") == text.count("= getelementptr ") >= 4
 
 
 def test_a_module_without_its_facts_is_the_same_kernel() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from xebench.errors import Unsupported
+from xebench.runtime.stack import is_current
 
 pytestmark = pytest.mark.device
 
@@ -223,3 +224,46 @@ def test_what_is_forgotten_is_built_again_and_counted(session: Any) -> None:
     assert 0 < anew.build_ns < anew.host_ns
     assert again.build_ns == 0
     assert stages(session).count("build") == 2
+
+
+@pytest.mark.skipif(is_current(), reason="its SYCL runtime takes no kernel that OpenCL has loaded")
+def test_kernels_are_loaded_from_binaries_until_they_are_forgotten(
+    session: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from xebench.dpex import kernel_store
+
+    kernel, x = shift_kernel(), upload(session, np.arange(64, dtype=np.int32))
+    first = shifted(session, kernel, x, 1)
+    build, built = kernel_store.build, []
+    monkeypatch.setattr(kernel_store, "build", lambda *asked: built.append(asked) or build(*asked))
+    for _ in range(2):
+        session.forget_builds(keep_binaries=True)
+        assert shifted(session, kernel, x, 2).tolist() == (first + 1).tolist()
+    assert not built
+    assert stages(session).count("build") == 3, "a load is timed as a build is"
+    session.forget_builds()
+    assert shifted(session, kernel, x, 1).tolist() == first.tolist()
+    assert len(built) == 1
+
+
+def test_a_binary_that_the_driver_refuses_is_told(session: Any) -> None:
+    from xebench.dpex import KernelBuildError
+    from xebench.dpex.device_kernel import load
+
+    kernel, x = shift_kernel(), upload(session, np.arange(64, dtype=np.int32))
+    shifted(session, kernel, x, 1)
+    with pytest.raises(KernelBuildError, match="its binary cannot be loaded"):
+        load(session._kernels.latest.device_kernel, b"no binary", session.queue)
+
+
+def test_a_runtime_that_takes_no_binaries_is_a_reason_to_skip(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from xebench.dpex import device_kernel
+
+    def lacking(*_: Any) -> None:
+        raise AttributeError("/folder/libsycl.so.9: undefined symbol: make_kernel")
+
+    monkeypatch.setattr(device_kernel, "kernel_of_binary", lacking)
+    kernel, x = shift_kernel(), upload(session, np.arange(64, dtype=np.int32))
+    shifted(session, kernel, x, 1)
+    with pytest.raises(Unsupported, match="^needs a SYCL runtime .*: libsycl.so.9: undefined symbol: make_kernel$"):
+        device_kernel.load(session._kernels.latest.device_kernel, b"binary", session.queue)

@@ -18,7 +18,8 @@ from xebench.dpex.narrow.module import narrow_module
 from xebench.dpex.narrow.narrowing import narrowed
 from xebench.runtime.tensor import tensor as dpt
 
-ENDS = (-BOUND, -BOUND + 1, -4097, -1, 0, 1, 7, 1 << 15, 1 << 29, BOUND - 1, BOUND)
+#: Of 32 bits: their sign is known of no argument.
+ENDS = tuple(np.int32(end) for end in (-(1 << 31), -BOUND, -4097, -1, 0, 1, 7, 1 << 15, 1 << 29, BOUND, (1 << 31) - 1))
 SPACE = kapi.NdRange((8,), (4,))
 
 
@@ -84,6 +85,9 @@ class Both:
         compiled = compile_kernel(run, SPACE, arguments)
         assert compiled.narrow
         queue = arguments[-1].sycl_queue
+        limit = abs(compiled.limit)
+        #: 64-bit arguments of launches that may take the narrowed module.
+        self.numbers = (0, 1, 7, 4097, limit // 2, limit - 1, limit)
         self._launches = [
             PreparedLaunch(build(module, queue), queue, SPACE, arguments) for module in (compiled, compiled.narrowed)
         ]
@@ -103,17 +107,24 @@ class Both:
 def test_arithmetic_is_that_of_64_bits_up_to_the_bound() -> None:
     out = dpt.zeros((8, 12), dtype="i8")
     both = Both(arithmetic, 1, 2, 3, out)
-    for a, b, n in itertools.product(ENDS, ENDS, (-BOUND, -3, 0, 5, BOUND)):
+    for a, b, n in itertools.product(both.numbers, both.numbers, both.numbers[::3]):
         both.check(a, b, n, out)
+    signed = Both(arithmetic, ENDS[0], ENDS[0], 3, out)
+    for a, b, n in itertools.product(ENDS, ENDS, signed.numbers[::3]):
+        signed.check(a, b, n, out)
 
 
 @pytest.mark.device
 def test_loops_are_those_of_64_bits_up_to_the_bound() -> None:
     out = dpt.zeros((8, 8), dtype="i8")
     both = Both(loops, 1, 2, 3, out)
-    for start, stop in itertools.product(ENDS, ENDS):
-        for step in (-BOUND, -(1 << 29), -5, -1, 1, 3, 1 << 29, BOUND):
+    for start, stop in itertools.product(both.numbers, both.numbers):
+        for step in (1, 3, both.numbers[-1] // 2, both.numbers[-1]):
             both.check(start, stop, step, out)
+    signed = Both(loops, ENDS[0], ENDS[0], ENDS[0], out)
+    for start, stop in itertools.product(ENDS, ENDS):
+        for step in map(np.int32, (-BOUND, -(1 << 29), -5, -1, 1, 3, 1 << 29, BOUND)):
+            signed.check(start, stop, step, out)
 
 
 @pytest.mark.device
@@ -123,9 +134,10 @@ def test_elements_are_the_same_in_arrays_up_to_the_bound(extent: int) -> None:
     x = dpt.broadcast_to(dpt.asarray([42]), (extent,)) if extent > 16 else dpt.arange(extent, dtype="i8")
     table, out = dpt.reshape(dpt.arange(8, dtype="i8"), (2, 4)), dpt.zeros((8, 8), dtype="i8")
     given = (x, dpt.asarray([0, 3, 7, 1, -1, 2, -2, 5]), table, out)
-    both = Both(places, 1, *given)
-    for a in ENDS:
-        both.check(a, *given)
+    for numbers in (None, ENDS):
+        both = Both(places, numbers[0] if numbers else 1, *given)
+        for a in numbers or both.numbers:
+            both.check(a, *given)
 
 
 @pytest.mark.device
@@ -139,7 +151,10 @@ def test_a_launch_beyond_the_bound_takes_the_other_module(monkeypatch: pytest.Mo
         store.submit(run, queue, SPACE, arguments).wait()
         return [kernel["narrow"] for kernel in store.take_used()]
 
-    for a, narrow in ((1, True), (BOUND, True), (BOUND + 1, False), (2, True), (-BOUND - 1, False)):
+    limit = compile_kernel(arithmetic, SPACE, (1, 3, 4, x)).limit
+    assert 1 << 24 <= abs(limit) <= BOUND
+    most, signed = abs(limit), limit < 0
+    for a, narrow in ((1, True), (most, True), (most + 1, False), (2, True), (-1, signed), (0, True)):
         assert used(arithmetic, a, 3, 4, x) == [narrow]
         assert int(x[1, 1]) == a * 3 + 4
     row, out = dpt.reshape(dpt.arange(8, dtype="i8"), (2, 4)), dpt.zeros((8, 8), dtype="i8")
@@ -147,7 +162,7 @@ def test_a_launch_beyond_the_bound_takes_the_other_module(monkeypatch: pytest.Mo
         long = dpt.broadcast_to(dpt.asarray([42]), (extent,))
         assert used(places, 1, long, dpt.zeros(8, dtype="i8"), row, out) == [narrow]
         assert dpt.asnumpy(out)[3, [2, 3, 6]].tolist() == [42, 42, 1]
-    monkeypatch.setenv("XEBENCH_NARROW", "")
+    monkeypatch.setenv("XEBENCH_NARROW", "off")
     stores.append(KernelStore())
     assert used(arithmetic, 1, 3, 4, x) == [False]
 
@@ -191,13 +206,26 @@ def test_a_counter_is_bounded_by_what_it_is_compared_with(loop: tuple[str, ...],
     assert intervals(*body, *loop, "end:").of("%k") == expected
 
 
-def test_a_counter_to_a_stop_that_it_meets_is_bounded() -> None:
+@pytest.mark.parametrize(
+    ("stop", "step", "expected"),
+    [
+        ("%n", 1, (0, BOUND - 2)),
+        ("%fourfold", 4, (0, 4 * (BOUND - 1) - 1)),
+        ("128", 4, (0, 127)),
+        ("126", 4, ALL),
+        ("%n", 4, ALL),
+        ("%fourfold", 8, ALL),
+        ("%fourfold", 3, ALL),
+        ("%fourfold", -4, ALL),
+    ],
+)
+def test_a_counter_to_a_stop_that_it_meets_is_bounded(stop: str, step: int, expected: tuple[int, int]) -> None:
     body = (
-        *("%some = icmp sgt i64 %n, 0", "br i1 %some, label %loop, label %end", "loop:"),
-        *("%k = phi i64 [ 0, %entry ], [ %next, %loop ]", "%next = add i64 %k, 1"),
-        *("%stop = icmp eq i64 %next, %n", "br i1 %stop, label %end, label %loop", "end:"),
+        *("%fourfold = shl i64 %n, 2", f"%some = icmp sgt i64 {stop}, 0", "br i1 %some, label %loop, label %end"),
+        *("loop:", "%k = phi i64 [ 0, %entry ], [ %next, %loop ]", f"%next = add i64 %k, {step}"),
+        *(f"%stop = icmp eq i64 %next, {stop}", "br i1 %stop, label %end, label %loop", "end:"),
     )
-    assert intervals(*body).of("%k") == (0, BOUND - 2)
+    assert intervals(*body).of("%k") == expected
 
 
 def test_a_counter_to_a_stop_that_moves_is_anything() -> None:
@@ -216,23 +244,140 @@ def test_elements_of_arrays_with_strides_need_all_bits() -> None:
     def first(item: kapi.NdItem, x: Any, out: Any) -> None:
         out[item.get_global_id(0)] = x[item.get_global_id(0) * 24]
 
-    for step, narrow in ((1, "= mul i32 "), (2, "= mul [a-z ]*i64 ")):
+    for step, narrow in ((1, "= mul nuw nsw i32 "), (2, "= mul [a-z ]*i64 ")):
         arguments = (dpt.zeros(512, dtype="i1")[::step], dpt.zeros(8, dtype="i1"))
         compiled = compile_kernel(first, SPACE, arguments)
-        text = narrow_module(compiled.llvm_ir or "", compiled.name, compiled.signature)
-        assert text is not None and re.search(narrow, text)
+        text, _ = narrow_module(compiled.llvm_ir or "", compiled.name, compiled.signature)
+        assert re.search(narrow, text)
 
 
 def test_low_bits_are_enough_for_an_element_only() -> None:
     body = ["entry:", "  %a = mul i64 %n, %m", "  %e = getelementptr i32, ptr addrspace(1) %p, i64 %a"]
     known = {"%n": (0, BOUND - 1), "%m": (-BOUND, BOUND)}
     load = ["  %v = load i32, ptr addrspace(1) %e, align 4", "  ret void"]
-    assert "mul i32" in narrowed(HEAD, body + load, known, {"%p": "i32"})
+    assert "mul i32" in narrowed(Function(HEAD, body + load), known, {"%p": "i32"})
     for wrong in (
         ["  %q = getelementptr i32, ptr addrspace(1) %e, i64 -5"],
         ["  %c = icmp slt i64 %a, %n"],
         ["  store i64 %a, ptr addrspace(1) %p, align 8"],
         ["  %i = ptrtoint ptr addrspace(1) %e to i64"],
     ):
-        assert "mul i64" in narrowed(HEAD, body + wrong + load, known, {"%p": "i32"})
-    assert "mul i64" in narrowed(HEAD, body + load, known, {"%p": "i8"})
+        assert "mul i64" in narrowed(Function(HEAD, body + wrong + load), known, {"%p": "i32"})
+    assert "mul i64" in narrowed(Function(HEAD, body + load), known, {"%p": "i8"})
+
+
+LOAD = ("%v = load i32, ptr addrspace(1) %e, align 4", "ret void")
+
+
+def of_index(*body: str) -> str:
+    """A narrowed function that loads the element at ``%i`` of ``%p``; ``%n`` and ``%m`` are not negative."""
+    lines = ["entry:", *body, "%e = getelementptr i32, ptr addrspace(1) %p, i64 %i", *LOAD]
+    known = {"%n": (0, BOUND - 1), "%m": (0, BOUND)}
+    return narrowed(
+        Function(HEAD, [line if line.endswith(":") else f"  {line}" for line in lines]), known, {"%p": "i32"}
+    )
+
+
+def test_an_access_bounds_the_parts_of_its_index() -> None:
+    assert "mul nuw nsw i32" in of_index("%a = mul i64 %n, %m", "%i = add i64 %a, %n")
+    without = of_index("%s = sub i64 %n, %m", "%a = mul i64 %s, %m", "%i = add i64 %a, %n")
+    assert re.search("mul i32", without)  # a part may be negative
+
+
+def test_the_sign_of_an_index_is_that_of_its_low_bits() -> None:
+    index = ("%s = sub i64 %n, %m", "%k = mul i64 %s, %m", "%c = icmp slt i64 %k, 0")
+    wrapped = ("%w = select i1 %c, i64 %n, i64 0", "%i = add i64 %w, %k")
+    assert "icmp slt i32 %short.k, 0" in of_index(*index, *wrapped)
+    other_use = ("%z = zext i1 %c to i8", "store i8 %z, ptr addrspace(1) %p, align 1")
+    assert "icmp slt i64 %k, 0" in of_index(*index, *wrapped, *other_use)
+    masked = ("%w = select i1 %c, i64 %n, i64 0", "%j = add i64 %w, %k", "%i = and i64 %j, 1023")
+    assert "icmp slt i64 %k, 0" in of_index(*index, *masked)
+
+
+def test_what_stays_of_an_index_is_a_step_of_its_own() -> None:
+    loop = ("br label %loop", "loop:", "%k = phi i64 [ 0, %entry ], [ %next, %loop ]", "%next = add i64 %k, 1")
+    index = ("%j = shl i64 %k, 4", "%t = shl i64 %n, 8", "%i = or i64 %t, %j")
+    rounds = ("%c = icmp slt i64 %next, 16", "br i1 %c, label %loop, label %end", "end:")
+    text = of_index(*loop, *index, *rounds)
+    assert "%short.e.start = getelementptr i32, ptr addrspace(1) %p, i32 %short.t" in text
+    assert "%e = getelementptr i32, ptr addrspace(1) %short.e.start, i32 %short.j" in text
+
+
+@pytest.mark.parametrize(("first", "within"), [(0, "inbounds "), (-1, "")])
+def test_a_step_that_may_lead_beyond_an_array_is_not_said_to_be_within(first: int, within: str) -> None:
+    body = (
+        *("entry:", "br label %loop", "loop:", f"%k = phi i64 [ {first}, %entry ], [ %next, %loop ]"),
+        *("%next = add i64 %k, 1", "%i = add i64 %n, %k", "%e = getelementptr inbounds i32, ptr %p, i64 %i"),
+        *("%c = icmp slt i64 %next, 16", "br i1 %c, label %loop, label %end", "end:", "ret void"),
+    )
+    lines = [line if line.endswith(":") else f"  {line}" for line in body]
+    text = narrowed(Function("define void @f(ptr %p, i64 %n) {", lines), {"%n": (0, 4096)}, {"%p": "i32"})
+    assert f"%short.e.start = getelementptr {within}i32, ptr %p, i32 %short.n" in text
+
+
+@kernel
+def series(item: kapi.Item, totals: Any, terms: Any) -> None:
+    total = np.int32(0)
+    for i in range(terms):
+        total = np.int32(total + i)  # LLVM needs no loop, but 33 bits
+    totals[item.get_id(0)] = total
+
+
+@kernel
+def chain(item: kapi.Item, totals: Any, terms: Any) -> None:
+    number = np.int8(1)
+    if terms == 0:
+        number = np.int8(3)
+    elif terms == 1:
+        number = np.int8(5)
+    elif terms == 2:
+        number = np.int8(17)
+    elif terms == 3:
+        number = np.int8(2)
+    elif terms == 4:
+        number = np.int8(9)  # LLVM needs no branches, but a table of 40 bits
+    totals[item.get_id(0)] = number
+
+
+@pytest.mark.parametrize(("kernel", "results"), [(series, [0, 0, 1, 3, 6, 10]), (chain, [3, 5, 17, 2, 9, 1])])
+def test_numbers_have_widths_that_spirv_has(kernel: Any, results: list[int], queue: Any) -> None:
+    totals = dpt.zeros(8, dtype="i4", sycl_queue=queue)
+    compiled = compile_kernel(kernel, kapi.Range(8), (totals, 0))
+    for module in (compiled.spirv, compiled.narrowed.spirv):
+        words, at, widths = np.frombuffer(module, np.uint32), 5, set()
+        while at < len(words):
+            if words[at] & 0xFFFF == 21:  # OpTypeInt
+                widths.add(int(words[at + 2]))
+            at += words[at] >> 16
+        assert widths <= {8, 16, 32, 64}
+    for terms, result in enumerate(results):
+        launch = PreparedLaunch(build(compiled, queue), queue, kapi.Range(8), (totals, terms))
+        launch.submit().wait()
+        assert dpt.asnumpy(totals).tolist() == [result] * 8
+
+
+def test_branches_become_no_table_in_memory(queue: Any) -> None:
+    """Kernels have no such memory: Intel's CPU driver crashes on it."""
+
+    @kernel
+    def look(item: kapi.Item, x: Any, out: Any) -> None:
+        i = item.get_id(0)
+        case = i % 8
+        place = 0
+        if case == 0:
+            place = 21
+        elif case == 2:
+            place = 2
+        elif case == 4:
+            place = 7
+        elif case == 5:
+            place = 30
+        elif case == 7:
+            place = 11
+        out[i] = x[place]
+
+    x, out = (dpt.asarray(np.arange(32, dtype="i8"), sycl_queue=queue) for _ in range(2))
+    compiled = compile_kernel(look, kapi.Range(32), (x, out))
+    assert " constant [" not in compiled.llvm_ir
+    PreparedLaunch(build(compiled, queue), queue, kapi.Range(32), (x, out)).submit().wait()
+    assert dpt.asnumpy(out).tolist() == [21, 0, 2, 0, 7, 30, 0, 11] * 4

@@ -19,6 +19,7 @@ EXPERIMENTS = (
     "lazy_registries",  # has to come before anything else is compiled
     "host_functions_still_compile",
     "data_layout",
+    "odd_widths",
     "pointer_add",
     "local_accessor_queue",
     "sub_device_queue",
@@ -61,6 +62,11 @@ def test_lazy_registries(plain: dict[str, Any], repaired: dict[str, Any]) -> Non
 def test_data_layout(plain: dict[str, Any], repaired: dict[str, Any]) -> None:
     assert plain["data_layout"], "LLVM made integers of no native width"
     assert repaired["data_layout"] == []
+
+
+def test_odd_widths(plain: dict[str, Any], repaired: dict[str, Any]) -> None:
+    assert plain["odd_widths"], "LLVM made a formula and a table"
+    assert repaired["odd_widths"] == []
 
 
 def test_pointer_add(plain: dict[str, Any], repaired: dict[str, Any]) -> None:

@@ -1,13 +1,24 @@
 """Kernels that were compiled elsewhere: found by what they are, or one line that says what to do."""
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from current_stack import run_without_numba
 
-from xebench.dpex import NotShipped, compile_kernel, kernel, kernel_api, packs, shipped
+from xebench.dpex import (
+    CompiledKernel,
+    NotShipped,
+    SpirvCache,
+    compile_here,
+    compile_kernel,
+    kernel,
+    kernel_api,
+    packs,
+    shipped,
+)
 from xebench.dpex.identity import shipped_key, source_digest
 from xebench.dpex.signature import signature_of
 from xebench.kernel_pack import PackedKernel, write_pack
@@ -34,23 +45,47 @@ def no_packs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return path
 
 
-def test_a_shipped_kernel_is_what_was_compiled(array: Any, no_packs: Path) -> None:
-    compiled = compile_kernel(add_one, kernel_api.Range(4), (array,))
+def pack(kernel: Any, compiled: CompiledKernel, path: Path) -> None:
+    """Ship a kernel, and nothing else."""
     packed = PackedKernel(
         kernel=compiled.name,
         origin="here",
         signature=str(compiled.signature),
         atomic64=compiled.signature.atomic64,
         options="{}",
-        source=source_digest(add_one),
-        key=shipped_key(add_one, compiled.signature),
+        source=source_digest(kernel),
+        key=shipped_key(kernel, compiled.signature),
         spirv=hashlib.sha256(compiled.spirv).hexdigest(),
     )
-    write_pack(no_packs, {}, [(packed, compiled.spirv, b"")])
+    write_pack(path, {}, [(packed, compiled.spirv, b"")])
     packs._kernels.cache_clear()  # which has seen that there is none
+
+
+def test_a_shipped_kernel_is_what_was_compiled(array: Any, no_packs: Path) -> None:
+    compiled = compile_kernel(add_one, kernel_api.Range(4), (array,))
+    pack(add_one, compiled, no_packs)
     found = shipped.find_shipped(add_one, compiled.signature)
     assert (found.name, found.spirv, found.options) == (compiled.name, compiled.spirv, compiled.options)
     assert found.cached
+
+
+def test_a_pack_that_was_made_since_takes_the_place_of_what_was_kept(
+    array: Any, no_packs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = compile_kernel(add_one, kernel_api.Range(4), (array,))
+    cache = SpirvCache(tmp_path / "cache")
+    monkeypatch.setattr(compile_here, "compile_here", lambda *_: replace(compiled, cached=False))
+
+    def find() -> CompiledKernel:
+        return compile_here.find_or_compile(add_one, compiled.signature, cache)
+
+    monkeypatch.setattr(compile_here, "has_compiler", lambda: True)
+    assert [find().cached, find().cached] == [False, True]
+    pack(add_one, replace(compiled, name="packed"), no_packs)
+    assert [find().name, find().name] == ["packed", "packed"]
+    no_packs.unlink()
+    packs._kernels.cache_clear()
+    assert find().name == compiled.name
 
 
 def test_what_is_not_shipped_is_one_line_with_the_way_to_make_it(array: Any, no_packs: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from types import SimpleNamespace
 from typing import Any
@@ -28,6 +29,15 @@ class _Precise:
     def __getattr__(self, name: str) -> Any:
         function = getattr(np, _NAMES.get(name, name))
         return lambda *numbers: function(*(np.longdouble(number) for number in numbers))
+
+
+class _Squares(ast.NodeTransformer):
+    """``x ** 2`` as a product, which numpy's power of a scalar is not: it is wrong where two numbers are as near."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        square = ast.Attribute(ast.Name("np", ast.Load()), "square", ast.Load())
+        return ast.Call(square, [node.left], []) if isinstance(node.op, ast.Pow) else node
 
 
 class _AtomicRef:
@@ -77,7 +87,8 @@ def run_plainly(source: str, items: int, group: int, arguments: list[Any], tiles
             PrivateArray=lambda shape, dtype, fill_zeros: np.zeros(shape, dtype),
         ),
     }
-    exec(source.partition(HEAD)[2].replace("kapi.group_barrier(group)", "yield"), namespace)
+    plain = ast.parse(source.partition(HEAD)[2].replace("kapi.group_barrier(group)", "yield"))
+    exec(compile(ast.fix_missing_locations(_Squares().visit(plain)), "plain", "exec"), namespace)
     with np.errstate(all="ignore"):
         for first in range(0, items, group):
             local = [np.zeros(group, dtype) for dtype in tiles]

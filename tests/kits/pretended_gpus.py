@@ -37,6 +37,7 @@ SMALL_STACKS: Final = {"HardwareInfoOverride": "2x4x8"}
 REFUSED: Final = {
     "barrier_work_group/beyond_the_limit": "UnsupportedByDevice: ",
     "slm_too_large/more_than_there_is": "UnsupportedByDevice: ",
+    "slm_too_large/items_with_too_much_each": "UnsupportedByDevice: ",
     "random_numbers/rand_in_kernel": "unexpected KernelBuildError: ",
 }
 

@@ -245,6 +245,9 @@ class _Writer:
             return f"(not {self.value('bool', depth - 1)})"
         if form <= 2:
             return f"({self.value('bool', depth - 1)} {self.one_of(('and', 'or'))} {self.value('bool', depth - 1)})"
+        if form == 3:
+            number = f"({self.leaf('int64')} & np.int64(15))"
+            return f"({' or '.join(f'{number} == {self.below(16)}' for _ in range(2 + self.below(4)))})"
         of, operator = self.one_of(TYPES), self.one_of(("<", "<=", ">", ">=", "==", "!="))
         return f"({self.value(of, depth - 1)} {operator} {self.value(of, depth - 1)})"
 
@@ -286,7 +289,7 @@ class _Writer:
         for _ in range(count):
             forms = [self.declare, self.declare, self.assign, self.assign, self.store, self.put, self.update]
             if nesting:
-                forms += [self.branch, self.branch, self.loop, self.while_loop]
+                forms += [self.branch, self.branch, self.chain, self.loop, self.while_loop]
             if self.in_loop:
                 forms += [self.leave]
             self.one_of(forms)(nesting)
@@ -335,6 +338,16 @@ class _Writer:
         if self.below(2):
             with self.block("else:"):
                 self.statements(1 + self.below(2), nesting - 1)
+
+    def chain(self, _: int) -> None:
+        """Branches by one number to constants, of which LLVM makes a table."""
+        of, name, number = self.one_of(TYPES), self.name("v"), self.name("s")
+        self.line(f"{number} = {self.position(8)}")
+        self.line(f"{name} = {self.constant(of)}")
+        for case in range(3 + self.below(5)):
+            self.line(f"{'elif' if case else 'if'} {number} == {case}:")
+            self.line(f"    {name} = {self.constant(of)}")
+        self.values.append((name, of))
 
     def loop(self, nesting: int) -> None:
         name = self.name("k")

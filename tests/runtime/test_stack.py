@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
+import re
 import shlex
 import sys
 from collections.abc import Iterator
@@ -68,7 +70,36 @@ def test_nothing_of_the_pinned_set_is_asked_for(monkeypatch: pytest.MonkeyPatch)
     assert {finding.title for finding in packages.package_findings()} == {"dpctl", "dpnp", "numpy"}
     assert libraries.missing_libraries() == {}
     assert libraries.load_libraries() is None
-    assert loading.compiler_finding().status == "ok"
+    assert loading.compiler_finding().status != "error"
+
+
+@pytest.mark.usefixtures("current")
+@pytest.mark.parametrize(
+    ("numba", "status"),
+    [
+        (None, "ok"),
+        ("0.59.1", "warning"),
+        ("0.62.0", "ok"),
+        ("0.68.1", "ok"),
+        ("0.69.0rc1", "warning"),
+        ("1.0", "warning"),
+    ],
+)
+def test_numba_is_of_a_version_that_was_seen_to_compile(numba: str | None, status: str) -> None:
+    finding = packages.numba_finding({"numba": numba, "llvmlite": "0.50.0"}.get)
+    assert finding.status == status
+    if status == "warning":
+        assert shlex.split(finding.next_step)[-1] == "numba>=0.62,<0.69"
+    elif numba:
+        assert finding.detail == f"compiled by numba {numba} (llvmlite 0.50.0)"
+
+
+def test_the_range_of_numba_is_the_one_that_is_installed() -> None:
+    first, beyond = packages.NUMBA
+    required = importlib.metadata.requires("xebench") or ()
+    old, new = sorted((one for one in required if re.match("numba[^-].*python_version", one)), key=len, reverse=True)
+    assert f"<{beyond}," in old
+    assert new.startswith(f"numba<{beyond},>={first};")
 
 
 @pytest.mark.usefixtures("current")

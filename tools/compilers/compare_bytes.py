@@ -64,12 +64,12 @@ def main() -> None:
 
 def versions() -> dict[str, str]:
     """Of what made the modules, and of the driver."""
-    from xebench.dpex.compile_here import PACKAGES
+    from xebench.dpex.toolchain import compiler_versions
     from xebench.kernel_pack import OWN_PACK, Pack
     from xebench.runtime.pins import installed_version
 
     made = {f"shipped {name}": version for name, version in Pack.open(OWN_PACK).index.versions.items()}
-    return made | {name: installed_version(name) or "" for name in (*PACKAGES, "intel-opencl-rt")}
+    return made | compiler_versions() | {"intel-opencl-rt": installed_version("intel-opencl-rt") or ""}
 
 
 def in_children(pattern: str) -> dict[str, dict[str, Any]]:
@@ -162,13 +162,13 @@ def compare_kernel(
     buffers = {array.usm_data._pointer: array.usm_data for array in arrays}
     dtypes = {array.usm_data._pointer: array.dtype for array in arrays}
     before = {at: buffer.copy_to_host() for at, buffer in buffers.items()}
-    after: list[dict[int, np.ndarray]] = []
+    after: list[dict[int, Any]] = []
     try:
         for side in SIDES:
             print(json.dumps({**line, "outcome": side}), file=out, flush=True)
             for at, buffer in buffers.items():
                 buffer.copy_from_host(before[at])
-            module = compile_here(kernel, signature, None) if side == "ours" else find_shipped(kernel, signature)
+            module = compile_here(kernel, signature) if side == "ours" else find_shipped(kernel, signature)
             PreparedLaunch(build(module, queue), queue, index_space, arguments).submit().wait()
             after.append({at: buffer.copy_to_host() for at, buffer in buffers.items()})
     except NotShipped as error:
@@ -189,7 +189,7 @@ def compare_kernel(
     print(json.dumps(line), file=out, flush=True)
 
 
-def difference(first: np.ndarray, second: np.ndarray, dtype: Any) -> dict[str, Any]:
+def difference(first: Any, second: Any, dtype: Any) -> dict[str, Any]:
     """How two states of a buffer differ; empty if they do not."""
     wrong = int((first != second).sum())
     if not wrong:

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
 from xebench.dpex.kernel_options import KernelOptions
 from xebench.isa.compilation import Compiled, Source, Target
 from xebench.isa.compile_cache import CompileCache
@@ -37,7 +39,7 @@ def main() -> None:
     compiler = find_compiler()
     pairs = list(both(packs["numba-dpex"], packs["ours"]))
     sources = {
-        kernel: [Source(pack.spirv(one)) for pack, one in zip(packs.values(), pair, strict=True)]
+        kernel: [Source(pack.module(one.spirv)) for pack, one in zip(packs.values(), pair, strict=True)]
         for kernel, pair in ((pair[0], pair) for pair in pairs)
     }
     jobs = [(source, target_of(kernel, gpu)) for kernel, two in sources.items() for source in two for gpu in GPUS]
@@ -74,12 +76,7 @@ def both(first: Pack, second: Pack) -> Iterator[tuple[PackedKernel, PackedKernel
 
 def target_of(kernel: PackedKernel, gpu: str) -> Target:
     """A GPU, with what the kernel's options say to its driver."""
-    flags, _ = KernelOptions(
-        **{
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in json.loads(kernel.options).items()
-        }
-    ).flags("opencl", "Intel", "gpu")
+    flags, _ = msgspec.json.decode(kernel.options, type=KernelOptions).flags("opencl", "Intel", "gpu")
     return Target(gpu, flags)
 
 

@@ -1,29 +1,27 @@
-"""Kernels where numba-dpex is not installed: shipped, kept by an earlier process, or compiled by our own target.
+"""Kernels where numba-dpex is not installed: kept by an earlier process, shipped, or compiled by our own target.
 
-numba is imported in the last case only.
+numba is imported in the last case only. What is kept was compiled when these very packs did not have it, so a pack
+always wins, and none is opened for a kernel that is kept.
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib.util
-import time
-from importlib import metadata
-from typing import Any, Final
+from pathlib import Path
+from typing import Any
 
 from xebench.dpex.compiled_kernel import CompiledKernel
-from xebench.dpex.decorators import options_of
 from xebench.dpex.dpex_errors import NotShipped
 from xebench.dpex.identity import UnknownIdentity, shipped_key
+from xebench.dpex.packs import packs_in_sight
 from xebench.dpex.shipped import find_shipped
 from xebench.dpex.signature import Signature, not_a_kernel
 from xebench.dpex.source_kernel import SourceKernel
-from xebench.dpex.spirv_cache import SpirvCache
-from xebench.dpex.toolchain import OWN, this_compiler, toolchain
+from xebench.dpex.spirv_cache import SpirvCache, kept_or_compiled
+from xebench.dpex.toolchain import OWN, toolchain
 from xebench.errors import BrokenEnvironment
-
-_TOO_OLD: Final = tuple(f"0.{minor}." for minor in range(62))
-_INSTALL: Final = "run python -m pip install numba"
+from xebench.runtime.packages import numba_finding
 
 
 def find_or_compile(kernel: Any, signature: Signature, cache: SpirvCache | None) -> CompiledKernel:
@@ -42,54 +40,40 @@ def find_or_compile(kernel: Any, signature: Signature, cache: SpirvCache | None)
     overloads = getattr(kernel, "overloads", ())
     if overloads and not any(overload.serves(signature) for overload in overloads):
         raise _not_among(overloads, kernel, signature)
+    return kept_or_compiled(kernel, signature, cache, _fingerprint, _shipped_or_compiled)
+
+
+def _shipped_or_compiled(kernel: Any, signature: Signature) -> CompiledKernel:
     try:
         return find_shipped(kernel, signature)
     except NotShipped:
         if not has_compiler():
             raise
-    return compile_here(kernel, signature, cache)
+    return compile_here(kernel, signature)
 
 
-def compile_here(kernel: Any, signature: Signature, cache: SpirvCache | None) -> CompiledKernel:
-    """`find_or_compile`, whatever was shipped.
+def compile_here(kernel: Any, signature: Signature) -> CompiledKernel:
+    """`find_or_compile`, whatever was shipped or kept.
 
     Raises:
         KernelCompileError: it cannot be compiled.
         BrokenEnvironment: numba is not installed, or too old.
         ArgumentError: it is no kernel.
     """
-    started = time.perf_counter_ns()
     if not isinstance(kernel, SourceKernel):
         raise not_a_kernel(kernel)
-    key = _fingerprint(kernel, signature) if cache else None
-    stored = cache.load(key) if cache and key else None
-    if stored:
-        stages = {"typing": time.perf_counter_ns() - started}
-        name, spirv, narrow = stored
-        return CompiledKernel(
-            name,
-            spirv,
-            options_of(kernel),
-            signature,
-            stages,
-            cached=True,
-            compiler=this_compiler(),
-            narrow=narrow,
-        )
     _require_compiler()
     from xebench.dpex.numba_target.compile import compile_to_spirv
 
-    compiled = compile_to_spirv(kernel, signature)
-    if cache and key:
-        cache.store(key, compiled.name, compiled.spirv, compiled.narrow)
-    return compiled
+    return compile_to_spirv(kernel, signature)
 
 
 def _require_compiler() -> None:
     if not has_compiler():
-        raise BrokenEnvironment(f"numba compiles kernels, and is not installed: {_INSTALL}")
-    if (version := metadata.version("numba")).startswith(_TOO_OLD):  # which the pinned stack has on Python 3.11
-        raise BrokenEnvironment(f"numba {version} cannot compile kernels: {_INSTALL} --upgrade")
+        raise BrokenEnvironment("numba compiles kernels, and is not installed: run python -m pip install numba")
+    finding = numba_finding()
+    if finding.status != "ok":  # such as numba 0.59, which the pinned stack has on Python 3.11
+        raise BrokenEnvironment(finding.as_line())
 
 
 def has_compiler() -> bool:
@@ -98,11 +82,11 @@ def has_compiler() -> bool:
 
 
 def _not_among(overloads: tuple[Signature, ...], kernel: Any, signature: Signature) -> Exception:
+    from xebench.dpex.compiler_messages import beginning
     from xebench.dpex.numba_target.compile import KernelTypingError
 
-    code, named = kernel.py_func.__code__, " and ".join(map(str, overloads))
-    reason = f"its decorator names {named}, but it is launched with {signature}"
-    return KernelTypingError(kernel.py_func.__name__, f"{code.co_filename}:{code.co_firstlineno}", reason)
+    reason = f"its decorator names {' and '.join(map(str, overloads))}, but it is launched with {signature}"
+    return KernelTypingError(kernel.py_func.__name__, beginning(kernel.py_func), reason)
 
 
 def _fingerprint(kernel: Any, signature: Signature) -> str | None:
@@ -111,4 +95,5 @@ def _fingerprint(kernel: Any, signature: Signature) -> str | None:
         key = shipped_key(kernel, signature)
     except UnknownIdentity:
         return None
-    return hashlib.sha256(f"{key} {toolchain(*OWN[1:])}".encode()).hexdigest()
+    packs = packs_in_sight(Path(kernel.py_func.__code__.co_filename))
+    return hashlib.sha256(f"{key} {toolchain(*OWN[1:])} {packs}".encode()).hexdigest()

@@ -26,9 +26,9 @@ class CompiledKernel:
         compiler: that made it, with versions; empty for what is not Python.
         llvm_ir: the LLVM IR that was translated; None when it came from disk.
         foreign: the kernel itself where it is not Python.
-        narrow: a module with index arithmetic in 32 bits, for launches within `xebench.dpex.narrow.BOUND`; empty where
-            there is none.
-        bounded: this is that module, and no other launch may take it.
+        narrow: a module with index arithmetic in 32 bits; empty where there is none.
+        limit: of the launches that may take it (`xebench.dpex.narrow.is_within`); 0: none may.
+        bounded: this is that module.
     """
 
     name: str
@@ -41,6 +41,7 @@ class CompiledKernel:
     llvm_ir: str | None = field(default=None, repr=False)
     foreign: ForeignKernel | None = None
     narrow: bytes = field(default=b"", repr=False)
+    limit: int = 0
     bounded: bool = False
 
     @property

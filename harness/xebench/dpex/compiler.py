@@ -88,7 +88,7 @@ def compile_anew(kernel: Any, signature: Signature, cache: SpirvCache | None = N
     if is_current():
         from xebench.dpex.compile_here import compile_here
 
-        return compile_here(kernel, signature, None)
+        return compile_here(kernel, signature)
     from xebench.dpex.numba_compiler import compile_by_numba
 
     return compile_by_numba(kernel, signature, None)

@@ -44,10 +44,36 @@ _MEANINGS = [
             r"Untyped global name '(?P<what>\w+)'.*of <class '(?P<kind>[\w.]+)'>",
             "{what} is a {kind}: of what is outside, a kernel sees numbers, tuples, numpy arrays and device functions",
         ),
-        (r"re-entrant to the same function", "a function calls itself, which device code cannot"),
+        (r"re-entrant to the same function", "a function calls itself, which device code cannot: write a loop"),
         (
             r"unsupported opcode \((?P<what>\w+)\)",
             "it uses a feature of Python that device code does not have ({what})",
+        ),
+        (r"use of yield in a closure|returns [^\n]* generator\(", "it makes a generator: write a loop"),
+        (r"Exception matching is limited|try .* except", "no error is raised in device code: test instead of try"),
+        (r"The 'with \(context manager\)", "device code has no with"),
+        (r"Illegal IR, del found at: (?P<what>[^\n]+)", "device code has no del: leave out {what}"),
+        (
+            r"Signature mismatch: \d+ argument types given, but function takes",
+            "it has parameters that must be named: a launch gives arguments by position",
+        ),
+        (
+            r"Type of variable '\$\w[\w.]*' cannot be determined",
+            "numba does not see the type of a part of this line: make its parts statements, and := an assignment",
+        ),
+        (r"Unknown attribute 'LocalAccessor'", "a LocalAccessor is made outside, and is an argument of the launch"),
+        (r"Unknown attribute 'astype'", "a number has no astype: write np.float32(x)"),
+        (
+            r"Unknown attribute '(?P<what>get_(?:global|local)\w+|get_group)' of type Item",
+            "an Item has no {what}, an NdItem has: launch it with an NdRange",
+        ),
+        (
+            r"Unsupported array index type (?P<what>float\d+)",
+            "an index is a {what}: make an integer of it, such as int(x)",
+        ),
+        (
+            r"Implementation function returned by `@overload` has an unexpected type",
+            "it uses a function of numba that works on the host alone: write it as a loop",
         ),
         (r"numba_get_\w+_random_state", "it asks for random numbers, which the host makes: pass an array of them"),
         (
@@ -128,7 +154,13 @@ def _location(function: Any, text: str) -> str:
     code = function.__code__
     undefined = _UNDEFINED.search(text)
     line = _first_use(code, undefined["name"]) if undefined else None
-    return f"{code.co_filename}:{line or code.co_firstlineno}"
+    return f"{code.co_filename}:{line}" if line else beginning(function)
+
+
+def beginning(function: Any) -> str:
+    """File and line at which a function begins."""
+    code = function.__code__
+    return f"{code.co_filename}:{code.co_firstlineno}"
 
 
 def _first_use(code: Any, name: str) -> int | None:

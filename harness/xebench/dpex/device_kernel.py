@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import dpctl.program
 
+from xebench.dpex.binaries import kernel_of_binary
 from xebench.dpex.build_log import driver_reason
 from xebench.dpex.compiled_kernel import CompiledKernel
 from xebench.dpex.dpex_errors import KernelBuildError
 from xebench.dpex.packs import shipped_spirv
 from xebench.dpex.spirv_module import without_assumptions
+from xebench.errors import Unsupported
+from xebench.runtime.level_zero_library import LevelZeroError
+from xebench.runtime.opencl_library import OpenCLError
 
 #: Build options of OpenCL C's text, which mean nothing for the SPIR-V that it became.
 _OF_THE_TEXT = ("-D", "-I", "-cl-std=")
@@ -67,6 +71,22 @@ class DeviceKernel:
         return bool(self.context.get_devices()[0] == self.device)
 
 
+def module_of(compiled: CompiledKernel, device: Any, flags: tuple[str, ...]) -> tuple[bytes, str, tuple[str, ...]]:
+    """What a device's driver is given of a kernel: the code, its language, and those of the flags that mean anything.
+
+    Raises:
+        NotShipped: it is in OpenCL C, which the driver does not take, and no pack has its SPIR-V.
+    """
+    code, language = compiled.code, compiled.language
+    if language == "opencl" and device.backend.name != "opencl":
+        assert compiled.foreign
+        code, language = shipped_spirv(compiled.foreign, device.backend.name), "spirv"
+        flags = tuple(flag for flag in flags if not flag.startswith(_OF_THE_TEXT))
+    if not compiled.foreign and "intel" not in device.vendor.lower():
+        code = without_assumptions(code)
+    return code, language, flags
+
+
 def build(compiled: CompiledKernel, queue: Any) -> DeviceKernel:
     """Build a kernel with the driver of the queue's device.
 
@@ -78,13 +98,7 @@ def build(compiled: CompiledKernel, queue: Any) -> DeviceKernel:
     device = queue.sycl_device
     compiled.options.check_device(compiled.name, device)
     flags, ignored = compiled.options.flags_for(device)
-    code, language = compiled.code, compiled.language
-    if language == "opencl" and device.backend.name != "opencl":
-        assert compiled.foreign
-        code, language = shipped_spirv(compiled.foreign, device.backend.name), "spirv"
-        flags = tuple(flag for flag in flags if not flag.startswith(_OF_THE_TEXT))
-    if not compiled.foreign and "intel" not in device.vendor.lower():
-        code = without_assumptions(code)
+    code, language, flags = module_of(compiled, device, flags)
     text = " ".join(flags)
     started = time.perf_counter_ns()
     try:
@@ -100,3 +114,22 @@ def build(compiled: CompiledKernel, queue: Any) -> DeviceKernel:
     kernel = program.get_sycl_kernel(compiled.name)
     stages = {"build": time.perf_counter_ns() - started}
     return DeviceKernel(compiled, kernel, device, queue.sycl_context, stages, flags, ignored)
+
+
+def load(built: DeviceKernel, binary: bytes, queue: Any) -> DeviceKernel:
+    """A kernel again, from the binary that the driver made of it.
+
+    Raises:
+        KernelBuildError: the driver refused it.
+        Unsupported: this SYCL runtime cannot be given what a driver has loaded.
+    """
+    started = time.perf_counter_ns()
+    try:
+        kernel = kernel_of_binary(binary, built.compiled.name, queue)
+    except (OSError, AttributeError) as error:
+        reason = str(error).rpartition("/")[2]
+        raise Unsupported(f"needs a SYCL runtime that takes a kernel from its driver: {reason}") from error
+    except (OpenCLError, LevelZeroError) as error:
+        reason = f"its binary cannot be loaded: {error}"
+        raise KernelBuildError(built.compiled.name, built.device.name, reason) from error
+    return replace(built, kernel=kernel, stages={"build": time.perf_counter_ns() - started})

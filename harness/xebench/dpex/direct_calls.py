@@ -17,6 +17,7 @@ from typing import Any, Final, Protocol
 import dpctl
 import dpnp
 
+from xebench.dpex.events import DeviceEvent
 from xebench.errors import XebenchError
 from xebench.runtime.stack import is_current
 from xebench.runtime.tensor import tensor
@@ -111,6 +112,12 @@ class RecordedQueue(dpctl.SyclQueue):  # type: ignore[misc]
     def submit_barrier(self, *arguments: Any, **options: Any) -> Any:
         """``SyclQueue.submit_barrier``."""
         return self._noted("barrier", "barrier", super().submit_barrier(*arguments, **options))
+
+    def wait(self) -> None:
+        """``SyclQueue.wait``."""
+        if DeviceEvent.watcher is not None:
+            DeviceEvent.watcher(None)
+        super().wait()
 
     def _noted(self, kind: str, name: str, event: Any, copied: tuple[Any, Any, int] | None = None) -> Any:
         if (session := _recording()) is not None:

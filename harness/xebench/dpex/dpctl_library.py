@@ -43,6 +43,8 @@ event_submit_ns = bind("DPCTLEvent_GetProfilingInfoSubmit", ctypes.c_uint64, _RE
 event_start_ns = bind("DPCTLEvent_GetProfilingInfoStart", ctypes.c_uint64, _REF)
 event_end_ns = bind("DPCTLEvent_GetProfilingInfoEnd", ctypes.c_uint64, _REF)
 
+kernel_delete = bind("DPCTLKernel_Delete", None, _REF)
+kernel_bundle_delete = bind("DPCTLKernelBundle_Delete", None, _REF)
 free_with_queue = bind("DPCTLfree_with_queue", None, _REF, _REF)
 
 STATUS_COMPLETE = 3

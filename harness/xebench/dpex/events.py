@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from xebench.dpex import dpctl_library
 from xebench.dpex.dpex_errors import ProfilingUnavailable
@@ -59,7 +60,11 @@ class DeviceEvent:
 
     Attributes:
         queue: that the command was submitted to, if whoever did so has said it.
+        watcher: of the class: called with each event that is waited for, or None for a whole queue, as long as somebody
+            looks at a call.
     """
+
+    watcher: ClassVar[Callable[[DeviceEvent | None], None] | None] = None
 
     __slots__ = ("_done", "_keep", "_reference", "queue")
 
@@ -82,6 +87,8 @@ class DeviceEvent:
 
     def wait(self) -> None:
         """Block until the command has finished; other Python threads run meanwhile."""
+        if DeviceEvent.watcher is not None:
+            DeviceEvent.watcher(self)
         dpctl_library.event_wait(self._reference)
         self._done = True
         self._keep = None

@@ -11,14 +11,17 @@ import dpctl
 
 from xebench.dpex.compiled_kernel import CompiledKernel
 from xebench.dpex.compiler import compile_for
-from xebench.dpex.device_kernel import DeviceKernel, build
+from xebench.dpex.device_kernel import DeviceKernel, build, load
 from xebench.dpex.dpex_errors import ArgumentError
 from xebench.dpex.events import DeviceEvent
 from xebench.dpex.kernel_options import KernelOptions
 from xebench.dpex.launch import PreparedLaunch
-from xebench.dpex.narrow import is_narrow, within_bound
+from xebench.dpex.narrow import is_narrow, is_within
+from xebench.dpex.native_code import binary_of
 from xebench.dpex.signature import ArrayType, Signature, index_space_extents, signature_of
 from xebench.dpex.spirv_cache import SpirvCache
+
+_Key = tuple[str, KernelOptions, dpctl.SyclContext, Any, Any]
 
 #: Called with the compiled kernel, the index space, the arguments and the queue of a launch.
 LaunchObserver = Callable[[CompiledKernel, Any, Sequence[Any], dpctl.SyclQueue], None]
@@ -48,13 +51,16 @@ class KernelStore:
         observer: called before each launch is submitted, and before it is built: also for a kernel that the device
             cannot run. None, the default, costs nothing; with one, every launch looks at its types.
         build_ns: host time in which drivers have built kernels so far.
+        latest: the launch that was submitted last.
     """
 
     def __init__(self, observer: LaunchObserver | None = None) -> None:
         self.observer = observer
         self.build_ns = 0
+        self.latest: PreparedLaunch | None = None
         self._cache = SpirvCache()
-        self._built: dict[tuple[str, KernelOptions, dpctl.SyclContext, Any, Any], DeviceKernel] = {}
+        self._built: dict[_Key, DeviceKernel] = {}
+        self._kept: dict[_Key, tuple[DeviceKernel, bytes]] = {}  # what binaries were made of, if they are to be loaded
         self._launches: dict[Any, PreparedLaunch] = {}
         self._latest: dict[Any, PreparedLaunch] = {}
         self._kernels: dict[int, Any] = {}  # a place has a kernel's id, so the kernel must live as long
@@ -81,6 +87,7 @@ class KernelStore:
             launch = self._prepare(place, kernel, queue, index_space, arguments)
         if launch.device_kernel not in self._used:
             self._used[launch.device_kernel] = _sizes(launch)
+        self.latest = launch
         return launch.submit(depends)
 
     def _prepare(
@@ -88,12 +95,12 @@ class KernelStore:
     ) -> PreparedLaunch:
         """The launch for the types of these arguments, with their values."""
         signature = signature_of(kernel, index_space, arguments)
-        may_narrow = is_narrow(queue.sycl_device)
-        narrow = may_narrow and within_bound(place[2][0], arguments)
-        launch = self._launches.get((place, signature, narrow))
-        compiled = launch.device_kernel.compiled if launch else self._compile(kernel, signature)
+        compiled = self._compile(kernel, signature)
+        may_narrow = bool(compiled.narrow) and is_narrow(queue.sycl_device)
+        narrow = may_narrow and is_within(compiled.limit, place[2][0], arguments)
         if narrow:
             compiled = compiled.narrowed
+        launch = self._launches.get((place, signature, narrow))
         if self.observer:
             self.observer(compiled, index_space, arguments, queue)
         if launch is None:
@@ -122,7 +129,7 @@ class KernelStore:
         # a context may have several devices, each with code of its own
         key = (compiled.sha256, compiled.options, queue.sycl_context, queue.sycl_device, which)
         if key not in self._built:
-            self._built[key] = build(compiled, queue)
+            self._built[key] = load(*self._kept[key], queue) if key in self._kept else build(compiled, queue)
             self.build_ns += sum(self._built[key].stages.values())
             self._note(compiled, self._built[key].stages, cached=False)
         return self._built[key]
@@ -161,15 +168,25 @@ class KernelStore:
         self._latest = {place: launch for place, launch in self._latest.items() if id(launch.queue) not in dropped}
         contexts = {launch.queue.sycl_context for launch in self._launches.values()}
         self._built = {key: built for key, built in self._built.items() if key[2] in contexts}
+        self._kept = {key: kept for key, kept in self._kept.items() if key[2] in contexts}
 
-    def forget_builds(self) -> None:
-        """Drop what drivers built, and what was prepared with it."""
-        for kept in (self._launches, self._latest, self._built):
-            kept.clear()
+    def forget_builds(self, *, keep_binaries: bool = False) -> None:
+        """Drop what drivers built, and what was prepared with it.
+
+        Args:
+            keep_binaries: kernels are loaded next from the binaries that drivers made of them.
+        """
+        kept = self._kept if keep_binaries else {}
+        if keep_binaries:
+            kept |= {key: (built, binary_of(built)) for key, built in self._built.items() if key not in kept}
+        self._kept = kept
+        for dropped in (self._launches, self._latest, self._built):
+            dropped.clear()
 
     def clear(self) -> None:
         """Drop everything that was built."""
-        for kept in (self._launches, self._latest, self._kernels, self._built, self._used, self._log):
+        self.latest = None
+        for kept in (self._launches, self._latest, self._kernels, self._built, self._kept, self._used, self._log):
             kept.clear()
 
 

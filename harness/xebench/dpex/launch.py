@@ -13,7 +13,7 @@ from xebench.dpex.device_kernel import DeviceKernel
 from xebench.dpex.dpex_errors import ArgumentError, SubmissionError
 from xebench.dpex.events import DeviceEvent
 from xebench.dpex.launch_limits import check_index_space, check_local_memory
-from xebench.dpex.narrow import within_bound
+from xebench.dpex.narrow import is_within
 from xebench.dpex.signature import index_space_extents
 
 _NO_EVENTS = (ctypes.c_void_p(None), ctypes.c_size_t(0))
@@ -102,7 +102,9 @@ class PreparedLaunch:
             ArgumentError: count, kind, dtype, layout, or memory of another context.
             UnsupportedByDevice: more local memory than the device has.
         """
-        if self.device_kernel.compiled.bounded and not within_bound(self.global_size, args):
+        if self.device_kernel.compiled.bounded and not is_within(
+            self.device_kernel.compiled.limit, self.global_size, args
+        ):
             raise ArgumentError(
                 f"kernel {self.device_kernel.compiled.name}: these arguments are beyond what its code with 32-bit "
                 "indices is for: build the kernel as it was compiled"

@@ -61,7 +61,7 @@ def call_kernel_async(
 def _submit(kernel: Any, index_space: Any, arguments: Sequence[Any], depends: Sequence[Any]) -> DeviceEvent:
     arrays = [array for array in map(as_usm_array, arguments) if array is not None]
     if not arrays:
-        raise ArgumentError("no argument is an array, which would say on which queue the kernel is launched")
+        raise ArgumentError("no argument is an array of dpnp, whose queue the kernel would be launched on")
     queue = arrays[0].sycl_queue
     if any(array.sycl_queue != queue for array in arrays):
         raise ArgumentError("arguments are arrays of several queues: allocate them on one")

@@ -2,7 +2,8 @@
 
 Arguments and ids have values, extents are not negative, ids are below 2**31. So tests for negative indices vanish, and
 remainders by powers of two become masks. A device's compiler is given the same by ``llvm.assume``, which is an
-instruction of ``SPV_KHR_expect_assume``. The text is that of LLVM 14 or of LLVM 20 and later.
+instruction of ``SPV_KHR_expect_assume``. Addresses are within their arrays, as numba leads to elements that are
+accessed: so a compiler may make one from another by an addition. The text is that of LLVM 14 or of LLVM 20 and later.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ _EXTENT = re.compile(
 )
 _FREEZE = re.compile(r"^( +%[\w.$-]+) = freeze i64 (%[\w.$-]+)$", re.MULTILINE)
 _QUERY = re.compile(r"call spir_func i64 (@_Z\d+get_)")
+_ADDRESS = re.compile(r"= getelementptr (?:nusw )?(?!inbounds|nusw)")
 
 
 def launch_facts(signature: Signature) -> dict[int, int | None]:
@@ -43,7 +45,7 @@ def launch_facts(signature: Signature) -> dict[int, int | None]:
 
 
 def state_launch(text: str, kernel: str, facts: Mapping[int, int | None]) -> str:
-    """Say that all parameters have values, as ids have, and what is known of them.
+    """Say that all parameters have values, as ids have, what is known of them, and that addresses are within arrays.
 
     Args:
         text: the module.
@@ -70,7 +72,7 @@ def state_launch(text: str, kernel: str, facts: Mapping[int, int | None]) -> str
         return f"{match[0]}\n  {fact} = icmp ne i64 {match[1]}, 0\n  call void @llvm.assume(i1 {fact})"
 
     rest = rest[:start] + said + _EXTENT.sub(positive, _QUERY.sub(r"call spir_func noundef i64 \1", rest[start:]))
-    return _with_assume(head + rest)
+    return _ADDRESS.sub("= getelementptr inbounds ", _with_assume(head + rest))
 
 
 def without_freezes(text: str) -> str:

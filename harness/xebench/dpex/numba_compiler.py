@@ -12,12 +12,11 @@ from numba_dpex.kernel_api_impl.spirv.dispatcher import CompilationMode, SPIRVKe
 
 from xebench.dpex.compiled_kernel import CompiledKernel
 from xebench.dpex.compiler_messages import compile_error, divergence_error
-from xebench.dpex.decorators import options_of
 from xebench.dpex.divergence import find_divergent_call
 from xebench.dpex.fingerprint import fingerprint
 from xebench.dpex.numba_types import numba_types
 from xebench.dpex.signature import Signature, not_a_kernel
-from xebench.dpex.spirv_cache import SpirvCache
+from xebench.dpex.spirv_cache import SpirvCache, kept_or_compiled
 from xebench.dpex.toolchain import this_compiler
 from xebench.dpex.translate import SIGNATURE
 
@@ -34,23 +33,10 @@ def compile_by_numba(kernel: Any, signature: Signature, cache: SpirvCache | None
         KernelCompileError: the function cannot be compiled.
         ArgumentError: it is no kernel.
     """
-    started = time.perf_counter_ns()
     # a device function is made by the same class
     if not isinstance(kernel, SPIRVKernelDispatcher) or not _is_kernel(kernel):
         raise not_a_kernel(kernel)
-    key = fingerprint(kernel, signature) if cache else None
-    stored = cache.load(key) if cache and key else None
-    if stored:
-        name, spirv, narrow = stored
-        stages = {"typing": time.perf_counter_ns() - started}
-        compiler = this_compiler()
-        return CompiledKernel(
-            name, spirv, options_of(kernel), signature, stages, cached=True, compiler=compiler, narrow=narrow
-        )
-    compiled = _compile(kernel, signature)
-    if cache and key:
-        cache.store(key, compiled.name, compiled.spirv, compiled.narrow)
-    return compiled
+    return kept_or_compiled(kernel, signature, cache, fingerprint, _compile)
 
 
 def _is_kernel(dispatcher: Any) -> bool:
@@ -92,4 +78,5 @@ def _compile(kernel: Any, signature: Signature) -> CompiledKernel:
         compiler=this_compiler(),
         llvm_ir=module.llvm_ir,
         narrow=module.narrow,
+        limit=module.limit,
     )

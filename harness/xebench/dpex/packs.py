@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from pathlib import Path
 
 from xebench.dpex.dpex_errors import NotShipped
@@ -17,10 +18,15 @@ def find_packed(key: str, file: Path) -> tuple[Pack, PackedKernel] | None:
         key: of the kernel.
         file: the Python file that it is in.
     """
-    for path in (OWN_PACK, pack_beside(file)):
+    for path in _packs(file):
         if key in (kernels := _kernels(path)):
             return kernels[key]
     return None
+
+
+def packs_in_sight(file: Path) -> str:
+    """What tells that a pack for kernels of a file was made, replaced or removed; none is opened."""
+    return repr([(stat.st_size, stat.st_mtime_ns) for path in _packs(file) if (stat := _stat(path))])
 
 
 def shipped_spirv(kernel: ForeignKernel, backend: str) -> bytes:
@@ -39,6 +45,17 @@ def shipped_spirv(kernel: ForeignKernel, backend: str) -> bytes:
         raise NotShipped(kernel.name, f"{backend}, which takes no OpenCL C", make)
     pack, packed = found
     return pack.module(packed.spirv)
+
+
+def _packs(file: Path) -> tuple[Path, Path]:
+    return OWN_PACK, pack_beside(file)
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except OSError:
+        return None
 
 
 @functools.cache

@@ -42,6 +42,14 @@ def find_shipped(kernel: Any, signature: Signature) -> CompiledKernel:
         compiler = compiler_label(pack.index.versions)
         stages = {"typing": time.perf_counter_ns() - started}
         return CompiledKernel(
-            packed.kernel, spirv, options_of(kernel), signature, stages, cached=True, compiler=compiler, narrow=narrow
+            packed.kernel,
+            spirv,
+            options_of(kernel),
+            signature,
+            stages,
+            cached=True,
+            compiler=compiler,
+            narrow=narrow,
+            limit=packed.limit,
         )
     raise NotShipped(name, str(signature), _COMPILE)

@@ -31,6 +31,12 @@ _SCALARS: dict[type, str] = {
     float: "float64",
     complex: "complex128",
 }
+#: What to do with a value that is no argument.
+_INSTEAD: dict[type, str] = {
+    tuple: "give its elements one by one",
+    list: "make it an array (dpnp.asarray)",
+    np.float16: "give an np.float32, or an array",
+}
 
 
 @dataclass(frozen=True)
@@ -135,13 +141,13 @@ def argument_type(position: int, value: Any) -> ArgumentType:
         return LocalType(np.dtype(value._dtype).name, len(value._shape), tuple(map(int, value._shape[1:])))
     if isinstance(value, np.ndarray):
         raise ArgumentError(
-            f"argument {position} is a numpy array in host memory: copy it to the device (dpctl.tensor.asarray)"
+            f"argument {position} is a numpy array in host memory: copy it to the device (dpnp.asarray)"
         )
     dtype = scalar_dtype(value)
     if dtype in (None, "float16"):
-        raise ArgumentError(
-            f"argument {position} is a {type(value).__name__}: a kernel takes USM arrays, numbers and LocalAccessors"
-        )
+        takes = "a kernel takes USM arrays, numbers and LocalAccessors"
+        instead = next((f": {do}" for kind, do in _INSTEAD.items() if isinstance(value, kind)), "")
+        raise ArgumentError(f"argument {position} is a {type(value).__name__}: {takes}{instead}")
     return ScalarType(dtype)
 
 
@@ -214,7 +220,7 @@ def signature_of(kernel: Any, index_space: Any, args: Sequence[Any]) -> Signatur
     name = function.__name__
     extents, local = index_space_extents(index_space)
     parameters = function.__code__.co_argcount
-    if len(args) not in (parameters - 1, parameters):
+    if len(args) not in (parameters - 1, parameters) or (len(args) == parameters and _asks_for_item(function)):
         raise ArgumentError(f"kernel {name} takes {parameters - 1} arguments after its item, {len(args)} given")
     arguments = tuple(argument_type(position, value) for position, value in enumerate(args))
     if local is None and any(isinstance(argument, LocalType) for argument in arguments):
@@ -224,6 +230,13 @@ def signature_of(kernel: Any, index_space: Any, args: Sequence[Any]) -> Signatur
     atomic64 = True if first is None else bool(first.sycl_device.has_aspect_atomic64)
     item = "" if len(args) == parameters else "Item" if local is None else "NdItem"
     return Signature(item, len(extents), arguments, atomic64)
+
+
+def _asks_for_item(function: Any) -> bool:
+    """Whether its first parameter is annotated as an item; a kernel may have none."""
+    first = function.__code__.co_varnames[: function.__code__.co_argcount][:1]
+    annotation = function.__annotations__.get(*first) if first else None
+    return str(getattr(annotation, "__name__", annotation)).rpartition(".")[2] in ("Item", "NdItem")
 
 
 def _signature_of_foreign(kernel: ForeignKernel, index_space: Any, args: Sequence[Any]) -> Signature:

@@ -9,12 +9,28 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from xebench import disk_cache
+from xebench.dpex.compiled_kernel import CompiledKernel
+from xebench.dpex.decorators import options_of
+from xebench.dpex.signature import Signature
+from xebench.dpex.toolchain import this_compiler
 
-_MAGIC = b"xebench.dpex SPIR-V 2"
+_MAGIC = b"xebench.dpex SPIR-V 3"
 _SPIRV_MAGIC = b"\x03\x02\x23\x07"
+
+
+class Entry(NamedTuple):
+    """What is kept of a kernel: its entry point, SPIR-V, narrowed SPIR-V and the limit of that."""
+
+    name: str
+    spirv: bytes
+    narrow: bytes = b""
+    limit: int = 0
 
 
 class SpirvCache:
@@ -31,24 +47,67 @@ class SpirvCache:
         """The file of an entry."""
         return self.folder / f"{key}.spv"
 
-    def load(self, key: str) -> tuple[str, bytes, bytes] | None:
-        """Entry point, SPIR-V and narrowed SPIR-V of a fingerprint, or None if there is no such sound entry."""
+    def load(self, key: str) -> Entry | None:
+        """What is kept under a fingerprint, or None: no such sound entry."""
         try:
             return _decode(key, self.path(key).read_bytes())
         except (OSError, ValueError):
             return None
 
-    def store(self, key: str, name: str, spirv: bytes, narrow: bytes = b"") -> None:
-        """Keep SPIR-V under a fingerprint; a folder or disk that refuses is no error."""
-        disk_cache.keep(self.path(key), _encode(key, name, spirv, narrow))
+    def store(self, key: str, entry: Entry) -> None:
+        """Keep it under a fingerprint; a folder or disk that refuses is no error."""
+        disk_cache.keep(self.path(key), _encode(key, entry))
 
 
-def _encode(key: str, name: str, spirv: bytes, narrow: bytes) -> bytes:
-    body = json.dumps({"key": key, "name": name, "bytes": len(spirv)}).encode() + b"\n" + spirv + narrow
+def kept_or_compiled(
+    kernel: Any,
+    signature: Signature,
+    cache: SpirvCache | None,
+    fingerprint: Callable[[Any, Signature], str | None],
+    compile_kernel: Callable[[Any, Signature], CompiledKernel],
+) -> CompiledKernel:
+    """What a cache has of a kernel, or what the compiler makes of it, which the cache then keeps.
+
+    What ``compile_kernel`` found elsewhere, instead of compiling it, is not kept.
+
+    Args:
+        kernel: Python's.
+        signature: what to compile it for.
+        cache: None compiles.
+        fingerprint: the key of the entry; None where it cannot be told.
+        compile_kernel: the compiler.
+    """
+    started = time.perf_counter_ns()
+    key = fingerprint(kernel, signature) if cache else None
+    if cache is None or key is None:
+        return compile_kernel(kernel, signature)
+    if stored := cache.load(key):
+        stages = {"typing": time.perf_counter_ns() - started}
+        options, compiler = options_of(kernel), this_compiler()
+        return CompiledKernel(
+            stored.name,
+            stored.spirv,
+            options,
+            signature,
+            stages,
+            cached=True,
+            compiler=compiler,
+            narrow=stored.narrow,
+            limit=stored.limit,
+        )
+    compiled = compile_kernel(kernel, signature)
+    if not compiled.cached:
+        cache.store(key, Entry(compiled.name, compiled.spirv, compiled.narrow, compiled.limit))
+    return compiled
+
+
+def _encode(key: str, entry: Entry) -> bytes:
+    header = json.dumps({"key": key, "name": entry.name, "bytes": len(entry.spirv), "limit": entry.limit}).encode()
+    body = header + b"\n" + entry.spirv + entry.narrow
     return b"\n".join([_MAGIC, hashlib.sha256(body).hexdigest().encode(), body])
 
 
-def _decode(key: str, data: bytes) -> tuple[str, bytes, bytes]:
+def _decode(key: str, data: bytes) -> Entry:
     magic, digest, body = data.split(b"\n", 2)
     if magic != _MAGIC or hashlib.sha256(body).hexdigest().encode() != digest:
         raise ValueError("not a sound entry")
@@ -56,4 +115,4 @@ def _decode(key: str, data: bytes) -> tuple[str, bytes, bytes]:
     fields = json.loads(header)
     if fields["key"] != key or not spirv.startswith(_SPIRV_MAGIC):
         raise ValueError("not the entry that its name says")
-    return str(fields["name"]), spirv[: fields["bytes"]], spirv[fields["bytes"] :]
+    return Entry(str(fields["name"]), spirv[: fields["bytes"]], spirv[fields["bytes"] :], int(fields["limit"]))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import sys
 from functools import lru_cache
-from importlib import metadata
 from pathlib import Path
 from typing import Final
 
@@ -18,19 +17,22 @@ NUMBA_DPEX: Final = ("numba-dpex", "numba", "llvmlite", "dpcpp-llvm-spirv")
 OWN: Final = ("xebench", "numba", "llvmlite")
 
 
+_version = lru_cache(installed_version)  # each takes a millisecond
+
+
 @lru_cache
 def toolchain(*packages: str) -> str:
     """Versions of Python and of packages, and a hash of this room's own source."""
     own = hashlib.sha256()
     for path in sorted(Path(__file__).parent.rglob("*.py")):
         own.update(path.read_bytes())
-    versions = [f"{name} {metadata.version(name)}" for name in packages]
+    versions = [f"{name} {_version(name)}" for name in packages]
     return "; ".join([f"python {sys.version}", *versions, f"xebench.dpex {own.hexdigest()}"])
 
 
 def compiler_versions() -> dict[str, str]:
     """Of the compiler of this stack."""
-    return {name: installed_version(name) or "?" for name in (OWN if is_current() else NUMBA_DPEX)}
+    return {name: _version(name) or "?" for name in (OWN if is_current() else NUMBA_DPEX)}
 
 
 @lru_cache

@@ -24,7 +24,9 @@ from xebench.dpex.decorators import options_of_compiler
 from xebench.dpex.kernel_options import KernelOptions
 from xebench.dpex.llvm_facts import launch_facts
 from xebench.dpex.narrow.module import narrow_module
-from xebench.dpex.target_base.ranges import ranges
+from xebench.dpex.repairs import odd_widths
+from xebench.dpex.target_base import floor_division, ranges  # noqa: F401  (they register themselves)
+from xebench.dpex.target_base.registries import replacements
 
 # Extensions that the translator may use; it declares one in the module only when an instruction needs it.
 SPIRV_EXTENSIONS = (
@@ -48,20 +50,7 @@ class KernelModule(NamedTuple):
     translate_ns: int
     options: KernelOptions
     narrow: bytes
-
-
-def _optimise(text: str, unroll: bool) -> str:
-    """Let LLVM use what the options told it, with numba-dpex's own settings but for loop unrolling."""
-    module = binding.parse_assembly(text)
-    builder = binding.create_pass_manager_builder()
-    builder.opt_level = config.DPEX_OPT
-    builder.disable_unroll_loops = not unroll
-    builder.loop_vectorize = False
-    builder.slp_vectorize = False
-    passes = binding.create_module_pass_manager()
-    builder.populate(passes)
-    passes.run(module)
-    return str(module)
+    limit: int
 
 
 def _without_names(module: Any) -> Any:
@@ -88,7 +77,7 @@ def finish_ir(
     text = llvm_text.rename_function(llvm_text.drop_environments(text), mangled_name, kernel)
     text = llvm_facts.without_freezes(llvm_facts.state_launch(text, kernel, facts))
     text = llvm_text.apply_options(text, kernel, options)
-    text = _optimise(text, unroll=options.unroll not in (None, "disable"))
+    text = odd_widths.optimise(text, unroll=options.unroll not in (None, "disable"))
     module = binding.parse_assembly(llvm_text.load_whole_builtins(text))
     module.verify()
     return module if keep_debug else _without_names(module)
@@ -138,18 +127,18 @@ def _compile_to_spirv(self: Any, kernel_library: Any, kernel_fndesc: Any, kernel
     facts = launch_facts(signature) if signature else {}
     module = finish_ir(str(kernel_library.final_module), mangled_name, name, options, facts, keep_debug=debug)
     spirv = to_spirv(module, fp_contract=options.fp_contract)
-    narrow = narrow_module(str(module), name, signature) if signature and not debug else None
+    narrow, limit = narrow_module(str(module), name, signature) if signature and not debug else ("", 0)
     narrow_spirv = to_spirv(_clean(narrow), fp_contract=options.fp_contract) if narrow else b""
     kernel_targetctx.extra_compile_options.pop(LLVM_SPIRV_ARGS, None)
-    return KernelModule(name, spirv, str(module), time.perf_counter_ns() - started, options, narrow_spirv)
+    return KernelModule(name, spirv, str(module), time.perf_counter_ns() - started, options, narrow_spirv, limit)
 
 
 def _refresh(self: Any) -> None:
     BaseContext.refresh(self)
-    self.install_registry(ranges)  # after numba's own, of which the later one is taken
+    self.install_registry(replacements)
 
 
 def install() -> None:
-    """Replace numba-dpex's translation of a kernel, and numba's ``range`` in kernels."""
+    """Replace numba-dpex's translation of a kernel, and numba's ``range`` and integer divisions in kernels."""
     _SPIRVKernelCompiler._compile_to_spirv = _compile_to_spirv
     SPIRVTargetContext.refresh = _refresh

@@ -163,7 +163,7 @@ def _collect_share(families: Sequence[Family], timeout_s: float) -> Collected:
                     collected.missing += _missing(left, _variants(left), str(error))
                 break
     finally:
-        worker.close()
+        worker.close_all()
     return collected
 
 

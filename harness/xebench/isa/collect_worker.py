@@ -14,7 +14,7 @@ from xebench.children.parent import Parent
 from xebench.dpex import direct_calls, kernel_api
 from xebench.dpex.compiled_kernel import CompiledKernel
 from xebench.dpex.kernel_store import KernelStore
-from xebench.dpex.narrow import within_bound
+from xebench.dpex.narrow import is_within
 from xebench.dpex.signature import index_space_extents
 from xebench.errors import named
 from xebench.isa.collect import Collected, CollectFamily, KernelLaunch, LeastWork, Note, VariantWithoutKernel
@@ -107,7 +107,7 @@ class _Collector:
         """Tell of a kernel that is launched for the first time, be it one that this device cannot run."""
         options, _ = compiled.options.flags("opencl", "Intel(R) Corporation", "gpu")
         global_size, local_size = index_space_extents(index_space)
-        if narrow_switch() and within_bound(global_size, arguments):
+        if narrow_switch() != "off" and is_within(compiled.limit, global_size, arguments):
             compiled = compiled.narrowed  # as on a GPU
         launch = KernelLaunch(
             **self._of,

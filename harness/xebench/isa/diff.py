@@ -126,13 +126,19 @@ def _matched(before: Sequence[KernelOnGpu], after: Sequence[KernelOnGpu]) -> Ite
 def side_by_side(before: KernelCode, after: KernelCode) -> list[ListingLine]:
     """Two listings aligned by operation: registers and scoreboard numbers do not count as a difference."""
     left, right = _listing(before), _listing(after)
-    matcher = SequenceMatcher(None, [shape for shape, _ in left], [shape for shape, _ in right])
-    lines: list[ListingLine] = []
-    for tag, start, end, other_start, other_end in matcher.get_opcodes():
-        texts = zip_longest(left[start:end], right[other_start:other_end], fillvalue=("", ""))
-        name = {"equal": "same", "replace": "changed", "delete": "removed", "insert": "added"}[tag]
-        lines += [ListingLine(name, text, other_text) for (_, text), (_, other_text) in texts]
-    return lines
+    shapes = [[shape for shape, _ in side] for side in (left, right)]
+    return [
+        ListingLine(tag, "" if one is None else left[one][1], "" if other is None else right[other][1])
+        for tag, one, other in aligned(*shapes)
+    ]
+
+
+def aligned(left: Sequence[str], right: Sequence[str]) -> Iterator[tuple[str, int | None, int | None]]:
+    """Two texts line by line: the `ListingLine.tag`, and the numbers of both lines; None where a side has none."""
+    names = {"equal": "same", "replace": "changed", "delete": "removed", "insert": "added"}
+    for tag, begin, end, other_begin, other_end in SequenceMatcher(None, left, right).get_opcodes():
+        for one, other in zip_longest(range(begin, end), range(other_begin, other_end)):
+            yield names[tag], one, other
 
 
 def _listing(code: KernelCode) -> list[tuple[str, str]]:

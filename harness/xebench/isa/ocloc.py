@@ -18,10 +18,10 @@ from typing import NamedTuple
 from xebench.children import process
 from xebench.children.process_exit import how_it_ended
 from xebench.errors import XebenchError
-from xebench.isa import elf
 from xebench.isa.assembly import KERNEL_LINE
 from xebench.isa.compilation import Compiled, Compiler, Source, Target
 from xebench.isa.zeinfo import SYMBOL_TABLE, read_zeinfo
+from xebench.runtime import elf
 
 TIMEOUT_S = 180.0
 VERSION_TIMEOUT_S = 30.0

@@ -8,8 +8,10 @@ from typing import Final
 import numpy as np
 
 from xebench.doctor.self_test_kernels import run_checks
+from xebench.measuring.device_numbers import DeviceNumbers
 from xebench.measuring.input_check import Sums
 from xebench.measuring.instrument import measure_instrument
+from xebench.measuring.random_numbers import LARGE_BYTES, Numbers
 from xebench.roofline.bench import Bench
 from xebench.roofline.catalogue import PROBES
 from xebench.roofline.in_process import measure_probes
@@ -31,6 +33,7 @@ def collect_own_kernels(device: str) -> Iterator[str]:
     session = Session.on(device)
     measure_instrument(session)
     Flusher(session.queue)
+    Numbers(np.random.Philox(0), DeviceNumbers(session.queue)).random(LARGE_BYTES, np.float32)
     for dtype in (np.int32, np.int16, np.int8):
         Sums(session.queue)(session.alloc(7, dtype))
     for result in measure_probes(Bench(session, ONCE), [probe.name for probe in PROBES]):

@@ -107,14 +107,15 @@ def _collect_family(
 
 def run_variant(session: Session, variant: Variant, bound: Bound, parameters: Mapping[str, Any]) -> str:
     """Run a variant once in a session that launches nothing; how it failed, or ""."""
-    failure = ""
+    failure, sample = "", None
     try:
-        start(variant.function, session, bound, parameters)
+        sample = start(variant.function, session, bound, parameters)
     except Unsupported:
         pass  # by the device here: what it was to launch is compiled
     except Exception as error:
         failure = named(error)
     session.wait()
+    del sample  # which has the arrays of what was not over
     session.forget_queues(1)
     session.begin()
     return failure

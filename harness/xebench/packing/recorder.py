@@ -113,6 +113,7 @@ class Recorder:
             key=key,
             spirv=compiled.sha256,
             narrow=compiled.narrowed.sha256 if compiled.narrow else "",
+            limit=compiled.limit,
         )
         self.kernels[key] = packed, compiled.spirv, compiled.narrow
 

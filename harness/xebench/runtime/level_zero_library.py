@@ -10,7 +10,11 @@ from typing import Any, Final
 LOADER: Final = "libze_loader.so.1"
 
 # ze_structure_type_t
-_DEVICE_PROPERTIES, _CONTEXT_DESC, _MODULE_DESC = 0x3, 0xD, 0x1B
+_DEVICE_PROPERTIES, _QUEUE_GROUP_PROPERTIES, _CONTEXT_DESC, _MODULE_DESC, _KERNEL_DESC = 0x3, 0x6, 0xD, 0x1B, 0x1D
+#: ze_module_format_t
+_NATIVE: Final = 1
+#: Of a group of queues that take kernels.
+_COMPUTE: Final = 1
 
 Handle = ctypes.c_void_p
 
@@ -35,6 +39,18 @@ class _DeviceProperties(ctypes.Structure):
     ]
 
 
+class _QueueGroup(ctypes.Structure):
+    """``ze_command_queue_group_properties_t``."""
+
+    _fields_ = [
+        ("stype", ctypes.c_uint32),
+        ("next", ctypes.c_void_p),
+        ("flags", ctypes.c_uint32),
+        ("max_fill_pattern", ctypes.c_size_t),
+        ("queues", ctypes.c_uint32),
+    ]
+
+
 class _ContextDesc(ctypes.Structure):
     """``ze_context_desc_t``."""
 
@@ -42,7 +58,7 @@ class _ContextDesc(ctypes.Structure):
 
 
 class _ModuleDesc(ctypes.Structure):
-    """``ze_module_desc_t``; format 0 is SPIR-V."""
+    """``ze_module_desc_t``; format 0 is SPIR-V, 1 a binary."""
 
     _fields_ = [
         ("stype", ctypes.c_uint32),
@@ -52,6 +68,17 @@ class _ModuleDesc(ctypes.Structure):
         ("code", ctypes.c_char_p),
         ("build_flags", ctypes.c_char_p),
         ("constants", ctypes.c_void_p),
+    ]
+
+
+class _KernelDesc(ctypes.Structure):
+    """``ze_kernel_desc_t``."""
+
+    _fields_ = [
+        ("stype", ctypes.c_uint32),
+        ("next", ctypes.c_void_p),
+        ("flags", ctypes.c_uint32),
+        ("name", ctypes.c_char_p),
     ]
 
 
@@ -96,6 +123,48 @@ def device_uuid(library: Any, device: Handle) -> bytes:
     return bytes(_properties(library, device).uuid)
 
 
+def compute_engines(library: Any, device: Handle) -> int:
+    """How many kernels of queues of their own a device can take side by side: its compute engines.
+
+    Raises:
+        LevelZeroError: the driver does not answer.
+    """
+    count = ctypes.c_uint32()
+    check(library.zeDeviceGetCommandQueueGroupProperties(device, ctypes.byref(count), None))
+    groups = (_QueueGroup * count.value)()
+    for group in groups:
+        group.stype = _QUEUE_GROUP_PROPERTIES
+    check(library.zeDeviceGetCommandQueueGroupProperties(device, ctypes.byref(count), groups))
+    return max((group.queues for group in groups if group.flags & _COMPUTE), default=0)
+
+
+def can_access_peer(library: Any, device: Handle, peer: Handle) -> bool:
+    """Whether a device may read and write memory of another.
+
+    Raises:
+        LevelZeroError: the driver does not answer.
+    """
+    answer = ctypes.c_uint8()
+    check(library.zeDeviceCanAccessPeer(device, peer, ctypes.byref(answer)))
+    return bool(answer.value)
+
+
+def is_imported(library: Any, address: int) -> bool:
+    """Whether a driver knows memory of the host as imported (Intel's ``zexDriverGetHostPointerBaseAddress``).
+
+    Raises:
+        LevelZeroError: there is no driver.
+    """
+    for driver in _handles(library.zeDriverGet):
+        function = Handle()
+        name = b"zexDriverGetHostPointerBaseAddress"
+        if not library.zeDriverGetExtensionFunctionAddress(driver, name, ctypes.byref(function)):
+            ask = ctypes.CFUNCTYPE(ctypes.c_uint32, Handle, Handle, ctypes.POINTER(Handle))(function.value or 0)
+            if not ask(driver, Handle(address), ctypes.byref(Handle())):
+                return True
+    return False
+
+
 def build_log(library: Any, name: str, spirv: bytes, options: str) -> str:
     """What the driver of a device writes when it builds a module.
 
@@ -111,6 +180,42 @@ def build_log(library: Any, name: str, spirv: bytes, options: str) -> str:
     Raises:
         LevelZeroError: there is no such device, or no context on it.
     """
+    with _module(library, name, spirv, options) as (status, _module_handle, log):
+        text = _text_of(library, log) if log else ""
+    return text or (f"Level Zero error {status & 0xFFFFFFFF:#x}" if status else "")
+
+
+def load_kernel(library: Any, context: Handle, device: Handle, binary: bytes, name: bytes) -> tuple[Handle, Handle]:
+    """A module of a binary for a device, and a kernel of it.
+
+    Raises:
+        LevelZeroError: the driver refuses it, or it has no such kernel.
+    """
+    description = _ModuleDesc(_MODULE_DESC, None, _NATIVE, len(binary), binary, b"", None)
+    module, kernel = Handle(), Handle()
+    check(library.zeModuleCreate(context, device, ctypes.byref(description), ctypes.byref(module), None))
+    check(library.zeKernelCreate(module, ctypes.byref(_KernelDesc(_KERNEL_DESC, None, 0, name)), ctypes.byref(kernel)))
+    return module, kernel
+
+
+def native_binary(library: Any, name: str, spirv: bytes, options: str) -> bytes:
+    """What the driver of a device builds of a module; see `build_log`.
+
+    Raises:
+        LevelZeroError: there is no such device, or the module does not build.
+    """
+    with _module(library, name, spirv, options) as (status, module, _log):
+        check(status)
+        size = ctypes.c_size_t()
+        check(library.zeModuleGetNativeBinary(module, ctypes.byref(size), None))
+        binary = ctypes.create_string_buffer(size.value)
+        check(library.zeModuleGetNativeBinary(module, ctypes.byref(size), binary))
+    return binary.raw
+
+
+@contextmanager
+def _module(library: Any, name: str, spirv: bytes, options: str) -> Iterator[tuple[int, Any, Any]]:
+    """The status of a build, with handles of module and log where there are any."""
     driver, device = find_device(library, name)
     description = _ModuleDesc(_MODULE_DESC, None, 0, len(spirv), spirv, options.encode(), None)
     with _context(library, driver) as context:
@@ -119,13 +224,12 @@ def build_log(library: Any, name: str, spirv: bytes, options: str) -> str:
             context, device, ctypes.byref(description), ctypes.byref(module), ctypes.byref(log)
         )
         try:
-            text = _text_of(library, log) if log else ""
+            yield status, module, log
         finally:
             if log:
                 library.zeModuleBuildLogDestroy(log)
             if module:
                 library.zeModuleDestroy(module)
-    return text or (f"Level Zero error {status & 0xFFFFFFFF:#x}" if status else "")
 
 
 def _properties(library: Any, device: Any) -> _DeviceProperties:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
 import os
 
 from xebench.errors import BrokenEnvironment
@@ -52,12 +51,7 @@ def check_environment() -> None:
 def compiler_finding() -> Finding:
     """Whether numba compiles at all; on the current stack the project's own kernels need no compiler."""
     if is_current():
-        compiled = (
-            "compiled by numba"
-            if importlib.util.find_spec("numba")
-            else "shipped: there is no numba that would compile others"
-        )
-        return Finding("runtime", "ok", "kernels", compiled)
+        return packages.numba_finding()
     value = os.environ.get("NUMBA_DISABLE_JIT", "0")
     if value.strip() in ("", "0"):
         return Finding("runtime", "ok", "numba", "compiles")

@@ -8,10 +8,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from xebench.runtime.files import CPUINFO, text_of
 
 ROOT = Path("/")
+
+#: So many cores a run needs: one launches and waits, others serve the driver and the run's manager; one is free.
+CORES_OF_A_RUN: Final = 4
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,11 @@ def describe_machine(root: Path = ROOT) -> Machine:
         gpu_mhz=gpu_frequencies(root),
         xe_link_power=xe_link_power(root),
     )
+
+
+def has_cores_to_spare(*, is_cpu: bool) -> bool:
+    """Whether cores are free while a device samples; ``is_cpu``: whether it is made of them."""
+    return not is_cpu and len(os.sched_getaffinity(0)) >= CORES_OF_A_RUN
 
 
 def cpu_model(cpuinfo: str) -> str | None:

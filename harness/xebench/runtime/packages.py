@@ -30,6 +30,9 @@ BINDING = {"numba-dpex": 2, "numba": 2, "llvmlite": 2, "dpctl": 2, "dpnp": 2, "n
 # the SYCL runtime that they ask for.
 CURRENT = {"dpctl": "0.21", "dpnp": "0.19", "numpy": "1.26"}
 
+# numba that compiles kernels where numba-dpex does not: the first, and the first of which it was not seen.
+NUMBA = ("0.62", "0.69")
+
 CPU_DRIVER = "intel-opencl-rt"
 # First release series of the CPU driver that computes right on every processor.
 FIRST_GOOD_DRIVER = 2025
@@ -84,6 +87,21 @@ def current_findings(version_of: Callable[[str], str | None] = pins.installed_ve
         version_of: the installed version of a package, or None.
     """
     return [_at_least(package, version_of(package), first) for package, first in CURRENT.items()]
+
+
+def numba_finding(version_of: Callable[[str], str | None] = pins.installed_version) -> Finding:
+    """Which numba compiles kernels on the current stack, if any does; its own kernels need none.
+
+    Args:
+        version_of: the installed version of a package, or None.
+    """
+    numba, (first, beyond) = version_of("numba"), NUMBA
+    if numba is None:
+        return Finding("runtime", "ok", "kernels", "shipped: there is no numba that would compile others")
+    if _numbers(first, 2) <= _numbers(numba, 2) < _numbers(beyond, 2):
+        return Finding("runtime", "ok", "kernels", f"compiled by numba {numba} (llvmlite {version_of('llvmlite')})")
+    detail = f"numba {numba} does not compile them, {first} or later and below {beyond} is needed"
+    return Finding("runtime", "warning", "kernels", detail, pins.mend_command([f"'numba>={first},<{beyond}'"]))
 
 
 def mend_command(wrong: Sequence[Finding]) -> str:

@@ -68,8 +68,8 @@ def relevant_environment(environment: Mapping[str, str] | None = None) -> dict[s
 
 
 def narrow_switch() -> str:
-    """``XEBENCH_NARROW``: "gpu" narrows indices of kernels to 32 bits on GPUs, "on" on every device; unset: nowhere."""
-    return os.environ.get("XEBENCH_NARROW", "")
+    """``XEBENCH_NARROW``: where indices of kernels are narrowed to 32 bits: on "gpu"s, the default, "on" or "off"."""
+    return os.environ.get("XEBENCH_NARROW") or "gpu"
 
 
 def set_variables(values: Mapping[str, str]) -> None:

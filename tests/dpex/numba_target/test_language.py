@@ -10,7 +10,7 @@ from device_kit import launch
 
 from xebench import device_func, kernel
 from xebench import kernel_api as kapi
-from xebench.dpex import KernelCompileError, call_kernel, call_kernel_async
+from xebench.dpex import ArgumentError, KernelCompileError, call_kernel, call_kernel_async, compile_kernel
 from xebench.runtime.stack import is_current
 from xebench.runtime.tensor import tensor as dpt
 
@@ -290,9 +290,75 @@ def wrong_random(item: kapi.Item, x: Any) -> None:
     x[0] = np.random.random()
 
 
+def wrong_catch(item: kapi.Item, x: Any) -> None:
+    try:
+        x[0] = 1 / x[1]
+    except ZeroDivisionError:  # wrong
+        x[0] = 0
+
+
+def wrong_with(item: kapi.Item, x: Any) -> None:
+    with open("file") as file:  # noqa: PTH123  # wrong
+        x[0] = file
+
+
+def wrong_generator(item: kapi.Item, x: Any) -> None:
+    x[0] = sum(i * i for i in range(3))  # wrong
+
+
+def wrong_yield(item: kapi.Item, x: Any) -> Any:
+    yield x[0]
+
+
+def wrong_del(item: kapi.Item, x: Any) -> None:
+    one = 1
+    x[0] = one
+    del one  # wrong
+
+
+def wrong_named(item: kapi.Item, x: Any, *, n: int = 3) -> None:
+    x[0] = n
+
+
+def wrong_local(item: kapi.Item, x: Any) -> None:
+    tile = kapi.LocalAccessor(4, np.float32)  # wrong
+    x[0] = tile[0]
+
+
+def wrong_cast(item: kapi.Item, x: Any) -> None:
+    x[0] = x[0].astype(np.float32)  # wrong
+
+
+def wrong_item(item: kapi.Item, x: Any) -> None:
+    x[0] = item.get_global_id(0)  # type: ignore[attr-defined]  # wrong
+
+
+def wrong_index(item: kapi.Item, x: Any) -> None:
+    x[x[0]] = 1  # wrong
+
+
+def wrong_sort(item: kapi.Item, x: Any) -> None:
+    x[0] = sorted((3, 1, 2))[0]  # wrong
+
+
+#: Kernels of which numba does not say which line is wrong.
+UNPLACED = (wrong_return, wrong_random, wrong_yield, wrong_named, wrong_with, wrong_sort)
+
+
 @pytest.mark.parametrize(
     ("function", "reason"),
     [
+        (wrong_catch, "no error is raised in device code: test instead of try"),
+        (wrong_with, "device code has no with"),
+        (wrong_generator, "it makes a generator: write a loop"),
+        (wrong_yield, "it makes a generator: write a loop"),
+        (wrong_del, "device code has no del: leave out del one"),
+        (wrong_named, "it has parameters that must be named"),
+        (wrong_local, "a LocalAccessor is made outside, and is an argument of the launch"),
+        (wrong_cast, "a number has no astype: write np.float32(x)"),
+        (wrong_item, "an Item has no get_global_id, an NdItem has: launch it with an NdRange"),
+        (wrong_index, "an index is a float32: make an integer of it, such as int(x)"),
+        (wrong_sort, "works on the host alone: write it as a loop"),
         (wrong_list, "it makes a list, for which device code has no memory: use a tuple or kernel_api.PrivateArray"),
         (wrong_append, "it makes a list, for which"),
         (wrong_array, "zeros makes an array, for which"),
@@ -323,4 +389,23 @@ def test_what_cannot_be_compiled_is_one_line_with_its_place(function: Any, reaso
     file, _, line = caught.value.location.rpartition(":")
     assert file == __file__
     source = Path(file).read_text(encoding="utf-8").splitlines()[int(line) - 1]
-    assert "# wrong" in source or function in (wrong_return, wrong_random)
+    assert "# wrong" in source or function in UNPLACED
+
+
+def an_item(item: kapi.Item, x: Any) -> None:
+    x[0] = 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ((1.0, 2.0), "kernel an_item takes 1 arguments after its item, 2 given"),
+        (((1, 2),), "argument 0 is a tuple: .*: give its elements one by one"),
+        (([1, 2],), "argument 0 is a list: .*: make it an array"),
+        ((np.float16(1),), "argument 0 is a float16: .*: give an np.float32, or an array"),
+        ((np.zeros(1),), "argument 0 is a numpy array in host memory: copy it to the device"),
+    ],
+)
+def test_what_is_no_argument_is_one_line(arguments: tuple[Any, ...], reason: str) -> None:
+    with pytest.raises(ArgumentError, match=f"^{reason}[^\n]*$"):
+        compile_kernel(kernel(an_item), kapi.Range(1), arguments)

@@ -5,6 +5,7 @@ On the current stack they are compiled by our own target, on the pinned one by n
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import linecache
 import time
@@ -21,7 +22,7 @@ from plain_kernels import run_plainly, ulps_between
 from random_kernels import GROUP, ITEMS, TILES, RandomKernel, random_kernels
 
 from xebench import kernel_api as kapi
-from xebench.dpex import KernelCompileError, PreparedLaunch, build, compile_kernel
+from xebench.dpex import CompiledKernel, KernelCompileError, PreparedLaunch, build, compile_kernel
 from xebench.runtime.stack import is_current
 from xebench.runtime.tensor import tensor as dpt
 
@@ -47,10 +48,12 @@ class Comparison:
     Attributes:
         wrong: a line for each array in which the device and plain Python differ.
         unoptimised: the same where the driver's optimizer is off: what is right then is the driver's defect.
+        narrowed: it was run with indices in 32 bits as well.
     """
 
     wrong: list[str]
     unoptimised: list[str]
+    narrowed: bool
 
 
 def compared(case: RandomKernel, file: Path) -> Comparison:
@@ -62,14 +65,18 @@ def compared(case: RandomKernel, file: Path) -> Comparison:
     local = [kapi.LocalAccessor((GROUP,), np.dtype(TILES[tile]).type) for tile in tiles]
     kernel = kernel_of(case.source, file)
 
-    def lines(*options: str, narrow: bool = False) -> list[str]:
+    def arguments() -> list[Any]:
         arrays = [dpt.asarray(array, sycl_queue=queue) for array in case.arrays().values()]
-        arguments = [*arrays, np.int64(BOUND), *local]
-        compiled = compile_kernel(kernel, index_space, arguments)
-        compiled = compiled.narrowed if narrow else compiled
-        compiled = replace(compiled, options=replace(compiled.options, build_options=options))
-        PreparedLaunch(build(compiled, queue), queue, index_space, arguments).submit().wait()
-        found = (line(name, dpt.asnumpy(array)) for name, array in zip(expected, arrays, strict=True))
+        return [*arrays, np.int64(BOUND), *local]
+
+    compiled = compile_kernel(kernel, index_space, arguments())
+    modules = [compiled, compiled.narrowed] if compiled.narrow else [compiled]
+
+    def lines(module: CompiledKernel, *options: str) -> list[str]:
+        module = replace(module, options=replace(module.options, build_options=options))
+        given = arguments()
+        PreparedLaunch(build(module, queue), queue, index_space, given).submit().wait()
+        found = (line(name, dpt.asnumpy(array)) for name, array in zip(expected, given, strict=False))
         return [one for one in found if one]
 
     def line(name: str, found: np.ndarray) -> str:
@@ -79,8 +86,9 @@ def compared(case: RandomKernel, file: Path) -> Comparison:
         at = tuple(int(index) for index in np.argwhere(wrong)[0])
         return f"{name}{list(at)} is {found[at]!r} instead of {expected[name][at]!r}, and {int(wrong.sum()) - 1} more"
 
-    wrong = [*lines(), *lines(narrow=True)]
-    return Comparison(wrong, [*lines("-cl-opt-disable"), *lines("-cl-opt-disable", narrow=True)] if wrong else [])
+    wrong = [one for module in modules for one in lines(module)]
+    unoptimised = [one for module in modules if wrong for one in lines(module, "-cl-opt-disable")]
+    return Comparison(wrong, unoptimised, len(modules) > 1)
 
 
 def _wrong(found: np.ndarray, expected: np.ndarray, ulp: int) -> np.ndarray:
@@ -95,7 +103,9 @@ def test_random_kernels_are_right_on_the_device(pytestconfig: pytest.Config, tmp
     require(np.float64)
     require_atomics(np.int64)
     count, number = pytestconfig.getoption("--kernels"), pytestconfig.getoption("--kernels-seed")
-    sources, refused, by_driver, started = hashlib.sha256(), 0, 0, time.perf_counter()
+    sources, started = hashlib.sha256(), time.perf_counter()
+    run = narrowed = refused = by_driver = 0
+    gc.freeze()  # numba's garbage is much, and everything else would be looked through for it
 
     @seed(number)
     @settings(
@@ -106,7 +116,8 @@ def test_random_kernels_are_right_on_the_device(pytestconfig: pytest.Config, tmp
     )
     @given(random_kernels())
     def each(case: RandomKernel) -> None:
-        nonlocal refused, by_driver
+        nonlocal run, narrowed, refused, by_driver
+        run += 1
         sources.update(case.source.encode())
         try:
             found = compared(case, tmp_path / "kernel.py")
@@ -115,6 +126,7 @@ def test_random_kernels_are_right_on_the_device(pytestconfig: pytest.Config, tmp
                 raise
             refused += 1  # numba-dpex's language is smaller
             return
+        narrowed += found.narrowed
         by_driver += bool(found.wrong) and not found.unoptimised
         assert not found.unoptimised, f"{found}\nseed {case.seed}\n{case.source}"
 
@@ -122,5 +134,6 @@ def test_random_kernels_are_right_on_the_device(pytestconfig: pytest.Config, tmp
         each()
     finally:
         spent = time.perf_counter() - started
-        counts = f"{refused} refused, {by_driver} wrong by the driver's optimizer"
-        print(f"seed {number}: {count} kernels, {counts}, {spent:.0f} s, {sources.hexdigest()[:16]}")
+        counts = f"{narrowed} narrowed, {refused} refused, {by_driver} wrong by the driver's optimizer"
+        print(f"seed {number}: {run} kernels, {counts}, {spent:.0f} s, {sources.hexdigest()[:16]}")
+        gc.unfreeze()

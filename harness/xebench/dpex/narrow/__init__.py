@@ -1,13 +1,15 @@
 """Index arithmetic in 32 bits, for GPUs, which have no 64-bit integers or have them at half the rate.
 
-A kernel computes indices as 64-bit integers. Where a launch has fewer than 2**30 work-items in each dimension and fewer
-than 2**30 elements in each array, and 64-bit numbers within these bounds, most of them fit 32 bits:
+A kernel computes indices as 64-bit integers. Where arrays have fewer than 2**30 elements, and neither an extent of the
+index space nor a 64-bit argument is above a limit of the kernel, or negative where that matters, most fit 32 bits:
 
 - :mod:`function_text` reads a function of LLVM IR;
 - :mod:`intervals` proves what fits;
-- :mod:`narrowing` rewrites it. What is not proved stays as it is.
+- :mod:`indices` finds what an access bounds;
+- :mod:`narrowing` rewrites it. What is not proved stays as it is;
+- :mod:`module` does so with the largest limit under which no more could be narrowed.
 
-A launch beyond the bounds takes the module as it was (:data:`BOUND`).
+A launch beyond the limit takes the module as it was.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import numpy as np
 
 from xebench.runtime.variables import narrow_switch
 
-#: Launches below this take the narrowed module: sums of two such numbers fit 32 bits, with a sign.
+#: Arrays have fewer elements, and no limit is larger: sums of two such numbers fit 32 bits, with a sign.
 BOUND: Final = 1 << 30
 
 
@@ -30,20 +32,24 @@ def is_narrow(device: Any) -> bool:
     return switch == "on" or (switch == "gpu" and bool(device.is_gpu))
 
 
-def within_bound(extents: Iterable[int], arguments: Iterable[Any]) -> bool:
+def is_within(limit: int, extents: Iterable[int], arguments: Iterable[Any]) -> bool:
     """Whether a launch is one that a narrowed module is made for.
 
     Args:
+        limit: of the kernel; a negative one is that of numbers with either sign.
         extents: of its index space.
         arguments: of the kernel: arrays, LocalAccessors and numbers.
     """
-    return all(extent < BOUND for extent in extents) and all(map(_is_within, arguments))
+    least, most = min(limit, 0), abs(limit)
+    return all(extent <= most for extent in extents) and all(_fits(argument, least, most) for argument in arguments)
 
 
-def _is_within(argument: Any) -> bool:
+def _fits(argument: Any, least: int, most: int) -> bool:
+    if isinstance(argument, int):
+        return least <= argument <= most
+    if isinstance(argument, np.generic):
+        return not isinstance(argument, np.signedinteger) or argument.itemsize < 8 or least <= int(argument) <= most
     size = getattr(argument, "size", None)
     if size is None and hasattr(argument, "_shape"):  # a LocalAccessor
         size = prod(argument._shape)
-    if size is None or isinstance(argument, np.generic):
-        return not isinstance(argument, int | np.integer) or abs(int(argument)) <= BOUND
-    return 0 < int(size) < BOUND  # an array without elements may have extents of any length
+    return size is None or 0 < size < BOUND  # an array without elements may have extents of any length

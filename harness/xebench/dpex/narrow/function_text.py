@@ -26,6 +26,8 @@ _KINDS: Final = {
     "freeze": rf"freeze i64 (?P<a>{NAME})",
     "extremum": rf"(?:tail )?call i64 @llvm\.(?P<op>smin|smax|umin|umax)\.i64"
     rf"\(i64 (?P<a>{_VALUE}), i64 (?P<b>{_VALUE})\)(?: #\d+)?",
+    "saturated": rf"(?:tail )?call i64 @llvm\.(?P<op>ssub)\.sat\.i64"
+    rf"\(i64 (?P<a>{_VALUE}), i64 (?P<b>{_VALUE})\)(?: #\d+)?",
     "extension": rf"(?P<op>sext|zext)(?: nneg)? i(?P<width>\d+) (?P<narrow>{NAME}) to i64",
     "truncation": rf"trunc(?: nuw| nsw)* i64 (?P<a>{NAME}) to i(?P<width>\d+)",
     "comparison": rf"icmp(?: samesign)? (?P<op>\w+) i64 (?P<a>{_VALUE}), (?P<b>{_VALUE})",
@@ -35,6 +37,11 @@ _KINDS: Final = {
     "id": r"(?:extractelement <3 x i64> .*|(?:tail )?call [^@]*i64 @_Z\d+get_\w+_(?:id|size|groups)j\(.*)",
 }
 _PATTERNS: Final = {kind: re.compile(pattern + "$") for kind, pattern in _KINDS.items()}
+
+
+def is_number(value: str) -> bool:
+    """Whether it is a constant."""
+    return not value.startswith("%")
 
 
 @dataclass

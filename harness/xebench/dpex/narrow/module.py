@@ -7,13 +7,27 @@ from typing import Final
 
 from xebench.dpex.narrow import BOUND
 from xebench.dpex.narrow.function_text import NAME, Function, Instruction
-from xebench.dpex.narrow.intervals import Interval
+from xebench.dpex.narrow.interval_arithmetic import Interval
 from xebench.dpex.narrow.narrowing import narrowed
 from xebench.dpex.signature import ArrayType, LocalType, Signature
 
 _NUMBER: Final = re.compile(r"%(\d+)\b")
 _NAMED: Final = re.compile(r"%v(\d+)\b")
 _EXTREMUM: Final = re.compile(r"@llvm\.([su](?:min|max))\.i32\(")
+_LEFT: Final = re.compile(rf"  ({NAME}) = shl(?: nuw| nsw)* i64 ({NAME}), 32$")
+_RIGHT: Final = re.compile(rf"  ({NAME}) = ashr(?: exact)? i64 ({NAME}), 32$")
+_CALL: Final = re.compile(r"@_Z\d+get_(\w+)j\(i32 (?:noundef )?(\d+)\)")
+_OF_VECTOR: Final = re.compile(rf"extractelement <3 x i64> ({NAME}), i(?:32|64) (\d+)")
+_BUILT_IN: Final = re.compile(r"@__spirv_BuiltIn(\w+)")
+#: Products of these are ids of a group's first work-item.
+_STARTS: Final = ({"WorkgroupId", "WorkgroupSize"}, {"group_id", "local_size"})
+#: Of launches that a narrowed module is for; a kernel has the first that is good enough.
+_LIMITS: Final = tuple(sign * limit for limit in (BOUND, 1 << 28, 1 << 26, 1 << 24) for sign in (-1, 1))
+#: What is computed or compared in 64 bits, what may be negative, and what asks whether it is.
+_COSTLY: Final = re.compile(
+    r"^ +%\S+ = (?:(?!trunc|load|extractelement|getelementptr)[^\n]*\bi64 |(?:add|mul|shl) (?!nuw)|icmp s\w+ i32 %)",
+    re.MULTILINE,
+)
 _BELOW: Final = (0, BOUND - 1)
 # LLVM's types of elements
 _TYPES: Final = {
@@ -25,8 +39,8 @@ _TYPES: Final = {
 }
 
 
-def narrow_module(text: str, kernel: str, signature: Signature) -> str | None:
-    """The module for launches within `BOUND`, or None where there is nothing to narrow.
+def narrow_module(text: str, kernel: str, signature: Signature) -> tuple[str, int]:
+    """The module for launches within a limit, and the limit; "" where there is nothing that can be narrowed.
 
     Args:
         text: the optimised module, in LLVM's text.
@@ -37,14 +51,28 @@ def narrow_module(text: str, kernel: str, signature: Signature) -> str | None:
     define = re.compile(rf'define [^@]*@"?{re.escape(kernel)}"?\(')
     start = next(number for number, line in enumerate(lines) if define.match(line))
     end = lines.index("}", start)
-    head, body = lines[start], lines[start + 1 : end]
-    known, elements = _known(Function(head, body), signature)
-    function = narrowed(head, body, known, elements)
+    head, body = lines[start], _with_signs(lines[start + 1 : end])
+    function, limit = _best(head, body, signature)
     if " i32 %short." not in function:
-        return None
+        return "", 0
     whole = "\n".join([*lines[:start], function, *lines[end + 1 :]])
     declared = {name for name in _EXTREMUM.findall(function) if f"declare i32 @llvm.{name}.i32(" not in text}
-    return whole + "".join(f"\ndeclare i32 @llvm.{name}.i32(i32, i32)\n" for name in sorted(declared))
+    return whole + "".join(f"\ndeclare i32 @llvm.{name}.i32(i32, i32)\n" for name in sorted(declared)), limit
+
+
+def _best(head: str, body: list[str], signature: Signature) -> tuple[str, int]:
+    """The function narrowed for the first limit under which it is as good as under the last."""
+    function = Function(head, body)
+    queries = _queries(function)
+
+    def for_limit(limit: int) -> str:
+        return narrowed(function, *_known(function, queries, signature, limit))
+
+    least = for_limit(_LIMITS[-1])
+    for limit in _LIMITS[:-1]:
+        if len(_COSTLY.findall(text := for_limit(limit))) <= len(_COSTLY.findall(least)):
+            return text, limit
+    return least, _LIMITS[-1]
 
 
 def _with_names(text: str) -> list[str]:
@@ -60,16 +88,54 @@ def _with_names(text: str) -> list[str]:
     return lines
 
 
-def _is_id(function: Function, one: Instruction) -> bool:
-    """Whether it is an id or an extent of the index space: of a vector, one of those that SPIR-V has built in."""
-    vector = re.search(rf"extractelement <3 x i64> ({NAME})", one.line)
-    source = function.values.get(vector[1]) if vector else one
-    return one.kind == "id" and (source is one or (source is not None and "@__spirv_BuiltIn" in source.line))
+def _with_signs(lines: list[str]) -> list[str]:
+    """What takes the sign from the low 32 bits, written as an extension: LLVM shifts there and back."""
+    cut: dict[str, str] = {}
+    found: list[str] = []
+    for line in lines:
+        if match := _LEFT.match(line):
+            cut[match[1]] = match[2]
+        if (match := _RIGHT.match(line)) and match[2] in cut:
+            low = f"{match[1]}.low"
+            found += [f"  {low} = trunc i64 {cut[match[2]]} to i32", f"  {match[1]} = sext i32 {low} to i64"]
+        else:
+            found.append(line)
+    return found
 
 
-def _known(function: Function, signature: Signature) -> tuple[dict[str, Interval], dict[str, str]]:
-    """Intervals of parameters and ids, and types of arrays' elements."""
-    known: dict[str, Interval] = {one.result: _BELOW for one in function.instructions if _is_id(function, one)}
+def _query(function: Function, one: Instruction) -> tuple[str, str] | None:
+    """Which id or extent of the index space a value is, and in which dimension; None: it is none.
+
+    It is an element of a vector that SPIR-V has built in, or a call of OpenCL's function.
+    """
+    if one.kind != "id":
+        return None
+    if call := _CALL.search(one.line):
+        return call[1], call[2]
+    element = _OF_VECTOR.search(one.line)
+    source = function.values.get(element[1]) if element else None
+    built_in = _BUILT_IN.search(source.line) if source else None
+    return (built_in[1], element[2]) if element and built_in else None
+
+
+def _queries(function: Function) -> list[str]:
+    """The values that are below a limit as the index space is: ids, extents, and where a group starts."""
+    queries = {one.result: query for one in function.instructions if (query := _query(function, one))}
+    starts = [
+        one.result
+        for one in function.instructions
+        if one.op == "mul" and set(one.operands) <= queries.keys()
+        if {queries[name][0] for name in one.operands} in _STARTS
+        if len({queries[name][1] for name in one.operands}) == 1  # in the same dimension
+    ]
+    return [*queries, *starts]
+
+
+def _known(
+    function: Function, queries: list[str], signature: Signature, limit: int
+) -> tuple[dict[str, Interval], dict[str, str]]:
+    """Intervals of parameters and of the index space's numbers, and types of arrays' elements."""
+    known: dict[str, Interval] = dict.fromkeys(queries, (0, abs(limit)))
     elements: dict[str, str] = {}
     names = iter(function.parameters)
     for argument in signature.arguments:
@@ -85,7 +151,7 @@ def _known(function: Function, signature: Signature) -> tuple[dict[str, Interval
         else:
             name = next(names)
             if str(argument) == "int64":
-                known[name] = (-BOUND, BOUND)
+                known[name] = (min(limit, 0), abs(limit))
             if str(argument).startswith("complex"):
                 next(names)
     return known, elements

@@ -2,48 +2,66 @@
 
 Two kinds of values are narrowed. A value that *fits*, as do its operands, is the same number in 32 bits. Of a value
 that may be larger but is only the index of an array's element, the low 32 bits are enough: the array has fewer than
-2**31 elements, so an index that is in bounds fits although what it was computed from may not.
+2**31 elements, so an index that is in bounds fits although what it was computed from may not (:mod:`indices`).
+
+An index that is a sum of what stays and of what counts by constants becomes two steps of an address: a GPU's compiler
+computes the first once, and has the second in its messages.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from xebench.dpex.narrow.function_text import Function, Instruction
-from xebench.dpex.narrow.intervals import Interval, Intervals, is_number
+from xebench.dpex.narrow import BOUND
+from xebench.dpex.narrow.addresses import ELEMENT, Addresses
+from xebench.dpex.narrow.function_text import Function, Instruction, is_number
+from xebench.dpex.narrow.indices import Wrapped, counts, parts_of_indices, wrapped_indices, zeros
+from xebench.dpex.narrow.interval_arithmetic import Interval
+from xebench.dpex.narrow.intervals import Intervals
 
-_COMPUTED: Final = ("binary", "phi", "select", "freeze", "extremum")
+_COMPUTED: Final = ("binary", "phi", "select", "freeze", "extremum", "saturated")
 # operations whose low 32 bits depend on no others
 _OF_LOW_BITS: Final = ("add", "sub", "mul", "and", "or", "xor", "shl", "phi", "select", "freeze")
-_STEP: Final = re.compile(r"getelementptr (?:inbounds |nuw |nusw )*[\w ]+, [^%]*(?P<base>%[\w.$-]+), i64 \S+$")
-_ELEMENT: Final = re.compile(
-    r"getelementptr (?:inbounds |nuw |nusw )*(?P<type>[\w ]+), [^%]*(?P<base>%[\w.$-]+), i64 (?P<index>%[\w.$-]+)$"
-)
-_ACCESS: Final = re.compile(r"^ +(?:%[\w.$-]+ = )?(?:load |store |(?:tail )?call )")
 
 
-def narrowed(head: str, lines: list[str], known: Mapping[str, Interval], elements: Mapping[str, str]) -> str:
+def narrowed(function: Function, known: Mapping[str, Interval], elements: Mapping[str, str]) -> str:
     """The function with its index arithmetic in 32 bits.
 
     Args:
-        head: its first line.
-        lines: its body; all values have names.
+        function: which; all values have names.
         known: intervals of parameters and ids.
         elements: the arrays among the parameters, with LLVM's type of their elements.
     """
-    return _Rewriting(Function(head, lines), known, elements).text()
+    wrapped = wrapped_indices(function)
+    while True:
+        rewriting = _Rewriting(function, known, elements, wrapped)
+        bounded = [one for one in wrapped if rewriting.is_bounded(one)]
+        if bounded == wrapped:
+            return rewriting.text()
+        tests = {id(one.test) for one in wrapped if one not in bounded}
+        wrapped = [one for one in bounded if id(one.test) not in tests]
 
 
 class _Rewriting:
-    def __init__(self, function: Function, known: Mapping[str, Interval], elements: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        function: Function,
+        known: Mapping[str, Interval],
+        elements: Mapping[str, str],
+        wrapped: Sequence[Wrapped],
+    ) -> None:
         self._function = function
-        self._elements = elements
-        self._intervals = Intervals(function, known)
+        self._wrapped = {id(one.test) for one in wrapped}
+        below = (0, BOUND - 1)  # whenever there is an access
+        self._intervals = Intervals(function, {**known, **{one.result: below for one in wrapped}})
+        self._addresses = Addresses(function, elements, self._intervals.of)
         self._decided = {id(one): answer for one in function.instructions if (answer := self._outcome(one)) is not None}
         self._whole = {one.result for one in function.instructions if one.kind in _COMPUTED and self._is_exact(one)}
         self._low = self._find_low()
+        self._bounded = parts_of_indices(function, self._low | self._whole, self._intervals.of, self._addresses.index)
         self._cut: set[str] = set()  # wide values of which 32 bits are used
 
     def _outcome(self, one: Instruction) -> bool | None:
@@ -52,15 +70,25 @@ class _Rewriting:
             return None
         return self._intervals.answer(one)
 
+    def is_bounded(self, one: Wrapped) -> bool:
+        """Whether an access bounds an index that counts from the end, so that its low bits have its sign."""
+        return one.result in self._bounded and one.result in self._low | self._whole and self._fits(one.extent)
+
     def _fits(self, value: str) -> bool:
         low, high = self._intervals.of(value)
         return low >= -(1 << 31) and high < 1 << 31
+
+    def _is_constant(self, value: str) -> bool:
+        low, high = self._intervals.of(value)
+        return low == high and self._fits(value)
 
     def _is_positive(self, value: str) -> bool:
         return self._intervals.of(value)[0] >= 0
 
     def _is_exact(self, one: Instruction) -> bool:
         """Whether the operation gives the same number in 32 bits."""
+        if self._is_constant(one.result):
+            return True
         if not self._fits(one.result) or not all(map(self._fits, one.operands)):
             return False
         if one.op in ("shl", "lshr", "ashr") and not (one.operands[1].isdigit() and int(one.operands[1]) < 32):
@@ -89,52 +117,13 @@ class _Rewriting:
     def _takes_low(self, use: Instruction, value: str, low: set[str]) -> bool:
         if use.kind == "truncation":
             return int(use.fields["width"] or 64) <= 32
-        if id(use) in self._decided:
+        if id(use) in self._decided or id(use) in self._wrapped:
             return True
         if use.kind == "gep":
-            return self._element(use) == value
+            return self._addresses.index(use) == value
         if use.result in low and use.kind in _COMPUTED:
             return value in use.operands and use.fields.get("condition") != value
         return False
-
-    def _element(self, gep: Instruction) -> str:
-        """The index of a ``getelementptr`` that takes the low 32 bits of it to an element of an array; or "".
-
-        The array is reached from its start, in one step or in several that all go forwards: then each is within it.
-        """
-        match = _ELEMENT.search(gep.line)
-        if match is None:
-            return ""
-        kind, base = match["type"].strip(), match["base"]
-        at_once = self._elements.get(base) == kind and self._is_accessed(gep.result, at_once=True)
-        if at_once:
-            return match["index"]
-        forwards = self._goes_forwards(gep) and self._starts_forwards(base, kind)
-        return match["index"] if forwards and self._is_accessed(gep.result, at_once=False) else ""
-
-    def _goes_forwards(self, gep: Instruction) -> bool:
-        """Whether a step is not backwards; a constant one may be, by less than what is between the bound and 2**31."""
-        return all(self._intervals.of(value)[0] >= (-(1 << 20) if is_number(value) else 0) for value in gep.operands)
-
-    def _starts_forwards(self, base: str, kind: str) -> bool:
-        while base not in self._elements:
-            one = self._function.values.get(base)
-            match = _STEP.search(one.line) if one is not None and one.kind == "gep" else None
-            if one is None or match is None or not self._goes_forwards(one):
-                return False
-            base = match["base"]
-        return self._elements[base] == kind
-
-    def _is_accessed(self, pointer: str, *, at_once: bool, depth: int = 0) -> bool:
-        """Whether memory is accessed through a pointer, or through others that steps forwards lead to."""
-        for use in self._function.uses[pointer]:
-            leads_on = " = bitcast " in use.line
-            leads_on |= use.kind == "gep" and not at_once and self._goes_forwards(use)
-            if leads_on and (depth > 8 or not self._is_accessed(use.result, at_once=at_once, depth=depth + 1)):
-                return False
-            if not leads_on and not _ACCESS.search(use.line):
-                return False
-        return True
 
     def text(self) -> str:
         """The rewritten function."""
@@ -184,9 +173,28 @@ class _Rewriting:
             return f"icmp {'eq' if self._decided[id(one)] else 'ne'} i32 0, 0"
         if one.op == "ult" and right == str(1 << 31) and self._fits(left):
             return f"icmp sgt i32 {self._of(left)}, -1"
-        if self._fits(left) and self._fits(right):
+        if one.op in ("eq", "ne") and (after := self._number_after(one)):
+            return f"icmp {'sge' if one.op == 'eq' else 'slt'} i32 {self._of(after[0])}, {self._of(after[1])}"
+        if id(one) in self._wrapped or (self._fits(left) and self._fits(right)):
             return f"icmp {one.op} i32 {self._of(left)}, {self._of(right)}"
         return ""
+
+    def _number_after(self, one: Instruction) -> tuple[str, str] | None:
+        """For ``number == stop - 1``, in a loop that counts by one up to it: the next number, and the stop."""
+        number, last = one.operands
+        before = self._function.values.get(last)
+        if before is None or before.op != "add" or before.operands[1] != "-1" or last not in self._whole:
+            return None
+        if (number, last) not in self._intervals.counted:
+            return None
+        for use in self._function.uses[number]:
+            is_next = use.op == "add" and use.operands == [number, "1"] and use.result in self._whole
+            if is_next and use.block == one.block and self._stands_before(use, one):
+                return use.result, before.operands[0]
+        return None
+
+    def _stands_before(self, one: Instruction, other: Instruction) -> bool:
+        return self._function.instructions.index(one) < self._function.instructions.index(other)
 
     def _truncation(self, one: Instruction) -> str:
         value, width = one.operands[0], int(one.fields["width"] or 64)
@@ -194,30 +202,99 @@ class _Rewriting:
             return ""
         return f"add i32 {self._of(value)}, 0" if width == 32 else f"trunc i32 {self._of(value)} to i{width}"
 
+    def _parts(self, index: str) -> tuple[list[str], list[str]] | None:
+        """What is added to an index: what stays, and what counts by constants; None: it has no such parts."""
+        if index not in self._bounded and index not in self._whole:
+            return None
+        if any(use.kind != "gep" for use in self._function.uses[index]):  # the sum is needed as it is
+            return None
+        parts: tuple[list[str], list[str]] = [], []
+        for value in self._summands(index, 0):
+            parts[counts(self._function, value)].append(value)
+        bounded = index in self._bounded and all(map(self._is_positive, itertools.chain(*parts)))
+        if not (all(parts) and (bounded or all(map(self._sum_fits, parts)))):
+            return None
+        return parts
+
+    def _sum_fits(self, values: list[str]) -> bool:
+        intervals = [self._intervals.of(value) for value in values]
+        return sum(low for low, _ in intervals) >= -(1 << 31) and sum(high for _, high in intervals) < 1 << 31
+
+    def _summands(self, value: str, depth: int) -> list[str]:
+        one = self._function.values.get(value)
+        if one is None or depth > 3 or not self._is_sum(one) or counts(self._function, value):
+            return [value]
+        return [part for operand in one.operands for part in self._summands(operand, depth + 1)]
+
+    def _is_sum(self, one: Instruction) -> bool:
+        """Whether it adds: also where no bit is set in both operands, which LLVM writes as a disjunction."""
+        if one.op != "or" or not all(map(self._is_positive, one.operands)):
+            return one.op == "add"
+        (left, right), of = one.operands, self._intervals.of
+        return of(left)[1] >> zeros(self._function, right) == 0 or of(right)[1] >> zeros(self._function, left) == 0
+
     def _gep(self, one: Instruction) -> str:
+        match = ELEMENT.search(one.line)
+        parts = self._parts(match["index"]) if match else None
+        if match and parts:
+            start = f"{_short(one.result)}.start"
+            index = f", i64 {match['index']}"
+            step = one.line
+            if not all(map(self._is_positive, itertools.chain(*parts))):  # the first may lead beyond the array
+                step = re.sub(r"getelementptr (?:inbounds |nuw |nusw )*", "getelementptr ", step)
+            lines, (stays, counted) = zip(
+                *(self._sum(start + str(k), part) for k, part in enumerate(parts)), strict=True
+            )
+            first = step.replace(index, f", i32 {stays}").replace(f"{one.result} =", f"{start} =", 1)
+            second = step.replace(index, f", i32 {counted}").replace(f" {match['base']},", f" {start},", 1)
+            return "\n".join([*itertools.chain(*lines), first, second])
         line = one.line
         for index in {value for value in one.operands if not is_number(value)}:
             if self._fits(index) or index in self._low:
-                line = re.sub(rf"(?<=, )i64 {re.escape(index)}(?![\w.$-])", f"i32 {self._of(index)}", line)
+                place = rf"(?<=, )i64 {re.escape(index)}(?![\w.$-])"
+                line = re.sub(place, f"i32 {self._of(index)}", line)
+                if index in self._bounded:  # a GPU's compiler has to see that it is not negative
+                    wide = f"{_short(one.result)}.index"
+                    line = line.replace(f"i32 {self._of(index)}", f"i64 {wide}")
+                    line = f"  {wide} = zext i32 {self._of(index)} to i64\n{line}"
         return line if line != one.line else ""
 
+    def _sum(self, name: str, values: list[str]) -> tuple[list[str], str]:
+        """Lines that add numbers, and their sum, which fits."""
+        flags = "nuw nsw" if all(map(self._is_positive, values)) else "nsw"
+        total, lines = self._of(values[0]), []
+        for number, value in enumerate(values[1:]):
+            lines.append(f"  {name}.{number} = add {flags} i32 {total}, {self._of(value)}")
+            total = f"{name}.{number}"
+        return lines, total
+
     def _operation(self, one: Instruction) -> str:
-        whole = one.result in self._whole
+        if self._is_constant(one.result) and one.kind != "phi":
+            return f"add i32 {self._intervals.of(one.result)[0]}, 0"
         values = [self._of(value) for value in one.operands]
+        if one.kind == "binary":
+            return self._binary(one, values)
         if one.kind == "phi":
-            return "phi i32 " + ", ".join(
-                f"[ {value}, %{source} ]" for value, source in zip(values, one.sources, strict=True)
-            )
-        if one.kind == "select":
-            return f"select i1 {one.fields['condition']}, i32 {values[0]}, i32 {values[1]}"
-        if one.kind == "freeze":
-            return f"freeze i32 {values[0]}"
-        if one.kind == "extremum":
-            return f"call i32 @llvm.{one.op}.i32(i32 {values[0]}, i32 {values[1]})"
+            sources = zip(values, one.sources, strict=True)
+            return "phi i32 " + ", ".join(f"[ {value}, %{source} ]" for value, source in sources)
+        return {
+            "select": f"select i1 {one.fields.get('condition')}, i32 {', i32 '.join(values)}",
+            "freeze": f"freeze i32 {values[0]}",
+            "saturated": f"sub nsw i32 {', '.join(values)}",
+            "extremum": f"call i32 @llvm.{one.op}.i32(i32 {', i32 '.join(values)})",
+        }[one.kind]
+
+    def _binary(self, one: Instruction, values: list[str]) -> str:
+        whole, bounded = one.result in self._whole, one.result in self._bounded
+        op = "add" if self._is_sum(one) else one.op
         flags = " exact" if "exact" in (one.fields["flags"] or "") and whole else ""
-        if whole and one.op in ("add", "sub", "mul", "shl"):
-            flags = " nuw nsw" if all(map(self._is_positive, [one.result, *one.operands])) else " nsw"
-        return f"{one.op}{flags} i32 {values[0]}, {values[1]}"
+        if op in ("add", "sub", "mul", "shl"):
+            positive = all(map(self._is_positive, one.operands))
+            rises = positive and (bounded or (whole and self._is_positive(one.result)))
+            flags = " nuw nsw" if rises else " nsw" if whole else ""
+        if op == "and" and bounded and is_number(one.operands[1]):
+            values[1] = str(int(values[1]) & 0x7FFFFFFF)  # which says that it is not negative
+        return f"{op}{flags} i32 {values[0]}, {values[1]}"
 
     def _of(self, value: str) -> str:
         """The low 32 bits of a value."""

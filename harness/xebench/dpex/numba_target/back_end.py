@@ -24,7 +24,12 @@ from typing import IO, Any, Final
 #: Status and length of a message.
 _HEAD: Final = struct.Struct("<iI")
 #: A type of integers that SPIR-V has not. The back end takes the next wider one, and leaves what is above in it.
-_ODD_WIDTH: Final = re.compile(r"(?<![\w.@%$\"-])i(?!(?:1|8|16|32|64)\b)(\d+)\b")
+ODD_WIDTH: Final = re.compile(r"(?<![\w.@%$\"-])i(?!(?:1|8|16|32|64)\b)(\d+)\b")
+#: LLVM puts tables in the place of branches: integers of odd widths, or constants in memory, on which Intel's CPU
+#: driver crashes.
+NO_TABLES: Final = "--switch-to-lookup=false"
+#: It makes integers of odd widths of formulas in the place of loops.
+NO_FORMULAS: Final = "--replexitval=never"
 _EXTENSIONS: Final = (
     "SPV_EXT_shader_atomic_float_add",
     "SPV_EXT_shader_atomic_float_min_max",
@@ -145,12 +150,12 @@ def _emit(llvm: Any, writer: int, triple: str, unroll: str, clean: str, module: 
 def _made(llvm: Any, triple: str, unroll: bool, clean: bool, text: str) -> bytes:
     """The optimised module as text, a zero, and its SPIR-V."""
     llvm.set_option("", "--spirv-ext=" + ",".join(f"+{name}" for name in _EXTENSIONS))
+    llvm.set_option("", NO_TABLES)
     optimised = _optimised(llvm, triple, unroll, clean, text)
-    if _ODD_WIDTH.search(optimised):
-        # they are of the formulas that LLVM puts in the place of loops
-        llvm.set_option("", "--replexitval=never")
+    if ODD_WIDTH.search(optimised):
+        llvm.set_option("", NO_FORMULAS)
         optimised = _optimised(llvm, triple, unroll, clean, text)
-    odd = _ODD_WIDTH.search(optimised)
+    odd = ODD_WIDTH.search(optimised)
     if odd:
         raise ValueError(f"LLVM made integers of {odd[1]} bits, which its back end would widen without masking them")
     spirv: bytes = _machine(llvm, triple).emit_object(llvm.parse_assembly(optimised))

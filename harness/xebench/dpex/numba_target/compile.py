@@ -70,7 +70,7 @@ def compile_to_spirv(kernel: Any, signature: Signature) -> CompiledKernel:
         typed = time.perf_counter_ns()
         text, spirv = _back_end.emit(module, TRIPLE, unroll=options.unroll not in (None, "disable"))
         spirv = with_loop_controls(spirv, loop_hints(text))
-        narrow = narrow_module(text, name, signature)
+        narrow, limit = narrow_module(text, name, signature)
         narrow_spirv = b""
         if narrow:
             narrow, narrow_spirv = _back_end.emit(narrow, TRIPLE, unroll=False, clean=True)
@@ -91,4 +91,5 @@ def compile_to_spirv(kernel: Any, signature: Signature) -> CompiledKernel:
         compiler=this_compiler(),
         llvm_ir=text,
         narrow=narrow_spirv,
+        limit=limit,
     )

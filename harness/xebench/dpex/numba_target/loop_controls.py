@@ -14,8 +14,9 @@ from typing import Final
 _HEADER_WORDS: Final = 5
 _FUNCTION_END, _LOOP_MERGE, _LABEL, _BRANCH, _BRANCH_CONDITIONAL, _SWITCH = 56, 246, 248, 249, 250, 251
 _TERMINATORS: Final = frozenset(range(_BRANCH, 256))
-#: LLVM's hints, and what SPIR-V calls them (SPIR-V specification, 3.23).
-_CONTROLS: Final = {"llvm.loop.unroll.disable": 2, "llvm.loop.unroll.full": 1, "llvm.loop.unroll.enable": 1}
+#: LLVM's hints, and what SPIR-V calls them (SPIR-V specification, 3.23). A loop that was to be unrolled in full has no
+#: known length if LLVM has left it. SPIR-V's Unroll says less, and Intel's GPU compiler takes it for any factor.
+_CONTROLS: Final = {"llvm.loop.unroll.disable": 2, "llvm.loop.unroll.enable": 1}
 _NODE: Final = re.compile(r"^!(\d+) = distinct !\{!\d+(?P<properties>[^}]*)\}$", re.MULTILINE)
 _PROPERTY: Final = re.compile(r'^!(\d+) = !\{!"(?P<name>llvm\.loop\.unroll\.\w+)"', re.MULTILINE)
 _HINT: Final = re.compile(r"^  br .*!llvm\.loop !(\d+)", re.MULTILINE)

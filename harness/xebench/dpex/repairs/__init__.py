@@ -16,6 +16,7 @@ PINS = {"numba-dpex": "0.23.0", "numba": "0.59.1", "llvmlite": "0.42.0", "dpctl"
 
 REPAIRS = (
     "data_layout",
+    "odd_widths",
     "pointer_add",
     "lazy_registries",
     "repeated_definitions",

@@ -16,10 +16,9 @@ from numba.core.descriptors import TargetDescriptor
 from numba.core.target_extension import GPU, target_registry
 
 from xebench.dpex import kernel_names
-from xebench.dpex.target_base import SPIR_FUNC
+from xebench.dpex.target_base import SPIR_FUNC, floor_division, ranges  # noqa: F401  (they register themselves)
 from xebench.dpex.target_base.device_types import device_models
-from xebench.dpex.target_base.ranges import ranges
-from xebench.dpex.target_base.registries import declarations, implementations, value_types
+from xebench.dpex.target_base.registries import declarations, implementations, replacements, value_types
 
 NAME: Final = "xebench"
 #: SPIR-V 1.3, the first with shuffles.
@@ -229,7 +228,7 @@ class TargetContext(BaseContext):  # type: ignore[misc]
     def refresh(self) -> None:
         """Take what was declared since, and what stands in for numba's own after it (numba's protocol)."""
         super().refresh()
-        self.install_registry(ranges)
+        self.install_registry(replacements)
 
     def get_ufunc_info(self, key: Any) -> Any:
         """Numba's loops of a numpy function."""

@@ -2,26 +2,25 @@
 
 numba's iterator holds how many steps are left. This one holds whether there is one: between two steps it compares the
 current number with the last from which another step stays before the stop. Numbers are compared as signed ones, as
-numba does; a step that goes down is turned around for it.
+numba does.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils
-from numba.core.imputils import RefType, Registry, impl_ret_untracked, iternext_impl
+from numba.core.imputils import RefType, impl_ret_untracked, iternext_impl
 from numba.cpython.rangeobj import range_impl_map
 
-#: To be installed after numba's own.
-ranges: Final = Registry("xebench ranges")
+from xebench.dpex.target_base.registries import replacements
 
 
 def _is_before(builder: Any, number: Any, bound: Any, step: Any) -> Any:
     """Whether a number comes before a bound in the direction of the step."""
-    down = builder.ashr(step, step.type(step.type.width - 1))  # all bits, or none
-    return builder.icmp_signed("<", builder.xor(number, down), builder.xor(bound, down))
+    down = builder.icmp_signed("<", step, step.type(0))
+    return builder.select(down, builder.icmp_signed(">", number, bound), builder.icmp_signed("<", number, bound))
 
 
 def _last(builder: Any, stop: Any, step: Any) -> Any:
@@ -55,8 +54,8 @@ def _lower(state_type: Any, iterator_type: Any) -> None:
             # where there is no other, this may be beyond the type, and is not looked at
             builder.store(builder.add(number, iterator.step, flags=["nsw"]), iterator.iter)
 
-    ranges.lower("getiter", state_type)(make)
-    ranges.lower("iternext", iterator_type)(iternext_impl(RefType.UNTRACKED)(following))
+    replacements.lower("getiter", state_type)(make)
+    replacements.lower("iternext", iterator_type)(iternext_impl(RefType.UNTRACKED)(following))
 
 
 for _types in range_impl_map.values():

@@ -12,5 +12,7 @@ from numba.core.typing.templates import Registry as Declarations
 declarations: Final = Declarations()
 #: How calls become LLVM IR.
 implementations: Final = Registry("xebench")
+#: What stands in for numba's own: installed after it, as the later one is taken.
+replacements: Final = Registry("xebench replacements")
 #: Give the type of a global or captured value that numba does not know; None for others.
 value_types: Final[list[Callable[[Any], Any]]] = []

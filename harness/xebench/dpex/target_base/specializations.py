@@ -12,6 +12,7 @@ from numba.core import types
 from numba.core.typing import Signature as NumbaSignature
 from numba.np import numpy_support
 
+from xebench.dpex.compiler_messages import beginning
 from xebench.dpex.dpex_errors import KernelCompileError, OptionError, TextSignature
 from xebench.dpex.kernel_names import AddressSpace
 from xebench.dpex.signature import ArgumentType, ArrayType, LocalType, ScalarType, Signature
@@ -43,9 +44,7 @@ def kernel_signature(function: Callable[..., None], given: NumbaSignature) -> Si
         OptionError: a type that no argument of a kernel has.
     """
     if given.return_type not in (None, types.none):
-        code = function.__code__
-        place, reason = f"{code.co_filename}:{code.co_firstlineno}", f"{given}: a kernel returns nothing"
-        raise KernelCompileError(function.__name__, place, reason)
+        raise KernelCompileError(function.__name__, beginning(function), f"{given}: a kernel returns nothing")
     item, *rest = given.args if given.args and isinstance(given.args[0], IndexSpaceType) else (None, *given.args)
     arguments = tuple(map(_argument, rest))
     if item is None:

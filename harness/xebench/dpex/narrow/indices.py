@@ -1,0 +1,128 @@
+"""Which 64-bit integers are but parts of indices, so that an access that they lead to bounds them.
+
+An array has fewer than 2**30 elements, and an access is in bounds, or a kernel has no meaning. So a number that is not
+negative, and that reaches an access by sums and products of such numbers alone, fits 31 bits whenever the access is
+made; when none is made nobody looks at it. The same tells the sign of an index that counts from the end where it is
+negative: as it is within the extent on either side, its low 32 bits have its sign.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from xebench.dpex.narrow.function_text import Function, Instruction, is_number
+from xebench.dpex.narrow.interval_arithmetic import Interval
+
+#: What only grows where its operands grow.
+GROWING: Final = ("add", "mul", "shl", "or", "phi", "select")
+_SIGN_TESTS: Final = {("slt", "0"): True, ("sgt", "-1"): False}
+
+
+@dataclass(frozen=True)
+class Wrapped:
+    """An index that counts from the end where it is negative: ``index + (extent if index < 0 else 0)``.
+
+    Attributes:
+        test: the comparison with 0.
+        extent: what is added.
+        result: the index from the start.
+    """
+
+    test: Instruction
+    extent: str
+    result: str
+
+
+def wrapped_indices(function: Function) -> list[Wrapped]:
+    """All of a function whose test of the sign serves nothing else."""
+    found = []
+    for one in function.instructions:
+        negative = _SIGN_TESTS.get((one.op, one.operands[1])) if one.kind == "comparison" else None
+        if negative is not None and (of_test := _of_test(function, one, negative)):
+            found += of_test
+    return found
+
+
+def _of_test(function: Function, test: Instruction, negative: bool) -> list[Wrapped]:
+    found = []
+    for choice in function.uses[test.result]:
+        if choice.kind != "select" or choice.fields["condition"] != test.result:
+            return []
+        extent, other = choice.operands if negative else reversed(choice.operands)
+        for use in function.uses[choice.result]:
+            index = test.operands[0]
+            if other != "0" or use.op != "add" or sorted(use.operands) != sorted((choice.result, index)):
+                return []
+            found.append(Wrapped(test, extent, use.result))
+    return found
+
+
+def parts_of_indices(
+    function: Function,
+    among: set[str],
+    interval: Callable[[str], Interval],
+    element: Callable[[Instruction], str],
+) -> set[str]:
+    """The values that an access bounds.
+
+    Args:
+        function: which.
+        among: the values to look at.
+        interval: of a value.
+        element: the index of a ``getelementptr`` that leads to an access of an array, or "".
+    """
+
+    def bounds(use: Instruction, value: str) -> bool:
+        if use.kind == "gep":
+            return element(use) == value
+        if use.result not in found or use.op not in GROWING or value not in use.operands:
+            return False
+        if use.fields.get("condition") == value or (use.op == "shl" and use.operands[0] != value):
+            return False
+        others = [operand for operand in use.operands if operand != value]
+        if use.op in ("phi", "select"):
+            return True
+        return all(interval(operand)[0] >= (use.op == "mul") for operand in others)
+
+    found = {value for value in among if interval(value)[0] >= 0}
+    while True:
+        wrong = {value for value in found if not all(bounds(use, value) for use in function.uses[value])}
+        if not wrong:
+            return found
+        found -= wrong
+
+
+def counts(function: Function, value: str, depth: int = 0) -> bool:
+    """Whether a number is made of constants alone: one, or what counts by constants."""
+    one = function.values.get(value)
+    if is_number(value) or one is None or depth > 4:
+        return is_number(value)
+    if one.kind == "phi":
+        return all(is_number(part) or _is_step(function, part, value) for part in one.operands)
+    return one.op in ("add", "mul", "shl", "or") and all(counts(function, part, depth + 1) for part in one.operands)
+
+
+def _is_step(function: Function, value: str, of: str) -> bool:
+    one = function.values.get(value)
+    return one is not None and one.op == "add" and one.operands[0] == of and is_number(one.operands[1])
+
+
+def zeros(function: Function, value: str, depth: int = 0) -> int:
+    """So many of the last bits of a number are 0, at least."""
+    if is_number(value):
+        return (int(value) & -int(value)).bit_length() - 1 if value.lstrip("-").isdigit() and int(value) else 64
+    one = function.values.get(value)
+    if one is None or depth > 6:
+        return 0
+    if one.kind == "phi":
+        parts = [one.operands[0] if part == value else part for part in one.operands]
+        steps = [function.values[part].operands[1] if _is_step(function, part, value) else part for part in parts]
+        return min(zeros(function, part, depth + 3) for part in steps)
+    if one.op == "shl" and one.operands[1].isdigit():
+        return int(one.operands[1]) + zeros(function, one.operands[0], depth + 1)
+    several = [zeros(function, part, depth + 1) for part in one.operands]
+    if one.op in ("add", "or", "select"):
+        return min(several)
+    return max(several) if one.op == "and" else sum(several) if one.op == "mul" else 0

@@ -1,0 +1,65 @@
+"""Functions of oneMKL that are called by their C++ names: their results, and what is refused before it is called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.device
+
+
+@pytest.fixture(scope="module")
+def session() -> Any:
+    from xebench.session.session import Session
+
+    return Session.on("cpu")
+
+
+def on_device(session: Any, array: np.ndarray) -> Any:
+    from xebench.session.device_memory import DeviceMemory
+
+    return DeviceMemory(session.queue).upload(array)
+
+
+def on_host(session: Any, array: Any) -> np.ndarray:
+    from xebench.session.device_memory import DeviceMemory
+
+    return DeviceMemory(session.queue).read(array)
+
+
+def test_a_scaled_vector_is_added(session: Any) -> None:
+    from xebench.dpex import onemkl
+
+    x, y = np.arange(1000, dtype=np.float32), np.ones(1000, np.float32)
+    source, target = on_device(session, x), on_device(session, y)
+    session.call(onemkl.axpy, 3, source, target)
+    session.wait()
+    assert on_host(session, target).tolist() == (y + 3 * x).tolist()
+
+
+def test_rows_of_a_product_may_lie_further_apart(session: Any) -> None:
+    from xebench.dpex import onemkl
+
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(0, 10, (5, 16)).astype(np.float32), rng.integers(0, 10, (9, 24)).astype(np.float32)
+    factors, product = (on_device(session, a)[:, :9], on_device(session, b)[:, :7]), on_device(session, a[:, :7])
+    session.call(onemkl.gemm, *factors, product)
+    session.wait()
+    assert on_host(session, product).tolist() == (a[:, :9] @ b[:, :7]).tolist()
+
+
+def test_what_does_not_fit_is_refused(session: Any) -> None:
+    from xebench.dpex import onemkl
+
+    square = on_device(session, np.zeros((4, 4), np.float32))
+    vector = on_device(session, np.zeros(4, np.float32))
+    with pytest.raises(ValueError, match="do not fit"):
+        onemkl.gemm(square, square[:3], square)
+    with pytest.raises(ValueError, match="side by side"):
+        onemkl.axpy(1, vector[::2], vector[::2])
+    with pytest.raises(ValueError, match="x has 4 elements, y 3"):
+        onemkl.axpy(1, vector, vector[:3])
+    with pytest.raises(ValueError, match="float32 in USM with 1 dimensions"):
+        onemkl.axpy(1, np.zeros(4, np.float32), vector)

@@ -1,0 +1,94 @@
+"""How long kernels take to compile, and from the cache: ``tools/compilers/compile_times.py``, in each environment.
+
+A process compiles every kernel of some patterns, each once and none at the same time as another, with a cache that is
+empty; then another process finds them there. No pack is looked at. It prints a row of docs/compiler.md's table: the
+first kernel of a process, which imports the compiler, is told apart. Leave the machine alone meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+#: Local memory, group functions, atomics, private arrays, mathematics, index arithmetic.
+PATTERNS: Final = (
+    *("tiled_matmul", "slm_histogram", "reduction_sum", "atomics_dtype", "subgroup_shuffle_transpose"),
+    *("split_private_array", "log_precision", "vector_add_groups", "explicit_simd_nbody"),
+)
+#: Of each kind of process; a kernel's time is the least of theirs, since whatever else runs only adds to it.
+PROCESSES: Final = 2
+
+
+def main() -> None:
+    """Print the row, or, for a process of its own, the times of a cache's folder."""
+    if len(sys.argv) > 1:
+        print(json.dumps(times(Path(sys.argv[1]))))
+        return
+    compiled, kept = [], []
+    for _ in range(PROCESSES):
+        with TemporaryDirectory() as folder:
+            compiled.append(in_child(folder))
+            kept.append(in_child(folder))
+    compiler, count = compiled[0]["compiler"], len(compiled[0]["ms"])
+    cells = [f"{figure:.1f} ms" for told in (compiled, kept) for figure in summary([one["ms"] for one in told])]
+    print("|", " | ".join([compiler, str(count), *cells]), "|")
+
+
+def in_child(folder: str) -> dict[str, Any]:
+    """What a process tells; kernels print, so its last line counts."""
+    command = [sys.executable, __file__, folder]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return told
+
+
+def summary(processes: Sequence[Sequence[float]]) -> tuple[float, float, float]:
+    """The first kernel's time, and of the others the median and the one that nine of ten are below."""
+    first, *others = map(min, zip(*processes, strict=True))
+    return first, statistics.median(others), statistics.quantiles(others, n=10)[-1]
+
+
+def times(folder: Path) -> dict[str, Any]:
+    """The time of each kernel, in the order in which the patterns ask for them."""
+    from xebench import runtime
+
+    runtime.load()
+    from xebench.dpex import SpirvCache, compiler, direct_calls, packs
+    from xebench.dpex.identity import shipped_key
+    from xebench.dpex.toolchain import this_compiler
+    from xebench.packing.pattern_kernels import CompilingSession, CompilingStore, collect_preset
+    from xebench.patterns.reading import read
+    from xebench.patterns.registry import builtin_files
+    from xebench.session.session import Session
+    from xebench.vocabulary import DeviceClass
+
+    packs.OWN_PACK = folder / "no.pack"  # type: ignore[attr-defined]
+    cache = SpirvCache(folder)
+    ms: dict[str, float] = {}
+
+    def timed(kernel: Any, signature: Any, _: Any) -> Any:
+        started = time.perf_counter()
+        compiled = compiler.of_this_stack(kernel, signature, cache)
+        if hasattr(kernel, "py_func"):
+            ms.setdefault(shipped_key(kernel, signature), 1e3 * (time.perf_counter() - started))
+        return compiled
+
+    compiler.use_source(timed)
+    direct_calls.install()
+    session = CompilingSession(Session.on("cpu").queue, CompilingStore())
+    for info in read(builtin_files()):
+        if info.name in PATTERNS:
+            for failure in collect_preset(session, info, next(iter(info.presets)), (DeviceClass.CPU,)):
+                print(failure, file=sys.stderr)
+    return {"compiler": this_compiler(), "ms": list(ms.values())}
+
+
+if __name__ == "__main__":
+    main()
