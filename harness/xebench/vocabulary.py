@@ -66,12 +66,15 @@ NEVER_RUN: Final = frozenset({Status.SKIPPED, Status.REFUSED})
 
 
 class State(StrEnum):
-    """What a sample is of: compilation, warm-up, or caches as the samples before left them, or flushed."""
+    """What a sample is of: compilation, warm-up, caches as the samples before left them, or flushed; or an execution
+    whose host calls are timed one by one, which is no measurement of the variant.
+    """
 
     COMPILE = "compile"
     WARMUP = "warmup"
     HOT = "hot"
     COLD = "cold"
+    TRACED = "traced"
 
 
 #: States whose samples count.
@@ -115,8 +118,9 @@ class StopReason(StrEnum):
 RUN_BUDGET: Final = "run budget"
 
 
-#: The generator of numpy whose numbers problem functions draw: a run's seed says which numbers these are.
-GENERATOR: Final = "PCG64"
+#: The generator of numpy whose numbers problem functions draw: a run's seed says which numbers these are. It is
+#: counter-based, so that a device makes the same (`xebench.measuring.random_numbers`).
+GENERATOR: Final = "Philox"
 
 
 class Outcome(StrEnum):
@@ -128,6 +132,9 @@ class Outcome(StrEnum):
     INCONCLUSIVE = "inconclusive"
     NONE = "none"
 
+
+#: How ``cases.parameters_from`` begins where the sizes of preset ``guide`` are not the guide's.
+OWN_SIZES: Final = "ours"
 
 #: What a claim says of a variant's time.
 TIME_CLAIMS: Final = (Outcome.FASTER, Outcome.SLOWER, Outcome.SAME)
@@ -157,6 +164,7 @@ class Answer(StrEnum):
     HOLDS = "holds"
     INVERTS = "inverts"
     NO_EFFECT = "no effect"
+    SAME_PROGRAM = "same program"  # both sides are: there is nothing to compare
     UNDECIDED = "undecided"
     NO_CLAIM = "no claim"
     SKIPPED = "skipped"
@@ -164,7 +172,7 @@ class Answer(StrEnum):
 
 
 #: Answers to a claim; the others say that there is none, that nothing was run, or that it is made of other devices.
-ANSWERED: Final = (Answer.HOLDS, Answer.INVERTS, Answer.NO_EFFECT, Answer.UNDECIDED)
+ANSWERED: Final = (Answer.HOLDS, Answer.INVERTS, Answer.NO_EFFECT, Answer.SAME_PROGRAM, Answer.UNDECIDED)
 
 
 class Evidence(StrEnum):
@@ -374,6 +382,7 @@ class Reason(StrEnum):
     UNRECORDED = "unrecorded work?"
     NO_SAMPLE = "no valid sample"
     NO_ERRORS = "errors are not known"
+    SAME_PROGRAM = "same program"
     OTHER_DEVICE = "other device"  # the claim is made of devices of another kind
     BASELINE = "baseline"  # the other side has no result: its case has the status
 

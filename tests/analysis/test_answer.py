@@ -125,6 +125,21 @@ def test_what_is_claimed_of_other_devices_is_not_asked(word: str, status: str) -
     assert not claim.expects(status, None), "an end that nobody claims here is a failure"
 
 
+@pytest.mark.parametrize("word", ["faster", "same", "accurate"])
+def test_one_program_is_compared_with_nothing_but_its_errors(word: str) -> None:
+    case = {"status": "ok", "reason": "", "variant": "v", "program": "p", "error_ulp": 1.0, "same_within": None}
+    claim = Claim(word)
+    found = Comparison(case, case, claim).ended(blocks=30)
+    assert found is not None
+    assert found.answer == ("no effect" if word == "accurate" else "same program") and found.outcome == "none"
+    for other in ({**case, "program": "q"}, {**case, "program": None}):
+        assert Comparison(other, case, Claim("faster")).ended(blocks=30) is None
+    assert Comparison(case, case, None).ended(blocks=30) is None, "equal programs are how a run is looked at"
+    assert Comparison({**case, "program": None}, case, None).same_program is None
+    failed = Comparison(case, {**case, "status": "wrong"}, claim).ended(blocks=30)
+    assert failed is not None and failed.answer != "same program"
+
+
 @pytest.mark.parametrize(
     ("claim", "status", "why", "expected"),
     [

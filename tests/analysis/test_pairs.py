@@ -230,6 +230,7 @@ def test_the_guides_figure_stands_beside_what_was_measured() -> None:
         ("Intel(R) Data Center GPU Max 1550", {"preset": "default"}, False),
         ("Intel(R) Data Center GPU Max 1550", {"parameters": '{"n": 9}'}, False),
         ("Intel(R) Data Center GPU Max 1550", {"metric": "span"}, False),
+        ("Intel(R) Data Center GPU Max 1550", {"parameters_from": "ours: the guide has no program"}, False),
     ],
 )
 def test_how_much_is_judged_on_the_same_product_metric_and_size_only(

@@ -78,6 +78,7 @@ def test_a_poison_in_part_leaves_right_results_at_one_end() -> None:
         ({"y": "abc"}, "y: the reference is a str"),
         ({"y": np.ones(4)}, "shape"),
         ({"y": np.ones(3, object)}, "y: the reference is a ndarray of object, not an array of numbers"),
+        ({"y": np.ma.masked_all(3)}, "y: the reference is a MaskedArray of float64, not an array of numbers"),
         ({"y": np.ones(3, np.complex64)}, "y: the reference is complex64, declared is float32"),
         ({"y": np.array([1.0, np.nan, 2.0])}, "not finite"),
     ],

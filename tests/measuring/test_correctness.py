@@ -6,17 +6,18 @@ import pytest
 
 from xebench.analysis.metrics import EventTimes
 from xebench.measuring.correctness import NOISE_NS, TIMES_AS_LONG, does_no_more
+from xebench.measuring.place import Call
 from xebench.session.recorder import Measured
 from xebench.vocabulary import Metric
 
 MS = 1_000_000
 
 
-def call(took_ns: int, kernels: int = 1, executions: int = 1) -> Measured:
+def call(took_ns: int, kernels: int = 1, executions: int = 1) -> Call:
     """Executions of so many kernels that take so long together, after a barrier."""
     part = took_ns // kernels
     times = [EventTimes(0, k * part, (k + 1) * part) for k in range(kernels)]
-    return Measured(2 * took_ns, 0, [[EventTimes(0, 0, 0, "barrier"), *times]] * executions)
+    return Call(Measured(2 * took_ns, 0, [[EventTimes(0, 0, 0, "barrier"), *times]] * executions), executions)
 
 
 @pytest.mark.parametrize(
@@ -28,11 +29,11 @@ def call(took_ns: int, kernels: int = 1, executions: int = 1) -> Measured:
         (call(MS, kernels=2), False),
     ],
 )
-def test_a_call_is_compared_with_the_shortest_sample_and_the_fewest_commands(checked: Measured, no_more: bool) -> None:
-    samples = [(call(5 * MS, kernels=2), 1), (call(MS, executions=3), 3), (call(9 * MS, kernels=3), 1)]
+def test_a_call_is_compared_with_the_shortest_sample_and_the_fewest_commands(checked: Call, no_more: bool) -> None:
+    samples = [call(5 * MS, kernels=2), call(MS, executions=3), call(9 * MS, kernels=3)]
     assert does_no_more(checked, samples, Metric.DEVICE) is no_more
 
 
 def test_one_short_sample_or_none_asks_for_another_call() -> None:
-    assert not does_no_more(call(MS), [(call(MS), 1), (call(MS // 10), 1)], Metric.DEVICE)
+    assert not does_no_more(call(MS), [call(MS), call(MS // 10)], Metric.DEVICE)
     assert not does_no_more(call(MS), [], Metric.DEVICE)

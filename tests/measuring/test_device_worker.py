@@ -126,20 +126,31 @@ def test_what_a_worker_had_sent_is_heard_when_it_is_ended() -> None:
     assert process.done == ["kill"]
 
 
-def test_a_process_with_other_variables_takes_the_place_of_one() -> None:
+def test_each_set_of_variables_has_a_process_that_is_kept() -> None:
     asked: list[dict[str, str]] = []
-    processes = [Process(READY, DONE, DONE), Process(READY, DONE)]
+    processes = [Process(READY, DONE, DONE, DONE), Process(READY, DONE, DONE), Process(READY, DONE, DONE)]
 
     def start(environment: Mapping[str, str]) -> Any:
         asked.append(dict(environment))
         return processes[len(asked) - 1]
 
     used: DeviceWorker[Any] = DeviceWorker(start)
-    for variables in ({}, {}, {"NEO_CACHE_PERSISTENT": "0"}):
-        used.use(variables, OWN)
+    off = {"NEO_CACHE_PERSISTENT": "0"}
+    shared = []
+    for variables, source in (({}, OWN), ({}, OTHER), (off, OWN), ({}, OWN), (off, OWN), ({}, "/a.py"), ({}, "/a.py")):
+        used.use(variables, source)
         assert answers(used) == []
-    assert asked == [{}, {"NEO_CACHE_PERSISTENT": "0"}]
-    assert [process.done for process in processes] == [["ask", "ask", "close"], ["ask"]]
+        shared.append(used.is_shared)
+    assert asked == [{}, off, {}]
+    assert shared == [False, True, False, True, False, False, False]
+    assert [process.done for process in processes] == [["ask"] * 3, ["ask"] * 2, ["ask"] * 2]
+    used.use({}, OWN)
+    assert processes[2].done[-1] == "close", "a user's file leaves nothing behind"
+    used.close()
+    assert [process.done[-1] for process in processes] == ["close", "ask", "close"]
+    used.close_all()
+    assert [process.done[-1] for process in processes] == ["close"] * 3
+    assert asked == [{}, off, {}]
 
 
 def test_a_file_of_the_users_shares_no_process_with_another_file() -> None:

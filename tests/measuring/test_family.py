@@ -16,7 +16,7 @@ from xebench.measuring.correctness import LOOKS, Expected
 from xebench.measuring.device_worker import Lost
 from xebench.measuring.family import Family, Listener, Plan
 from xebench.measuring.messages import Stage, TableRows
-from xebench.measuring.place import Checked, Contents, OnePlace, Started
+from xebench.measuring.place import Calls, Checked, Contents, OnePlace, Started
 from xebench.measuring.row_stream import RowStream
 from xebench.measuring.spot_checks import SpotChecks
 from xebench.measuring.variant_run import VariantRun
@@ -74,7 +74,8 @@ class FakePlace:
         self._changed = ["x"] if variant in self.spoils else self._changed
         return self._measured(batch)
 
-    def check(self, variant: str, contents: Contents | None, data_set: int = 0) -> Checked:
+    def check(self, variant: str, contents: Contents | None, data_set: int = 0, *, anew: bool = True) -> Calls[Checked]:
+        yield from ()
         self._ask("check", variant)
         self.data_sets[variant].append(data_set)
         again = self._measured(1, next(self.again_ns.get(variant, repeat(TIMES_NS))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import pytest
 from family_kit import measure
 from pattern_copies import write_pattern
+
+from xebench.measuring.local import ProblemPlace
 
 pytestmark = pytest.mark.device
 
@@ -108,14 +111,14 @@ def test_a_variant_that_fails_while_it_is_sampled_costs_itself_only() -> None:
     assert done.cases["write_ones"]["status"] == "ok" and done.cases["write_ones"]["stopped_by"]
     numbers = [row["sample_id"] for row in done.rows["samples"]]
     assert numbers == sorted(set(numbers))
-    blocks = {row["block"] for row in done.samples(case_id="write_ones") if row["state"] != "compile"}
+    blocks = {row["block"] for row in done.samples(case_id="write_ones") if row["block"] >= 0}
     assert blocks == set(range(max(blocks) + 1)), "what was measured before the failure is kept, in its blocks"
 
 
 def test_every_stretch_of_samples_has_the_state_of_the_machine() -> None:
     done = measure(TINY, "counted", budget_s=0.3, precision=1e-9, max_blocks=10_000)
     ranges = [(row["first_sample"], row["last_sample"]) for row in done.rows["machine"]]
-    sampled = [row["sample_id"] for row in done.rows["samples"] if row["state"] != "compile"]
+    sampled = [row["sample_id"] for row in done.rows["samples"] if row["state"] not in ("compile", "traced")]
     assert [number for first, last in ranges for number in range(first, last + 1)] == sampled
 
 
@@ -290,3 +293,38 @@ def prepared(session, p):
     seen.append(weakref.ref(p))
     return lambda: session.launch(double, kapi.Range(p.n), p.x, p.y)
 """
+
+
+def test_each_variant_is_traced_after_what_counts() -> None:
+    done = measure(TINY, "counted")
+    traced = done.samples(state="traced")
+    assert sorted(row["case_id"] for row in traced) == sorted(done.cases)
+    first = min(row["sample_id"] for row in traced)
+    assert {row["state"] for row in done.rows["samples"] if row["sample_id"] < first} == {"compile", "warmup", "hot"}
+    for row in traced:
+        events = [event for event in done.rows["events"] if event["sample_id"] == row["sample_id"]]
+        commands, calls = (
+            [event for event in events if ("start_ns" in event) == is_command] for is_command in (True, False)
+        )
+        assert len(commands) == row["events"] > 0
+        assert [event["sequence"] for event in events] == list(range(len(events)))
+        assert [call["kind"] for call in calls].count("execution") == 1
+        for event in commands:
+            assert event["submit_began_host_ns"] < event["submit_ended_host_ns"] < event["over_host_ns"]
+    sampled = {row["sample_id"] for row in done.rows["samples"]} - {row["sample_id"] for row in traced}
+    assert all(event["submit_began_host_ns"] is None for event in done.rows["events"] if event["sample_id"] in sampled)
+
+
+@pytest.mark.parametrize(("long_ns", "executions"), [(math.inf, 3), (0, 1)])
+def test_a_long_execution_is_traced_once(long_ns: float, executions: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("xebench.measuring.family.LONG_NS", long_ns)
+    traced: list[str] = []
+    sample = ProblemPlace.sample
+
+    def counted(place: ProblemPlace, variant: str, *arguments: Any, **options: Any) -> Any:
+        traced.extend([variant] if options.get("traced") else [])
+        return sample(place, variant, *arguments, **options)
+
+    monkeypatch.setattr(ProblemPlace, "sample", counted)
+    done = measure(TINY, "counted")
+    assert len(traced) == executions * len(done.cases)

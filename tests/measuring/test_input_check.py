@@ -18,14 +18,19 @@ def session() -> Any:
     return Session.on("cpu")
 
 
+@pytest.mark.parametrize("folds", ["host", "device"])
 @pytest.mark.parametrize(
     ("dtype", "size"), [(np.float32, 200_000), (np.float64, 200_000), (np.uint8, 200_001), (np.int16, 131_073)]
 )
-def test_a_change_anywhere_and_two_that_could_cancel_are_seen(session: Any, dtype: type, size: int) -> None:
+def test_a_change_anywhere_and_two_that_could_cancel_are_seen(session: Any, dtype: type, size: int, folds: str) -> None:
     from xebench.measuring.input_check import GROUP, Sums
     from xebench.session.device_memory import DeviceMemory
 
-    memory, sums = DeviceMemory(session.queue), Sums(session.queue)
+    memory, own = DeviceMemory(session.queue), Sums(session.queue)
+
+    def sums(array: Any) -> bytes:
+        return own(array) if folds == "host" else memory.read(own.by_device(array)).tobytes()
+
     rng = np.random.default_rng(1)
     contents = rng.integers(0, 100, size).astype(dtype)
     array = memory.upload(contents)
@@ -52,7 +57,7 @@ def test_nothing_is_built_twice_and_no_array_is_kept(session: Any, monkeypatch: 
     for _ in range(2):
         array = memory.upload(np.zeros(1 << 18, np.float32))
         before = sys.getrefcount(array.usm_data)
-        sums(array)
+        sums(array), sums.by_device(array)
         after = sys.getrefcount(array.usm_data)
         assert after == before, "its memory is free when the family lets go of it"
     assert len(built) == 1

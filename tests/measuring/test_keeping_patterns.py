@@ -40,6 +40,20 @@ def test_what_is_kept_is_stale_on_other_data(pattern: str) -> None:
     assert status == "wrong" and "64 of 64 elements differ" in reason
 
 
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "looks_at_its_callers",
+        "looks_at_lines_of_its_callers",
+        "a_few_times_and_data_read_before",
+        "a_few_times_of_the_same_data",
+    ],
+)
+def test_checks_among_samples_are_calls_like_theirs_of_the_same_function(pattern: str) -> None:
+    status, reason = of_last(measure(KEEPING, pattern, budget_s=20.0, max_blocks=40))
+    assert status == "wrong" and "elements differ" in reason
+
+
 @pytest.mark.parametrize("pattern", ["output_is_right", "memo_by_some_elements", "marks_beside_results"])
 def test_work_that_is_done_on_new_data_alone_is_found_by_its_time(pattern: str) -> None:
     status, reason = of_last(measure(KEEPING, pattern))

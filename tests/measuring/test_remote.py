@@ -54,6 +54,13 @@ def place(peers: FakePeers) -> Any:
     return RemotePlace(peers, BeginProblem("file.py", "pattern", {"n": 8}, 1, 1))
 
 
+def check(peers: FakePeers, contents: dict[str, Any]) -> Any:
+    calls = place(peers).check("v", contents)
+    with pytest.raises(StopIteration) as end:  # the calls are made there
+        next(calls)
+    return end.value.value
+
+
 def measured(begin_ns: int) -> Any:
     from xebench.analysis.metrics import EventTimes
     from xebench.session.recorder import Measured
@@ -79,19 +86,19 @@ def test_arrays_keep_type_and_shape_on_the_way(dtype: Any) -> None:
     from xebench.measuring.remote import Check
 
     contents = {"y": np.arange(6).reshape(2, 3).astype(dtype)}
-    found = through_the_channel(Check("v", contents, 1)).contents["y"]
+    found = through_the_channel(Check("v", contents, 1, True)).contents["y"]
     assert found.dtype == dtype and found.tolist() == contents["y"].tolist()
 
 
 def test_one_process_has_what_the_variant_writes() -> None:
-    checked = place(FakePeers(echo)).check("v", {"y": np.zeros(3)})
+    checked = check(FakePeers(echo), {"y": np.zeros(3)})
     assert checked.results["y"].tolist() == [1, 1, 1]
     assert checked.changed == ["x0"]
     assert checked.measured == measured(0)
 
 
 def test_ranks_have_each_their_part_and_are_measured_together() -> None:
-    checked = place(FakePeers(echo, ranks=2)).check("v", {"y": np.array([[1, 2], [3, 4]])})
+    checked = check(FakePeers(echo, ranks=2), {"y": np.array([[1, 2], [3, 4]])})
     assert checked.results["y"].tolist() == [[2, 3], [4, 5]], "the rank is the first index"
     assert checked.changed == ["x0", "x1"]
     assert checked.measured.host_ns == 107, "from the beginning of the first until the last is done"

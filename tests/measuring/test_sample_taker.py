@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import pytest
@@ -40,6 +41,7 @@ class Log:
 
 
 def take(log: Log, metric: str, *, cold: bool = False, batch: int = 1) -> float:
+    from xebench.measuring.place import Calls, make
     from xebench.measuring.sample_flags import Rules
     from xebench.measuring.sample_taker import SampleTaker
     from xebench.patterns.pattern import Variant
@@ -47,7 +49,13 @@ def take(log: Log, metric: str, *, cold: bool = False, batch: int = 1) -> float:
     anything: Any = log
     taker = SampleTaker(anything, lambda: Rules(metric, 1, bytes_moved=1_000_000), log if cold else None)
     variant = Variant("v", "naive", print, {}, (), "")
-    return taker.take(anything, variant, state="cold" if cold else "hot", block=3, order=1, batch=batch)
+    taken: list[float] = []
+
+    def calls() -> Calls[None]:
+        taken.append((yield from taker.take(variant, state="cold" if cold else "hot", block=3, order=1)))
+
+    make(calls(), partial(log.sample, variant.name, batch, taker.flush), batch)
+    return taken[0]
 
 
 def kernel(submit: int, start: int, end: int) -> Any:

@@ -86,7 +86,7 @@ def test_a_device_that_runs_nothing_passes_no_check(group: str, monkeypatch: pyt
     # times that nothing confirms let problems grow to their limit
     monkeypatch.setattr(global_memory, "grown_array_bytes", lambda start_bytes, largest_bytes: start_bytes)
 
-    bench = Bench(idle_session(), replace(QUICK, quick_forms=None))
+    bench = Bench(idle_session(), replace(QUICK, quick=False, most_forms=None))
     measuring = importlib.import_module(f"xebench.roofline.probes.{group}").Group(bench)
     names = [probe.name for probe in PROBES if probe.group == group]
     larger = [chase_name(size) for size in FOOTPRINTS[2:]] + [level_name(size) for size in WORKING_SETS[2:]]
@@ -112,7 +112,7 @@ def test_copies_between_parts_of_a_device() -> None:
     except Unsupported as error:
         pytest.skip(str(error))
     assert event.route == "device_to_peer"
-    (result,) = measure_probes(Bench(session, replace(QUICK, quick_forms=None)), ["device_to_peer"])
+    (result,) = measure_probes(Bench(session, replace(QUICK, quick=False, most_forms=None)), ["device_to_peer"])
     assert (result.value or 0) > 0 or result.status == "undetermined", result
 
 

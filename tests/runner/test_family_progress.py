@@ -182,10 +182,10 @@ def test_a_result_is_read_from_a_row_and_leaves_the_rest() -> None:
     work = {"bytes_moved": 8, "operations": None, "operation_kind": "int32", "slm_bytes": 16}
     work |= {"host_bytes": 4, "working_set_bytes": 32, "read_part": 0.5, "peer_bytes": 64}
     row = {"variant": "a", "status": "ok", "reason": "", "stopped_by": "pass", "kernels": "[1]", **work}
-    row |= {"error_ulp": 0.5, "devices": "2 devices", "data_sets": 2}
+    row |= {"error_ulp": 0.5, "devices": "2 devices", "data_sets": 2, "program": "p", "switches_found": "{}"}
     result = CaseResult.of_row(row)
     assert result == CaseResult(
-        Status.OK, "", "pass", "[1]", 0.5, Work(8, None, "int32", 16, 4, 32, 0.5, 64), "2 devices", data_sets=2
+        Status.OK, "", "pass", "[1]", 0.5, Work(8, None, "int32", 16, 4, 32, 0.5, 64), "2 devices", 2, "p", "{}"
     )
     assert result.columns() == {name: value for name, value in row.items() if name != "variant"}
     unmade = CaseResult(Status.ERROR, "problem: no")

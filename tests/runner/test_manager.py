@@ -277,6 +277,9 @@ def test_a_file_that_was_changed_during_the_run_is_measured_no_further(monkeypat
     assert manager.run_family(FAMILY) == {"a": "error", "b": "error"}
     reason = "not measured: the pattern file was changed during the run: measure it again"
     assert set(sink.last_cases().values()) == {("error", reason)}
+    builtin = Family(msgspec.structs.replace(INFO, source=str(builtin_files()[0])), "smoke", {}, {})
+    manager, *_ = manage([READY, case("a"), case("b"), DONE])
+    assert manager.run_family(builtin) == {"a": "ok", "b": "ok"}, "no run reads a built-in file alone"
 
 
 def test_exhausted_memory_is_recorded_as_such() -> None:

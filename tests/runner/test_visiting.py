@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
@@ -38,6 +39,7 @@ class FakeManager:
         self.sampling, self.scripts, self.stopped_by = sampling, scripts, stopped_by
         self.now = 0.0
         self.asked: list[tuple[str, Visit]] = []
+        self.upcoming: list[str | None] = []
         self.known: dict[str, FamilyProgress] = {}
 
     def prior(self, metric: str, state: str) -> Prior:
@@ -46,8 +48,9 @@ class FakeManager:
     def progress_of(self, family: Family) -> FamilyProgress | None:
         return self.known.get(family.pattern.name)
 
-    def run_family(self, family: Family, visit: Visit, budget_s: float) -> None:
+    def run_family(self, family: Family, visit: Visit, budget_s: float, upcoming: Family | None) -> None:
         name = family.pattern.name
+        self.upcoming.append(upcoming and upcoming.pattern.name)
         self.asked.append((name, visit))
         fixed = fixed_columns(family, DEVICE, seed=1)
         known = self.known.setdefault(name, FamilyProgress(family, fixed, self.sampling, 0))
@@ -130,5 +133,15 @@ def test_without_a_budget_all_have_their_turn_and_the_time_left_is_estimated() -
     manager.stopped_by["one"] = StopReason.MAX_BLOCKS
     run.run()
     assert [name for name, _ in manager.asked] == ["one", "two"]
+    assert manager.upcoming[0] is None, "on a CPU device no core is free to make data meanwhile"
     assert [left_s for *_, left_s in told.begun] == [None, pytest.approx(2.5 * 2)]
     assert [(done, total) for done, total, *_ in told.begun] == [(0, 4), (1, 3)]
+
+
+def test_beside_a_gpu_the_manager_is_told_which_family_is_likely_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: range(4))
+    run, manager, _ = visiting(None, {"one": [2.0] * 6, "two": [2.0] * 6}, passes=2)
+    monkeypatch.setattr(manager, "device", {**DEVICE, "device_class": "gpu"})
+    run.run()
+    assert [name for name, _ in manager.asked] == ["one", "two"] * 3
+    assert manager.upcoming == ["two", "one", "two", "one", "two", None]

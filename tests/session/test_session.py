@@ -283,3 +283,14 @@ def test_a_copy_by_a_queues_own_method_has_bytes_and_a_route_too() -> None:
 
     found = [(command.bytes, command.route) for command in session.measure(sample).events]
     assert found == [(32, "pageable_to_device"), (16, "device_to_shared"), (8, "shared_to_pageable")]
+
+
+def test_memory_of_numpy_is_imported_on_level_zero_alone() -> None:
+    from xebench.errors import Unsupported
+    from xebench.session.session import Session
+
+    session = Session.on("cpu")
+    with pytest.raises(Unsupported, match="needs the level_zero backend"):
+        session.import_memory(np.zeros(4096, np.int32))
+    with pytest.raises(TypeError, match="contiguous"):
+        session.import_memory(np.zeros((64, 64), np.int32)[:, ::2])

@@ -86,6 +86,18 @@ def test_what_cannot_be_partitioned_is_told_with_the_reason(several: Any) -> Non
         several([device()], 2, "tiles")
 
 
+def test_a_cpu_beside_a_gpu_is_a_device_of_another_platform(monkeypatch: pytest.MonkeyPatch) -> None:
+    from xebench.session import several_devices
+
+    gpu, cpu = device(), device("Xeon", units=8)
+    gpu.is_cpu, cpu.is_cpu = False, True
+    monkeypatch.setattr(several_devices.dpctl, "get_devices", lambda device_type: [cpu])
+    assert several_devices.several_devices(gpu, 1, "cpu").devices == (cpu,)
+    for asked, count, why in ((cpu, 1, "^needs a GPU beside the CPU"), (gpu, 2, "^needs 2 CPU as a device, here 1")):
+        with pytest.raises(Unsupported, match=why):
+            several_devices.several_devices(asked, count, "cpu")
+
+
 # ---- on a device ------------------------------------------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from xebench.runtime.stack import stack
 from xebench.tables import provenance
+from xebench.vocabulary import GENERATOR
 
 
 def git(folder: Path, *arguments: str) -> None:
@@ -36,7 +37,7 @@ def test_manifest_holds_what_the_caller_and_the_environment_know(tmp_path: Path)
     assert made["packages"].keys() == set(provenance.PACKAGES)
     assert made["xebench"] == metadata.version("xebench")
     assert made["stack"] == stack()
-    assert made["generator"] == f"PCG64 of numpy {metadata.version('numpy')}"
+    assert made["generator"] == f"{GENERATOR} of numpy {metadata.version('numpy')}"
     assert made["git"] is None
     assert datetime.fromisoformat(made["created"]).utcoffset() == timedelta(0)
 

@@ -182,6 +182,16 @@ def judge_accuracy(error_ulp: float | None, other_ulp: float | None, against: st
     return Judgement(Outcome.NONE, told, Reason.MEASURED, found)
 
 
+def same_program(against: str) -> Judgement:
+    """The answer of a pair of one program: it is no question of time, and nothing is measured of it.
+
+    Args:
+        against: the name of the other side.
+    """
+    why = f"the same program as {against}: machine code, sizes, arguments, queues and waits are equal"
+    return Judgement(Outcome.NONE, Answer.SAME_PROGRAM, Reason.SAME_PROGRAM, why)
+
+
 def without_speedup(status: str, why: str | None, baseline: str, claim: Claim | None) -> Judgement:
     """The answer of a pair one side of which is not ok.
 

@@ -7,7 +7,9 @@ on the machine) is not in them, hence the threshold: a change must leave the ban
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Final, NamedTuple, Protocol
 
 import numpy as np
@@ -17,7 +19,7 @@ from xebench.analysis import answer, intervals, points, times
 from xebench.analysis.kernel_compilers import compilers_of
 from xebench.analysis.rows import Row, by_place, place, rows
 from xebench.analysis.times import NONE, Series
-from xebench.vocabulary import Outcome, Status
+from xebench.vocabulary import ANSWERED, Answer, Outcome, Status
 
 #: Relative change up to which two runs are the same, unless told otherwise.
 THRESHOLD: Final = 0.05
@@ -25,6 +27,12 @@ THRESHOLD: Final = 0.05
 #: What two cases of two runs must share, with the values of their axes, to be one problem, perhaps at two sizes. The
 #: device class is part of it; the device's name is compared apart.
 _PLACE: Final = ("pattern", "variant", "preset", "device_class")
+
+#: What two pairs must share besides to be one question.
+_QUESTION: Final = ("pattern", "variant", "baseline", "preset", "device_class", "parameters", "state", "claim")
+
+#: Answers that can change: the others say that nothing is known.
+DECIDED: Final = frozenset(ANSWERED) - {Answer.UNDECIDED}
 
 Place = tuple[str, ...]
 Match = tuple[Row | None, Row | None]
@@ -39,6 +47,8 @@ class Tables(Protocol):
     def cases(self) -> pd.DataFrame: ...
     @property
     def samples(self) -> pd.DataFrame: ...
+    @property
+    def pairs(self) -> pd.DataFrame: ...
 
 
 def compare(before: Tables, after: Tables, threshold: float = THRESHOLD) -> list[Row]:
@@ -57,10 +67,35 @@ def compare(before: Tables, after: Tables, threshold: float = THRESHOLD) -> list
     Raises:
         ValueError: The threshold is negative.
     """
-    if threshold < 0:
-        raise ValueError("the threshold must not be negative")
+    _check(threshold)
     sides = _Side(before), _Side(after)
     return [row for match in _matches(*sides) for row in _rows(match, sides, threshold)]
+
+
+def compare_pairs(before: Tables, after: Tables, threshold: float = THRESHOLD) -> list[Row]:
+    """The rows of the table `pair_comparisons`: one for each pair and state that either run has.
+
+    ``faster`` and ``slower`` say that the variant gained on its baseline, or lost. Both sides of a pair are of one run,
+    so what differs between the runs and slows both sides alike is not in it.
+
+    Args:
+        before: The first run.
+        after: The second run.
+        threshold: Relative change that matters.
+
+    Raises:
+        ValueError: The threshold is negative.
+    """
+    _check(threshold)
+    sides = _Side(before), _Side(after)
+    old, new = ({_question(pair): pair for pair in rows(run.pairs)} for run in (before, after))
+    matches = [(old.get(key), new.get(key)) for key in {**new, **old}]
+    return [_pair_row(match, sides, threshold) for match in matches]
+
+
+def _check(threshold: float) -> None:
+    if threshold < 0:
+        raise ValueError("the threshold must not be negative")
 
 
 class _Device(NamedTuple):
@@ -84,26 +119,82 @@ class _Side:
 
     def __init__(self, run: Tables) -> None:
         self.cases: dict[Place, dict[str, Row]] = {}
+        self._by_id: dict[str, Row] = {}
         for case in rows(run.cases):
             self.cases.setdefault(_place(case), {})[case["parameters"]] = case
-        by_case: dict[str, dict[str, Series]] = {}
-        for (case_id, state), data in times.usable(run.cases, run.samples).groupby(["case_id", "state"]):
-            by_case.setdefault(str(case_id), {})[str(state)] = Series.of(data)
-        self._times = by_case
+            self._by_id[case["case_id"]] = case
+        self._run = run
         self._devices = by_place(run.devices)
 
     def all_cases(self) -> list[Row]:
         """The cases of all places."""
         return [case for at_place in self.cases.values() for case in at_place.values()]
 
+    def case_of(self, pair: Row) -> Row:
+        """The case of a pair's variant."""
+        return self._by_id[pair["case_id"]]
+
     def device(self, case: Row | None) -> _Device:
-        """The device of a case."""
+        """The device of a case or a pair."""
         row = self._devices.get(place(case), {}) if case else {}
         return _Device(*(row.get(name) for name in _Device._fields))
+
+    @cached_property
+    def _times(self) -> dict[str, dict[str, Series]]:
+        by_case: dict[str, dict[str, Series]] = {}
+        for (case_id, state), data in times.usable(self._run.cases, self._run.samples).groupby(["case_id", "state"]):
+            by_case.setdefault(str(case_id), {})[str(state)] = Series.of(data)
+        return by_case
 
     def times(self, case: Row | None) -> dict[str, Series]:
         """Times of a case that count, by state; states without any are left out."""
         return self._times.get(case["case_id"], {}) if case else {}
+
+
+def _question(pair: Row) -> Place:
+    return tuple(str(pair[name]) for name in _QUESTION)
+
+
+def _pair_row(match: Match, sides: tuple[_Side, _Side], threshold: float) -> Row:
+    either = match[1] or match[0]
+    assert either is not None
+    then, now = match
+    ratios = [_speedup(pair) for pair in match]
+    change, reservations = intervals.UNKNOWN, ""
+    if then is None or now is None:
+        outcome: str = Outcome.NONE
+        reason = f"only in the run {'after' if then is None else 'before'}"
+    else:
+        reservations = _all_reservations((sides[0].case_of(then), sides[1].case_of(now)), sides)
+        without = [
+            f"{pair['answer']} {when}: {pair['reason']}"
+            for pair, when, ratio in zip((then, now), ("before", "after"), ratios, strict=True)
+            if not ratio.known
+        ]
+        if without:
+            outcome, reason = Outcome.NONE, without[0]
+        else:
+            change = intervals.quotient(ratios[1], ratios[0])
+            outcome, reason = _judged(change, threshold, "blocks")
+    return {
+        **{name: either[name] for name in (*_QUESTION, "role", "metric")},
+        "before_answer": then and then["answer"],
+        "after_answer": now and now["answer"],
+        "before_speedup": ratios[0].estimate,
+        "after_speedup": ratios[1].estimate,
+        "change": change.estimate,
+        "change_low": change.low,
+        "change_high": change.high,
+        "outcome": outcome,
+        "reason": reservations + reason,
+    }
+
+
+def _speedup(pair: Row | None) -> intervals.Interval:
+    numbers = [pair[name] if pair else None for name in ("speedup", "speedup_low", "speedup_high")]
+    estimate, low, high = (math.nan if number is None else number for number in numbers)
+    blocks, instances = ((pair[name] or 0) if pair else 0 for name in ("blocks", "instances"))
+    return intervals.Interval(estimate, low, high, blocks, instances)
 
 
 def _place(case: Row) -> Place:
@@ -133,7 +224,7 @@ def _rows(match: Match, sides: tuple[_Side, _Side], threshold: float) -> Iterato
         obstacle = _absence(match, sides)
     else:
         obstacle = _obstacle(before, after)
-        reservations = _reservations(devices) + _other_source(before, after) + _other_compiler(before, after)
+        reservations = _all_reservations((before, after), sides)
     for state in times.in_order(*measured):
         old, new = (series.get(state, NONE) if state else NONE for series in measured)
         ratio, outcome, reason = _conclude(old, new, obstacle, threshold)
@@ -164,6 +255,12 @@ def _absence(match: Match, sides: tuple[_Side, _Side]) -> str:
         return f"only in the run {here}"
     others = " and ".join(map(_size_words, elsewhere.values()))
     return f"only in the run {here}, at {_size_words(case)}: the run {there} has {others}"
+
+
+def _all_reservations(cases: tuple[Row, Row], sides: tuple[_Side, _Side]) -> str:
+    """Why two cases that are compared may be of two different things: empty, or ending in a colon."""
+    devices = sides[0].device(cases[0]), sides[1].device(cases[1])
+    return _reservations(devices) + _other_source(*cases) + _other_compiler(*cases)
 
 
 def _reservations(devices: tuple[_Device, _Device]) -> str:
@@ -212,12 +309,17 @@ def _conclude(
     if obstacle:
         return intervals.UNKNOWN, Outcome.NONE, obstacle
     ratio = intervals.independent_ratio(before.time_ns, after.time_ns, before.instances, after.instances)
+    return ratio, *_judged(ratio, threshold, "samples")
+
+
+def _judged(ratio: intervals.Interval, threshold: float, of: str) -> tuple[str, str]:
+    """The outcome of a ratio, and a reason."""
     if not ratio.known:
         needed = f"{ratio.n} of the {intervals.MIN_SAMPLES} that an interval needs"
-        return ratio, Outcome.INCONCLUSIVE, f"too few samples: {needed}; raise --budget"
-    words, band = answer.describe(ratio, "samples"), 1 + threshold
+        return Outcome.INCONCLUSIVE, f"too few samples: {needed}; raise --budget"
+    words, band = answer.describe(ratio, of), 1 + threshold
     if ratio.low >= 1 / band and ratio.high <= band:
-        return ratio, Outcome.SAME, f"within {threshold:.1%}: {words}"
+        return Outcome.SAME, f"within {threshold:.1%}: {words}"
     if ratio.low > band or ratio.high < 1 / band:
-        return ratio, Outcome.FASTER if ratio.low > 1 else Outcome.SLOWER, words
-    return ratio, Outcome.INCONCLUSIVE, f"noise: the interval crosses the threshold of {threshold:.1%} ({words})"
+        return Outcome.FASTER if ratio.low > 1 else Outcome.SLOWER, words
+    return Outcome.INCONCLUSIVE, f"noise: the interval crosses the threshold of {threshold:.1%} ({words})"

@@ -252,6 +252,20 @@ def independent_ratio(
     return _reaching(ratio, float(np.median(series(before)) / np.median(series(after))))
 
 
+def quotient(above: Interval, below: Interval) -> Interval:
+    """Ratio of two independent ratios that are known with their intervals, by the same rule.
+
+    Args:
+        above: Ratio > 0.
+        below: Likewise.
+    """
+    logs = (
+        replace(each, estimate=math.log(each.estimate), low=math.log(each.low), high=math.log(each.high))
+        for each in (above, below)
+    )
+    return _exp(_difference(*logs))
+
+
 def drift(values: ArrayLike, instances: ArrayLike | None = None) -> Interval:
     """Second half of a series relative to the first half: 1 without drift.
 

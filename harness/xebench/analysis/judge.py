@@ -5,6 +5,7 @@ The table `pairs` and the progress of a run both ask it; the table knows more of
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -15,7 +16,7 @@ from xebench.analysis.claim import Claim, from_json
 from xebench.analysis.intervals import Interval
 from xebench.analysis.judgement import Judgement
 from xebench.analysis.rows import Row
-from xebench.vocabulary import NEVER_RUN, Answer, Reason, Status, find_baseline
+from xebench.vocabulary import NEVER_RUN, OWN_SIZES, Answer, DeviceClass, Reason, Status, find_baseline
 
 #: Part of a ratio that the guide prints which must be measured, on its product and at its sizes, for its claim to hold:
 #: drivers differ, and the guide prints neither the spread of its times nor the number of its runs.
@@ -41,6 +42,12 @@ class Comparison:
         stated = self.case["same_within"]
         return answer.SAME_WITHIN if stated is None else float(stated)
 
+    @property
+    def same_program(self) -> bool | None:
+        """Whether both sides ask for the same of the device; None where it is not known."""
+        sides = [side.get("program") for side in (self.case, self.baseline)]
+        return sides[0] == sides[1] if all(isinstance(side, str) for side in sides) else None
+
     def at_guides_size(self, device: Mapping[str, Any]) -> bool | None:
         """Whether it is measured as the guide's figure was: on that product, by that metric, at the guide's sizes.
 
@@ -51,7 +58,8 @@ class Comparison:
             return None
         product, name = figure.device.lower().split(), str(device.get("name") or "").lower()
         here = bool(product) and all(word in name for word in product)
-        as_printed = case["preset"] == "guide" and points.point(case) == points.swept(case)
+        guides = case["preset"] == "guide" and not str(case.get("parameters_from") or "").startswith(OWN_SIZES)
+        as_printed = guides and points.point(case) == points.swept(case)
         return here and as_printed and figure.metric in ("", case["metric"])
 
     def least(self, device: Mapping[str, Any]) -> float:
@@ -87,6 +95,8 @@ class Comparison:
         for side, name in ((own, ""), (other, str(other["variant"]))):
             if side["status"] != Status.OK:
                 return answer.without_speedup(side["status"], side["reason"], name, claim)
+        if self.same_program and claim is not None:  # else how much equal programs differ is what is measured
+            return answer.same_program(str(other["variant"]))
         if blocks == 0:
             why = spoilt or "the two sides share no block with a valid sample"
             return answer.without_speedup(Status.OK, why, "", claim)
@@ -100,7 +110,19 @@ class Comparison:
             device: its row of the table `devices`.
             circumstances: what else is known of the samples.
         """
-        return self._asked(answer.judge(speedup, self.claim, circumstances, self.band, self.least(device)))
+        judged = answer.judge(speedup, self.claim, circumstances, self.band, self.least(device))
+        own, other = (lanes(side) for side in (self.case, self.baseline))
+        if own and other and own != other:
+            judged = replace(judged, reason=f"{judged.reason}; kernels of {own} lanes against {other}")
+        return self._asked(judged)
+
+
+def lanes(case: Row) -> str:
+    """The widths for which a GPU's driver compiled a case's kernels, such as ``16`` or ``16 and 32``; "" if unknown."""
+    if case.get("device_class") != DeviceClass.GPU:
+        return ""
+    widths = [kernel.get("max_sub_group_size") for kernel in json.loads(case.get("kernels") or "[]")]
+    return "" if None in widths else " and ".join(map(str, sorted(set(widths))))
 
 
 def compared(members: Sequence[Row]) -> Iterator[Comparison]:

@@ -31,7 +31,7 @@ class Judgement:
 
     Attributes:
         outcome: faster, slower, same, inconclusive, or none when there is no speed-up to judge.
-        answer: holds, inverts, no effect, undecided, no claim, skipped or not asked.
+        answer: holds, inverts, no effect, same program, undecided, no claim, skipped or not asked.
         code: why, one of `xebench.vocabulary.REASON_CODES`.
         reason: why, one line for people.
     """
@@ -52,7 +52,7 @@ def in_brief(judged: Judgement, word: str | None, baseline: str) -> str:
     """
     if (word, judged.answer) in _ENDS:
         return _ENDS[word, judged.answer]
-    if judged.answer in (Answer.SKIPPED, Answer.NOT_ASKED):
+    if judged.answer in (Answer.SKIPPED, Answer.NOT_ASKED, Answer.SAME_PROGRAM):
         return judged.reason
     if judged.code == Reason.MEASURED and word in (*ACCURACY_CLAIMS, MAY_BE_WRONG):
         return judged.reason

@@ -12,7 +12,14 @@ from xebench.analysis.rows import Row
 
 def compilers_of(case: Row) -> frozenset[str]:
     """Of one case; nothing where it launched no kernel of Python, or an earlier run does not say."""
-    return frozenset(kernel["compiler"] for kernel in json.loads(case["kernels"] or "[]") if kernel.get("compiler"))
+    return frozenset(compiler for _, compiler in _made(case["kernels"]))
+
+
+def _made(kernels: str | None) -> set[tuple[str, str]]:
+    """Hash and compiler of each kernel whose compiler is named."""
+    return {
+        (kernel["spirv_sha256"], kernel["compiler"]) for kernel in json.loads(kernels or "[]") if kernel.get("compiler")
+    }
 
 
 def compilers(kernels: pd.Series[str]) -> dict[str, int]:
@@ -21,10 +28,5 @@ def compilers(kernels: pd.Series[str]) -> dict[str, int]:
     Args:
         kernels: the column of a run's cases.
     """
-    found = {
-        (kernel["spirv_sha256"], kernel["compiler"])
-        for text in kernels.dropna().unique()
-        for kernel in json.loads(text)
-        if kernel.get("compiler")
-    }
+    found = set().union(*map(_made, kernels.dropna().unique()))
     return dict(Counter(compiler for _, compiler in sorted(found)).most_common())

@@ -262,6 +262,7 @@ def _row(pair: _Pair, device: Row, prior: Prior) -> Row:
         "blocks": sum(group.size for group in counted),
         "instances": len(counted),
         "outcome": judged.outcome,
+        "same_program": pair.same_program,
         **said,
         "of_guide": _part(speedup.estimate, said["guide_speedup"]),
         "at_guides_size": pair.at_guides_size(device),

@@ -79,9 +79,11 @@ class HostTimes:
     def contradiction(self, outcome: Outcome) -> tuple[Reason, str] | None:
         """Why an outcome of the recorded times must not be believed: a code and a sentence; None for no reason.
 
-        One that is inconclusive is judged as one of no difference: a claim of its own width may hold of it.
+        One that is inconclusive is judged as one of no difference: a claim of its own width may hold of it. A side that
+        is certainly contradicted is named before one whose times are too noisy to tell.
         """
-        return self.variant.contradiction() or self.baseline.contradiction() or self._difference(outcome)
+        of_sides = filter(None, (self.variant.contradiction(), self.baseline.contradiction()))
+        return min(of_sides, key=lambda found: found[0] == Reason.NOISE, default=None) or self._difference(outcome)
 
     def _difference(self, outcome: Outcome) -> tuple[Reason, str] | None:
         recorded = self.baseline.recorded_ns, self.variant.recorded_ns

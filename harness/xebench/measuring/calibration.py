@@ -13,7 +13,7 @@ from xebench.roofline.catalogue import ROUTES, WORKING_SETS, level_name
 from xebench.roofline.in_process import quick_result, quick_results
 from xebench.roofline.levels import beyond_caches, cached_bytes, known_caches, measured_levels, named_levels
 from xebench.roofline.results import ProbeResult, highest
-from xebench.roofline.search import BRIEF, QUICK
+from xebench.roofline.search import BRIEF, RUN
 from xebench.session.cache_flush import Flusher, cache_bytes
 from xebench.session.session import Session
 from xebench.vocabulary import MIXES, DeviceClass, Roof
@@ -43,7 +43,7 @@ def measure_roofs(session: Session, *, brief: bool = False) -> dict[str, float |
     roofs = [roof.probes[0] for roof in looked_at]
     levels = [level_name(size) for size in WORKING_SETS[:: _BRIEF_STEP if brief else 1]]
     with closing(MachineMonitor(device_class)) as monitor:
-        results = quick_results(session.device.filter_string, [*roofs, *levels, *ROUTES], BRIEF if brief else QUICK)
+        results = quick_results(session.device.filter_string, [*roofs, *levels, *ROUTES], BRIEF if brief else RUN)
         state, _ = monitor.observe()
     busy = device_class == DeviceClass.CPU and max(state["contended"] or 0, state["stolen"] or 0) > LOAD_CHANGE
     by_roof = {roof: results[roof.probes[0]] for roof in looked_at}

@@ -19,7 +19,7 @@ from xebench.patterns.plan import Family
 from xebench.patterns.problem import Problem
 from xebench.patterns.registry import portable_source
 from xebench.sampling.limits import Sampling
-from xebench.vocabulary import Status
+from xebench.vocabulary import OWN_SIZES, Status
 
 #: The one status that is not final: the case is still to be measured.
 NOT_MEASURED: Final = Status.INTERRUPTED
@@ -76,6 +76,8 @@ class CaseResult(msgspec.Struct, frozen=True):
     work: Work | None = None
     devices: str | None = None
     data_sets: int | None = None
+    program: str | None = None
+    switches_found: str | None = None
 
     @classmethod
     def of_row(cls, row: Row) -> CaseResult:
@@ -101,6 +103,9 @@ def fixed_columns(
         precision: wanted half-width of the speed-ups' intervals.
     """
     info, device_class = family.pattern, str(device["device_class"])
+    sizes_from = [f"{name}: {reason}" for name, reason in family.reasons.items()]
+    if family.preset == "guide" and info.own_sizes:
+        sizes_from.insert(0, f"{OWN_SIZES}: {info.own_sizes}")
     return {
         variant.name: {
             "case_id": family.case_id(variant.name, device_class),
@@ -114,7 +119,7 @@ def fixed_columns(
             "preset": family.preset,
             "parameters": points.to_json(family.parameters),
             "preset_parameters": points.to_json(family.preset_parameters),
-            "parameters_from": "; ".join(f"{name}: {reason}" for name, reason in family.reasons.items()) or None,
+            "parameters_from": "; ".join(sizes_from) or None,
             "environment": json.dumps({**info.environment, **variant.environment}, sort_keys=True),
             "host": device.get("host"),
             "device": device["device"],

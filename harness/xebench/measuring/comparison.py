@@ -143,7 +143,7 @@ def check_reference(
     arrays = {}
     for name, (shape, dtype) in declared.items():
         raw = np.asarray(expected[name])
-        if raw.dtype.kind not in "biufc":
+        if raw.dtype.kind not in "biufc" or isinstance(expected[name], np.ma.MaskedArray):
             described = _described(expected[name], raw)
             raise UnusableReference(f"{name}: the reference is {described}, not an array of numbers")
         if raw.shape != shape:
@@ -179,7 +179,7 @@ def _one_number_passes(expected: Array, rtol: float, atol: float) -> bool:
         return False
     lowest, highest = -np.inf, np.inf
     for (part,) in _parts(expected):
-        allowed = atol + rtol * np.abs(part.astype(np.float64))
+        allowed = _allowed(part, rtol, atol, np.float64)
         lowest, highest = max(lowest, float((part - allowed).max())), min(highest, float((part + allowed).min()))
     return bool(lowest <= highest)
 
@@ -222,5 +222,10 @@ def _wrong(actual: Array, expected: Array, rtol: float, atol: float) -> Array:
     gap, allowed = _ROOM[:, : actual.size] if wide == _ROOM.dtype else (None, None)
     with np.errstate(invalid="ignore"):
         gap = np.abs(np.subtract(actual, expected, out=gap, dtype=wide), out=gap)
-        allowed = np.abs(np.multiply(expected, rtol, out=allowed, dtype=wide), out=allowed)
-        return ~np.asarray(gap <= np.add(allowed, atol, out=allowed))
+        return ~np.asarray(gap <= _allowed(expected, rtol, atol, wide, allowed))
+
+
+def _allowed(expected: Array, rtol: float, atol: float, wide: Any, room: Array | None = None) -> Array:
+    """The gap that passes at each element, of type ``wide``."""
+    gap: Array = np.abs(np.multiply(expected, rtol, out=room, dtype=wide), out=room)
+    return np.add(gap, atol, out=room)

@@ -18,7 +18,7 @@ from xebench.analysis.metrics import EventTimes
 from xebench.measuring.accuracy import exact_parts, largest_error_ulp
 from xebench.measuring.bound_problem import declared, fills, untouched
 from xebench.measuring.comparison import check_reference, difference, in_part, poison_for
-from xebench.measuring.place import Array, Checked, Contents, Place, Started
+from xebench.measuring.place import Array, Call, Calls, Checked, Contents, Place, Started
 from xebench.measuring.prepare import make_reference
 from xebench.measuring.sample_taker import times_of
 from xebench.measuring.variant_run import VariantRun
@@ -155,6 +155,7 @@ class Checker:
         self._unseen = source.randrange(*WITHOUT_REFERENCE) if first_visit else None
         self._samples_had: set[int] = {0}
         self._checked_on_new: set[str] = set()
+        self._readers: set[str] = set()
 
     @property
     def learns(self) -> bool:
@@ -180,6 +181,8 @@ class Checker:
         contents = None if expected is None else expected.poison(self._source, not_a_number=True)
         started = place.start(run.name, contents)
         self._judge(run, started, expected)
+        if started.reads:
+            self._readers.add(run.name)
         return started
 
     def prepare(self, run: VariantRun, place: Place) -> Started:
@@ -188,18 +191,25 @@ class Checker:
         self._judge_inputs(run, started.changed)
         return started
 
-    def verify(self, run: VariantRun, place: Place) -> None:
+    def verify(self, run: VariantRun, place: Place) -> Calls[None]:
         """Call a variant again after the last sample; it drops out when its results are wrong by now."""
         if self._of(run, self.data_set) is None:
-            self._judge_inputs(run, place.check(run.name, None).changed)
+            self._judge_inputs(run, (yield from place.check(run.name, None)).changed)
         else:
+            if run.name in self._readers:
+                yield from self._look(run, place, "", None, lambda commands: None, as_it_is=True)
+            if not run.is_good():
+                return
             unseen = None if run.name in self._checked_on_new else self._unseen
-            self._look(run, place, "", None, lambda commands: None, unseen)
+            yield from self._look(run, place, "", None, lambda commands: None, unseen)
 
     def verify_between(
         self, run: VariantRun, place: Place, block: int, remember: Callable[[Sequence[EventTimes]], None]
-    ) -> None:
+    ) -> Calls[None]:
         """Call a variant among its samples; it drops out when it does its work only where it was not done before.
+
+        One that may keep what its preparation found is called as it is, on the samples' own data: prepared for others
+        it would be another one, which has not been called so often.
 
         Args:
             run: the variant.
@@ -209,7 +219,9 @@ class Checker:
         """
         expected = self._of(run, self.data_set)
         if expected is not None and expected.arrays:
-            self._look(run, place, f" in block {block}", self._source.choice((True, False)), remember)
+            at_end = self._source.choice((True, False))
+            as_it_is = run.name in self._readers
+            yield from self._look(run, place, f" in block {block}", at_end, remember, as_it_is=as_it_is)
 
     def _look(
         self,
@@ -219,13 +231,15 @@ class Checker:
         at_end: bool | None,
         remember: Callable[[Sequence[EventTimes]], None],
         unseen: int | None = None,
-    ) -> None:
+        *,
+        as_it_is: bool = False,
+    ) -> Calls[None]:
         """Compare a call on other data than before with the samples, or else with the next one, which find work done.
 
         It goes on as long as the second does less each time; on data set ``unseen`` in any case.
         """
-        has_other = self._of(run, 1) is not None
-        data_set = 1 - self.data_set if has_other else 0
+        has_other = self._of(run, 1) is not None and not as_it_is
+        data_set = 1 - self.data_set if has_other else self.data_set
         expected = self._of(run, data_set)
         assert expected is not None
         if data_set not in self._samples_had:
@@ -234,7 +248,8 @@ class Checker:
         new_ns: list[float] = []
         known_ns: list[float] = []
         while len(new_ns) < LOOKS:
-            checked = place.check(run.name, expected.poison(self._source, at_end=at_end), data_set)
+            contents = expected.poison(self._source, at_end=at_end)
+            checked = yield from place.check(run.name, contents, data_set, anew=not as_it_is)
             commands = _note(checked.measured, remember)
             if has_reference:
                 overwritten = "" if expected.of else f", after outputs were overwritten: {_EACH_TIME}"
@@ -295,16 +310,21 @@ def takes_longer(new_ns: float, known_ns: float) -> bool:
     return new_ns > TIMES_AS_LONG * known_ns + NOISE_NS
 
 
-def does_no_more(checked: Measured, samples: Iterable[tuple[Measured, int]], metric: Metric) -> bool:
-    """Whether a call on new data did no more than each of some samples, with the executions of each.
+def does_no_more(checked: Call, samples: Iterable[Call], metric: Metric) -> bool:
+    """Whether a call on new data did no more than each of some samples.
 
     Samples are calls on known data: what is reported of a variant is what they do.
     """
-    least = [(times_of(one)[metric] / batch, _commands(one) / batch) for one, batch in samples]
+    least = [_of_one(sample, metric) for sample in samples]
+    time_ns, commands = _of_one(checked, metric)
     return bool(least) and not (
-        _commands(checked) > min(commands for _, commands in least)
-        or takes_longer(times_of(checked)[metric], min(time_ns for time_ns, _ in least))
+        commands > min(commands for _, commands in least) or takes_longer(time_ns, min(time_ns for time_ns, _ in least))
     )
+
+
+def _of_one(call: Call, metric: Metric) -> tuple[float, float]:
+    """Time and commands of one of its executions."""
+    return times_of(call.measured)[metric] / call.batch, _commands(call.measured) / call.batch
 
 
 def _commands(measured: Measured) -> int:

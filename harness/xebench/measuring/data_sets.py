@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -16,6 +16,19 @@ from xebench.measuring.comparison import UnusableReference
 from xebench.measuring.problem_store import Data, ProblemStore
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import InOut, Problem
+
+#: How many data sets with a reference a family has, where it can.
+WITH_REFERENCE: Final = 2
+
+
+def seed_of(first: int, data_set: int) -> int:
+    """The seed of a data set, by its number.
+
+    Args:
+        first: of number 0.
+        data_set: its number.
+    """
+    return first + data_set
 
 
 class DataSets:
@@ -40,11 +53,11 @@ class DataSets:
         if number in self._kept:
             return self._kept[number]
         if number < self.count:
-            return self._kept.setdefault(number, self._make(self._seed + number))
+            return self._kept.setdefault(number, self._make(seed_of(self._seed, number)))
         self._kept = {other: kept for other, kept in self._kept.items() if other < self.count}
         problem = self[number % self.count]
         with suppress(MemoryError):
-            further = self._make(self._seed + number)
+            further = self._make(seed_of(self._seed, number))
             problem = further if are_alike(problem, further) else problem
         return self._kept.setdefault(number, problem)
 
@@ -93,7 +106,7 @@ def second_of(
     if 2 * (1 + max(ranks)) * first.nbytes > store.limit_bytes:
         return None
     try:
-        second = store.get(pattern, parameters, seed + 1)
+        second = store.get(pattern, parameters, seed_of(seed, 1))
         if not are_alike(first.problem, second.problem):
             return None
         pairs = [[data.expected(pattern, parameters, count) for data in (first, second)] for count in ranks]

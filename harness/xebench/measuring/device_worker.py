@@ -58,15 +58,17 @@ class DeviceWorker(Generic[T]):
 
     def __init__(self, start: Callable[[Mapping[str, str]], WorkerProcess[T]]) -> None:
         self._start = start
-        self._environment: Mapping[str, str] = {}
+        self._environment: dict[str, str] = {}
         self._process: WorkerProcess[T] | None = None
         self._sources: set[str] = set()
+        self._set_aside: list[tuple[dict[str, str], WorkerProcess[T], set[str]]] = []
 
     def use(self, environment: Mapping[str, str], source: str) -> None:
         """Have these variables set in the process that is asked next, and no code of a stranger's file in it.
 
-        A process with other variables is ended. So is one that has run another file's code, unless both files are the
-        project's own: whatever a file does to its process ends with that process.
+        A process that has run the code of a user's file is ended when another file, or other variables, are wanted:
+        whatever a file does to its process ends with that process. One of the project's own files is kept meanwhile,
+        with the problems and kernels that it has made.
 
         Args:
             environment: the variables.
@@ -75,8 +77,14 @@ class DeviceWorker(Generic[T]):
         others = self._sources - {source}
         strangers = others and not all(map(is_builtin, (source, *others)))
         if environment != self._environment or strangers:
+            if self._process is not None and all(map(is_builtin, self._sources)):
+                self._set_aside.append((self._environment, self._process, self._sources))
+                self._process, self._sources = None, set()
             self.close()
             self._environment = dict(environment)
+            for kept in [kept for kept in self._set_aside if is_builtin(source) and kept[0] == self._environment]:
+                self._set_aside.remove(kept)
+                _, self._process, self._sources = kept
         self._sources.add(source)
 
     @property
@@ -152,8 +160,14 @@ class DeviceWorker(Generic[T]):
                 while True:
                     yield self._process.listen(REST_TIMEOUT_S)
 
+    def close_all(self) -> None:
+        """End the worker, and those that are kept."""
+        self.close()
+        while self._set_aside:
+            self._set_aside.pop()[1].close()
+
     def close(self) -> None:
-        """End the worker."""
+        """End the worker that would be asked next."""
         self._sources.clear()
         if self._process is not None:
             self._process.close()

@@ -19,7 +19,7 @@ from xebench.measuring.correctness import Checker, Expected
 from xebench.measuring.device_worker import Lost
 from xebench.measuring.machine_monitor import MachineMonitor
 from xebench.measuring.messages import InstanceSpeedups, Stage
-from xebench.measuring.place import Flusher, Places
+from xebench.measuring.place import Calls, Flusher, Places, make
 from xebench.measuring.row_stream import RowStream
 from xebench.measuring.running_clock import RunningClock
 from xebench.measuring.sample_flags import Rules
@@ -37,6 +37,11 @@ from xebench.vocabulary import State, Status, StopReason, VisitPart, metric_name
 
 #: Reasons for the end of sampling, the least satisfying first: a case that was sampled in two states has one.
 _ENDS = (StopReason.PASS, StopReason.BUDGET, StopReason.MAX_BLOCKS, StopReason.PRECISION)
+
+#: Executions of which the one of median time is kept: any one alone may have been interrupted.
+TRACED: Final = 3
+#: An execution that takes longer is the only one: an interruption is a small part of it, and a run has a budget.
+LONG_NS: Final = 100_000_000
 
 NO_COMMAND: Final = (
     "the session saw no command of it: submit what it does by session.launch, session.copy or session.call"
@@ -175,6 +180,36 @@ class Family:
         self._clock.count_as(VisitPart.BUILDING, started.host_ns / 1e9)
         self._rows.add_compilations(run.name, started.compilations, started.host_ns)
         run.kernels, run.devices = list(started.kernels), started.devices
+        run.program, run.switches = started.program, started.switches
+
+    def trace(self) -> None:
+        """Have each good variant called some more, with its host calls timed, after all that counts was measured."""
+        with self._clock.during(VisitPart.SAMPLING):
+            for run in self._good():
+                self._guard(run, Stage.SAMPLE, self._trace)
+
+    def _trace(self, run: VariantRun) -> None:
+        place = self._places.of(run.variant)
+        taken = [place.sample(run.name, 1, traced=True)]
+        while len(taken) < TRACED and taken[0].host_ns < LONG_NS:
+            taken.append(place.sample(run.name, 1, traced=True))
+        measured = sorted(taken, key=lambda each: each.host_ns)[len(taken) // 2]
+        self._rows.add_sample(
+            run.name,
+            {
+                "block": -1,
+                "order": -1,
+                "instance": self._instance,
+                "state": State.TRACED,
+                "batch": 1,
+                "events": len(measured.events),
+                **{kind.column: time_ns for kind, time_ns in times_of(measured).items()},
+                "valid": True,
+                "sample_flags": "",
+            },
+            measured.events,
+            measured.calls,
+        )
 
     def _recheck(self, changed: Sequence[str]) -> None:
         """Check the good variants again, of whom one may have changed inputs among its samples.
@@ -183,10 +218,14 @@ class Family:
             changed: those inputs. Then no sample is worth anything: others worked on what was left of them.
         """
         for run in self._checker.in_order(self._good()):
-            self._guard(run, Stage.RECHECK, lambda run: self._checker.verify(run, self._places.of(run.variant)))
+            self._guard(run, Stage.RECHECK, self._verify)
         for run in self._good() if changed else ():
             why = f"input {', '.join(changed)} was changed in a sample, by this variant or another: declare it inout"
             run.drop(Status.WRONG, why)
+
+    def _verify(self, run: VariantRun) -> None:
+        place = self._places.of(run.variant)
+        make(self._checker.verify(run, place), partial(place.sample, run.name, 1))
 
     # ---- sampling -----------------------------------------------------------------------------------------------
 
@@ -241,6 +280,11 @@ class Family:
         self._checker.take((self._instance - self._plan.first_instance) % (self._plan.data_sets or 1))
         with self._clock.during(VisitPart.UPLOADING):
             self._places.renew(self._checker.data_set)
+        self._start_all_again()
+        if self._places.changed():  # now it is looked who does that
+            self._start_all_again()
+
+    def _start_all_again(self) -> None:
         for run in self._checker.in_order(self._good()):
             self._guard(run, Stage.PREPARE, self._start_again)
 
@@ -271,27 +315,29 @@ class Family:
         if not run.is_good():  # another's check told that all have worked on inputs that were changed
             return None
 
-        def take(run: VariantRun) -> None:
+        def calls() -> Calls[None]:
             nonlocal value
-            place = self._places.of(run.variant)
-            value = taker.take(place, run.variant, state=state, block=block, order=order, batch=batch)
+            value = yield from taker.take(run.variant, state=state, block=block, order=order)
             if self._rows.is_throttled:
                 with self._running.stands_still():
                     self._rows.let_cool()
             if state != State.WARMUP and self._spot_checks.due(variant):
                 with self._spot_checks.counted(), self._clock.during(VisitPart.CHECKING):
-                    self._check_between(run, block, taker)
+                    yield from self._check_between(run, block, taker)
+
+        def take(run: VariantRun) -> None:
+            make(calls(), partial(self._places.of(run.variant).sample, variant, batch, taker.flush), batch)
 
         with self._clock.during(VisitPart.WARMING_UP if state == State.WARMUP else VisitPart.SAMPLING):
             self._guard(run, Stage.SAMPLE, take)
         return value if run.is_good() else None
 
-    def _check_between(self, run: VariantRun, block: int, taker: SampleTaker) -> None:
+    def _check_between(self, run: VariantRun, block: int, taker: SampleTaker) -> Calls[None]:
         if changed := self._places.changed():
             self._recheck(changed)
         else:
             place, remember = self._places.of(run.variant), taker.rules_of(run.variant).remember
-            self._checker.verify_between(run, place, block, remember)
+            yield from self._checker.verify_between(run, place, block, remember)
 
     def _choose_batch(self, state: State, part: Sampling, times_ns: Mapping[str, float], block_s: float) -> int:
         """Chosen in the first instance, and the same in all."""

@@ -17,14 +17,16 @@ from xebench.measuring import messages
 from xebench.measuring.bound_problem import check_memory
 from xebench.measuring.calibration import make_flusher, measure_roofs
 from xebench.measuring.case_rows import CaseResult, Work
-from xebench.measuring.data_sets import DataSets, second_of
+from xebench.measuring.data_sets import WITH_REFERENCE, DataSets, second_of, seed_of
+from xebench.measuring.device_numbers import DeviceNumbers
 from xebench.measuring.family import Family, Listener, Plan
 from xebench.measuring.input_check import Sums
 from xebench.measuring.local import ProblemPlace
+from xebench.measuring.made_beside import MadeBeside
 from xebench.measuring.messages import InstanceSpeedups, MeasureFamily, Request, Stage
 from xebench.measuring.own_code import OwnCode
 from xebench.measuring.places import FamilyPlaces, Pool
-from xebench.measuring.prepare import check_device, find_pattern, make_problem
+from xebench.measuring.prepare import check_device, find_pattern
 from xebench.measuring.problem_store import PART, ProblemStore
 from xebench.measuring.remote import BeginProblem
 from xebench.measuring.row_stream import RowStream
@@ -32,6 +34,7 @@ from xebench.measuring.variant_run import VariantRun, outcome
 from xebench.measuring.visit_clock import VisitClock
 from xebench.runtime import DeviceInfo
 from xebench.runtime.devices import describe
+from xebench.runtime.machine import has_cores_to_spare
 from xebench.session.session import Session
 from xebench.vocabulary import State, Status, VisitPart
 
@@ -66,6 +69,7 @@ class FamilyRun:
         pool: processes in which variants run that do not run here.
         store: has the problems and references that were made before.
         own_code: what measures and judges, as it was before a pattern file was executed.
+        beside: makes the data of the next family meanwhile; None where no core is free for that.
     """
 
     request: MeasureFamily
@@ -77,6 +81,7 @@ class FamilyRun:
     pool: Pool
     store: ProblemStore
     own_code: OwnCode
+    beside: MadeBeside | None = None
 
     def __post_init__(self) -> None:
         request = self.request
@@ -95,7 +100,10 @@ class FamilyRun:
         try:
             check_device(self.pattern, self.request.parameters, self.device)
             family = self._prepare()
+            self._have_next_made()
             family.measure()
+            if not self.request.first_instance:
+                family.trace()
             self.stopped_by = family.stopped_by
         except BaseException as error:
             _, stage = self.activity.read()
@@ -118,6 +126,8 @@ class FamilyRun:
         request, device = self.request, self.device
         self._listener.at(None, Stage.PROBLEM)
         self._clock.enter(VisitPart.MAKING)
+        if self.beside is not None:
+            self.beside.take(request.source, request.pattern)
         data = self.store.get(self.pattern, request.parameters, request.seed)
         problem = data.problem
         self.work = Work.of(problem)
@@ -131,7 +141,7 @@ class FamilyRun:
             expected = {ranks: replace(own, other=others[ranks]) for ranks, own in expected.items()}
         kept = [one.problem for one in (data, second) if one is not None]
         self.data_sets = len(kept)
-        problems = DataSets(partial(make_problem, self.pattern, request.parameters), request.seed, len(kept), kept)
+        problems = DataSets(partial(self.store.make, self.pattern, request.parameters), request.seed, len(kept), kept)
         here = ProblemPlace(self.session, self.sums, self.pattern, problems, request.parameters, brief=True)
         elsewhere = BeginProblem(request.source, request.pattern, request.parameters, request.seed, len(kept))
         with self._clock.during(VisitPart.UPLOADING):
@@ -163,6 +173,11 @@ class FamilyRun:
             clock=self._clock,
         )
 
+    def _have_next_made(self) -> None:
+        if self.beside is not None and self.request.upcoming is not None:
+            seeds = [seed_of(self.request.seed, number) for number in range(WITH_REFERENCE)]
+            self.beside.begin(self.request.upcoming, seeds)
+
     def _distrust(self) -> None:
         """Whatever was found of the variants is worth nothing when other code has found it than ours."""
         if replaced := self.own_code.changed():
@@ -182,6 +197,8 @@ class FamilyRun:
             work=self.work,
             devices=variant.devices,
             data_sets=self.data_sets,
+            program=variant.program,
+            switches_found=json.dumps(variant.switches) if variant.switches else None,
         )
         self.sender.send(messages.CaseOver(variant.name, result))
 
@@ -191,13 +208,16 @@ def prepare(device: str, parent: Parent) -> Callable[[Request], None]:
     session = Session.on(device)
     direct_calls.install()
     info, sums, pool = describe(session.device), Sums(session.queue), Pool(device)
-    store = ProblemStore(PART * min(parent.memory_limit_bytes, psutil.virtual_memory().available))
+    numbers = DeviceNumbers(session.queue) if session.device.is_gpu else None
+    store = ProblemStore(PART * min(parent.memory_limit_bytes, psutil.virtual_memory().available), numbers)
     own_code = OwnCode()
+    beside = MadeBeside(device, store) if has_cores_to_spare(is_cpu=session.device.is_cpu) else None
 
     def answer(request: Request) -> None:
         if isinstance(request, messages.MeasureRoofs):
             parent.answers.send(messages.Roofs(measure_roofs(session, brief=request.brief)))
         else:
-            FamilyRun(request, session, info, parent.answers, parent.activity, sums, pool, store, own_code).run()
+            shared = sums, pool, store, own_code, beside
+            FamilyRun(request, session, info, parent.answers, parent.activity, *shared).run()
 
     return answer

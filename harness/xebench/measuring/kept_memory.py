@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
+import dpctl.memory
+import numpy as np
 import numpy.typing as npt
 
 from xebench.measuring.kept_arrays import has_bits
@@ -22,7 +25,7 @@ class KeptMemory:
     """The memory of one preparation of a variant."""
 
     def __init__(self) -> None:
-        self._prepared: list[tuple[weakref.ref[Any], Bytes]] = []
+        self._prepared: list[tuple[weakref.ref[Any], Any]] = []
         self._others: list[weakref.ref[Any]] = []
 
     def prepared(self, allocations: Sequence[weakref.ref[Any]], *, written: bool) -> None:
@@ -34,7 +37,7 @@ class KeptMemory:
         """
         for allocation, memory in _in_use(allocations):
             if written or memory.get_usm_type() != "device":
-                self._prepared.append((allocation, memory.copy_to_host()))
+                self._prepared.append((allocation, _copy(memory)))
             else:
                 self._others.append(allocation)
 
@@ -46,24 +49,47 @@ class KeptMemory:
         """Have memory hold what it held when the preparation was over, and a poison where that wrote nothing."""
         for allocation, contents in self._prepared:
             for _, memory in _in_use([allocation]):
-                memory.copy_from_host(contents)
+                _write(memory, contents)
         for _, memory in _in_use(self._others):
             spoil(memory)
 
     def had(self, result: Bytes) -> bool:
         """Whether the preparation had written exactly these elements."""
-        return any(has_bits(contents, result) for _, contents in self._prepared)
+        return any(_has(contents, result) for _, contents in self._prepared)
 
     def spoil(self, result: Bytes) -> None:
         """Overwrite what the preparation had written where it is exactly these elements."""
-        ready = [allocation for allocation, contents in self._prepared if has_bits(contents, result)]
+        ready = [allocation for allocation, contents in self._prepared if _has(contents, result)]
         for _, memory in _in_use(ready):
             spoil(memory)
 
     def rewrite(self) -> None:
         """Write what it holds, so that caches are as after :meth:`set_back`."""
         for _, memory in _in_use([*(allocation for allocation, _ in self._prepared), *self._others]):
-            memory.copy_from_host(memory.copy_to_host())
+            _write(memory, _copy(memory))
+
+
+def _copy(memory: Any) -> Any:
+    """What memory holds: in memory of the device where that is there, else on the host, which may be far away."""
+    if memory.get_usm_type() == "device":
+        with suppress(dpctl.memory.USMAllocationError):
+            copy = dpctl.memory.MemoryUSMDevice(memory.nbytes, queue=memory.sycl_queue)
+            copy.copy_from_device(memory)
+            return copy
+    return memory.copy_to_host()
+
+
+def _write(memory: Any, contents: Any) -> None:
+    if isinstance(contents, np.ndarray):
+        memory.copy_from_host(contents)
+    else:
+        memory.copy_from_device(contents)
+
+
+def _has(contents: Any, result: Bytes) -> bool:
+    if contents.nbytes != result.nbytes:
+        return False
+    return has_bits(contents if isinstance(contents, np.ndarray) else contents.copy_to_host(), result)
 
 
 def _in_use(allocations: Sequence[weakref.ref[Any]]) -> Iterator[tuple[weakref.ref[Any], Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,13 +20,15 @@ from xebench.measuring.data_sets import DataSets
 from xebench.measuring.input_check import LARGE_BYTES, Inputs, Sums
 from xebench.measuring.kept_arrays import KeptArrays
 from xebench.measuring.kept_memory import KeptMemory
-from xebench.measuring.place import Array, Checked, CompiledStage, Contents, Started
+from xebench.measuring.place import Array, Call, Calls, Checked, CompiledStage, Contents, Started, make
+from xebench.measuring.programs import Programs
 from xebench.measuring.results import arrays_of
 from xebench.measuring.sample_flags import is_late
 from xebench.measuring.unfinished import TRIES, Unfinished
 from xebench.measuring.variant_run import start
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import Problem
+from xebench.session import switches
 from xebench.session.device_memory import DeviceMemory, allocate
 from xebench.session.recorder import Measured
 from xebench.session.session import Session
@@ -49,17 +51,17 @@ class _Prepared:
 
     Attributes:
         memory: that it allocated.
-        arrays: of the host that it holds, where it is called for a check alone.
+        arrays: of the host that it holds, where it may keep what it found in data.
         read: whether its preparation may have read data: it asked for arrays of the host, or submitted commands.
         sample: what its samples call; it was called once.
-        latest: of its samples, with the executions of each.
+        latest: of its samples.
     """
 
     memory: KeptMemory = field(default_factory=KeptMemory)
     arrays: KeptArrays | None = None
     read: bool = False
     sample: Callable[[], Any] = tuple
-    latest: deque[tuple[Measured, int]] = field(default_factory=partial(deque, maxlen=LATEST))
+    latest: deque[Call] = field(default_factory=partial(deque, maxlen=LATEST))
 
 
 def _has_room(device: dpctl.SyclDevice, problem: Problem) -> bool:
@@ -96,10 +98,13 @@ class ProblemPlace:
         self._sums = sums
         self._brief = brief
         self._sums_of_inputs: dict[int, Mapping[str, bytes]] = {}
+        self._was_changed = False
         self._sums_of_results: dict[tuple[str, int], Mapping[str, bytes]] = {}
         self._pattern = pattern
         self._problems, self._parameters = problems, parameters
         self._prepared: dict[str, _Prepared] = {}
+        self._set_up: _Prepared | None = None  # for a call of a check
+        self._programs = Programs()
 
     def begin(self) -> Mapping[str, Any]:
         """See `xebench.measuring.place.Place`; so for all of these."""
@@ -119,8 +124,6 @@ class ProblemPlace:
 
     def _show(self, data_set: int) -> None:
         """Have the problem's arrays hold these data, also where they do."""
-        if self._shown != data_set and self._shown >= self._problems.count:
-            del self._inputs[self._shown]
         self._shown = data_set
         if self._problems.count > 1:
             kept_as = data_set if self._keeps_copies and data_set < self._problems.count else None
@@ -128,11 +131,15 @@ class ProblemPlace:
             self._know_inputs(data_set)
 
     def _know_inputs(self, data_set: int) -> None:
-        """Sums of data that have a reference are made once; others are looked at once."""
-        if data_set not in self._inputs:
-            self._inputs[data_set] = Inputs(self.binding, self._sums, self._sums_of_inputs.get(data_set))
+        """Sums of data that have a reference are made once; of others those are kept that were made last."""
+        if data_set in self._inputs:
+            return
+        made = Inputs(self.binding, self._sums, self._sums_of_inputs.get(data_set))
         if data_set < self._problems.count:
-            self._sums_of_inputs[data_set] = self._inputs[data_set].first
+            self._sums_of_inputs[data_set] = made.first
+        else:
+            self._inputs = {number: one for number, one in self._inputs.items() if number < self._problems.count}
+        self._inputs[data_set] = made
 
     def start(self, variant: str, contents: Contents | None) -> Started:
         """Compile and run it."""
@@ -140,25 +147,30 @@ class ProblemPlace:
         session.take_compilations()
         self.reset()
         self._fill(contents)
-        with self._inputs_kept() as changed:
+        with self._inputs_kept(look=contents is not None or self._was_changed) as changed:
             begin = time.perf_counter_ns()
-            self._prepared[variant] = self._prepare(variant)
+            asked = {**self._pattern.environment, **self._pattern.variants[variant].environment}
+            with (
+                switches.looked_up(asked, session.queue) as found,
+                self._programs.noting(session, self._pattern.metric) as noted,
+            ):
+                self._prepared[variant] = self._prepare(variant)
             host_ns = time.perf_counter_ns() - begin
             compiled, kernels, devices = _compiled(session), session.take_kernels(), session.take_devices()
         self._known(variant, contents, self._data_set)
-        return Started(host_ns, compiled, kernels, devices, self._results(contents), changed)
+        reads = self._may_keep(self._prepared[variant])
+        program = self._programs.of(noted)
+        return Started(host_ns, compiled, kernels, devices, self._results(contents), changed, reads, program, found)
 
-    def _prepare(self, variant: str, *, for_check: bool = False) -> _Prepared:
+    def _prepare(self, variant: str) -> _Prepared:
         """Call a variant for the first time on these arrays."""
         session, bound, made = self.session, self.binding.bound, _Prepared()
 
         def prepared(sample: Callable[[], Any]) -> None:
             made.read = bound.host_was_read or session.has_commands
             session.wait()
-            allocations = session.take_allocations()
-            if for_check or not self._is_prepared_for_checks(made):
-                made.memory.prepared(allocations, written=made.read)
-            if for_check:
+            made.memory.prepared(session.take_allocations(), written=made.read)
+            if self._may_keep(made):
                 made.arrays = KeptArrays(sample)
 
         session.take_allocations()
@@ -170,6 +182,12 @@ class ProblemPlace:
         self._queues = session.queue_count
         return made
 
+    def _get(self, variant: str) -> _Prepared:
+        """A variant, prepared again where another one has ended the process that it was prepared in."""
+        if variant not in self._prepared:
+            self.start(variant, None)
+        return self._prepared[variant]
+
     def reset(self) -> None:
         """Set back what variants update, and the data that samples are taken on."""
         if self._shown != self._data_set:
@@ -177,62 +195,73 @@ class ProblemPlace:
         self.binding.reset()
 
     def sample(
-        self, variant: str, batch: int, flush: Callable[[], None] | None = None, *, reset: bool = True
+        self,
+        variant: str,
+        batch: int,
+        flush: Callable[[], None] | None = None,
+        *,
+        reset: bool = True,
+        traced: bool = False,
     ) -> Measured:
         """Set arrays back, flush, measure; ``reset``: whether the first is still to be done."""
-        if variant not in self._prepared:
-            self.start(variant, None)
-            reset = True
-        if reset:
-            self.reset()
+        prepared = self._set_up
+        if prepared is None:
+            reset = reset or variant not in self._prepared
+            prepared = self._get(variant)
+            if reset:
+                self.reset()
         if flush is not None:
             flush()
-        prepared = self._prepared[variant]
-        measured = self._measure(prepared, batch)
-        prepared.latest.append((measured, batch))
-        return measured
-
-    def _measure(self, prepared: _Prepared, batch: int = 1) -> Measured:
-        measured = self.session.measure(prepared.sample, batch)
-        self.session.forget_queues(self._queues)
+        session = self.session
+        measured = session.trace(prepared.sample) if traced else session.measure(prepared.sample, batch)
+        session.forget_queues(self._queues)
         prepared.memory.add(self.session.take_allocations())
+        if self._set_up is None:
+            prepared.latest.append(Call(measured, batch))
         return measured
 
-    def check(self, variant: str, contents: Contents | None, data_set: int = 0) -> Checked:
-        """Run it on other data and outputs that were overwritten, then once more on what it finds."""
-        if variant not in self._prepared:  # another variant has ended the process that it was prepared in
-            self.start(variant, None)
-        prepared = self._prepared[variant]
+    def _called(self, prepared: _Prepared) -> Generator[Call, None, Call]:
+        """Have a variant called for a check; what was set up for that stays as it is."""
+        self._keep_busy()
+        self._set_up = prepared
+        try:
+            yield (call := Call())
+        finally:
+            self._set_up = None
+        return call
+
+    def check(self, variant: str, contents: Contents | None, data_set: int = 0, *, anew: bool = True) -> Calls[Checked]:
+        """On other data and outputs that were overwritten, then once more on what it finds."""
+        prepared = self._get(variant)
         latest = prepared.latest if self._brief else ()
+        anew = anew and self._may_keep(prepared)
         self._show(data_set)
-        with self._inputs_kept() as changed:
-            if self._is_prepared_for_checks(prepared):
+        with self._inputs_kept(look=self._looks) as changed:
+            if anew:
                 self._fill(contents)
-                prepared = self._prepare(variant, for_check=True)
+                prepared = self._prepare(variant)
             prepared.memory.set_back()
             if prepared.arrays is not None:
                 prepared.arrays.set_back()
             self._fill(contents)
-            self._keep_busy()
-            measured = self._measure(prepared)
+            call = yield from self._called(prepared)
         # a preparation for the check may have left results, which are looked for
-        known = self._known(variant, contents, data_set) if prepared.arrays is None else ()
+        known = () if anew else self._known(variant, contents, data_set)
         results = self._results(contents, known)
         if contents is None:
-            return Checked(measured, results, changed)
-        ready = self._ready(prepared, results)
+            return Checked(call.measured, results, changed)
+        ready = self._ready(prepared, results) if anew else []
         if ready:
-            ready = self._without_ready(prepared, contents, results)
-        if does_no_more(measured, latest, metric_named(self._pattern.metric)):
-            return Checked(measured, results, changed, None, ready, known)
+            ready = yield from self._without_ready(prepared, contents, results)
+        if does_no_more(call, latest, metric_named(self._pattern.metric)):
+            return Checked(call.measured, results, changed, None, ready, known)
         # all is written once more, so that caches are as before
         self._show(data_set)
         prepared.memory.rewrite()
         self._fill(results)
-        with self._inputs_kept() as changed_again:
-            self._keep_busy()
-            again = self._measure(prepared)
-        return Checked(measured, results, [*changed, *changed_again], again, ready, known)
+        with self._inputs_kept(look=self._looks) as changed_again:
+            again = yield from self._called(prepared)
+        return Checked(call.measured, results, [*changed, *changed_again], again.measured, ready, known)
 
     def _known(self, variant: str, contents: Contents | None, data_set: int) -> Sequence[str]:
         """Large results on the device that nobody has to compare: they are as in the call before on these data.
@@ -256,21 +285,21 @@ class ProblemPlace:
 
         A device that was idle for longer takes longer to begin, which is no work of the call's own.
         """
-        self._sums(self._scratch)
+        self._sums.by_device(self._scratch)
 
-    def _is_prepared_for_checks(self, prepared: _Prepared) -> bool:
-        """Whether checks prepare it anew: what it keeps of other data is rightly kept, or there are no others."""
+    def _may_keep(self, prepared: _Prepared) -> bool:
+        """Whether what it keeps of other data is rightly kept, or there are no others."""
         return prepared.read or self._problems.count == 1
 
     def _ready(self, prepared: _Prepared, results: Contents) -> list[str]:
         """Results that the preparation had computed, as far as it was done for the check."""
         arrays = prepared.arrays
-        if arrays is None:
+        if arrays is None:  # there was no preparation
             return []
         had = {name: prepared.memory.had(result) or arrays.had(result) for name, result in results.items()}
         return [name for name in results if had[name] and not self.binding.is_given(results[name])]
 
-    def _without_ready(self, prepared: _Prepared, contents: Contents, results: Contents) -> list[str]:
+    def _without_ready(self, prepared: _Prepared, contents: Contents, results: Contents) -> Calls[list[str]]:
         """Which results do not come out where those that the preparation had computed are spoilt.
 
         A preparation may run all of the work, to see how long it takes, as long as the samples do it again.
@@ -280,13 +309,15 @@ class ProblemPlace:
             if prepared.arrays is not None:
                 prepared.arrays.spoil(result)
         self._fill(contents)
-        self._measure(prepared)
+        yield from self._called(prepared)
         again = self._results(contents)
         return [name for name in results if not np.allclose(again[name], results[name], rtol=1e-3, equal_nan=True)]
 
     def changed(self) -> Sequence[str]:
         """Those of this process."""
-        return self._inputs[self._shown].changed()
+        changed = self._inputs[self._shown].changed()
+        self._was_changed |= bool(changed)
+        return changed
 
     def renew(self, data_set: int = 0) -> None:
         """Free everything, then make it anew, so that the allocator has another place for it."""
@@ -295,6 +326,7 @@ class ProblemPlace:
 
     def end(self) -> None:
         """Free everything."""
+        self._programs.end()
         self._prepared.clear()  # what they hold of the arrays is freed first
         self.session.release()
         for name in ("binding", "_inputs", "_scratch"):
@@ -308,9 +340,17 @@ class ProblemPlace:
     def _results(self, contents: Contents | None, known: Sequence[str] = ()) -> dict[str, Array]:
         return {} if contents is None else self.binding.results(known)
 
+    @property
+    def _looks(self) -> bool:
+        """Whether to look for inputs that a check changes, to name the variant that does.
+
+        Where there are two data sets all is written before the next check or sample; samples are what is looked at.
+        """
+        return self._problems.count == 1 or self._was_changed
+
     @contextmanager
-    def _inputs_kept(self) -> Iterator[list[str]]:
-        """Whatever a variant does in here to inputs, the next one finds them as they were; gives what it changed."""
+    def _inputs_kept(self, *, look: bool) -> Iterator[list[str]]:
+        """Whatever a variant does in here to inputs is looked for, or also put right where it fails."""
         changed: list[str] = []
         try:
             yield changed
@@ -318,7 +358,8 @@ class ProblemPlace:
             with suppress(Exception):  # why it failed says more
                 self.changed()
             raise
-        changed += self.changed()
+        if look:
+            changed += self.changed()
 
 
 def plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -329,6 +370,24 @@ def plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 def _compiled(session: Session) -> list[CompiledStage]:
     return [CompiledStage(one.stage, one.host_ns, one.cached) for one in session.take_compilations()]
+
+
+@dataclass
+class _Function:
+    """A function with its arguments, called alike by samples and by checks.
+
+    Attributes:
+        call: calls it.
+        take: is given what it returns, by a check.
+    """
+
+    call: Callable[[], Any]
+    take: Callable[[Any], None] | None = None
+
+    def __call__(self) -> None:
+        returned = self.call()
+        if self.take is not None:
+            self.take(returned)
 
 
 class FunctionPlace:
@@ -358,7 +417,7 @@ class FunctionPlace:
         self._setup = setup
         self._advice = advice
         self._recorded = session.records_direct_calls
-        self._calls: dict[str, Callable[[], Any]] = {}
+        self._calls: dict[str, _Function] = {}
         self._arguments: tuple[Any, ...] = ()
 
     def begin(self) -> Mapping[str, Any]:
@@ -384,55 +443,72 @@ class FunctionPlace:
 
     def start(self, variant: str, contents: Contents | None) -> Started:
         """Call it; its results are what it returns."""
-        self._calls[variant] = partial(self._functions[variant], *self._arguments)
+        self._calls[variant] = function = _Function(partial(self._functions[variant], *self._arguments))
         session = self._session
-        try:
-            first = self.check(variant, contents)
+        checks: list[Checked] = []
+
+        def calls() -> Calls[None]:
+            checks.append((yield from self.check(variant, contents)))
             if self._watch(direct_calls.live_queues(new=True)):  # it made some
-                first = self.check(variant, contents)
+                checks.append((yield from self.check(variant, contents)))
+
+        try:
+            make(calls(), partial(session.measure, function))
         except (Unsupported, Unfinished):
             raise
         except XebenchError as error:
             raise XebenchError(f"{error} ({self._advice})" if self._advice else str(error)) from error
         compiled, kernels, devices = _compiled(session), session.take_kernels(), session.take_devices()
         self._queues = session.queue_count
-        return Started(first.measured.host_ns, compiled, kernels, devices, first.results)
+        return Started(checks[-1].measured.host_ns, compiled, kernels, devices, checks[-1].results)
 
     def reset(self) -> None:
         """Nothing: nobody tells what functions update."""
 
     def sample(
-        self, variant: str, batch: int, flush: Callable[[], None] | None = None, *, reset: bool = True
+        self,
+        variant: str,
+        batch: int,
+        flush: Callable[[], None] | None = None,
+        *,
+        reset: bool = True,
+        traced: bool = False,
     ) -> Measured:
         """Flush, measure."""
         if variant not in self._calls:
             self.start(variant, None)
         if flush is not None:
             flush()
-        measured = self._session.measure(self._calls[variant], batch)
+        session, call = self._session, self._calls[variant]
+        measured = session.trace(call) if traced else session.measure(call, batch)
         self._session.forget_queues(self._queues)
         self._session.take_allocations()  # nobody looks at what functions keep
         return measured
 
-    def check(self, variant: str, contents: Contents | None, data_set: int = 0) -> Checked:
-        """Call it once more; again where the device is late, which the system may have done once.
+    def check(self, variant: str, contents: Contents | None, data_set: int = 0, *, anew: bool = True) -> Calls[Checked]:
+        """Have it called once more: the results are what it returns. Again where the device is late, which the system
+        may have done once.
 
         Raises:
             Unfinished: the device is never done when it returns.
         """
-        results: list[Any] = []
+        function, results = self._calls[variant], list[Any]()
 
-        def call() -> None:
-            results[:] = [self._calls[variant]()]
-            self._watch(direct_calls.queues_of(*results))
+        def take(result: Any) -> None:
+            results[:] = [result]
+            self._watch(direct_calls.queues_of(result))
 
         for _ in range(TRIES):
-            measured = self._session.measure(call)
-            if not is_late(measured):
+            function.take = take
+            try:
+                yield (call := Call())
+            finally:
+                function.take = None
+            if not is_late(call.measured):
                 break
         else:
-            raise Unfinished.after(measured)
-        return Checked(measured, {} if contents is None else arrays_of(results.pop()))
+            raise Unfinished.after(call.measured)
+        return Checked(call.measured, {} if contents is None else arrays_of(results.pop()))
 
     def changed(self) -> Sequence[str]:
         """None: nobody tells which arrays are inputs."""

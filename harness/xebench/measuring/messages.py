@@ -43,6 +43,14 @@ class MeasureRoofs(Message, frozen=True):
     brief: bool = False
 
 
+class Upcoming(Message, frozen=True):
+    """The family that is likely to be next; see `MeasureFamily`."""
+
+    source: str
+    pattern: str
+    parameters: Mapping[str, Any]
+
+
 class MeasureFamily(Message, frozen=True, kw_only=True):
     """One family of cases.
 
@@ -60,6 +68,7 @@ class MeasureFamily(Message, frozen=True, kw_only=True):
         earlier: log speed-ups of earlier passes' instances, by state.
         compared: variants, each with another that a claim compares it with, beside the baseline.
         priors: what the run's other pairs of this metric say of how much instances differ, by state.
+        upcoming: whose data may be made meanwhile; None where that is not known.
     """
 
     source: str
@@ -77,6 +86,7 @@ class MeasureFamily(Message, frozen=True, kw_only=True):
     earlier: Mapping[str, InstanceSpeedups] = {}
     compared: Sequence[tuple[str, str]] = ()
     priors: Mapping[str, Prior] = {}
+    upcoming: Upcoming | None = None
 
 
 Request = MeasureRoofs | MeasureFamily

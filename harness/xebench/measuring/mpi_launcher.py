@@ -1,12 +1,13 @@
 """MPI's own launcher: where it is, and the program that becomes it.
 
-``python begin.py xebench.measuring.mpi_launcher DEVICE COUNT COMMAND...`` sets what MPIs want to be told by variables,
-and then is ``mpiexec -n COUNT COMMAND...``, which ends when the worker does that started it.
+``python begin.py xebench.measuring.mpi_launcher DEVICE VARIABLES COUNT COMMAND...`` sets what MPIs want to be told by
+variables, and then is ``mpiexec -n COUNT COMMAND...``, which ends when the worker does that started it.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import shutil
 import sys
@@ -52,9 +53,9 @@ def find_launcher() -> Path:
 
 
 def main(arguments: list[str]) -> int:
-    """Become the launcher."""
-    device, *ranks = arguments
-    set_variables({**_VARIABLES, _OFFLOAD: str(int(device.startswith("level_zero")))})
+    """Become the launcher, which reads variables of the variant itself, such as the lists of Intel's."""
+    device, of_variant, *ranks = arguments
+    set_variables({**_VARIABLES, _OFFLOAD: str(int(device.startswith("level_zero"))), **json.loads(of_variant)})
     launcher = str(find_launcher())
     os.execv(launcher, [launcher, "-n", *ranks])
 

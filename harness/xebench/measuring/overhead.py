@@ -16,6 +16,7 @@ from xebench.children.channel import Sender
 from xebench.dpex import build, compile_kernel
 from xebench.dpex.signature import index_space_extents
 from xebench.measuring.local import FunctionPlace
+from xebench.measuring.place import Calls, make
 from xebench.measuring.row_stream import RowStream
 from xebench.measuring.sample_flags import Rules
 from xebench.measuring.sample_taker import SampleTaker
@@ -77,8 +78,11 @@ def _harness_ns(session: Session, launch: Callable[[], Any]) -> float:
         rows = RowStream(sender, {name: name for name in names}, 0)
         taker = SampleTaker(rows, lambda: Rules(Metric.DEVICE, 1))
 
-        def measure(variant: str, **of_sample: Any) -> float:
-            device_ns.append(taker.take(place, variants[variant], **of_sample))
+        def calls(variant: str, **of_sample: Any) -> Calls[None]:
+            device_ns.append((yield from taker.take(variants[variant], **of_sample)))
+
+        def measure(variant: str, *, batch: int, **of_sample: Any) -> float:
+            make(calls(variant, **of_sample), partial(place.sample, variant, batch), batch)
             return device_ns[-1]
 
         blocks = SAMPLES // len(names)

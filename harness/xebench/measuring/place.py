@@ -6,9 +6,10 @@ ranks of MPI (`xebench.measuring.remote`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +46,10 @@ class Started(Message, frozen=True):
         devices: on which it asked for queues; None where on the session's own alone.
         results: what it wrote or returned; empty where nobody asked.
         changed: inputs that it changed; they are put back.
+        reads: whether its preparation may have read data: what it keeps of them it may rightly keep.
+        program: the same for variants that ask for the same of the device (`xebench.session.transcript`); None where
+            that is not known.
+        switches: what was found of each variable that it asks for (`xebench.session.switches`).
     """
 
     host_ns: int
@@ -53,6 +58,9 @@ class Started(Message, frozen=True):
     devices: str | None
     results: Contents
     changed: Sequence[str] = ()
+    reads: bool = False
+    program: str | None = None
+    switches: Mapping[str, str] = {}
 
 
 class Checked(Message, frozen=True):
@@ -71,6 +79,42 @@ class Checked(Message, frozen=True):
     again: Measured | None = None
     ready: Sequence[str] = ()
     known: Sequence[str] = ()
+
+
+#: Of a call that is still to be made.
+NOT_YET = Measured(0, 0, [])
+
+
+@dataclass
+class Call:
+    """A call of a variant that a sample or a check needs; `make` makes it, and fills it in.
+
+    Attributes:
+        measured: what it took.
+        batch: its executions.
+    """
+
+    measured: Measured = NOT_YET
+    batch: int = 1
+
+
+T = TypeVar("T")
+#: What a sample or a check does, but for the calls of the variant, which it yields.
+Calls = Generator[Call, None, T]
+
+
+def make(calls: Calls[None], sample: Callable[[], Measured], batch: int = 1) -> None:
+    """Make the calls of samples and of checks, here alone: a variant that looks at its callers sees the same of both.
+
+    Args:
+        calls: those that are needed, one after the other; ended when one fails.
+        sample: makes one: `Place.sample` of the variant.
+        batch: its executions.
+    """
+    with closing(calls):
+        for call in calls:
+            call.batch = batch
+            call.measured = sample()
 
 
 class Place(Protocol):
@@ -94,23 +138,27 @@ class Place(Protocol):
             contents: what stands in the outputs before; None: leave them, and give no results.
         """
 
-    def sample(self, variant: str, batch: int, flush: Callable[[], None] | None = None) -> Measured:
-        """Take one sample of several executions.
+    def sample(
+        self, variant: str, batch: int, flush: Callable[[], None] | None = None, *, traced: bool = False
+    ) -> Measured:
+        """Take one sample of several executions, or make the call that a check has yielded.
 
         Args:
             variant: its name; one that is not started is started before.
             batch: executions.
             flush: called when what variants read and write was set back, before the clock starts.
+            traced: whether it is one execution whose host calls are timed, and no sample.
         """
 
-    def check(self, variant: str, contents: Contents | None, data_set: int = 0) -> Checked:
-        """Call a variant that was started once more, as a sample; see `start`.
+    def check(self, variant: str, contents: Contents | None, data_set: int = 0, *, anew: bool = True) -> Calls[Checked]:
+        """Have a variant that was started called once more, as by a sample; see `start`.
 
         Args:
             variant: its name.
             contents: see `start`.
-            data_set: number of the data that stand in the problem's arrays meanwhile. A variant whose preparation read
-                data is prepared for them, untimed. Memory that it allocated is as its preparation left it.
+            data_set: number of the data that stand in the problem's arrays meanwhile. Memory that the variant allocated
+                is as its preparation left it.
+            anew: whether a variant whose preparation read data is prepared for these, untimed.
         """
 
     def changed(self) -> Sequence[str]:

@@ -15,8 +15,8 @@ from xebench.measuring import remote
 from xebench.measuring.data_sets import DataSets
 from xebench.measuring.input_check import Sums
 from xebench.measuring.local import FunctionPlace, ProblemPlace
+from xebench.measuring.place import Call, Calls, make
 from xebench.measuring.prepare import find_pattern, make_problem
-from xebench.session.recorder import Measured
 from xebench.session.session import Session
 
 IMPORTABLE: Final = (
@@ -63,9 +63,27 @@ class PlaceServer:
             raise XebenchError(f"{IMPORTABLE} ({named(error)})") from error
         return FunctionPlace(self.session, functions, family.metric, setup, family.advice)
 
-    def sample(self, place: ProblemPlace | FunctionPlace, request: remote.Sample) -> Measured:
-        """Take a sample."""
-        return place.sample(request.variant, request.batch, reset=request.reset)
+    def before_sample(self) -> None:
+        """Called right before the clock starts."""
+
+    def _call(self, request: remote.Sample | remote.Check) -> remote.Reply:
+        """Take a sample, or make a check."""
+        place, replies = self._there, list[remote.Reply]()
+
+        def calls() -> Calls[None]:
+            match request:
+                case remote.Sample():
+                    yield (call := Call())
+                    replies.append(remote.Sampled(call.measured))
+                case remote.Check(variant, contents, data_set, anew):
+                    replies.append((yield from place.check(variant, contents, data_set, anew=anew)))
+
+        asked = request if isinstance(request, remote.Sample) else remote.Sample(request.variant, 1, reset=True)
+        sample = partial(
+            place.sample, asked.variant, asked.batch, self.before_sample, reset=asked.reset, traced=asked.traced
+        )
+        make(calls(), sample)
+        return replies[0]
 
     def end(self) -> None:
         """Let go of arrays and kernels."""
@@ -81,10 +99,8 @@ class PlaceServer:
                 reply = remote.Begun(self.begin(request))
             case remote.Start(variant, contents):
                 reply = self._there.start(variant, contents)
-            case remote.Sample():
-                reply = remote.Sampled(self.sample(self._there, request))
-            case remote.Check(variant, contents, data_set):
-                reply = self._there.check(variant, contents, data_set)
+            case remote.Sample() | remote.Check():
+                reply = self._call(request)
             case remote.FindChanged():
                 reply = remote.Changed(self._there.changed())
             case remote.Reset():

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from xebench.errors import PatternError, Unsupported
 from xebench.measuring.comparison import UnusableReference
+from xebench.measuring.random_numbers import Array, Maker, Numbers
 from xebench.measuring.variant_run import READ_ONLY, accepted
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.pattern_file import load_file
@@ -48,22 +51,29 @@ def check_device(pattern: Pattern, parameters: Mapping[str, Any], device: Device
         raise Unsupported(reason)
 
 
-def make_problem(pattern: Pattern, parameters: Mapping[str, Any], seed: int) -> Problem:
-    """The problem on the host, at one size and one point of the axes; its arrays are copies that cannot be written.
+def make_problem(pattern: Pattern, parameters: Mapping[str, Any], seed: int, device: Maker | None = None) -> Problem:
+    """The problem on the host, at one size and one point of the axes; its arrays are its own, and cannot be written.
 
-    Copies, since what the pattern file does later with arrays of its own must not change the problem.
+    An array that the pattern file may still have is copied: what that does with it later must not change the problem.
+
+    Args:
+        pattern: has the function.
+        parameters: of the problem.
+        seed: of its numbers.
+        device: makes large arrays of them, the same; None: the host does.
 
     Raises:
         PatternError: the pattern's function gives no problem, or one of another parameter than was asked.
     """
     assert pattern.make_problem is not None
-    generator = np.random.Generator(getattr(np.random, GENERATOR)(seed))
-    problem = pattern.make_problem(generator, **accepted(pattern.make_problem, parameters))
+    numbers = Numbers(getattr(np.random, GENERATOR)(seed), device)
+    problem = pattern.make_problem(numbers, **accepted(pattern.make_problem, parameters))
     if not isinstance(problem, Problem):
         raise PatternError(f"@pattern.problem returned a {type(problem).__name__}: return Problem(...) with the fields")
     check_parameters(problem, parameters)
-    for name, field in problem.fields.items():  # one by one: each original may be freed before the next is copied
-        problem.fields[name] = _own(field)
+    for name in problem.fields:  # one by one: each original may be freed before the next is copied
+        is_own = _references(problem.fields, name) <= _OF_ITS_FIELD and problem.fields[name].flags.c_contiguous
+        problem.fields[name] = _protected(problem.fields[name]) if is_own else _own(problem.fields[name])
     return problem
 
 
@@ -120,6 +130,19 @@ def _own(field: Any) -> Any:
         return replace(field, initial=_own(np.asarray(field.initial)))
     if not isinstance(field, np.ndarray):
         return field
-    array = np.array(field, order="C")
+    return _protected(np.array(field, order="C"))
+
+
+def _protected(array: Array) -> Array:
     array.setflags(write=False)
     return array.view()  # whose flag cannot be set back, as that of the array itself can
+
+
+def _references(fields: Mapping[str, Any], name: str) -> float:
+    """How many there are to an array that has memory of its own; infinitely many to anything else."""
+    is_whole = type(fields[name]) is np.ndarray and fields[name].flags.owndata
+    return sys.getrefcount(fields[name]) if is_whole else math.inf
+
+
+#: As many as there are to an array that nothing but its problem has.
+_OF_ITS_FIELD: Final = _references({"": np.empty(0)}, "")

@@ -15,6 +15,7 @@ import numpy as np
 from xebench.measuring.bound_problem import host_view
 from xebench.measuring.correctness import Expected, expected_of
 from xebench.measuring.prepare import check_parameters, make_problem
+from xebench.measuring.random_numbers import Maker
 from xebench.measuring.variant_run import accepted
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import InOut, Problem
@@ -40,12 +41,15 @@ class Data:
         Raises:
             UnusableReference: the reference cannot serve.
         """
-        # a reference sees every parameter, also one that the problem's function does not name
-        key = pattern.make_reference, pattern.rtol, pattern.atol, _values(parameters), ranks
+        key = _of_reference(pattern, parameters, ranks)
         if key not in self._expected:
             view = host_view(self.problem, parameters)
             self._expected[key] = expected_of(pattern, view, self.problem, ranks)
         return self._expected[key]
+
+    def keep(self, pattern: Pattern, parameters: Mapping[str, Any], ranks: int, expected: Expected) -> None:
+        """Take what another process has computed."""
+        self._expected[_of_reference(pattern, parameters, ranks)] = expected
 
     @property
     def nbytes(self) -> int:
@@ -65,10 +69,12 @@ class ProblemStore:
 
     Args:
         limit_bytes: that it may occupy beside what is in use.
+        device: see `make_problem`.
     """
 
-    def __init__(self, limit_bytes: float) -> None:
+    def __init__(self, limit_bytes: float, device: Maker | None = None) -> None:
         self.limit_bytes = limit_bytes
+        self._device = device
         self._kept: OrderedDict[Hashable, Data] = OrderedDict()
 
     def get(self, pattern: Pattern, parameters: Mapping[str, Any], seed: int) -> Data:
@@ -82,11 +88,10 @@ class ProblemStore:
         Raises:
             PatternError: see `make_problem`.
         """
-        assert pattern.make_problem is not None
-        key = pattern.make_problem, _values(accepted(pattern.make_problem, parameters)), seed
+        key = _of_problem(pattern, parameters, seed)
         if key not in self._kept:
             self._make_room()
-            data = Data(make_problem(pattern, parameters, seed))
+            data = Data(self.make(pattern, parameters, seed))
             if not data.can_be_shared():
                 return data
             self._kept[key] = data
@@ -96,12 +101,36 @@ class ProblemStore:
         self._make_room()
         return data
 
+    def make(self, pattern: Pattern, parameters: Mapping[str, Any], seed: int) -> Problem:
+        """A problem that is not kept; see `make_problem`."""
+        return make_problem(pattern, parameters, seed, self._device)
+
+    def has(self, pattern: Pattern, parameters: Mapping[str, Any], seed: int) -> bool:
+        """Whether these data are there."""
+        return _of_problem(pattern, parameters, seed) in self._kept
+
+    def put(self, pattern: Pattern, parameters: Mapping[str, Any], seed: int, data: Data) -> None:
+        """Take what another process has made, where no variant can change it for another family."""
+        if data.can_be_shared():
+            self._make_room()
+            self._kept[_of_problem(pattern, parameters, seed)] = data
+
     def _make_room(self) -> None:
         """Forget what was used least recently, until the rest is within the limit."""
         sizes = {key: data.nbytes for key, data in self._kept.items()}
         while sum(sizes.values()) > self.limit_bytes:
             key, _ = self._kept.popitem(last=False)
             del sizes[key]
+
+
+def _of_problem(pattern: Pattern, parameters: Mapping[str, Any], seed: int) -> Hashable:
+    assert pattern.make_problem is not None
+    return pattern.make_problem, _values(accepted(pattern.make_problem, parameters)), seed
+
+
+def _of_reference(pattern: Pattern, parameters: Mapping[str, Any], ranks: int) -> Hashable:
+    # a reference sees every parameter, also one that the problem's function does not name
+    return pattern.make_reference, pattern.rtol, pattern.atol, _values(parameters), ranks
 
 
 def _values(parameters: Mapping[str, Any]) -> str:

@@ -14,10 +14,8 @@ from xebench.children.parent import Parent
 from xebench.dpex import direct_calls
 from xebench.errors import XebenchError, first_line
 from xebench.measuring import remote
-from xebench.measuring.local import FunctionPlace, ProblemPlace
 from xebench.measuring.place_server import PlaceServer, answering
 from xebench.session.ranks import Ranks
-from xebench.session.recorder import Measured
 from xebench.session.session import Session
 
 #: What `xebench.measuring.serve` reads.
@@ -46,10 +44,9 @@ class _RankServer(PlaceServer):
         self.session.use_ranks(replace(self._ranks, comm=self._ranks.comm.Dup()))
         return parameters
 
-    def sample(self, place: ProblemPlace | FunctionPlace, request: remote.Sample) -> Measured:
-        """Wait at a barrier for all ranks, then take a sample."""
+    def before_sample(self) -> None:
+        """Wait at a barrier for all ranks."""
         self.session.comm.Barrier()
-        return super().sample(place, request)
 
     def end(self) -> None:
         """Free the family's communicator, too."""

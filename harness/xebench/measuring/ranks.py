@@ -93,10 +93,10 @@ class RankProcesses:
             path = str(Path(folder) / "worker")
             listener.bind(path)
             listener.listen(count)
-            arguments = (path, device, json.dumps(dict(environment)))
-            rank = process.python_module(Program.SERVE_RANK, *arguments)
+            variables = json.dumps(dict(environment))
+            rank = process.python_module(Program.SERVE_RANK, path, device, variables)
             self._launcher = process.start(
-                process.python_module(Program.MPI_LAUNCHER, device, str(count), *rank),
+                process.python_module(Program.MPI_LAUNCHER, device, variables, str(count), *rank),
                 output=self._printed,
                 errors=self._printed,
             )

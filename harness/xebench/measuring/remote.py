@@ -16,7 +16,7 @@ import numpy as np
 from xebench.errors import XebenchError
 from xebench.measuring.device_worker import Lost
 from xebench.measuring.messages import Done, Failed, Message, Ready
-from xebench.measuring.place import Checked, Contents, Started
+from xebench.measuring.place import Calls, Checked, Contents, Started
 from xebench.session.recorder import Measured
 
 T = TypeVar("T")
@@ -69,11 +69,12 @@ class Reset(Message, frozen=True):
 
 
 class Sample(Message, frozen=True):
-    """Answered by `Sampled`; ``reset``: set things back before."""
+    """Answered by `Sampled`; ``reset``: set things back before; ``traced``: see `Place.sample`."""
 
     variant: str
     batch: int
     reset: bool
+    traced: bool = False
 
 
 class Check(Message, frozen=True):
@@ -82,6 +83,7 @@ class Check(Message, frozen=True):
     variant: str
     contents: Contents | None
     data_set: int
+    anew: bool
 
 
 class FindChanged(Message, frozen=True):
@@ -206,19 +208,24 @@ class RemotePlace:
             self._devices([each.devices for each in own]),
             self._whole([each.results for each in own]),
             one_after_another([each.changed for each in own]),
+            any(each.reads for each in own),
+            switches=own[0].switches,
         )
 
-    def sample(self, variant: str, batch: int, flush: Callable[[], None] | None = None) -> Measured:
+    def sample(
+        self, variant: str, batch: int, flush: Callable[[], None] | None = None, *, traced: bool = False
+    ) -> Measured:
         """A sample there; caches are those of the same device, and flushed here."""
         if flush is not None:
             self._peers.ask([Reset()] * self._count)
             flush()
-        own = self._all(Sample(variant, batch, reset=flush is None), Sampled)
+        own = self._all(Sample(variant, batch, reset=flush is None, traced=traced), Sampled)
         return self._measured([each.measured for each in own])
 
-    def check(self, variant: str, contents: Contents | None, data_set: int = 0) -> Checked:
-        """A call there."""
-        own = self._each([Check(variant, part, data_set) for part in self._parts(contents)], Checked)
+    def check(self, variant: str, contents: Contents | None, data_set: int = 0, *, anew: bool = True) -> Calls[Checked]:
+        """A check there, with its calls."""
+        yield from ()
+        own = self._each([Check(variant, part, data_set, anew) for part in self._parts(contents)], Checked)
         again = [each.again for each in own if each.again is not None]
         return Checked(
             self._measured([each.measured for each in own]),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from xebench.analysis import timestamps
-from xebench.analysis.metrics import EventTimes
+from xebench.analysis.metrics import EventTimes, HostCall
 from xebench.measuring.machine_monitor import FLAGS, MachineMonitor
 from xebench.measuring.messages import TableRows
 from xebench.vocabulary import State
@@ -69,9 +69,15 @@ class RowStream:
         # of the rows that are queued: the thread that measures and the helper of `watched` both send them
         self._lock = threading.Lock()
 
-    def add_sample(self, variant: str, measured: Mapping[str, Any], commands: Sequence[EventTimes]) -> bool:
-        """Queue the row of one sample and the rows of its commands; gives whether the sample counts."""
-        row = self._queue(variant, measured, commands)
+    def add_sample(
+        self,
+        variant: str,
+        measured: Mapping[str, Any],
+        commands: Sequence[EventTimes],
+        calls: Sequence[HostCall] = (),
+    ) -> bool:
+        """Queue the row of one sample and the rows of its commands and calls; gives whether the sample counts."""
+        row = self._queue(variant, measured, commands, calls)
         self._flush_old()
         return bool(row["valid"])
 
@@ -88,13 +94,20 @@ class RowStream:
                 _, changed = self._monitor.observe()
             self.is_throttled = "throttled" in changed and self._patience_s > 0
 
-    def _queue(self, variant: str, measured: Mapping[str, Any], commands: Sequence[EventTimes]) -> dict[str, Any]:
+    def _queue(
+        self,
+        variant: str,
+        measured: Mapping[str, Any],
+        commands: Sequence[EventTimes],
+        calls: Sequence[HostCall] = (),
+    ) -> dict[str, Any]:
         key = {"case_id": self.case_ids[variant], "sample_id": self._next_sample}
         self._next_sample += 1
         events = [
             {**key, "sequence": sequence, **command._asdict(), "queue": f"q{command.queue}"}
             for sequence, command in enumerate(commands)
         ]
+        events += [{**key, "sequence": n, **call._asdict()} for n, call in enumerate(calls, len(events))]
         row = {**key, **measured}
         with self._lock:
             self._samples.append(row)

@@ -10,7 +10,7 @@ from typing import Any
 
 from xebench.analysis import metrics
 from xebench.errors import XebenchError
-from xebench.measuring.place import Flusher, Place
+from xebench.measuring.place import Call, Calls, Flusher
 from xebench.measuring.row_stream import RowStream
 from xebench.measuring.running_clock import RunningClock
 from xebench.measuring.sample_flags import Rules
@@ -56,7 +56,12 @@ class SampleTaker:
             self._rules[variant.name] = self._rules.setdefault(process, self.new_rules())
         return self._rules[variant.name]
 
-    def take(self, place: Place, variant: Variant, *, state: str, block: int, order: int, batch: int) -> float:
+    @property
+    def flush(self) -> Callable[[], None] | None:
+        """What is done before a sample."""
+        return None if self.flusher is None else self.flusher.flush
+
+    def take(self, variant: Variant, *, state: str, block: int, order: int) -> Calls[float]:
         """One sample: its row is queued, its metric in ns for one execution is returned; NaN if it is not valid.
 
         Raises:
@@ -64,7 +69,8 @@ class SampleTaker:
         """
         flusher, rules = self.flusher, self.rules_of(variant)
         self.clock.was_stopped()  # before it: that is no matter of this sample
-        measured = place.sample(variant.name, batch, None if flusher is None else flusher.flush)
+        yield (call := Call())
+        measured, batch = call.measured, call.batch
         stopped = self.clock.was_stopped()
         executions = measured.times_by_clock()[0]
         totals_ns = times_of(measured)

@@ -18,7 +18,7 @@ class SpotChecks:
 
     Args:
         source: of random numbers.
-        blocks: blocks that an instance has if it is not cut off: each variant is checked once in them.
+        blocks: each variant is checked once in the first so many, and in those of each instance if there is time.
         clock: seconds.
     """
 
@@ -29,12 +29,14 @@ class SpotChecks:
         self._begin = clock()
         self._spent_s = 0.0
         self._checked: set[str] = set()
-        self.new_instance()
-
-    def new_instance(self) -> None:
-        """Begin to count anew."""
         self._taken: Counter[str] = Counter()
         self._next: dict[str, int] = {}
+
+    def new_instance(self) -> None:
+        """Begin to count anew, but for those that were not checked yet."""
+        for variant in self._checked:
+            self._taken[variant] = 0
+            self._next.pop(variant, None)
 
     def due(self, variant: str) -> bool:
         """Whether the sample of a variant that was taken just now is followed by a check."""

@@ -23,7 +23,8 @@ READ_ONLY: Final = "read-only"
 class VariantRun:
     """A variant: its kernels and devices once it was started, its status and the reason for it.
 
-    ``error_ulp`` is the largest error of its results so far; None where it is not known.
+    ``error_ulp`` is the largest error of its results so far, ``program`` what it asks of the device; None where it is
+    not known. ``switches`` are those that were looked up.
     """
 
     variant: Variant
@@ -32,6 +33,8 @@ class VariantRun:
     kernels: list[dict[str, Any]] = field(default_factory=list)
     devices: str | None = None
     error_ulp: float | None = None
+    program: str | None = None
+    switches: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

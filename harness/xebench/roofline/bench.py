@@ -73,7 +73,7 @@ class Bench:
         return sizes.array_bytes(self.cache_bytes, self.largest_array_bytes)
 
     def likely(self, forms: Sequence[Numbers]) -> Sequence[Numbers]:
-        """Those forms whose work-group, their first number, the device allows; in a quick look the first few of them.
+        """Those forms whose work-group, their first number, the device allows, or the first few of these.
 
         Raises:
             Unsupported: it allows none.
@@ -81,7 +81,7 @@ class Bench:
         allowed = [form for form in forms if form[0] <= int(self.device.max_work_group_size)]
         if not allowed:
             raise Unsupported("no form fits this device")
-        return allowed[: self.effort.quick_forms]
+        return allowed[: self.effort.most_forms]
 
     # ---- running ----------------------------------------------------------------------------------------------------
 

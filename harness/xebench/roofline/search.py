@@ -69,7 +69,8 @@ class Effort:
         patience_s: and so many seconds; load that comes and goes outlasts a few samples.
         confirmations: and so many samples came close to the best: one alone may have been luck.
         most_s: end of the second round, in any case.
-        quick_forms: try the most likely forms only, so many of them, on small problems; None: try all.
+        quick: whether it is a look, on small problems, rather than a measurement.
+        most_forms: try the most likely forms only, so many of them; None: try all.
         gain: what counts as an improvement of the best time, and not as close to it.
     """
 
@@ -79,13 +80,9 @@ class Effort:
     patience_s: float
     confirmations: int
     most_s: float
-    quick_forms: int | None = None
+    quick: bool = False
+    most_forms: int | None = None
     gain: float = 0.01
-
-    @property
-    def quick(self) -> bool:
-        """Whether it is a look rather than a measurement."""
-        return self.quick_forms is not None
 
     def part(self, part: float) -> Effort:
         """The same with a part of the patience, for one of many similar probes."""
@@ -95,12 +92,22 @@ class Effort:
 FULL: Final = Effort(screening=3, finalists=3, patience=12, patience_s=0.5, confirmations=3, most_s=4.0)
 #: For a device that others use as well: moments in which they rest must be caught.
 PATIENT: Final = replace(FULL, patience_s=2.0, most_s=6.0)
-#: What a run can afford before its first pattern. Its patience outlasts the hold of a neighbour on a core.
+#: A look of some seconds. Its patience outlasts the hold of a neighbour on a core.
 QUICK: Final = Effort(
-    screening=2, finalists=2, patience=6, patience_s=0.08, confirmations=2, most_s=0.3, quick_forms=2, gain=0.02
+    screening=2,
+    finalists=2,
+    patience=6,
+    patience_s=0.08,
+    confirmations=2,
+    most_s=0.3,
+    quick=True,
+    most_forms=2,
+    gain=0.02,
 )
+#: What a run does before its first pattern: all forms, as in full, since the best one decides by more than a per cent.
+RUN: Final = replace(FULL, screening=2, finalists=2, patience=8, patience_s=0.25, most_s=1.0, quick=True)
 #: For runs of milliseconds a sample, and where the roofs are known from before.
-BRIEF: Final = replace(QUICK, screening=1, finalists=1, patience_s=0.03, most_s=0.1, quick_forms=1)
+BRIEF: Final = replace(QUICK, screening=1, finalists=1, patience_s=0.03, most_s=0.1, most_forms=1)
 EFFORTS: Final = {"full": FULL, "patient": PATIENT, "quick": QUICK, "brief": BRIEF}
 
 

@@ -2,7 +2,8 @@
 
 A worker serves many families. When it crashes or hangs, the variant that was at work is marked, a new worker takes
 the family on without it, and nothing that was measured is lost. A pattern file of the user's has workers of its own.
-The project's files share them, so that a failure which another file may have caused is tried again in a new one.
+The project's files share one for each environment, which is kept; a failure which another file may have caused is tried
+again in a new one.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from xebench.errors import BrokenEnvironment, XebenchError
 from xebench.measuring import messages
 from xebench.measuring.case_rows import ENDED_BEFORE, NOT_MEASURED, CaseResult, fixed_columns
 from xebench.measuring.device_worker import START_TIMEOUT_S, DeviceWorker, Lost, start_worker
-from xebench.measuring.messages import MeasureFamily, WorkerMessage
+from xebench.measuring.messages import MeasureFamily, Upcoming, WorkerMessage
 from xebench.patterns.plan import Family
 from xebench.patterns.reading import is_as_declared
+from xebench.patterns.registry import is_builtin
 from xebench.runner.family_progress import FamilyProgress, VisitShare
 from xebench.runner.silence import Silence
 from xebench.runner.stop_signals import Stopped
@@ -110,6 +112,7 @@ class Manager:
         self._next_sample, self._first_block = self.first
         self.worker_was_killed = False
         self._end_s = self._patience_s = math.inf
+        self._upcoming: Upcoming | None = None
         self._families: dict[str, FamilyProgress] = {}
         self._priors: dict[tuple[str, str], Prior] = {}
         self._worker = DeviceWorker(self._start_worker)
@@ -147,7 +150,13 @@ class Manager:
         self._families[self._key(progress.family)] = progress
         self._priors.clear()
 
-    def run_family(self, family: Family, visit: Visit = FIRST_VISIT, budget_s: float = math.inf) -> dict[str, str]:
+    def run_family(
+        self,
+        family: Family,
+        visit: Visit = FIRST_VISIT,
+        budget_s: float = math.inf,
+        upcoming: Family | None = None,
+    ) -> dict[str, str]:
         """Visit one family; gives the status of each variant, `NOT_MEASURED` when the run's budget ended before.
 
         Args:
@@ -155,12 +164,14 @@ class Manager:
             visit: in a later one than the first the variants that are ok so far are measured further, unless all
                 samples are taken.
             budget_s: seconds that the run has left; sampling takes no longer, and a worker that hangs hardly.
+            upcoming: likely to be visited next: its data may be made meanwhile, where the same worker measures both.
 
         Raises:
             Stopped: a signal came; everything that the worker had sent is written.
         """
         begin_s = self.clock()
         self._end_s, self._patience_s = begin_s + budget_s, visit.patience_s
+        self._upcoming = None if upcoming is None else _with_same_worker(family, upcoming)
         progress = self._begin(family, visit)
         try:
             self._measure(progress)
@@ -176,8 +187,8 @@ class Manager:
         return self._families.get(self._key(family))
 
     def close(self) -> None:
-        """End the worker."""
-        self._worker.close()
+        """End the workers."""
+        self._worker.close_all()
 
     def _start_worker(self, environment: Mapping[str, str]) -> WorkerProcess[WorkerMessage]:
         return self.make_worker(str(self.device["device"]), environment=environment)
@@ -204,7 +215,8 @@ class Manager:
         Raises:
             _BudgetSpent: the run's time was over before.
         """
-        if not is_as_declared(progress.family.pattern):
+        pattern = progress.family.pattern
+        if not (is_builtin(pattern.source) or is_as_declared(pattern)):
             why = "the pattern file was changed during the run: measure it again"
             self.sink.append("cases", progress.leave(progress.waiting, why))
         while progress.waiting:
@@ -267,6 +279,7 @@ class Manager:
             earlier={state: list(instances) for state, instances in progress.speedups.items()},
             compared=family.compared(str(self.device["device_class"])),
             priors={state: self.prior(family.pattern.metric, state) for state in limits.states},
+            upcoming=self._upcoming,
         )
         share, complete = VisitShare(self._next_sample), False
         shared = self._worker.is_shared
@@ -365,3 +378,11 @@ class Manager:
             if verdict is not None and self._next_sample > share.first_sample:
                 self.sink.append_checks([Check(row["case_id"], share.first_sample, self._next_sample, verdict)])
             self.sink.append("cases", [row])
+
+
+def _with_same_worker(family: Family, upcoming: Family) -> Upcoming | None:
+    """What a worker may prepare beside a family: a stranger's code runs in no process that another file has."""
+    one, other = family.pattern, upcoming.pattern
+    if one.environment != other.environment or not all(is_builtin(pattern.source) for pattern in (one, other)):
+        return None
+    return Upcoming(other.source, other.name, upcoming.parameters)

@@ -211,6 +211,8 @@ class _PartOfRun:
     def _visit(self, manager: Manager, families: Sequence[Family]) -> str | None:
         """Visit the families; why that ended before everything was done, None when it did not."""
         visits = self.options.visits()
+        # a worker has one environment, and is kept: the first round starts one after the other
+        families = sorted(families, key=lambda family: sorted(family.pattern.environment.items()))
         self.budget.reserve_s = EndTrials(self.writer).seconds
         unvisited = Visiting(families, manager, visits, self.budget, self.progress, held=self.signals.held).run()
         if unvisited.never:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 
 from xebench.measuring.case_rows import NOT_MEASURED
@@ -16,7 +16,9 @@ from xebench.runner.preliminary import PairSoFar, pairs_so_far
 from xebench.runner.resource_limits import RunBudget
 from xebench.runner.run_options import Progress
 from xebench.runner.visits import FamilyState, Visits
+from xebench.runtime.machine import has_cores_to_spare
 from xebench.sampling.limits import Clock
+from xebench.vocabulary import DeviceClass
 
 
 @dataclass(frozen=True)
@@ -69,13 +71,22 @@ class Visiting:
             self.progress.family(done, done + self.visits.to_come(states, left_s), family.title(), seconds_to_come)
             begin_s = self.clock()
             with self.held():
-                self.manager.run_family(family, visit, left_s)
+                self.manager.run_family(family, visit, left_s, self._upcoming(states, number, left_s))
             states[number] = self._look(number)
             done, spent_s = done + 1, spent_s + self.clock() - begin_s
         self._tell_the_rest(states)
         never = [family for family, state in zip(self.families, states, strict=True) if not state.visits]
         cut_off = sum(self._is_cut_off(family) for family in self.families)
         return Unvisited(never, cut_off, sum(bool(state.visits) and not state.over for state in states))
+
+    def _upcoming(self, states: Sequence[FamilyState], number: int, left_s: float) -> Family | None:
+        """The family that is next if this visit changes nothing but its own number, where its data can be made now."""
+        if not has_cores_to_spare(is_cpu=self.manager.device["device_class"] == DeviceClass.CPU):
+            return None
+        then = [*states]
+        then[number] = replace(then[number], visits=then[number].visits + 1)
+        chosen = self.visits.next(then, left_s)
+        return None if chosen is None else self.families[chosen[0]]
 
     def _is_cut_off(self, family: Family) -> bool:
         known = self.manager.progress_of(family)

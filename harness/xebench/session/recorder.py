@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol
 
-from xebench.analysis.metrics import EventTimes
+from xebench.analysis.metrics import EventTimes, HostCall
 from xebench.errors import XebenchError
 
 
@@ -49,6 +49,7 @@ class Measured:
         executions: the events of each execution.
         build_ns: the part of ``host_ns`` in which the driver built kernels.
         begin_ns: when ``host_ns`` begins, on the host's clock, which all its processes share.
+        calls: what the host did, of a traced execution.
     """
 
     host_ns: int
@@ -56,6 +57,7 @@ class Measured:
     executions: Sequence[Sequence[EventTimes]]
     build_ns: int = 0
     begin_ns: int = 0
+    calls: Sequence[HostCall] = field(default_factory=list)
 
     @classmethod
     def of_ranks(cls, ranks: Sequence[Measured]) -> Measured:
@@ -76,6 +78,7 @@ class Measured:
             [events],
             build_ns=max(own.build_ns for own in ranks),
             begin_ns=begin_ns,
+            calls=[call._replace(mpi_rank=rank) for rank, own in enumerate(ranks) for call in own.calls],
         )
 
     @property
@@ -92,7 +95,9 @@ class Measured:
         ]
 
 
-class _Pending(NamedTuple):
+class Pending(NamedTuple):
+    """A command that was submitted; library work lies between two of them."""
+
     kind: str
     name: str
     queue: int
@@ -113,17 +118,17 @@ class Recorder:
 
     def begin(self) -> None:
         """Forget everything."""
-        self._pending: list[_Pending] = []
+        self._pending: list[Pending] = []
         self._finished = 0
         self._ends: list[int] = []
 
     def add(self, kind: str, name: str, queue: int, event: TimedEvent, traffic: Traffic = NO_TRAFFIC) -> None:
         """Remember one event."""
-        self._pending.append(_Pending(kind, name, queue, event, event, traffic))
+        self._pending.append(Pending(kind, name, queue, event, event, traffic))
 
     def add_bracket(self, name: str, queue: int, first: TimedEvent, last: TimedEvent) -> None:
         """Remember library work between two barriers: it lies between the first's end and the last's start."""
-        self._pending.append(_Pending("library", name, queue, first, last))
+        self._pending.append(Pending("library", name, queue, first, last))
 
     @property
     def has_commands(self) -> bool:
@@ -158,8 +163,7 @@ class Recorder:
         times = [self._read(event, clocks.get(event.queue, 0)) for event in self._pending]
         return [times[begin:end] for begin, end in itertools.pairwise([0, *self._ends])]
 
-    @staticmethod
-    def _read(event: _Pending, clock: int) -> EventTimes:
+    def _read(self, event: Pending, clock: int) -> EventTimes:
         submit, start, end = event.first.times()
         if event.kind == "library":
             start, end = end, event.last.times()[1]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import dpctl
@@ -19,10 +21,13 @@ from xebench.errors import Unsupported, XebenchError, first_line
 from xebench.runtime.capabilities import usual_sub_group_size
 from xebench.runtime.tensor import usm_ndarray
 from xebench.session import device_memory
+from xebench.session.host_trace import HostTrace
+from xebench.session.imported import import_memory
 from xebench.session.lanes import core_threads, device_lanes
 from xebench.session.ranks import ALONE, Ranks
 from xebench.session.recorder import NO_TRAFFIC, Measured, Recorder, Traffic
 from xebench.session.several_devices import SeveralDevices, check_copy, devices_alike, several_devices
+from xebench.session.transcript import Transcript
 from xebench.session.waits import Waits, as_sycl
 
 #: Out-of-order queues of CPUs stay until the process ends (7 kB each). Intel's driver (2026.2) destroys a queue within
@@ -67,6 +72,7 @@ class Session:
         self._measuring = False
         self._allocated: list[weakref.ref[Any]] = []
         self._waits = Waits()
+        self._transcript: Transcript | None = None
         self._recorder = Recorder()
         self._kernels = kernels
         self._clock = clock
@@ -120,6 +126,8 @@ class Session:
         event = self._kernels.submit(kernel, queue, index_space, arguments, waits)
         event.queue = queue
         self._recorder.add("kernel", name_of(kernel), self._number(queue), event)
+        if self._transcript is not None:
+            self._transcript.launched(self._kernels.latest, arguments, depends, event)
         return event
 
     def copy(
@@ -144,6 +152,8 @@ class Session:
         event.queue = queue
         traffic = device_memory.traffic(destination, source, destination.nbytes)
         self._recorder.add("copy", "memcpy", self._number(queue), event, traffic)
+        if self._transcript is not None:
+            self._transcript.copied(destination, source, depends, event)
         return event
 
     def fill(self, array: Any, value: Any, *, queue: dpctl.SyclQueue | None = None) -> DeviceEvent:
@@ -152,6 +162,8 @@ class Session:
         event = fill(queue, array, value)
         event.queue = queue
         self._recorder.add("fill", "fill", self._number(queue), event, Traffic(array.nbytes))
+        if self._transcript is not None:
+            self._transcript.filled(array, value, event)
         return event
 
     def call(
@@ -199,7 +211,17 @@ class Session:
             self._allocated.append(device_memory.watch(array))
             if not self._measuring:
                 device_memory.spoil(array.usm_data)
+            if self._transcript is not None:
+                self._transcript.allocated(array, usm)
             return array
+
+    def import_memory(self, array: Any) -> None:
+        """Have the driver know the memory of a contiguous numpy array as host USM while the array lives.
+
+        Raises:
+            Unsupported: this is not Level Zero, or its driver has not taken it.
+        """
+        import_memory(array, self.queue)
 
     def new_queue(self, *, in_order: bool = True, context: str = "shared") -> dpctl.SyclQueue:
         """A further queue with profiling.
@@ -220,7 +242,8 @@ class Session:
             count: of devices.
             kind: ``devices``: the session's and others of its platform; ``sub-devices`` of the session's: its stacks
                 (affinity domains), or else equal parts of its compute units; ``any``: devices if there are so many,
-                else sub-devices. Every rank of MPI gets the same ones in the same order: those of rank 0.
+                else sub-devices; ``cpu``: the CPU as a device beside the session's GPU. Every rank of MPI gets the same
+                ones in the same order: those of rank 0.
             context: ``shared``: one for all these queues, made once a family, in which each may use arrays of the
                 others; ``separate``: a new one for each. Neither is that of ``session.queue``, where the problem's
                 device arrays belong: copy from ``p.host``.
@@ -236,16 +259,22 @@ class Session:
         queues = []
         for number, device in enumerate(several.devices):
             sycl_context = separate_context(device) if context == "separate" else shared
-            clock = 0 if several.are_parts else number
+            clock = 0 if several.are_parts else number + (kind == "cpu")  # 0 is that of the session's device
             queues.append(self._new_queue(sycl_context, device, ["enable_profiling", "in_order"], clock))
         return tuple(queues)
 
-    def forget_builds(self) -> None:
+    def forget_builds(self, *, keep_binaries: bool = False) -> None:
         """Have the driver build each kernel again when it is launched next; what Python compiled stays.
 
         A driver that keeps its builds on disk may read them there: see the pattern's ``environment``.
+
+        Args:
+            keep_binaries: it loads instead the binary that it made of each kernel before, as from a program that was
+                compiled ahead of time.
         """
-        self._kernels.forget_builds()
+        self._kernels.forget_builds(keep_binaries=keep_binaries)
+        if self._transcript is not None:
+            self._transcript.lose("it has its kernels built anew")
 
     def barrier(self, *, queue: dpctl.SyclQueue | None = None, depends: Sequence[Any] = ()) -> DeviceEvent:
         """Submit a barrier: what comes later on the queue starts after what came before."""
@@ -255,6 +284,8 @@ class Session:
             event = DeviceEvent(queue.submit_barrier(waits))
         event.queue = queue
         self._recorder.add("barrier", "barrier", self._number(queue), event)
+        if self._transcript is not None:
+            self._transcript.submitted(event, depends, "barrier")
         return event
 
     @property
@@ -323,6 +354,8 @@ class Session:
         copied: tuple[Any, Any, int] | None = None,
     ) -> None:
         """Record what a variant submitted to a queue by dpctl's own methods; of a copy both sides and its bytes."""
+        if self._transcript is not None:
+            self._transcript.lose("it submits past its session")
         traffic = NO_TRAFFIC if copied is None else device_memory.traffic(*copied)
         self._recorder.add(kind, name, self._number(queue), DeviceEvent(event), traffic)
 
@@ -331,6 +364,16 @@ class Session:
     def watching(self) -> AbstractContextManager[None]:
         """Record what is called directly meanwhile, if this session does."""
         return direct_calls.recorded_by(self if self.records_direct_calls else None)
+
+    @contextmanager
+    def transcribing(self) -> Iterator[Transcript]:
+        """Note meanwhile what is asked of the device."""
+        self._transcript = Transcript(self.queue)
+        try:
+            with self._transcript.watching():
+                yield self._transcript
+        finally:
+            self._transcript = None
 
     def begin(self) -> None:
         """Start a new sample.
@@ -366,6 +409,17 @@ class Session:
         self.begin()
         build_ns = self._kernels.build_ns - built_before_ns
         return Measured(end - begin, late_ns, executions, build_ns, begin)
+
+    def trace(self, timed: Callable[[], Any]) -> Measured:
+        """Run one execution whose host calls are timed; it is no sample, as the readings take time of their own."""
+        recorder, trace = self._recorder, HostTrace(self._clock)
+        self._recorder = trace.recorder
+        try:
+            with trace.installed(type(self)):
+                measured = self.measure(partial(trace.with_lines, timed))
+        finally:
+            self._recorder = recorder
+        return replace(measured, calls=trace.calls(measured.begin_ns, measured.host_ns))
 
     def use_ranks(self, ranks: Ranks) -> None:
         """Have another communicator."""
@@ -432,6 +486,8 @@ class Session:
         arguments: Sequence[Any],
         options: Mapping[str, Any],
     ) -> Any:
+        if self._transcript is not None:
+            self._transcript.lose("it calls a library")
         name = getattr(function, "__name__", "library")
         first = DeviceEvent(queue.submit_barrier())
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -9,10 +10,12 @@ from typing import Any, Final
 
 import dpctl
 
+from xebench.dpex.native_handles import device_handle
 from xebench.errors import Unsupported
+from xebench.runtime import level_zero_library
 from xebench.runtime.stack import is_current
 
-KINDS: Final = ("any", "devices", "sub-devices")
+KINDS: Final = ("any", "devices", "sub-devices", "cpu")
 
 #: Stacks of a GPU, each with memory of its own; the two words are one on Intel's GPUs (G 17258).
 DOMAINS: Final = ("next_partitionable", "numa")
@@ -39,7 +42,8 @@ def several_devices(device: Any, count: int, kind: str = "any") -> SeveralDevice
     Args:
         device: a ``dpctl.SyclDevice``: the first of them, or what is cut into parts.
         count: how many.
-        kind: ``devices``, ``sub-devices``, or ``any``: sub-devices where there are not so many devices.
+        kind: ``devices``, ``sub-devices``, or ``any``: sub-devices where there are not so many devices; ``cpu``: CPUs
+            as devices beside it.
 
     Raises:
         ValueError: there is no such kind, or no such number.
@@ -47,6 +51,8 @@ def several_devices(device: Any, count: int, kind: str = "any") -> SeveralDevice
     """
     if kind not in KINDS or count < 1:
         raise ValueError(f"{count} of kind={kind!r}: give a number from 1 on, and one of {', '.join(map(repr, KINDS))}")
+    if kind == "cpu":
+        return _cpus_beside(device, count)
     alike = [] if kind == "sub-devices" else devices_alike(device)
     if len(alike) >= count:
         return SeveralDevices(tuple(alike[:count]), _words("devices", alike[:count]), are_parts=False)
@@ -61,21 +67,42 @@ def several_devices(device: Any, count: int, kind: str = "any") -> SeveralDevice
     raise Unsupported(f"needs {count} {what}: {', and '.join(filter(None, (there, uncut)))}")
 
 
+def _cpus_beside(device: Any, count: int) -> SeveralDevices:
+    if device.is_cpu:
+        raise Unsupported("needs a GPU beside the CPU, the device is a CPU")
+    beside = dpctl.get_devices(device_type="cpu")[:count]
+    if len(beside) < count:
+        raise Unsupported(f"needs {count} CPU as a device, here {len(beside)}: pip install intel-opencl-rt")
+    return SeveralDevices(tuple(beside), _words("CPU as device", beside), are_parts=False)
+
+
 def check_copy(destination: Any, source: Any) -> None:
-    """Refuse a copy that would hang; either side may be an array of the host.
+    """Refuse a copy that would fail or hang; either side may be an array of the host.
 
     Raises:
-        Unsupported: it is between two sub-devices on OpenCL, on the current stack. The events of such copies have no
-            times there, and after a few of them nobody comes back (dpctl 0.22 with Intel's OpenCL CPU driver).
+        Unsupported: it is between two devices that cannot access each other's memory. Or it is between two sub-devices
+            on OpenCL, on the current stack: the events of such copies have no times there, and after a few of them
+            nobody comes back (dpctl 0.22 with Intel's OpenCL CPU driver).
     """
-    if not is_current():
-        return
     target, origin = (getattr(array, "sycl_device", None) for array in (destination, source))
-    if target is None or origin is None or target == origin or target.parent_device is None:
+    if target is None or origin is None or target == origin:
+        return
+    if not _are_peers(target, origin):
+        raise Unsupported(f"needs peer access: {target.name.strip()} cannot access memory of the other device")
+    if not is_current() or target.parent_device is None:
         return
     if target.backend == dpctl.backend_type.opencl:
         what = "copies between sub-devices of OpenCL hang on the current stack"
         raise Unsupported(f"{what}: use the pinned one (xebench setup --kernels)")
+
+
+@functools.cache
+def _are_peers(device: Any, other: Any) -> bool:
+    """What the driver says of two devices on Level Zero; on OpenCL copies between devices are the driver's own."""
+    if device.backend != dpctl.backend_type.level_zero:
+        return True
+    handles = device_handle(device), device_handle(other)
+    return level_zero_library.can_access_peer(level_zero_library.open_library(), *handles)
 
 
 def devices_alike(device: Any, get_devices: Callable[[], Sequence[Any]] | None = None) -> list[Any]:

@@ -34,7 +34,8 @@ def superseding(case_ids: Iterable[str], end_sample: int) -> list[Check]:
 def with_checked(samples: pd.DataFrame, checks: pd.DataFrame) -> pd.DataFrame:
     """The measured table `samples` with its derived column ``checked``.
 
-    Rows of compilation need no check; those of an earlier session's code are superseded like samples.
+    Rows of compilation and traced executions need no check; those of an earlier session's code are superseded like
+    samples.
     """
     numbers = samples["sample_id"].to_numpy("int64")
     of_case = samples.groupby("case_id").indices
@@ -42,6 +43,6 @@ def with_checked(samples: pd.DataFrame, checks: pd.DataFrame) -> pd.DataFrame:
     for check in checks.itertuples(index=False):
         own = of_case.get(check.case_id, np.empty(0, dtype="int64"))
         last[own[(numbers[own] >= check.first_sample) & (numbers[own] < check.end_sample)]] = check.result
-    compiled = (samples["state"] == State.COMPILE).to_numpy(bool)
+    compiled = samples["state"].isin((State.COMPILE, State.TRACED)).to_numpy(bool)
     checked = (last == CheckResult.PASSED) | (compiled & (last != CheckResult.SUPERSEDED))
     return samples.assign(checked=pd.array(checked, dtype="boolean"))

@@ -179,13 +179,17 @@ CASES: Final = (
     *_PROGRAM,
     *_PROBLEM,
     _DEFAULTS,
-    _text("parameters_from", "Why parameters that follow the device are what they are; null where none does."),
+    _text(
+        "parameters_from",
+        "What parameters follow: the device, or, where the guide has none, ours; null for the guide's and fixed ones.",
+    ),
     _text(
         "environment", "Variables that the pattern and the variant set for the process that runs it, as a JSON object."
     ),
     _text(
         "switches_found",
-        f"JSON object: what was found of each switch that the environment asks for, after it was set. {_LATER}",
+        "JSON object: what was found of each switch that the environment asks for, after it was set; null where none "
+        "can be looked up. A variant whose switch did not take is skipped.",
     ),
     *_PLACE,
     _METRIC,
@@ -239,6 +243,12 @@ CASES: Final = (
         "local_size (null where the driver chooses), local_bytes (SLM of a work-group).",
     ),
     _text(
+        "program",
+        "The same for variants of a family that are one program: machine code, launch sizes, arguments, queues and "
+        "waits. Null where that is not known: of what is not timed by the device alone, of libraries, memory that the "
+        "host can write, several devices or processes.",
+    ),
+    _text(
         "devices",
         "What it ran on where that is not the device alone: so many devices, or sub-devices of it, and how it was cut.",
     ),
@@ -265,8 +275,8 @@ SAMPLES: Final = (
     Column(
         "checked",
         "boolean",
-        "Whether the last check that speaks for it passed; rows of compilation need none. Without it a sample does not "
-        "count.",
+        "Whether the last check that speaks for it passed; rows of compilation and traced executions need none. "
+        "Without it a sample does not count.",
         required=True,
         derived=True,
     ),
@@ -275,17 +285,33 @@ SAMPLES: Final = (
 EVENTS: Final = (
     _CASE_ID,
     _SAMPLE,
-    _count("sequence", "Order of submission in its sample.", required=True),
-    _text("kind", "kernel, copy, fill, barrier or library.", required=True),
-    _text("name", "Name of the kernel or of the call."),
+    _count(
+        "sequence", "Order of submission in its sample; calls of the host that submit nothing follow.", required=True
+    ),
+    _text(
+        "kind",
+        "kernel, copy, fill, barrier or library. Of a traced execution also what the host did beside submissions, "
+        "without times of the device: execution (all of it), wait, allocation, queue, compile, build, or line of the "
+        "variant's source that took 1 us or longer: MPI and numpy are there.",
+        required=True,
+    ),
+    _text("name", "Name of the kernel or of the call; file, number and text of a line."),
     _text("queue", "Which queue of the sample took it."),
     _count(
         "clock",
         "Whose clock the times are of: 0 is the device and its sub-devices, others are devices beside it. Times of two "
         "clocks cannot be compared.",
     ),
-    _count("submit_began_host_ns", f"Begin of its submission, on the host's clock. {_LATER}", "ns"),
-    _count("submit_ended_host_ns", f"End of its submission, on the host's clock. {_LATER}", "ns"),
+    _count(
+        "submit_began_host_ns",
+        "When the host began the call that submitted it, on the host's clock (perf_counter_ns, of all processes); of a "
+        "library's work the library's call, as its own submissions cannot be seen; of what the host did, that call. "
+        "Null of samples: a traced execution alone is timed so, as the readings take time.",
+        "ns",
+    ),
+    _count("submit_ended_host_ns", "When that call returned.", "ns"),
+    _count("over_host_ns", "When the host had waited for the command: it was over by then. Null of samples.", "ns"),
+    _count("thread", "Thread of the host that called, of a traced execution: 0 runs the variant, others came later."),
     _count("submit_ns", "Submission, on the device's clock.", "ns"),
     _count("start_ns", "Start, on the device's clock.", "ns"),
     _count("end_ns", "End, on the device's clock.", "ns"),
@@ -418,7 +444,7 @@ PAIRS: Final = (
     Column(
         "same_program",
         "boolean",
-        f"Whether both sides are one program: equal binaries, launches, arguments, queues and waits. {_LATER}",
+        "Whether both sides are one program (cases.program): then no claim of time is judged. Null where unknown.",
     ),
     _text("strength", f"Who claims it: {', '.join(Strength)} (stated: the guide says so; implied: it follows)."),
     _text("guide_source", "Lines of the guide that claim it, such as G 4530: a line of its English text."),
@@ -459,6 +485,26 @@ COMPARISONS: Final = (
     _number("speedup", "before_ns / after_ns: above 1 the second run is faster."),
     _number("speedup_low", "Lower end of the 95 % interval of the speed-up."),
     _number("speedup_high", "Upper end of the 95 % interval of the speed-up."),
+    _text("outcome", f"{', '.join(Outcome)}; same: within the threshold.", required=True),
+    _text("reason", "What the outcome rests on, in one line.", required=True),
+)
+
+PAIR_COMPARISONS: Final = (
+    _PATTERN,
+    *_PROGRAM,
+    _text("baseline", "What the variant is compared with."),
+    *_PROBLEM,
+    _DEVICE_CLASS,
+    _STATE,
+    _METRIC,
+    _text("claim", "What is claimed; null where nothing is."),
+    _text("before_answer", f"In the first run, null where it lacks the pair: {', '.join(Answer)}."),
+    _text("after_answer", "Likewise in the second run."),
+    _number("before_speedup", "The variant against its baseline in the first run."),
+    _number("after_speedup", "Likewise in the second run."),
+    _number("change", "after_speedup / before_speedup: above 1 the variant gained on its baseline."),
+    _number("change_low", "Lower end of the 95 % interval of the change."),
+    _number("change_high", "Upper end of the 95 % interval of the change."),
     _text("outcome", f"{', '.join(Outcome)}; same: within the threshold.", required=True),
     _text("reason", "What the outcome rests on, in one line.", required=True),
 )

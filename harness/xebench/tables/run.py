@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import pandas as pd
 
@@ -125,7 +125,7 @@ class Run:
         """Which set of packages measured it (`xebench.runtime.stack`): earlier runs knew of the pinned one only."""
         return str(self.manifest.get("stack", "pinned"))
 
-    @property
+    @cached_property
     def compilers(self) -> dict[str, int]:
         """How many kernels of Python each compiler made, named with its versions; empty where an earlier run does not
         say.
@@ -210,8 +210,10 @@ def with_derived(measured: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     return {**measured, "summaries": schema.frame("summaries", summary), "pairs": schema.frame("pairs", pair)}
 
 
-def compare_runs(before: Run, after: Run, threshold: float | None = None) -> pd.DataFrame:
-    """The table `comparisons` of two runs; see `xebench.analysis.compare.compare`.
+def compare_runs(
+    before: Run, after: Run, threshold: float | None = None, *, on: Literal["time", "speedup"] = "time"
+) -> pd.DataFrame:
+    """Two runs side by side.
 
     Reasons name two stacks, and two generators of the problems' data.
 
@@ -219,16 +221,22 @@ def compare_runs(before: Run, after: Run, threshold: float | None = None) -> pd.
         before: The first run.
         after: The second run.
         threshold: Relative change that matters; `xebench.analysis.compare.THRESHOLD` by default.
+        on: What is compared: the times of each case (`xebench.analysis.compare.compare`), or what each pair says, its
+            speed-up and its answer (`xebench.analysis.compare.compare_pairs`).
+
+    Returns:
+        The table `comparisons`, or `pair_comparisons`.
     """
     from xebench.analysis import compare
 
-    rows = compare.compare(before, after, compare.THRESHOLD if threshold is None else threshold)
+    of, table = (compare.compare, "comparisons") if on == "time" else (compare.compare_pairs, "pair_comparisons")
+    rows = of(before, after, compare.THRESHOLD if threshold is None else threshold)
     for what in ("stack", "generator"):
         then, now = getattr(before, what), getattr(after, what)
         if then != now and None not in (then, now):
             told = f"different {what}s ({then} before, {now} after): "
             rows = [{**row, "reason": told + row["reason"]} for row in rows]
-    return points.with_columns(schema.frame("comparisons", rows))
+    return points.with_columns(schema.frame(table, rows))
 
 
 def _texts(column: pd.Series[Any]) -> list[Any]:

@@ -1,7 +1,7 @@
 """The columns of every table in one place, and the only function that makes frames of rows.
 
-A run folder holds the tables of `RUN_TABLES`; `comparisons` is what `xebench.analysis.compare` makes of
-two runs. A frame made here has the columns, the order and the dtypes that `xebench.tables.columns` declares.
+A run folder holds the tables of `RUN_TABLES`; `comparisons` and `pair_comparisons` are what `xebench.analysis.compare`
+makes of two runs. A frame made here has the columns, the order and the dtypes that `xebench.tables.columns` declares.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from xebench.tables.columns import (
     DEVICES,
     EVENTS,
     MACHINE,
+    PAIR_COMPARISONS,
     PAIRS,
     SAMPLES,
     SUMMARIES,
@@ -57,6 +58,7 @@ TABLES: Final[Mapping[str, Mapping[str, Column]]] = {
         "summaries": SUMMARIES,
         "pairs": PAIRS,
         "comparisons": COMPARISONS,
+        "pair_comparisons": PAIR_COMPARISONS,
     }.items()
 }
 

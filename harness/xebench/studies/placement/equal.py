@@ -51,9 +51,10 @@ def declare(name, lesson, n, trips, metric="device"):
     def launch_first(session, p):
         session.launch(first, kapi.NdRange((p.n,), (GROUP,)), p.x, p.y, p.trips)
 
+    # a number of another type, so that the answer is not that both are the same program
     @pattern.optimized
     def launch_second(session, p):
-        session.launch(second, kapi.NdRange((p.n,), (GROUP,)), p.x, p.y, p.trips)
+        session.launch(second, kapi.NdRange((p.n,), (GROUP,)), p.x, p.y, np.int64(p.trips))
 
     return pattern
 

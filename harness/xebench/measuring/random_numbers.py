@@ -1,0 +1,179 @@
+"""The numbers of problems: numpy's own, of a counter-based generator, of which a device fills large arrays.
+
+Block number i of Philox4x64-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3") is a function of i
+and of the key, so that all blocks can be made at once. What numpy makes of a block's words is done to them in the same
+way, so that data are the same bit by bit wherever they are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import partial
+from typing import Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+#: Words of 64 bits in a block, and its bytes.
+WORDS: Final = 4
+BLOCK_BYTES: Final = 8 * WORDS
+#: Least bytes of an array that a device fills.
+LARGE_BYTES: Final = 1 << 22
+#: Most bytes that it fills at once: small beside the problem's own arrays.
+PART_BYTES: Final = 1 << 26
+#: Of 2**32 words numpy refuses fewer where a device makes whole numbers: what follows a refused one is made again.
+RARE: Final = 1 << 10
+
+
+class Kind(IntEnum):
+    """What is made of a block's 32 bytes."""
+
+    FLOATS = 0  # eight of 32 bits, from 0 to 1
+    WORDS = 1  # eight whole numbers of 32 bits
+    BYTES = 2  # 32 of them, from 0 to below a power of two
+    LONGS = 3  # four of 64 bits, of a range that is one
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Numbers that a device can make.
+
+    Attributes:
+        kind: what they are.
+        dtype: numpy's.
+        draw: has numpy draw so many, as part of a longer array.
+        low: the least whole number.
+        count: how many whole numbers may come out.
+    """
+
+    kind: Kind
+    dtype: np.dtype[Any]
+    draw: Callable[[int], Any]
+    low: int = 0
+    count: int = 0
+
+    @property
+    def each(self) -> int:
+        """Numbers of a block."""
+        return BLOCK_BYTES // self.dtype.itemsize
+
+
+class Maker(Protocol):
+    """Makes numbers at once (`xebench.measuring.device_numbers`); who asks looks whether it does that rightly."""
+
+    def fill(self, values: Array, asked: Asked, key: Sequence[int], before: int) -> int | None:
+        """Make the numbers of whole blocks.
+
+        Args:
+            values: takes them, contiguous.
+            asked: which.
+            key: of the generator.
+            before: number of the last block that was drawn.
+
+        Returns:
+            How many blocks are right: numpy draws another word for one in the block that follows these. None: it
+            cannot make any.
+        """
+
+
+class Numbers(np.random.Generator):
+    """numpy's generator, whose large arrays a device fills.
+
+    Args:
+        bit_generator: a Philox where a device is given.
+        device: makes them; None: numpy does all.
+
+    Attributes:
+        device: that one; None where it has failed, too.
+    """
+
+    def __init__(self, bit_generator: np.random.BitGenerator, device: Maker | None = None) -> None:
+        super().__init__(bit_generator)
+        self.device = device
+
+    def random(self, size: Any = None, dtype: Any = np.float64, out: Array | None = None) -> Any:
+        """See numpy."""
+        if out is None and np.dtype(dtype) == np.float32 and self._is_large(size, np.float32):
+            draw = partial(super().random, dtype=np.float32)
+            return self._filled(size, Asked(Kind.FLOATS, np.dtype(np.float32), draw))
+        return super().random(size, dtype, out)
+
+    def integers(
+        self, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: bool = False
+    ) -> Any:
+        """See numpy."""
+        draw = partial(super().integers, low, high, dtype=dtype, endpoint=endpoint)
+        first, last = (0, low) if high is None else (low, high)
+        if isinstance(first, int) and isinstance(last, int) and self._is_large(size, dtype):
+            kind = _kind_of(np.dtype(dtype), first, count := last - first + endpoint)
+            if kind is not None:
+                return self._filled(size, Asked(kind, np.dtype(dtype), draw, first, count))
+        return draw(size)
+
+    def _is_large(self, size: Any, dtype: Any) -> bool:
+        if self.device is None or size is None:
+            return False
+        return int(np.prod(size, dtype=np.int64)) * np.dtype(dtype).itemsize >= LARGE_BYTES
+
+    def _filled(self, size: Any, asked: Asked) -> Array:
+        """An array of numbers, of which numpy draws those that begin and end within a block."""
+        values = np.empty(size, asked.dtype)
+        rest = values.reshape(-1)
+        while rest.size:
+            begun = self._begun(asked)
+            if self.device is not None and not begun and rest.size >= asked.each:
+                most = min(rest.size, PART_BYTES // asked.dtype.itemsize)
+                made = self._made(rest[: most // asked.each * asked.each], asked, self.device)
+            else:
+                made = min(rest.size, begun or rest.size)
+                rest[:made] = asked.draw(made)
+            rest = rest[made:]
+        return values
+
+    def _begun(self, asked: Asked) -> int:
+        """How many numbers are left of the block that numpy draws from."""
+        state: Any = self.bit_generator.state
+        words: int = WORDS - state["buffer_pos"]
+        if asked.kind == Kind.LONGS:
+            return words
+        return (2 * words + int(state["has_uint32"])) * asked.each // (2 * WORDS)
+
+    def _made(self, values: Array, asked: Asked, device: Maker) -> int:
+        """Have the device fill blocks; how many numbers are right.
+
+        numpy draws the last of them, too: so its state is as if it had drawn all, and the device is found out.
+        """
+        state: Any = self.bit_generator.state
+        own, blocks = state["state"], values.size // asked.each
+        right = device.fill(values, asked, own["key"].tolist(), int(own["counter"][0]))
+        if right is None:
+            self.device = None
+            return 0
+        last = min(right, blocks - 1)
+        counter = own["counter"] + np.array([last, 0, 0, 0], np.uint64)
+        self.bit_generator.state = {**state, "state": {**own, "counter": counter}}
+        block = values[last * asked.each :][: asked.each]
+        drawn = asked.draw(asked.each)
+        if right == blocks and drawn.tobytes() != block.tobytes():
+            self.bit_generator.state, self.device = state, None
+            return 0
+        block[:] = drawn
+        return (last + 1) * asked.each
+
+
+def _kind_of(dtype: np.dtype[Any], low: int, count: int) -> Kind | None:
+    """What whole numbers are made of, where a device can."""
+    if dtype.kind not in "iu" or not np.iinfo(dtype).min <= low < low + count - 1 <= np.iinfo(dtype).max:
+        return None
+    is_power = not count & (count - 1)
+    if dtype.itemsize == 4 and (1 << 32) % count < RARE:
+        return Kind.WORDS
+    if dtype.itemsize == 1 and is_power and not low:
+        return Kind.BYTES
+    if dtype.itemsize == 8 and is_power and count > 1 << 32:
+        return Kind.LONGS
+    return None

@@ -1,0 +1,71 @@
+"""Data that another process makes are those that this one would make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.device  # a pattern file needs the SYCL stack
+
+FILES = Path(__file__).parents[1] / "faulty"
+KEEPING = str(FILES / "keeping_patterns.py")
+SEEDS = (3, 4)
+
+
+@pytest.fixture
+def beside() -> Iterator[Any]:
+    from xebench.measuring.made_beside import MadeBeside
+    from xebench.measuring.problem_store import ProblemStore
+
+    made = MadeBeside("cpu", ProblemStore(1 << 30))
+    yield made
+    made.close()
+
+
+def test_problems_and_references_are_the_same_and_cannot_be_written(beside: Any, monkeypatch: Any) -> None:
+    from xebench.measuring import problem_store
+    from xebench.measuring.messages import Upcoming
+    from xebench.measuring.prepare import find_pattern
+
+    pattern, parameters = find_pattern(KEEPING, "lookups"), {"n": 64}
+    here = problem_store.ProblemStore(1 << 30)
+    beside.begin(Upcoming(KEEPING, "lookups", parameters), SEEDS)
+    beside.begin(Upcoming(KEEPING, "updated", parameters), SEEDS)  # it is busy: they are made when they are needed
+    beside.take(KEEPING, "updated")
+    beside.take(KEEPING, "lookups")
+    assert not beside.store.has(find_pattern(KEEPING, "updated"), parameters, SEEDS[0])
+    wanted = [here.get(pattern, parameters, seed) for seed in SEEDS]
+    references = [data.expected(pattern, parameters) for data in wanted]
+    monkeypatch.setattr(problem_store, "make_problem", None)
+    monkeypatch.setattr(problem_store, "expected_of", None)
+    for seed, own, reference in zip(SEEDS, wanted, references, strict=True):
+        data = beside.store.get(pattern, parameters, seed)
+        assert data.problem.fields.keys() == own.problem.fields.keys()
+        for name, field in own.problem.fields.items():
+            found = data.problem.fields[name]
+            if isinstance(field, np.ndarray):
+                assert found.tobytes() == field.tobytes() and found.dtype == field.dtype
+                with pytest.raises(ValueError, match="WRITEABLE"):
+                    found.setflags(write=True)
+            else:
+                assert found == field
+        expected = data.expected(pattern, parameters)
+        assert all(np.array_equal(expected.arrays[name], array) for name, array in reference.arrays.items())
+        assert (expected.rtol, expected.fills) == (reference.rtol, reference.fills)
+
+
+def test_what_cannot_be_made_is_left_to_who_needs_it(beside: Any) -> None:
+    from xebench.measuring.messages import Upcoming
+    from xebench.measuring.prepare import find_pattern
+
+    parameters = {"n": "a word"}
+    beside.begin(Upcoming(KEEPING, "lookups", parameters), SEEDS)
+    beside.take(KEEPING, "lookups")
+    assert not beside.store.has(find_pattern(KEEPING, "lookups"), parameters, SEEDS[0])
+    beside.begin(Upcoming(KEEPING, "lookups", {"n": 8}), SEEDS)
+    beside.take(KEEPING, "lookups")
+    assert beside.store.has(find_pattern(KEEPING, "lookups"), {"n": 8}, SEEDS[0])
