@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, kernel, output
+from xebench import Claim, Pattern, Problem, ceil_div, kernel, output
 from xebench import kernel_api as kapi
 
 pattern = Pattern(
@@ -22,6 +22,7 @@ pattern = Pattern(
 )
 
 LARGEST = 3  # of the numbers
+ROUNDS = 10  # launches that add to the same sum, as in the guide
 EXACT = 1 << 24  # up to here float32 has every whole number
 
 
@@ -52,31 +53,32 @@ def store_as_integer(item: kapi.Item, total, result):
 
 @pattern.problem
 def numbers(rng, n):
-    if LARGEST * n > EXACT:
-        raise ValueError(f"n={n}: float32 must hold the sum exactly, so give {EXACT // LARGEST} at most")
+    if LARGEST * ROUNDS * n > EXACT:
+        raise ValueError(f"n={n}: float32 must hold the sum exactly, so give {EXACT // (LARGEST * ROUNDS)} at most")
     return Problem(
         x=rng.integers(1, LARGEST + 1, n, dtype=np.int32),
         result=output(1, np.int32),
         bytes_moved=4 * n,
-        operations=n,
+        operations=ROUNDS * n,
         operation_kind="int32",
     )
 
 
 @pattern.reference
 def expected(p):
-    return {"result": [p.x.sum()]}
+    return {"result": [ROUNDS * p.x.sum()]}
 
 
 def add_up(session, p, work_group_size, dtype, add=add_atomically):
-    """All numbers to one address; before the sum is set to 0, and after it is stored in the type of the result."""
+    """All numbers to one address; the sum is set to 0 before, and stored in the type of the result after."""
     x, total = session.alloc(p.n, dtype), session.alloc(1, dtype)
     session.copy(x, p.host.x.astype(dtype))
-    groups = -(-p.n // work_group_size)
+    space = kapi.NdRange((ceil_div(p.n, work_group_size) * work_group_size,), (work_group_size,))
 
     def timed():
         session.fill(total, 0)
-        session.launch(add, kapi.NdRange((groups * work_group_size,), (work_group_size,)), x, total)
+        for _ in range(ROUNDS):
+            session.launch(add, space, x, total)
         session.launch(store_as_integer, kapi.Range(1), total, p.result)
 
     return timed

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, fit, kernel, output
+from xebench import Claim, Pattern, Problem, ceil_div, fit, kernel, output
 from xebench import kernel_api as kapi
 
 pattern = Pattern(
@@ -13,8 +13,9 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 12, 4093)},
         "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 20, per_lane=8)}},
-        "guide": {"n": 1 << 20},  # the guide has no program
+        "guide": {"n": 1 << 20},
     },
+    own_sizes="the guide has no program",
     axes={"work_group_size": (256,)},
 )
 
@@ -47,7 +48,7 @@ def expected(p):
 def count_in(session, p, work_group_size, usm):
     """A histogram whose bins lie in one kind of memory; what is counted is in device memory always."""
     bins = session.alloc(BINS, np.int32, usm=usm)
-    groups = -(-p.n // work_group_size)
+    groups = ceil_div(p.n, work_group_size)
 
     def timed():
         session.fill(bins, 0)

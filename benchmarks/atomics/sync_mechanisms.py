@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, fit, inout, kernel, opencl_kernel
+from xebench import Claim, Pattern, Problem, ceil_div, fit, inout, kernel, opencl_kernel
 from xebench import kernel_api as kapi
 from xebench.dpex import sub_group
 
@@ -14,53 +14,38 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 12, 4093)},
         "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 22, per_lane=128)}},
-        "guide": {"n": 1 << 22},  # the guide lists the mechanisms, without a program
+        "guide": {"n": 1 << 22},
     },
+    own_sizes="the guide lists the mechanisms, without a program",
     # As many neighbours as a sub-group has lanes share a sum, so that even the narrowest barrier is wide enough.
     axes={"sub_group_size": "device", "work_group_size": (256,)},
     requires=("sub_groups",),
 )
 
 # Of the guide's list, two cannot be said: accessors (there are no buffers), and hierarchical dispatch (SYCL 2020 has
-# given it up; a kernel with a barrier is what it meant). Events within a kernel need OpenCL C.
+# given it up; a kernel with a barrier is what it meant).
 
 
-def tree_with_group_barrier_of(lanes):
-    """The kernel for sums of ``lanes`` neighbours."""
+def tree_of(lanes, meet_group):
+    """The kernel for sums of ``lanes`` neighbours, a sub-group: the whole group meets at each step, or those lanes."""
 
     @kernel(sub_group_size=lanes)
-    def tree_with_group_barrier(item: kapi.NdItem, x, sums, scratch):
+    def add_up_tree(item: kapi.NdItem, x, sums, scratch):
         i, place = item.get_global_id(0), item.get_local_id(0)
         scratch[place] = x[i] if i < x.shape[0] else np.int32(0)
         half = lanes // 2
         while half > 0:
-            kapi.group_barrier(item.get_group())
+            if meet_group:
+                kapi.group_barrier(item.get_group())
+            else:
+                sub_group.barrier()
             if place % lanes < half:
                 scratch[place] += scratch[place + half]
             half //= 2
         if place % lanes == 0 and i < x.shape[0]:
             sums[i // lanes] = scratch[place]
 
-    return tree_with_group_barrier
-
-
-def tree_with_sub_group_barrier_of(lanes):
-    """The same kernel but for the barrier."""
-
-    @kernel(sub_group_size=lanes)
-    def tree_with_sub_group_barrier(item: kapi.NdItem, x, sums, scratch):
-        i, place = item.get_global_id(0), item.get_local_id(0)
-        scratch[place] = x[i] if i < x.shape[0] else np.int32(0)
-        half = lanes // 2
-        while half > 0:
-            sub_group.barrier()
-            if place % lanes < half:
-                scratch[place] += scratch[place + half]
-            half //= 2
-        if place % lanes == 0 and i < x.shape[0]:
-            sums[i // lanes] = scratch[place]
-
-    return tree_with_sub_group_barrier
+    return add_up_tree
 
 
 def add_atomically_of(lanes):
@@ -75,7 +60,7 @@ def add_atomically_of(lanes):
     return add_atomically
 
 
-def last_one_adds_of(lanes):
+def last_one_adds_of(lanes, fenced):
     """The kernel for sums of ``lanes`` neighbours; ``arrived`` counts them, and is 0 again in the end."""
 
     @kernel(sub_group_size=lanes)
@@ -83,10 +68,12 @@ def last_one_adds_of(lanes):
         i = item.get_global_id(0)
         shown[i] = x[i] if i < x.shape[0] else np.int32(0)
         # what was shown is to be seen by whoever comes last: nobody waits
-        kapi.atomic_fence(kapi.MemoryOrder.ACQ_REL, kapi.MemoryScope.DEVICE)
+        if fenced:
+            kapi.atomic_fence(kapi.MemoryOrder.ACQ_REL, kapi.MemoryScope.DEVICE)
         before = kapi.AtomicRef(arrived, i // lanes).fetch_add(np.int32(1))
         if before == lanes - 1:
-            kapi.atomic_fence(kapi.MemoryOrder.ACQ_REL, kapi.MemoryScope.DEVICE)
+            if fenced:
+                kapi.atomic_fence(kapi.MemoryOrder.ACQ_REL, kapi.MemoryScope.DEVICE)
             total = np.int32(0)
             for k in range(lanes):
                 total = np.int32(total + shown[i // lanes * lanes + k])
@@ -97,6 +84,7 @@ def last_one_adds_of(lanes):
     return last_one_adds
 
 
+# Events of copies within a kernel need OpenCL C.
 sum_copied = opencl_kernel("""
 __kernel void sum_copied(__global const int *x, __global int *sums, __local int *tile, int n, int lanes) {
     const int place = get_local_id(0), first = get_group_id(0) * get_local_size(0);
@@ -115,7 +103,7 @@ __kernel void sum_copied(__global const int *x, __global int *sums, __local int 
 
 @pattern.problem
 def numbers(rng, n, sub_group_size):
-    sums = -(-n // sub_group_size)
+    sums = ceil_div(n, sub_group_size)
     return Problem(
         x=rng.integers(0, 1 << 20, n, dtype=np.int32),
         sums=inout(np.zeros(sums, np.int32)),
@@ -131,25 +119,47 @@ def expected(p):
 
 
 def items(p, work_group_size):
-    groups = -(-p.n // work_group_size)
+    groups = ceil_div(p.n, work_group_size)
     return kapi.NdRange((groups * work_group_size,), (work_group_size,))
+
+
+def with_tree(session, p, work_group_size, add):
+    scratch = kapi.LocalAccessor(work_group_size, np.int32)
+    return lambda: session.launch(add, items(p, work_group_size), p.x, p.sums, scratch)
+
+
+def with_counter(session, p, work_group_size, lanes, add):
+    padded = ceil_div(p.n, work_group_size) * work_group_size
+    shown, arrived = session.alloc(padded, np.int32), session.alloc(ceil_div(padded, lanes), np.int32)
+    session.fill(arrived, 0)
+    return lambda: session.launch(add, items(p, work_group_size), p.x, p.sums, shown, arrived)
 
 
 @pattern.naive
 def group_barrier(session, p, work_group_size, sub_group_size):
     """A tree in shared local memory; the whole work-group meets before each step."""
-    add, scratch = tree_with_group_barrier_of(sub_group_size), kapi.LocalAccessor(work_group_size, np.int32)
-    return lambda: session.launch(add, items(p, work_group_size), p.x, p.sums, scratch)
+    return with_tree(session, p, work_group_size, tree_of(sub_group_size, meet_group=True))
+
+
+# "significant differences in efficiency", says the guide (G 3470), and not which way: the direction is ours
+@pattern.optimized(claim=Claim("faster"))
+def sub_group_barrier(session, p, work_group_size, sub_group_size):
+    """The same tree; only the lanes that share a sum meet."""
+    return with_tree(session, p, work_group_size, tree_of(sub_group_size, meet_group=False))
 
 
 @pattern.intermediate
 def fence_and_counter(session, p, work_group_size, sub_group_size):
     """Each shows its number in memory, then counts itself in; who comes last adds up, behind a fence."""
-    add, space = last_one_adds_of(sub_group_size), items(p, work_group_size)
-    padded = -(-p.n // work_group_size) * work_group_size
-    shown, arrived = session.alloc(padded, np.int32), session.alloc(-(-padded // sub_group_size), np.int32)
-    session.fill(arrived, 0)
-    return lambda: session.launch(add, space, p.x, p.sums, shown, arrived)
+    add = last_one_adds_of(sub_group_size, fenced=True)
+    return with_counter(session, p, work_group_size, sub_group_size, add)
+
+
+@pattern.antipattern(claim=Claim("may be wrong", on=("gpu",), strength="implied", source="G 16634, 16638"))
+def counter_without_fence(session, p, work_group_size, sub_group_size):
+    """The same without fences: who comes last may see the counter before the numbers."""
+    add = last_one_adds_of(sub_group_size, fenced=False)
+    return with_counter(session, p, work_group_size, sub_group_size, add)
 
 
 @pattern.intermediate
@@ -164,11 +174,3 @@ def event_of_copy(session, p, work_group_size, sub_group_size):
     """The group's numbers are copied to shared local memory; all wait for the copy's event, one a sum adds."""
     scratch = kapi.LocalAccessor(work_group_size, np.int32)
     session.launch(sum_copied, items(p, work_group_size), p.x, p.sums, scratch, p.n, sub_group_size)
-
-
-# "significant differences in efficiency", says the guide (G 3470), and not which way: the direction is ours
-@pattern.optimized(claim=Claim("faster"))
-def sub_group_barrier(session, p, work_group_size, sub_group_size):
-    """The same tree; only the lanes that share a sum meet."""
-    add, scratch = tree_with_sub_group_barrier_of(sub_group_size), kapi.LocalAccessor(work_group_size, np.int32)
-    return lambda: session.launch(add, items(p, work_group_size), p.x, p.sums, scratch)

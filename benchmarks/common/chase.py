@@ -35,11 +35,13 @@ def chase(item: kapi.NdItem, words, position, travelled, steps, lines, modulus):
         at = words[at]
     # the next sample goes on where this one stops: what it reads of a long ring is not in the caches yet
     position[0] = at
-    travelled[item.get_global_id(0)] = (words[at + 1] + lines - words[start + 1]) % modulus
+    # 32 bits are enough, and a remainder of unsigned numbers asks for no sign
+    travelled[item.get_global_id(0)] = np.uint32(words[at + 1] + lines - words[start + 1]) % modulus
 
 
 def chaser(session, words, steps, travelled, lines, modulus):
     """One work-item takes ``steps`` through a ring of ``lines``; ``travelled`` is how many it took, by the modulus."""
     position = session.alloc(1, np.uint32)
     session.copy(position, np.zeros(1, np.uint32))  # every ring has a place at 0
-    return lambda: session.launch(chase, ONE_ITEM, words, position, travelled, steps, lines, modulus)
+    counts = np.uint32(lines), np.uint32(modulus)
+    return lambda: session.launch(chase, ONE_ITEM, words, position, travelled, steps, *counts)

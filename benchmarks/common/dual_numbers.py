@@ -1,6 +1,6 @@
-"""Ten vectors of eight doubles in every work-item, added up in a way that keeps them all alive: 160 registers a lane.
+"""Ten vectors of eight doubles in every work-item, added up so that all of them stay alive: 160 registers a lane.
 
-The guide's kernel for high register pressure (G 2353 to 2787), inspired by automatic differentiation with dual numbers.
+The guide's kernel for high register pressure (G 2353 to 2787), with its names and sums.
 """
 
 import numpy as np
@@ -32,38 +32,44 @@ def accumulate(y, i, number, values):
 
 
 @device_func
-def store_sums(x, y, i, a):
-    """Sums of sums of ten vectors, and five of the vectors: all ten must wait in registers for the last sums.
+def store_sums(x, y, i, own, v0):
+    """Five sums, and five of the ten vectors: v5 to v9 are needed for the first sums and for the last ones.
 
-    The first vector, ``a``, may come from elsewhere than ``x``.
+    ``own`` is the item's first vector; ``v0`` takes its place behind the first sum, and may be another item's.
     """
-    b, c, d, e, f = load(x, i, 1), load(x, i, 2), load(x, i, 3), load(x, i, 4), load(x, i, 5)
-    g, h, k, m = load(x, i, 6), load(x, i, 7), load(x, i, 8), load(x, i, 9)
-    low, high = add(a, m), add(b, k)
-    inner, outer = add(add(c, h), low), add(add(d, g), high)
-    rest = add(add(e, f), inner)
-    accumulate(y, i, 0, add(add(low, outer), a))
-    accumulate(y, i, 1, add(add(high, rest), f))
-    accumulate(y, i, 2, inner)
-    accumulate(y, i, 3, outer)
-    accumulate(y, i, 4, rest)
-    accumulate(y, i, 5, b)
-    accumulate(y, i, 6, c)
-    accumulate(y, i, 7, d)
-    accumulate(y, i, 8, e)
-    accumulate(y, i, 9, g)
+    v1, v2, v3, v4, v5 = load(x, i, 1), load(x, i, 2), load(x, i, 3), load(x, i, 4), load(x, i, 5)
+    v6, v7, v8, v9 = load(x, i, 6), load(x, i, 7), load(x, i, 8), load(x, i, 9)
+    p0, p1, p2, p3, p4 = add(own, v5), add(v1, v6), add(v2, v7), add(v3, v8), add(v4, v9)
+    p0 = add(add(p0, p1), v5)
+    p2 = add(add(p2, p3), v6)
+    p4 = add(add(p4, p1), v7)
+    p3 = add(add(p3, p2), v8)
+    p2 = add(add(p0, p4), v9)
+    p1 = add(p1, v0)
+    accumulate(y, i, 0, p0)
+    accumulate(y, i, 1, p1)
+    accumulate(y, i, 2, p2)
+    accumulate(y, i, 3, p3)
+    accumulate(y, i, 4, p4)
+    accumulate(y, i, 5, v0)
+    accumulate(y, i, 6, v1)
+    accumulate(y, i, 7, v2)
+    accumulate(y, i, 8, v3)
+    accumulate(y, i, 9, v4)
 
 
-ADDITIONS = (9 + 2 + 10) * PARTS  # of a work-item: nine for the inner sums
+ADDITIONS = (5 + 11 + 10) * PARTS  # of a work-item: five sums, what is added to them, and the accumulation
 
 
-def sums_of(x):
-    """What ``store_sums`` adds to zeros: by numpy, from the vectors ``(items, 10, 8)``."""
-    a, b, c, d, e, f, g, h, k, m = np.moveaxis(x, 1, 0)
-    low, high = a + m, b + k
-    inner, outer = c + h + low, d + g + high
-    rest = e + f + inner
-    return np.stack([low + outer + a, high + rest + f, inner, outer, rest, b, c, d, e, g], axis=1).reshape(-1)
+def sums_of(x, v0):
+    """What ``store_sums`` adds to zeros: by numpy, from vectors ``(items, 10, 8)`` and ``v0``."""
+    own, v1, v2, v3, v4, v5, v6, v7, v8, v9 = np.moveaxis(x, 1, 0)
+    p1 = v1 + v6
+    p0 = own + v5 + p1 + v5
+    p2 = v2 + v7 + v3 + v8 + v6
+    p4 = v4 + v9 + p1 + v7
+    p3 = v3 + v8 + p2 + v8
+    return np.stack([p0, p1 + v0, p0 + p4 + v9, p3, p4, v0, v1, v2, v3, v4], axis=1).reshape(-1)
 
 
 def fields(rng, n, work_group_size):
@@ -71,7 +77,7 @@ def fields(rng, n, work_group_size):
     if n % work_group_size:
         raise ValueError(f"n={n}: work-groups must be whole, so give a multiple of {work_group_size}")
     return {
-        "x": rng.integers(0, 100, (n * VALUES), dtype=np.uint8).astype(np.float64),
+        "x": rng.integers(0, 128, (n * VALUES), dtype=np.uint8).astype(np.float64),
         "y": inout(np.zeros(n * VALUES)),
         "bytes_moved": 3 * 8 * n * VALUES,
         "operations": ADDITIONS * n,

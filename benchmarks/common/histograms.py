@@ -5,7 +5,7 @@ What the guide's lessons on private bins, on bins that a sub-group shares, and o
 
 import numpy as np
 
-from xebench import Problem, device_func, inout, kernel
+from xebench import Problem, inout, kernel
 from xebench import kernel_api as kapi
 from xebench.dpex import atomics, sub_group
 
@@ -15,13 +15,6 @@ BLOCK = 256  # words of 64 bits for each work-item
 def fields_of(bins):
     """Numbers in a word."""
     return 8 if bins <= 256 else 4
-
-
-@device_func
-def word_at(words, place):
-    # Python counts negative indices from an array's end. This one is none, but the compiler cannot see it; told so, a
-    # CPU's loads the words of a sub-group together.
-    return words[np.uint64(place)]
 
 
 def count_privately_by(bins, lanes, dtype):
@@ -36,7 +29,7 @@ def count_privately_by(bins, lanes, dtype):
         for b in range(bins):
             own[b] = 0
         for k in range(BLOCK):
-            word = word_at(words, first + k * size)
+            word = words[first + k * size]
             for field in range(fields):
                 own[(word >> (bits * field)) & mask] += 1
         for b in range(bins):
@@ -58,7 +51,7 @@ def count_together_by(bins, lanes):
         for b in range(owned):
             own[b] = 0
         for k in range(BLOCK):
-            own_word = word_at(words, first + k * size)
+            own_word = words[first + k * size]
             # each lane's word is shown to all of them, and the owner of a number's bin counts it
             for source in range(lanes):
                 word = sub_group.broadcast(own_word, source)

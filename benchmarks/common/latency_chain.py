@@ -1,23 +1,26 @@
 """What the lessons on occupancy compute: chains of operations that wait for one another, and a meeting in between.
 
 A thread that waits for its own last operation leaves its engine idle, unless other threads are there. So the time of
-such a kernel tells how many there are; neither memory nor arithmetic limits it before the device is full.
+such a kernel tells how many there are, as long as few are: how many an engine needs until it never idles is the ratio
+of an operation's latency to the time to issue it, which no Intel GPU has been asked yet.
 """
 
 import numpy as np
 
-from xebench import Problem, device_func, kernel, output
+from xebench import Problem, ceil_div, device_func, kernel, output
 from xebench import kernel_api as kapi
 
 ADDEND = 12345
+UNROLLED = 8  # steps without a loop: what a loop takes would fill the gaps that are to be seen
 ROW = 32  # neighbouring work-items that meet; every work-group is made of whole rows
 
 
 @device_func
 def advance(value, steps):
     """``steps`` times the square plus a number, modulo 2**32: each needs the one before."""
-    for _ in range(steps):
-        value = np.int32(value * value + ADDEND)
+    for _ in range(steps // UNROLLED):
+        for _ in range(UNROLLED):
+            value = np.int32(value * value + ADDEND)
     return value
 
 
@@ -52,7 +55,7 @@ def launch_meeting(session, p, work_group_size, lanes, slm_bytes=None):
     Args:
         slm_bytes: shared local memory that a work-group asks for; by default what it needs, 4 bytes a work-item.
     """
-    groups = -(-p.n // work_group_size)
+    groups = ceil_div(p.n, work_group_size)
     of_group = kapi.LocalAccessor(max(work_group_size, (slm_bytes or 0) // 4), np.int32)
     space = kapi.NdRange((groups * work_group_size,), (work_group_size,))
     meet = meet_in(lanes)
@@ -60,7 +63,13 @@ def launch_meeting(session, p, work_group_size, lanes, slm_bytes=None):
 
 
 def integers(rng, n, steps):
-    """The problem of both kernels; ``steps`` is even."""
+    """The problem of both kernels.
+
+    Raises:
+        ValueError: a half of the steps cannot be unrolled.
+    """
+    if steps % (2 * UNROLLED):
+        raise ValueError(f"steps={steps}: halves are unrolled, so give a multiple of {2 * UNROLLED}")
     return Problem(
         x=rng.integers(0, 1 << 30, n, dtype=np.int32),
         y=output(n, np.int32),
@@ -79,6 +88,6 @@ def advanced(x, steps):
 
 def met(p):
     """What `meet_in` computes, by numpy; rows beyond the end are of zeros."""
-    rows = np.zeros((-(-p.n // ROW), ROW), np.int32)
+    rows = np.zeros((ceil_div(p.n, ROW), ROW), np.int32)
     rows.ravel()[: p.n] = advanced(p.x, p.steps // 2)
     return advanced(rows ^ rows[:, ::-1], p.steps // 2).ravel()[: p.n]

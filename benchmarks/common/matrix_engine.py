@@ -100,16 +100,16 @@ def multiply_on_engine(lanes, terms=1, tall=1, wide=1, large_grf=False, emulatio
     return opencl_kernel(emulation + MULTIPLY, name="multiply_tiles", build_options=macros, large_grf=large_grf)
 
 
-def sub_groups(n, lanes, tall, wide):
-    """A sub-group for every ``tall`` by ``wide`` tiles; a work-group for every block."""
+def sub_groups(n, lanes, tall, wide, block=BLOCK):
+    """A sub-group for every ``tall`` by ``wide`` tiles; a work-group for every ``block`` rows and columns."""
     columns, rows = lanes * wide, ROWS * tall
-    return kapi.NdRange((n // columns * lanes, n // rows), (BLOCK // columns * lanes, BLOCK // rows))
+    return kapi.NdRange((n // columns * lanes, n // rows), (block // columns * lanes, block // rows))
 
 
-def check_size(n):
+def check_size(n, block=BLOCK):
     """Raise a ValueError unless the matrices have whole blocks."""
-    if n % BLOCK:
-        raise ValueError(f"n={n}: blocks must be whole, so give a multiple of {BLOCK}")
+    if n % block:
+        raise ValueError(f"n={n}: blocks must be whole, so give a multiple of {block}")
 
 
 def bfloat16(x):

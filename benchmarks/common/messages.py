@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import kernel
+from xebench import ceil_div, kernel
 from xebench import kernel_api as kapi
 
 SUMS = 1 << 12
@@ -21,7 +21,7 @@ def fold(item: kapi.Item, x, sums):
 def folded(x):
     """What `fold` makes of an array of int32: sums of elements with weights, which tell where one is that is wrong."""
     weighted = x.astype(np.int64) * (np.arange(x.size) % 31 + 1)
-    padded = np.zeros(-(-x.size // SUMS) * SUMS, np.int64)
+    padded = np.zeros(ceil_div(x.size, SUMS) * SUMS, np.int64)
     padded[: x.size] = weighted
     return padded.reshape(-1, SUMS).sum(axis=0)
 

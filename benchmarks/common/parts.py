@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from xebench import Problem, kernel, output
+from xebench import Problem, ceil_div, kernel, output
 from xebench import kernel_api as kapi
 
 GROUP = 256
@@ -27,7 +27,7 @@ def add_scaled(item: kapi.NdItem, a, b, total):
 
 def items(n):
     """A work-item for each of n elements, in whole work-groups."""
-    return kapi.NdRange((-(-n // GROUP) * GROUP,), (GROUP,))
+    return kapi.NdRange((ceil_div(n, GROUP) * GROUP,), (GROUP,))
 
 
 def slices(n, shares):
@@ -36,9 +36,9 @@ def slices(n, shares):
     return [slice(int(begin), int(end)) for begin, end in itertools.pairwise([0, *ends])]
 
 
-def upload(session, queue, *arrays):
-    """Copies of host arrays in the memory of the queue's device."""
-    placed = [session.alloc(array.shape, array.dtype, queue=queue) for array in arrays]
+def upload(session, queue, *arrays, usm="device"):
+    """Copies of host arrays in memory of the queue's device, or another kind that it can access."""
+    placed = [session.alloc(array.shape, array.dtype, usm=usm, queue=queue) for array in arrays]
     for target, array in zip(placed, arrays, strict=True):
         session.copy(target, array, queue=queue)
     return placed
@@ -46,7 +46,7 @@ def upload(session, queue, *arrays):
 
 def two_arrays(rng, n):
     """Small whole numbers, whose sums are exact in float32; the result arrives in host memory, from every device."""
-    a, b = (rng.integers(0, 100, n, dtype=np.uint8).astype(np.float32) for _ in range(2))
+    a, b = (rng.integers(0, 128, n, dtype=np.uint8).astype(np.float32) for _ in range(2))
     return Problem(a=a, b=b, total=output(n, np.float32, host=True))
 
 

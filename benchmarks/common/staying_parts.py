@@ -34,26 +34,45 @@ def folded(x):
 
 def two_arrays(rng, n):
     """Two arrays of small whole numbers; of a result its `fold` comes to the host."""
-    a, b = (rng.integers(0, 100, n, dtype=np.uint8).astype(np.float32) for _ in range(2))
+    a, b = (rng.integers(0, 128, n, dtype=np.uint8).astype(np.float32) for _ in range(2))
     return Problem(a=a, b=b, sums=output(SUMS, np.int32, host=True))
 
 
-def in_parts(session, p, stream, queues, shares):
-    """A sample as that of `parts`, but results stay where they are, and their `fold`, ``p.sums``, comes to the host."""
-    placed, of_parts = [], np.empty((len(queues), SUMS), np.int32)
+def in_parts(session, p, stream, queues, shares, usm="device"):
+    """A sample as that of `parts`, but results stay where they are, and their `fold`, ``p.sums``, comes to the host.
+
+    Args:
+        usm: the kind of memory that inputs lie in.
+    """
+    placed = []
     for queue, where in zip(queues, parts.slices(p.n, shares), strict=True):
-        a, b = parts.upload(session, queue, p.host.a[where], p.host.b[where])
-        total, sums = session.alloc(a.shape, a.dtype, queue=queue), session.alloc(SUMS, np.int32, queue=queue)
-        placed.append((queue, where.start, a, b, total, sums))
+        a, b = parts.upload(session, queue, p.host.a[where], p.host.b[where], usm=usm)
+        placed.append((queue, where.start, a, b, session.alloc(a.shape, a.dtype, queue=queue)))
+    fold_all = folder(session, p, [(queue, first, total) for queue, first, _a, _b, total in placed])
 
     def sample():
         for _ in range(p.rounds):
-            for queue, _first, a, b, total, _sums in placed:
+            for queue, _first, a, b, total in placed:
                 session.launch(stream, parts.items(total.shape[0]), a, b, total, queue=queue)
-        for of_part, (queue, first, _a, _b, total, sums) in zip(of_parts, placed, strict=True):
-            session.launch(fold, kapi.Range(SUMS), total, sums, first, queue=queue)
+        fold_all()
+
+    return sample
+
+
+def folder(session, p, results):
+    """A function that brings the `fold` of all parts of a result to the host, and waits.
+
+    Args:
+        results: of each part a queue, the number of its first element, and the part itself.
+    """
+    of_parts = np.empty((len(results), SUMS), np.int32)
+    there = [session.alloc(SUMS, np.int32, queue=queue) for queue, _first, _part in results]
+
+    def fold_all():
+        for of_part, sums, (queue, first, part) in zip(of_parts, there, results, strict=True):
+            session.launch(fold, kapi.Range(SUMS), part, sums, first, queue=queue)
             session.copy(of_part, sums, queue=queue)
         session.wait()
         of_parts.sum(axis=0, dtype=np.int32, out=p.sums)
 
-    return sample
+    return fold_all

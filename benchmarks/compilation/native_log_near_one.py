@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, fit, kernel, output
+from xebench import Claim, Pattern, Problem, ceil_div, fit, kernel, output
 from xebench import kernel_api as kapi
 from xebench.dpex import native
 
@@ -61,7 +61,7 @@ def expected(p):
 
 
 def launch(session, p, work_group_size, log):
-    items = -(-p.n // work_group_size) * work_group_size
+    items = ceil_div(p.n, work_group_size) * work_group_size
     session.launch(log, kapi.NdRange((items,), (work_group_size,)), p.x, p.y)
 
 

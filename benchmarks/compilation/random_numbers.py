@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, device_func, fit, kernel, opencl_kernel, output
+from xebench import Claim, Pattern, Problem, ceil_div, device_func, fit, kernel, opencl_kernel, output
 from xebench import kernel_api as kapi
 
 from ..common.in_opencl import in_opencl
@@ -111,7 +111,7 @@ def made_on_host(session, p):
 
 
 def items(count, work_group_size):
-    return kapi.NdRange((-(-count // work_group_size) * work_group_size,), (work_group_size,))
+    return kapi.NdRange((ceil_div(count, work_group_size) * work_group_size,), (work_group_size,))
 
 
 # The guide shows how, and says nothing of its time.
@@ -124,7 +124,7 @@ def made_by_each_item(session, p, work_group_size):
 @pattern.optimized(claim=(Claim("faster"), Claim("faster", against="made_by_each_item")))
 def several_an_engine(session, p, work_group_size):
     """Every work-item jumps ahead once, and takes 16 numbers."""
-    session.launch(engine_per_item, items(-(-p.n // PER_ITEM), work_group_size), p.y, p.seed)
+    session.launch(engine_per_item, items(ceil_div(p.n, PER_ITEM), work_group_size), p.y, p.seed)
 
 
 # The guide's error is that of a GPU's driver; on its CPU the same program runs (G 5807).

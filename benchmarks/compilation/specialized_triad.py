@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Figure, Pattern, Problem, fit, kernel, output, specialize
+from xebench import Claim, Figure, Pattern, Problem, ceil_div, fit, kernel, output, specialize
 from xebench import kernel_api as kapi
 
 from ..common.in_opencl import in_opencl
@@ -66,7 +66,7 @@ def triad_of_ten(item: kapi.NdItem, a, b, c):
 @pattern.problem
 def whole_numbers(rng, n):
     """Small ones: every sum is exact in float32."""
-    a, b = (rng.integers(0, 100, n, dtype=np.uint8).astype(np.float32) for _ in range(2))
+    a, b = (rng.integers(0, 128, n, dtype=np.uint8).astype(np.float32) for _ in range(2))
     return Problem(a=a, b=b, c=output(n, np.float32), bytes_moved=3 * 4 * n)
 
 
@@ -76,7 +76,7 @@ def expected(p):
 
 
 def items(p, work_group_size):
-    return kapi.NdRange((-(-p.n // work_group_size) * work_group_size,), (work_group_size,))
+    return kapi.NdRange((ceil_div(p.n, work_group_size) * work_group_size,), (work_group_size,))
 
 
 @pattern.naive(claim=Claim("additions", against="specialized", at_least=ROUNDS, on=("gpu",), source="G 8641"))

@@ -50,7 +50,10 @@ def every_sub_device(session, p, devices):
     return staying_parts.in_parts(session, p, parts.add_scaled, queues, [1] * devices)
 
 
-@pattern.baseline
+# "In the ideal case" of the guide it doubles, and where a cache becomes large enough it more than doubles.
+@pattern.intermediate(
+    claim=Claim("faster", on=("gpu",), requires=("stacks=2",), strength="implied", source="G 17778 and 20827")
+)
 def undivided_device(session, p):
     """The device as a whole: its driver hands work-groups to the stacks (implicit scaling)."""
     return staying_parts.in_parts(session, p, parts.add_scaled, [session.queue], [1])

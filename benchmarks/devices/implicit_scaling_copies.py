@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, output
+from xebench import Claim, Pattern, Problem, ceil_div, output
 
 from ..common import parts
 
@@ -14,8 +14,9 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 12, 4093)},
         "default": {"n": 1 << 24},
-        "guide": {"n": 1 << 26},  # the guide names no size
+        "guide": {"n": 1 << 26},
     },
+    own_sizes="the guide names no size",
     axes={"devices": (2,)},
     metric="wall",
     requires=("intel_gpu", "usm_host"),
@@ -23,34 +24,40 @@ pattern = Pattern(
 )
 
 
+PAGE = 1024  # elements of a page of 4 KiB
+
+
 @pattern.problem
 def one_array(rng, n):
-    return Problem(a=rng.integers(0, 100, n, dtype=np.uint8).astype(np.float32), total=output(n, np.float32, host=True))
+    """The result is an element of each page that came back: a copy of all would be a third one."""
+    a = rng.integers(0, 128, n, dtype=np.uint8).astype(np.float32)
+    return Problem(a=a, seen=output(ceil_div(n, PAGE), np.float32, host=True), host_bytes=2 * 4 * n)
 
 
 @pattern.reference
 def expected(p):
-    return {"total": p.a}
+    return {"seen": p.a[::PAGE]}
 
 
 def copies_by(session, p, queues):
-    """A sample: each queue takes its part of the array to the device and back; then the host gathers the parts."""
+    """A sample: each queue takes its pages to the device and back, from host memory that the driver has pinned."""
     places = []
-    for queue, where in zip(queues, parts.slices(p.n, [1] * len(queues)), strict=True):
-        size = where.stop - where.start
+    for queue, of_part in zip(queues, parts.slices(p.seen.size, [1] * len(queues)), strict=True):
+        part = p.host.a[of_part.start * PAGE : of_part.stop * PAGE]
         there, on_device, back = (
-            session.alloc(size, np.float32, usm=usm, queue=queue) for usm in ("host", "device", "host")
+            session.alloc(part.size, np.float32, usm=usm, queue=queue) for usm in ("host", "device", "host")
         )
-        session.copy(there, p.host.a[where], queue=queue)
-        places.append((queue, where, there, on_device, back))
+        session.copy(there, part, queue=queue)
+        places.append((queue, of_part, there, on_device, back))
     session.wait()
 
     def sample():
-        for queue, _where, there, on_device, back in places:
+        for queue, _, there, on_device, back in places:
             session.copy(on_device, there, queue=queue)
             session.copy(back, on_device, queue=queue)
-        for queue, where, _there, _on_device, back in places:
-            session.copy(p.total[where], back, queue=queue)
+        session.wait()
+        for _, of_part, _, _, back in places:
+            p.seen[of_part] = np.frombuffer(back.usm_data, np.float32)[: back.size : PAGE]
 
     return sample
 

@@ -15,8 +15,9 @@ pattern = Pattern(
     presets={
         "smoke": {"launches": 10},
         "default": {"launches": 100},
-        "guide": {"launches": 1000},  # the guide names no number
+        "guide": {"launches": 1000},
     },
+    own_sizes="the guide names no number",
     axes={"devices": (2,)},
     metric="wall",
     requires=("intel_gpu",),

@@ -5,7 +5,7 @@ import numpy as np
 from xebench import Claim, Pattern, Problem, kernel, output
 from xebench import kernel_api as kapi
 
-from ..common import parts
+from ..common import parts, staying_parts
 
 pattern = Pattern(
     name="streams_over_devices",
@@ -15,9 +15,11 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 10, 1021), "frames": 2, "streams": 4},
         "default": {"n": {"cpu": 1 << 16, "gpu": 1 << 22}, "frames": 8, "streams": 4},
-        "guide": {"n": 1920 * 1080, "frames": 60, "streams": 8},  # a second of video; the guide names no size
+        "guide": {"n": 1920 * 1080, "frames": 60, "streams": 8},
     },
-    axes={"devices": (2,)},
+    own_sizes="a second of video; the guide names no size",
+    # the whole program with its copies, or the frames alone
+    axes={"devices": (2,), "data": ("copied", "stays")},
     metric="wall",
 )
 
@@ -31,10 +33,11 @@ def next_frame(item: kapi.NdItem, before, frame):
 
 
 @pattern.problem
-def first_frames(rng, n, streams):
-    return Problem(
-        first=rng.integers(0, 1000, (streams, n), dtype=np.int32), last=output((streams, n), np.int32, host=True)
-    )
+def first_frames(rng, n, streams, data):
+    first = rng.integers(0, 1000, (streams, n), dtype=np.int32)
+    if data == "stays":
+        return Problem(first=first, sums=output(staying_parts.SUMS, np.int32, host=True))
+    return Problem(first=first, last=output((streams, n), np.int32, host=True))
 
 
 @pattern.reference
@@ -42,53 +45,72 @@ def expected(p):
     frame = p.first
     for _ in range(p.frames):
         frame = (frame + np.roll(frame, -1, axis=1)) // 2  # the last element's neighbour is the first
-    return {"last": frame}
+    return {"last": frame} if p.data == "copied" else {"sums": staying_parts.folded(frame.ravel())}
 
 
 class Part:
     """A part of a stream's frames on one device: of this frame and the one before, each with a neighbour's element."""
 
-    def __init__(self, session, queue, first):
-        self.session, self.queue, self.n = session, queue, first.size
-        self.first = np.append(first, first[:1])
-        self.frames = [session.alloc(self.n + 1, np.int32, queue=queue) for _ in range(2)]
+    def __init__(self, session, queue, p, stream, where=slice(None)):
+        row = p.host.first[stream]
+        own = row[where]
+        self.session, self.queue, self.n, self.place = session, queue, own.size, (stream, where)
+        self.number = stream * p.n + (where.start or 0)  # of its first element, among those of all streams
+        self.from_host = np.append(own, row[(where.stop or 0) % p.n])
+        self.first, *self.frames = (session.alloc(self.n + 1, np.int32, queue=queue) for _ in range(3))
+        self.receive()
 
-    def begin(self):
+    def receive(self):
         """Receive the first frame from the host."""
-        self.session.copy(self.frames[0], self.first, queue=self.queue)
+        self.session.copy(self.first, self.from_host, queue=self.queue)
 
-    def compute(self, number, depends=()):
+    def frame(self, number):
+        """A frame's array, which that of the frame after the next overwrites."""
+        return self.frames[number % 2] if number else self.first
+
+    def compute(self, number):
         """Compute a frame from the one before."""
-        before, frame = self.frames[(number - 1) % 2], self.frames[number % 2]
-        return self.session.launch(next_frame, parts.items(self.n), before, frame, depends=depends, queue=self.queue)
+        space, arrays = parts.items(self.n), (self.frame(number - 1), self.frame(number))
+        return self.session.launch(next_frame, space, *arrays, queue=self.queue)
 
-    def hand_over(self, number, neighbour, depends=()):
-        """Give the first element of a frame to the part that needs it as its neighbour's."""
-        source, target = self.frames[number % 2][:1], neighbour.frames[number % 2][-1:]
+    def fetch(self, number, neighbour, depends=()):
+        """Fetch the neighbour's first element of a frame."""
+        source, target = neighbour.frame(number)[:1], self.frame(number)[-1:]
         return self.session.copy(target, source, depends=depends, queue=self.queue)
 
-    def end(self, number, target):
-        """Send a frame to the host."""
-        self.session.copy(target, self.frames[number % 2][: self.n], queue=self.queue)
+
+def program(session, p, streams, compute):
+    """A sample: the parts of all streams, computed frame after frame, with their copies where the case has them."""
+    all_parts = [part for stream in streams for part in stream]
+    results = [(part.queue, part.number, part.frame(p.frames)[: part.n]) for part in all_parts]
+    fold_all = staying_parts.folder(session, p, results) if p.data == "stays" else None
+
+    def sample():
+        for part in all_parts if p.data == "copied" else ():
+            part.receive()
+        compute()
+        if fold_all:
+            fold_all()
+            return
+        for part, (queue, _number, last) in zip(all_parts, results, strict=True):
+            session.copy(p.last[part.place], last, queue=queue)
+
+    return sample
 
 
 def whole_streams(session, p, queues, shares):
     """A sample: each queue's device computes as many streams as its share asks, frame after frame."""
     streams = []
     for queue, numbers in zip(queues, parts.slices(p.streams, shares), strict=True):
-        streams += [(number, Part(session, queue, p.host.first[number])) for number in range(p.streams)[numbers]]
+        streams += [[Part(session, queue, p, number)] for number in range(p.streams)[numbers]]
 
-    def sample():
-        for _number, stream in streams:
-            stream.begin()
+    def compute():
         for frame in range(1, p.frames + 1):
-            for _number, stream in streams:
+            for (stream,) in streams:
                 stream.compute(frame)
-                stream.hand_over(frame, stream)
-        for number, stream in streams:
-            stream.end(p.frames, p.last[number])
+                stream.fetch(frame, stream)
 
-    return sample
+    return program(session, p, streams, compute)
 
 
 @pattern.naive
@@ -104,36 +126,37 @@ def one_device(session, p, devices):
 def every_frame_cut(session, p, devices):
     """Each device has a part of every frame; neighbouring parts exchange an element after each."""
     queues, places = session.queues_on(devices), parts.slices(p.n, [1] * devices)
-    streams = []
-    for number in range(p.streams):
-        row = p.host.first[number]
-        own = [Part(session, queue, row[where]) for queue, where in zip(queues, places, strict=True)]
-        for part, neighbour in zip(own, own[1:] + own[:1], strict=True):
-            part.first[-1] = neighbour.first[0]
-        streams.append(own)
+    streams = [
+        [Part(session, queue, p, number, where) for queue, where in zip(queues, places, strict=True)]
+        for number in range(p.streams)
+    ]
 
-    def sample():
+    def compute():
         for own in streams:
             exchange(p, own)
-        for number, own in enumerate(streams):
-            for part, where in zip(own, places, strict=True):
-                part.end(p.frames, p.last[number][where])
 
-    return sample
+    return program(session, p, streams, compute)
 
 
 def exchange(p, own):
     """Compute all frames of a stream of which each part is on another device."""
-    for part in own:
-        part.begin()
-    handed = [()] * len(own)
+    fetched = [[] for _ in own]
     for frame in range(1, p.frames + 1):
-        computed = [part.compute(frame, depends) for part, depends in zip(own, handed, strict=True)]
-        # the left neighbour needs it, when it no longer reads what lies there
-        handed = [(own[(k + 1) % len(own)].hand_over(frame, part, [computed[k]]),) for k, part in enumerate(own)]
+        computed = [part.compute(frame) for part in own]
+        neighbours = [(k + 1) % len(own) for k in range(len(own))]
+        # when the neighbour has computed the frame, and the part before has fetched what this one overwrites next
+        fetched = [
+            [part.fetch(frame, own[right], [computed[right], *fetched[k - 1]])]
+            for k, (part, right) in enumerate(zip(own, neighbours, strict=True))
+        ]
 
 
-@pattern.optimized(claim=Claim("faster", on=("gpu",), source="G 21987 to 21991"))
+@pattern.optimized(
+    claim=(
+        Claim("faster", where={"data": "stays"}, on=("gpu",), source="G 21987 to 21991"),
+        Claim("faster", where={"data": "copied"}, on=("gpu",), strength="implied", source="G 21987 to 21991"),
+    )
+)
 def streams_apart(session, p, devices):
     """Each device has as many streams, of which it needs nothing from the others."""
     return whole_streams(session, p, session.queues_on(devices), [1] * devices)
@@ -150,8 +173,7 @@ def speeds(session, p, queues):
     """Frames that each device computes in a nanosecond, alone; the second counts."""
     found = []
     for queue in queues:
-        stream = Part(session, queue, p.host.first[0])
-        stream.begin()
+        stream = Part(session, queue, p, 0)
         for frame in (1, 2):
             event = stream.compute(frame)
             event.wait()

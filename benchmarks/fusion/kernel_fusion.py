@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, fit, kernel, output
+from xebench import Claim, Pattern, Problem, ceil_div, fit, kernel, output
 from xebench import kernel_api as kapi
 
 from ..common.in_opencl import in_opencl
@@ -72,7 +72,7 @@ def expected(p):
 
 
 def all_items(p, work_group_size):
-    return kapi.NdRange((-(-p.n // work_group_size) * work_group_size,), (work_group_size,))
+    return kapi.NdRange((ceil_div(p.n, work_group_size) * work_group_size,), (work_group_size,))
 
 
 @pattern.naive

@@ -17,6 +17,7 @@ pattern = Pattern(
         "guide": {"n": 1 << 16},  # the guide's default, 32, is an example to read
     },
     metric="wall",
+    requires=("usm_shared",),
     atol=1e-4,  # of sums up to 3; a transform in float32 errs by some 1e-6 of the largest
 )
 
@@ -66,16 +67,18 @@ def correlate_each(item: kapi.Item, first, second, correlation):
     correlation[shift] = total
 
 
-def signals_on_device(session, p):
-    """Copies of the noise, and a function that makes the signals of them by a kernel."""
-    signals = [session.alloc(p.n, np.float32) for _ in range(2)]
+def noisy_signals(session, p):
+    """Arrays of shared memory, as in the guide; and a function in which the device writes the noise to them.
 
-    def make():
+    The noise comes from other arrays of the device, in place of the guide's generator there.
+    """
+    signals = [session.alloc(p.n, np.float32, usm="shared") for _ in range(2)]
+
+    def make_noise():
         session.copy(signals[0], p.first)
         session.copy(signals[1], p.second)
-        session.launch(put_signals, kapi.Range(WIDTH), *signals, *places(p.n))
 
-    return signals, make
+    return signals, make_noise
 
 
 def transform(session, p, first, second):
@@ -97,11 +100,12 @@ def shift_on_host(session, p, correlation):
 @pattern.naive
 def every_shift(session, p):
     """The definition: n products for each of n shifts."""
-    signals, make = signals_on_device(session, p)
+    signals, make_noise = noisy_signals(session, p)
     correlation = np.empty(p.n, np.float32)
 
     def timed():
-        make()
+        make_noise()
+        session.launch(put_signals, kapi.Range(WIDTH), *signals, *places(p.n))
         session.launch(correlate_each, kapi.Range(p.n), *signals, p.correlation)
         shift_on_host(session, p, correlation)
 
@@ -110,21 +114,16 @@ def every_shift(session, p):
 
 @pattern.intermediate(claim=Claim("faster", strength="implied", source="G 5957 to 5979"))
 def host_puts_signals(session, p):
-    """Fourier transforms; but the host writes a few elements, for which the signals come to it and go back.
-
-    The guide's are in shared memory, which moves by itself; here the copies are explicit.
-    """
-    signals = [session.alloc(p.n, np.float32) for _ in range(2)]
-    of_host = [np.empty(p.n, np.float32) for _ in range(2)]
+    """Fourier transforms; but the host writes a few elements, so that the signals move to it and back by themselves."""
+    signals, make_noise = noisy_signals(session, p)
+    seen_by_host = [np.ndarray(p.n, np.float32, buffer=signal.usm_data) for signal in signals]
     correlation = np.empty(p.n, np.float32)
 
     def timed():
-        for host, noise_ in zip(of_host, (p.first, p.second), strict=True):
-            session.copy(host, noise_)
+        make_noise()
         session.wait()
-        for host, signal, place in zip(of_host, signals, places(p.n), strict=True):
-            host[place : place + WIDTH] = 1
-            session.copy(signal, host)
+        for signal, place in zip(seen_by_host, places(p.n), strict=True):
+            signal[place : place + WIDTH] = 1
         transform(session, p, *signals)
         shift_on_host(session, p, correlation)
 
@@ -139,11 +138,12 @@ def host_puts_signals(session, p):
 )
 def signals_by_kernel(session, p):
     """A kernel writes them."""
-    signals, make = signals_on_device(session, p)
+    signals, make_noise = noisy_signals(session, p)
     correlation = np.empty(p.n, np.float32)
 
     def timed():
-        make()
+        make_noise()
+        session.launch(put_signals, kapi.Range(WIDTH), *signals, *places(p.n))
         transform(session, p, *signals)
         shift_on_host(session, p, correlation)
 
@@ -158,10 +158,11 @@ def signals_by_kernel(session, p):
 )
 def all_on_device(session, p):
     """The device looks for the largest element, too: the host gets one number."""
-    signals, make = signals_on_device(session, p)
+    signals, make_noise = noisy_signals(session, p)
 
     def timed():
-        make()
+        make_noise()
+        session.launch(put_signals, kapi.Range(WIDTH), *signals, *places(p.n))
         transform(session, p, *signals)
         session.copy(p.shift, session.call(dpnp.argmax, p.correlation))
 

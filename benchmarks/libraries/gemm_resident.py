@@ -27,7 +27,7 @@ def repeated_product(rng, n, k, steps):
     matrix[np.arange(n), rng.permutation(n)] = 1
     return Problem(
         matrix=matrix,
-        start=rng.integers(0, 100, (n, k), dtype=np.uint8).astype(np.float32),
+        start=rng.integers(0, 128, (n, k), dtype=np.uint8).astype(np.float32),
         result=output((n, k), np.float32, host=True),
         bytes_moved=4 * (n * n + 2 * n * k),
         operations=2 * steps * n * n * k,

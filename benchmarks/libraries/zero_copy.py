@@ -21,6 +21,8 @@ pattern = Pattern(
         "guide": {"height": 240, "width": 320},
     },
     metric="wall",
+    stand_in="Python has no video surfaces as device memory (VA-API and DMA-BUF have no packages that do). A "
+    "kernel and a library hand a frame to each other by its address (DLPack), or copy it.",
 )
 
 

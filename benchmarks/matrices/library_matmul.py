@@ -15,8 +15,9 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (128, 7 * 16)},
         "default": {"n": {"cpu": 384, "gpu": 2048}},
-        "guide": {"n": 2048},  # the guide leaves the size to the command line
+        "guide": {"n": 2048},
     },
+    own_sizes="the guide leaves the size to the command line",
     metric="wall",  # what the library does on the host counts
 )
 

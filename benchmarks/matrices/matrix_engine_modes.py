@@ -17,8 +17,9 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (128, 192)},
         "default": {"n": {"cpu": 256, "gpu": 2048}},
-        "guide": {"n": 4096},  # the guide names no size
+        "guide": {"n": 4096},
     },
+    own_sizes="the guide names no size",
     # a bfloat16 is within 2**-9 of a number, and so a product of two within 2**-8; nothing cancels
     rtol=2**-8,
 )

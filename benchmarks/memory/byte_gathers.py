@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, fit, kernel, output
+from xebench import Claim, Pattern, Problem, ceil_div, fit, kernel, output
 from xebench import kernel_api as kapi
 
 from ..common.in_opencl import in_opencl
@@ -19,8 +19,9 @@ pattern = Pattern(
             "n": {"cpu": 1 << 20, "gpu": fit(1 << 22, per_lane=128)},
             "lines": {"cpu": fit(1 << 20, per_cache_byte=2 / 64), "gpu": fit(1 << 20, per_cache_byte=4 / 64)},
         },
-        "guide": {"n": 1 << 22, "lines": 1 << 22},  # the guide has no program
+        "guide": {"n": 1 << 22, "lines": 1 << 22},
     },
+    own_sizes="the guide has no program",
     axes={"work_group_size": (256,)},
 )
 
@@ -54,7 +55,7 @@ def expected(p):
 
 
 def gather_from(session, p, work_group_size, table, places):
-    groups = -(-p.n // work_group_size)
+    groups = ceil_div(p.n, work_group_size)
     session.launch(gather, kapi.NdRange((groups * work_group_size,), (work_group_size,)), table, places, p.found)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, kernel, output
+from xebench import Claim, Pattern, Problem, ceil_div, kernel, output
 from xebench import kernel_api as kapi
 
 pattern = Pattern(
@@ -60,7 +60,7 @@ def first_kernel(session, p):
     """
     items = session.device.max_compute_units * CHUNKS
     partials = session.alloc(items, np.float32)
-    return partials, lambda: session.launch(sum_chunk, kapi.Range(items), p.x, partials, -(-p.n // items))
+    return partials, lambda: session.launch(sum_chunk, kapi.Range(items), p.x, partials, ceil_div(p.n, items))
 
 
 @pattern.naive

@@ -23,9 +23,9 @@ pattern = Pattern(
             "memory": fit(1 << 27, per_cache_byte=4),
             "steps": {"cpu": 20_001, "gpu": 30_001},
         },
-        # the guide has a table and no program
         "guide": {"near": 1 << 14, "far": 1 << 21, "memory": fit(1 << 27, per_cache_byte=4), "steps": 100_001},
     },
+    own_sizes="the guide has a table and no program",
 )
 
 # Cycles (G 16629 to 16632), the middle of what has a range. They are no times without the clock at which the device

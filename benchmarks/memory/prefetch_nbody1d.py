@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Figure, Pattern, fit, kernel, opencl_kernel
+from xebench import Claim, Figure, Pattern, ceil_div, fit, kernel, opencl_kernel
 from xebench import kernel_api as kapi
 
 from ..common import nbody, prefetch
@@ -40,9 +40,8 @@ def add_forces_with_next_tile(item: kapi.NdItem, targets, sources, forces):
         force = np.float32(0)
         for following in range(TILE, sources.shape[0] + TILE, TILE):
             if following < sources.shape[0]:
-                # unsigned, so that nothing asks whether an index is negative: the loads of a tile stay together
                 for k in range(TILE):
-                    next_tile[k] = sources[np.uint64(following + k)]
+                    next_tile[k] = sources[following + k]
             for k in range(TILE):
                 force += pull(own, tile[k])
             for k in range(TILE):
@@ -90,7 +89,7 @@ pattern.reference(nbody.forces_of)
 
 def launcher(session, p, work_group_size, function):
     add = kernel(**nbody.OPTIONS)(function)
-    items = -(-p.n // work_group_size) * work_group_size
+    items = ceil_div(p.n, work_group_size) * work_group_size
     return lambda: session.launch(add, kapi.NdRange((items,), (work_group_size,)), p.targets, p.source_places, p.forces)
 
 
@@ -110,7 +109,7 @@ def launcher_in_opencl(session, p, work_group_size, *options):
     numbers = [f"-D{name}={float(getattr(nbody, name))!r}f" for name in NUMBERS]
     build_options = (f"-DTILE={TILE}", *numbers, *options)
     add = opencl_kernel(ADD_FORCES_IN_OPENCL, build_options=build_options, relaxed_math=True)
-    space = kapi.NdRange((-(-p.n // work_group_size) * work_group_size,), (work_group_size,))
+    space = kapi.NdRange((ceil_div(p.n, work_group_size) * work_group_size,), (work_group_size,))
     return lambda: session.launch(add, space, p.targets, p.source_places, p.forces, p.n, p.source_places.size)
 
 

@@ -16,8 +16,9 @@ pattern = Pattern(
     presets={
         "smoke": {"lines": 61, "steps": 300},
         "default": {"lines": 1 << 14, "steps": 30_001},
-        "guide": {"lines": 1 << 14, "steps": 100_001},  # the guide has no program
+        "guide": {"lines": 1 << 14, "steps": 100_001},
     },
+    own_sizes="the guide has no program",
 )
 
 # cycles of a hit in the GPU's cache, and what a write to the same line adds (G 16607, 16608)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, fit, kernel, output
+from xebench import Claim, Pattern, Problem, ceil_div, fit, kernel, output
 from xebench import kernel_api as kapi
 
 pattern = Pattern(
@@ -14,8 +14,9 @@ pattern = Pattern(
         "smoke": {"n": (1 << 16, 65521)},
         # four times as large as the last cache
         "default": {"n": {"cpu": 1 << 22, "gpu": fit(1 << 24, bytes_each=4)}},
-        "guide": {"n": 1 << 26},  # the guide has no program
+        "guide": {"n": 1 << 26},
     },
+    own_sizes="the guide has no program",
     axes={"work_group_size": (256,)},
 )
 
@@ -51,7 +52,7 @@ def write_and_add(item: kapi.NdItem, numbers, sums):
 
 @pattern.problem
 def periodic_numbers(rng, n, work_group_size):
-    groups = -(-n // (PER_ITEM * work_group_size))
+    groups = ceil_div(n, PER_ITEM * work_group_size)
     items = groups * work_group_size
     return Problem(
         numbers=np.arange(n, dtype=np.int32) % PERIOD,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, fit, kernel, output
+from xebench import Claim, Pattern, Problem, ceil_div, fit, kernel, output
 from xebench import kernel_api as kapi
 
 from ..common.in_opencl import in_opencl
@@ -15,8 +15,9 @@ pattern = Pattern(
     presets={
         "smoke": {"rows": (64, 61), "columns": 128},
         "default": {"rows": {"cpu": 1 << 9, "gpu": fit(1 << 11, bytes_each=8 << 11)}, "columns": 1 << 11},
-        "guide": {"rows": 1 << 12, "columns": 1 << 12},  # the guide has no program
+        "guide": {"rows": 1 << 12, "columns": 1 << 12},
     },
+    own_sizes="the guide has no program",
     # The chapter's first rule, to leave data on the device, is the lesson of intermediates_on_device and usm_kinds.
     axes={"work_group_size": (128,)},
 )
@@ -78,7 +79,7 @@ def expected(p):
 
 
 def launcher(session, p, work_group_size, add, along, across):
-    groups = -(-along // work_group_size)
+    groups = ceil_div(along, work_group_size)
     space = kapi.NdRange((groups * work_group_size, across), (work_group_size, 1))
     return lambda: session.launch(add, space, p.grid, p.sums)
 
@@ -103,7 +104,7 @@ def neighbours_in_a_row(session, p, work_group_size):
 )
 def rows_used_again(session, p, work_group_size):
     """Each work-item walks down 16 rows and keeps the sums of the last two: each element is read three times."""
-    return launcher(session, p, work_group_size, sum_blocks_of_rows, p.columns, -(-p.rows // BLOCK))
+    return launcher(session, p, work_group_size, sum_blocks_of_rows, p.columns, ceil_div(p.rows, BLOCK))
 
 
 in_opencl(pattern, rows_used_again)

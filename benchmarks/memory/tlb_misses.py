@@ -13,9 +13,11 @@ pattern = Pattern(
     lesson="The cache of addresses (TLB) holds few pages: a read of another waits longer, even if its line is cached.",
     presets={
         "smoke": {"pages": 61, "steps": 300},
-        "default": {"pages": 1 << 12, "steps": 20_001},
-        "guide": {"pages": 1 << 12, "steps": 100_001},  # the guide has no program
+        # 1 MiB of lines: more than a core's first cache, of 512 KiB on a Max, and less than the last one
+        "default": {"pages": {"cpu": 1 << 12, "gpu": 1 << 13}, "steps": 20_001},
+        "guide": {"pages": 1 << 13, "steps": 100_001},
     },
+    own_sizes="the guide has no program",
     # Of ordinary pages, and of those that GPUs take for large arrays. A driver may take still larger ones for the
     # whole array (2 MiB): then there are fewer pages than lines, and less to see.
     axes={"page_kib": (4, 64)},

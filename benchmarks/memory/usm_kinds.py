@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Figure, Pattern, Problem, fit, kernel, output
+from xebench import Claim, Figure, Pattern, Problem, ceil_div, fit, kernel, output
 from xebench import kernel_api as kapi
 
 pattern = Pattern(
@@ -48,7 +48,7 @@ def clear(item: kapi.Item, c):
 @pattern.problem
 def three_arrays(rng, n, steps):
     # small whole numbers: exact in float32
-    a, b = (rng.integers(0, 100, n, dtype=np.uint8).astype(np.float32) for _ in range(2))
+    a, b = (rng.integers(0, 128, n, dtype=np.uint8).astype(np.float32) for _ in range(2))
     return Problem(a=a, b=b, y=output(n, np.float32), bytes_moved=steps * 4 * 4 * n, operations=steps * 3 * n)
 
 
@@ -58,7 +58,7 @@ def expected(p):
 
 
 def launch(session, p, work_group_size, *arrays):
-    groups = -(-p.n // work_group_size)
+    groups = ceil_div(p.n, work_group_size)
     session.launch(add_triad, kapi.NdRange((groups * work_group_size,), (work_group_size,)), *arrays)
 
 

@@ -6,7 +6,7 @@ what it costs beside them are the accessor's overloaded references on the host (
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, fit, kernel, output
+from xebench import Claim, Pattern, Problem, ceil_div, fit, kernel, output
 from xebench import kernel_api as kapi
 
 pattern = Pattern(
@@ -41,9 +41,9 @@ def advance(item: kapi.NdItem, data, device_steps):
 
 @pattern.problem
 def state(rng, n, steps, device_steps, stride):
-    touched = -(-n // stride)
+    touched = ceil_div(n, stride)
     return Problem(
-        start=rng.integers(0, 100, n, dtype=np.uint8).astype(np.float32),  # whole numbers: exact in float32
+        start=rng.integers(0, 128, n, dtype=np.uint8).astype(np.float32),  # whole numbers: exact in float32
         data=output(n, np.float32, host=True),
         bytes_moved=2 * 4 * n * steps,
         operations=n * steps * device_steps,
@@ -59,7 +59,7 @@ def expected(p):
 
 
 def on_device(session, p, data, work_group_size):
-    groups = -(-p.n // work_group_size)
+    groups = ceil_div(p.n, work_group_size)
     space = kapi.NdRange((groups * work_group_size,), (work_group_size,))
     session.launch(advance, space, data, p.device_steps)
 

@@ -15,8 +15,9 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 14, 16381), "steps": 16},
         "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 20, per_lane=64)}, "steps": 64},
-        "guide": {"n": 1 << 20, "steps": 64},  # the guide gives no size
+        "guide": {"n": 1 << 20, "steps": 64},
     },
+    own_sizes="the guide gives no size",
     axes={"sub_group_size": "device"},
     requires=("sub_groups",),
 )

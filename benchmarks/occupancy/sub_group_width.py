@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, fit, kernel, output
+from xebench import Claim, Pattern, Problem, ceil_div, fit, kernel, output
 from xebench import kernel_api as kapi
 
 from ..common.in_opencl import in_opencl
@@ -66,7 +66,7 @@ def expected(p):
 
 
 def in_sub_groups_of(lanes, session, p, values, work_group_size):
-    space = kapi.NdRange((-(-p.n // work_group_size) * work_group_size,), (work_group_size,))
+    space = kapi.NdRange((ceil_div(p.n, work_group_size) * work_group_size,), (work_group_size,))
     mix = mix_in(lanes, values)
     return lambda: session.launch(mix, space, p.x, p.y, p.steps)
 

@@ -2,7 +2,7 @@
 
 import math
 
-from xebench import Claim, Pattern, fit
+from xebench import Claim, Pattern, ceil_div, fit
 
 from ..common import vector_add
 
@@ -51,7 +51,7 @@ def groups_of(part, session, p, add, lanes):
     while ODD * threads * lanes > session.device.max_work_group_size:
         threads /= 2
     size = math.ceil(part * threads) * lanes
-    return vector_add.launch_groups(session, p, add, size, -(-4 * session.lanes // size))
+    return vector_add.launch_groups(session, p, add, size, ceil_div(4 * session.lanes, size))
 
 
 @pattern.naive

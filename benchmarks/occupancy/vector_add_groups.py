@@ -1,6 +1,6 @@
 """Launch as many work-groups as fill the device: fewer leave cores without work, a few more make a second round."""
 
-from xebench import Claim, Pattern, fit, kernel
+from xebench import Claim, Pattern, ceil_div, fit, kernel
 from xebench import kernel_api as kapi
 
 from ..common import vector_add
@@ -72,7 +72,7 @@ def one_group(session, p, work_group_size, sub_group_size):
 @pattern.intermediate(claim=fuller())
 def a_sixth(session, p, work_group_size, sub_group_size):
     """Work-groups for a sixth of the device: 7 on the guide's, 16.7 %."""
-    number = -(-groups_that_fill(session, work_group_size) // 6)
+    number = ceil_div(groups_that_fill(session, work_group_size), 6)
     return groups(number, session, p, work_group_size, sub_group_size)
 
 

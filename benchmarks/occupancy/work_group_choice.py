@@ -1,6 +1,6 @@
 """Leave the work-group's size to the runtime, or choose it: as many sub-groups as keep the threads of a core busy."""
 
-from xebench import Claim, Pattern, fit, kernel
+from xebench import Claim, Pattern, ceil_div, fit, kernel
 from xebench import kernel_api as kapi
 
 from ..common import latency_chain
@@ -54,7 +54,7 @@ def expected(p):
 def in_groups_of(session, p, lanes, threads):
     """Work-groups of so many threads, each a sub-group of ``lanes``."""
     size = threads * lanes
-    space = kapi.NdRange((-(-p.n // size) * size,), (size,))
+    space = kapi.NdRange((ceil_div(p.n, size) * size,), (size,))
     advance = advance_one_in(lanes)
     return lambda: session.launch(advance, space, p.x, p.y, p.steps)
 

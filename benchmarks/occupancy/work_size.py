@@ -1,6 +1,6 @@
 """Give a device at least as many work-items as it holds at once: each one that is missing is a lane that idles."""
 
-from xebench import Claim, Pattern, fit
+from xebench import Claim, Pattern, ceil_div, fit
 from xebench import kernel_api as kapi
 
 from ..common import latency_chain
@@ -16,9 +16,9 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 14, 16381), "steps": 16},
         "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 20, per_lane=128)}, "steps": 64},
-        # the guide gives no size; it says "millions of parallel activities" (G 201)
         "guide": {"n": 1 << 24, "steps": 64},
     },
+    own_sizes='the guide says "millions of parallel activities" (G 201)',
     axes={"work_group_size": (256,)},
 )
 
@@ -68,7 +68,7 @@ def fill_the_device(session, p, work_group_size):
 @pattern.optimized
 def one_item_per_element(session, p, work_group_size):
     """A work-item for each element, of which the device takes new ones as others end."""
-    launch_items(session, p, work_group_size, -(-p.n // work_group_size) * work_group_size)
+    launch_items(session, p, work_group_size, ceil_div(p.n, work_group_size) * work_group_size)
 
 
 in_opencl(pattern, fill_the_device)

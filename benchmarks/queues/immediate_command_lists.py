@@ -13,8 +13,10 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (64, 61), "launches": 4},
         "default": {"n": 1 << 10, "launches": 100},
-        "guide": {"n": 1 << 10, "launches": 1000},  # the guide names no size
+        "guide": {"n": 1 << 10, "launches": 1000},
     },
+    own_sizes="the guide names no size",
+    axes={"wait": ("once", "each")},  # after the last kernel, or after each: then what is seen is latency
     metric="wall",
     requires=("level_zero", "intel_gpu"),
 )
@@ -45,19 +47,28 @@ def expected(p):
     return {"x": p.x + p.launches}
 
 
-def launch_in_turn(session, p):
-    """Short kernels, one after the other, with a wait at the end."""
+def launch_in_turn(session, p, wait):
+    """Short kernels, one after the other."""
     for _ in range(p.launches):
-        session.launch(add_one, kapi.Range(p.n), p.x)
+        event = session.launch(add_one, kapi.Range(p.n), p.x)
+        if wait == "each":
+            event.wait()
 
 
 @pattern.naive(environment=use_immediate(0))
-def regular_lists(session, p):
+def regular_lists(session, p, wait):
     """The runtime gathers commands in a list, and submits the list to a queue."""
-    launch_in_turn(session, p)
+    launch_in_turn(session, p, wait)
 
 
 @pattern.optimized(claim=Claim("faster", on=("gpu",), source="G 20275 to 20284"), environment=use_immediate(1))
-def immediate_lists(session, p):
+def immediate_lists(session, p, wait):
     """Every command is submitted as it is appended."""
-    launch_in_turn(session, p)
+    launch_in_turn(session, p, wait)
+
+
+# The guide says what they do (G 20318), and nothing of their speed.
+@pattern.baseline(environment={**use_immediate(1), "UR_L0_SERIALIZE": "2"})
+def synchronous_lists(session, p, wait):
+    """Every command is over when the call that appends it returns."""
+    launch_in_turn(session, p, wait)

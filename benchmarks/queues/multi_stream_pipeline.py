@@ -15,8 +15,9 @@ pattern = Pattern(
     presets={
         "smoke": {"pixels": (1 << 10, 1021), "frames": 2, "streams": 2},
         "default": {"pixels": {"cpu": 1 << 14, "gpu": 1 << 18}, "frames": 6, "streams": 4},
-        "guide": {"pixels": 1920 * 1080, "frames": 10, "streams": 4},  # it names no sizes: full HD
+        "guide": {"pixels": 1920 * 1080, "frames": 10, "streams": 4},
     },
+    own_sizes="the guide names no sizes: full HD",
     metric="span",
     requires=("usm_host",),
 )

@@ -15,8 +15,9 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 14, 16381), "chunks": 4, "steps": 20},
         "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 22, per_lane=32)}, "chunks": 10, "steps": 200},
-        "guide": {"n": 12_500_000, "chunks": 10, "steps": 10_000},  # an eighth of its elements
+        "guide": {"n": 12_500_000, "chunks": 10, "steps": 10_000},
     },
+    own_sizes="an eighth of its elements",
     metric="span",
     rtol=1e-6,  # each step halves the rounding errors before it, so that two of 2**-24 stay at most
     requires=("usm_host",),  # pageable memory is copied by way of the driver's own buffers, and hardly overlaps

@@ -23,6 +23,10 @@ pattern = Pattern(
     },
     axes={"devices": (2,)},
     metric="wall",
+    stand_in="The guide's kernels read memory of another process (oneCCL maps it by IPC handles). No release of dpctl "
+    "opens one. zeMemGetIpcHandle by ctypes took an array of dpctl on Intel's driver without hardware; its file "
+    "descriptor must reach the other process, and zeMemOpenIpcHandle could not be tried without a GPU. One process "
+    "with both devices is measured: each fetches the other's part and adds it.",
 )
 
 

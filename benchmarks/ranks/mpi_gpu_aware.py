@@ -20,8 +20,9 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 12, 4093)},
         "default": {"n": {"cpu": 1 << 18, "gpu": 1 << 22}},
-        "guide": {"n": 1 << 24},  # the guide names no size
+        "guide": {"n": 1 << 24},
     },
+    own_sizes="the guide names no size",
     ranks=2,
     metric="wall",
 )

@@ -25,6 +25,8 @@ pattern = Pattern(
     ranks=2,
     metric="wall",
     requires=("usm_host",),
+    stand_in="The guide's line is a network between two machines; ranks here are on one, since the launcher starts "
+    "them beside the run. The same exchange over the host's memory or the link of the device is measured.",
 )
 
 CHUNK = 1 << 19  # bytes: from this size on Intel's MPI works in a pipeline (G 19360)

@@ -1,8 +1,7 @@
 """Give each rank a stack of its own; ranks that share the first one leave the others idle.
 
-Intel's MPI pins ranks to stacks by a variable of its own, I_MPI_OFFLOAD_DEVICE_LIST=0 and =0,1 in the guide. Here that
-is turned off, and each rank takes a device by its number, as the lists say, which no MPI must know of: stacks, cards,
-or sub-devices of one that is alone.
+Intel's MPI pins ranks to stacks by I_MPI_OFFLOAD_DEVICE_LIST, 0 and 0,1 in the guide. Which stack is whose any program
+can say by itself, too: it takes a device by its rank's number. Both ways are here, since other MPIs have no lists.
 """
 
 import numpy as np
@@ -21,12 +20,21 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 12, 4093), "rounds": 2},
         "default": {"n": {"cpu": 1 << 18, "gpu": 1 << 24}, "rounds": {"cpu": 16, "gpu": 128}},
-        "guide": {"n": 1 << 27, "rounds": 16},  # the guide names no size
+        "guide": {"n": 1 << 27, "rounds": 16},
     },
+    own_sizes="the guide names no size",
     axes={"devices": (2,)},
     ranks=2,
     metric="wall",
 )
+
+
+PINNED = Claim("faster", on=("gpu",), strength="implied", source="G 19063 and 19148 to 19180")
+
+
+def listed(devices):
+    """The variables of a run whose ranks Intel's MPI pins to these devices; elsewhere it is not to pin."""
+    return {"I_MPI_OFFLOAD_PIN": "1", "I_MPI_OFFLOAD_DEVICE_LIST": devices}
 
 
 @pattern.problem
@@ -61,7 +69,23 @@ def all_on_the_first(session, p, devices):
     return own_part(session, p, session.queues_on(devices)[0])
 
 
-@pattern.optimized(claim=Claim("faster", on=("gpu",), strength="implied", source="G 19063 and 19148 to 19180"))
+@pattern.optimized(claim=PINNED)
 def one_each(session, p, devices):
     """Rank 0 takes the first, rank 1 the second; with more ranks it begins anew."""
     return own_part(session, p, session.queues_on(devices)[session.comm.rank % devices])
+
+
+@pattern.baseline(environment=listed("0"), requires=("level_zero",))
+def first_of_list(session, p):
+    """Intel's MPI shows each rank the first device alone."""
+    return own_part(session, p, *session.queues_on(1))
+
+
+@pattern.optimized(
+    environment=listed("0,1"),
+    requires=("level_zero",),
+    claim=Claim("faster", against="first_of_list", on=("gpu",), strength="implied", source=PINNED.source),
+)
+def one_each_of_list(session, p):
+    """Intel's MPI shows rank 0 the first device, and rank 1 the second."""
+    return own_part(session, p, *session.queues_on(1))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, fit, inout, kernel
+from xebench import Claim, Pattern, Problem, ceil_div, fit, inout, kernel
 from xebench import kernel_api as kapi
 
 from ..common.in_opencl import in_opencl
@@ -67,7 +67,7 @@ def expected(p):
 
 
 def one_item_an_element(p, work_group_size):
-    groups = -(-p.n // work_group_size)
+    groups = ceil_div(p.n, work_group_size)
     return kapi.NdRange((groups * work_group_size,), (work_group_size,))
 
 

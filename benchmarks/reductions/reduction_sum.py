@@ -3,7 +3,7 @@
 import dpnp
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, device_func, fit, kernel, output
+from xebench import Claim, Pattern, Problem, ceil_div, device_func, fit, kernel, output
 from xebench import kernel_api as kapi
 from xebench.dpex import sub_group, work_group
 
@@ -180,7 +180,7 @@ def expected(p):
 
 
 def groups_for(count, size):
-    return -(-count // size)
+    return ceil_div(count, size)
 
 
 def partial_sums(session, count):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, inout, kernel
+from xebench import Claim, Pattern, Problem, ceil_div, inout, kernel
 from xebench import kernel_api as kapi
 
 from ..common.in_opencl import in_opencl
@@ -82,7 +82,7 @@ def one_work_item(session, p):
 @pattern.intermediate
 def global_atomics(session, p, work_group_size):
     """A work-item an element; all of them update one number in global memory."""
-    groups = -(-p.n // work_group_size)
+    groups = ceil_div(p.n, work_group_size)
     session.launch(add_atomically, kapi.NdRange((groups * work_group_size,), (work_group_size,)), p.x, p.total)
 
 

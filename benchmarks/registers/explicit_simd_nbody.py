@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Figure, Pattern, fit, kernel
+from xebench import Claim, Figure, Pattern, ceil_div, fit, kernel
 from xebench import kernel_api as kapi
 from xebench.dpex import sub_group
 
@@ -60,7 +60,7 @@ pattern.reference(nbody.forces_of)
 
 
 def launcher(session, p, work_group_size, add):
-    items = -(-p.n // work_group_size) * work_group_size
+    items = ceil_div(p.n, work_group_size) * work_group_size
     return lambda: session.launch(add, kapi.NdRange((items,), (work_group_size,)), p.targets, p.source_places, p.forces)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, device_func, fit, kernel, output
+from xebench import Claim, Pattern, Problem, ceil_div, fit, opencl_kernel, output
 from xebench import kernel_api as kapi
 
 pattern = Pattern(
@@ -20,55 +20,51 @@ pattern = Pattern(
     requires=("fp64",),
 )
 
-# The guide prints no times, only what was faster. Its last observation, that kernels of high pressure gain from more
-# groups in small mode, is that of any launch which does not fill the device.
+# The stiffness operator of a spectral element: derivatives along three axes, a metric at each point, and back. A
+# work-item has a column of points, of which it does every LAYERS-th. In OpenCL C, since only the first loop over m is
+# unrolled or not: options of a Python kernel are for all of its loops.
+OPERATOR = """
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#define AT(i, j, k) (((k) * ORDER + (j)) * ORDER + (i))
 
-
-def operator_by(order, layers, **options):
-    """The stiffness operator of a spectral element, a work-group each: derivatives along all three axes, and back.
-
-    A work-item has a column of points, of which it does every ``layers``-th.
-    """
-
-    @device_func
-    def place(k, j, i):
-        # unsigned, or else a negative one would be counted from the array's end, which the compiler must ask
-        return np.uint32((k * order + j) * order + i)
-
-    @kernel(**options)
-    def apply(item: kapi.NdItem, u, factors, d, w, depth, su, sd, sr, ss, st):
-        inner = item.get_local_id(0)
-        e = item.get_group().get_group_id(0)
-        i = inner % order
-        j = inner // order % order
-        first = inner // (order * order)
-        if first == 0:
-            sd[inner] = d[j, i]
-        # how many layers there are is no constant here, so that only the sums below are unrolled
-        for k in range(first, depth, layers):
-            su[place(k, j, i)] = u[e, k, j, i]
-        kapi.group_barrier(item.get_group())
-        for k in range(first, depth, layers):
-            r, s, t = np.float64(0), np.float64(0), np.float64(0)
-            for m in range(order):
-                r += sd[place(0, i, m)] * su[place(k, j, m)]
-                s += sd[place(0, j, m)] * su[place(k, m, i)]
-                t += sd[place(0, k, m)] * su[place(m, j, i)]
-            at = place(k, j, i)
-            rs, rt, st_ = factors[e, k, j, i, 1], factors[e, k, j, i, 2], factors[e, k, j, i, 4]
-            sr[at] = factors[e, k, j, i, 0] * r + rs * s + rt * t
-            ss[at] = rs * r + factors[e, k, j, i, 3] * s + st_ * t
-            st[at] = rt * r + st_ * s + factors[e, k, j, i, 5] * t
-        kapi.group_barrier(item.get_group())
-        for k in range(first, depth, layers):
-            total = np.float64(0)
-            for m in range(order):
-                total += sd[place(0, m, i)] * sr[place(k, j, m)]
-                total += sd[place(0, m, j)] * ss[place(k, m, i)]
-                total += sd[place(0, m, k)] * st[place(m, j, i)]
-            w[e, k, j, i] = total
-
-    return apply
+__kernel void apply(__global const double *u, __global const double *metrics, __global const double *d,
+                    __global double *w, __local double *su, __local double *sd, __local double *sr,
+                    __local double *ss, __local double *st, int elements) {
+    const int item = get_local_id(0);
+    const int i = item % ORDER, j = item / ORDER % ORDER, first = item / (ORDER * ORDER);
+    if (first == 0)
+        sd[j * ORDER + i] = d[j * ORDER + i];
+    for (int element = get_group_id(0); element < elements; element += get_num_groups(0)) {
+        for (int k = first; k < ORDER; k += LAYERS)
+            su[AT(i, j, k)] = u[element * ORDER * ORDER * ORDER + AT(i, j, k)];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int k = first; k < ORDER; k += LAYERS) {
+            double r = 0, s = 0, t = 0;
+            UNROLL
+            for (int m = 0; m < ORDER; ++m) {
+                r += sd[i * ORDER + m] * su[AT(m, j, k)];
+                s += sd[j * ORDER + m] * su[AT(i, m, k)];
+                t += sd[k * ORDER + m] * su[AT(i, j, m)];
+            }
+            __global const double *g = metrics + 6 * (element * ORDER * ORDER * ORDER + AT(i, j, k));
+            sr[AT(i, j, k)] = g[0] * r + g[1] * s + g[2] * t;
+            ss[AT(i, j, k)] = g[1] * r + g[3] * s + g[4] * t;
+            st[AT(i, j, k)] = g[2] * r + g[4] * s + g[5] * t;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int k = first; k < ORDER; k += LAYERS) {
+            double sum = 0;
+            for (int m = 0; m < ORDER; ++m) {
+                sum += sd[m * ORDER + i] * sr[AT(m, j, k)];
+                sum += sd[m * ORDER + j] * ss[AT(i, m, k)];
+                sum += sd[m * ORDER + k] * st[AT(i, j, m)];
+            }
+            w[element * ORDER * ORDER * ORDER + AT(i, j, k)] = sum;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+"""
 
 
 @pattern.problem
@@ -76,13 +72,13 @@ def spectral_elements(rng, elements, order, layers):
     if order % layers:
         raise ValueError(f"order={order}: layers must be shared evenly, so give a multiple of {layers}")
     points = elements * order**3
-    u, factors, d = (
+    u, metrics, d = (
         rng.integers(-4, 5, shape).astype(np.float64)  # whole numbers, whose sums are exact in whatever order
         for shape in ((elements, order, order, order), (elements, order, order, order, 6), (order, order))
     )
     return Problem(
         u=u,
-        factors=factors,
+        metrics=metrics,
         d=d,
         w=output(u.shape, np.float64),
         bytes_moved=8 * ((1 + 6 + 1) * points + order * order),
@@ -96,37 +92,48 @@ def expected(p):
     r = np.einsum("im,ekjm->ekji", p.d, p.u)
     s = np.einsum("jm,ekmi->ekji", p.d, p.u)
     t = np.einsum("km,emji->ekji", p.d, p.u)
-    rr, rs, rt, ss, st, tt = np.moveaxis(p.factors, -1, 0)
+    rr, rs, rt, ss, st, tt = np.moveaxis(p.metrics, -1, 0)
     back = np.einsum("mi,ekjm->ekji", p.d, rr * r + rs * s + rt * t)
     back += np.einsum("mj,ekmi->ekji", p.d, rs * r + ss * s + st * t)
     back += np.einsum("mk,emji->ekji", p.d, rt * r + st * s + tt * t)
     return {"w": back}
 
 
-def launcher(session, p, **options):
-    group = p.layers * p.order * p.order
+def launcher(session, p, unroll, teams=None, options="", **modes):
+    """A work-group, which OpenMP calls a team, for each element unless fewer are asked for."""
+    macros = f"-DORDER={p.order} -DLAYERS={p.layers} {options}"
+    apply = opencl_kernel(
+        f'#define UNROLL _Pragma("{unroll}")\n{OPERATOR}', build_options=macros, fp_contract=True, **modes
+    )
+    group = p.layers * p.order**2
     slm = [kapi.LocalAccessor(size, np.float64) for size in (p.order**3, p.order**2, *[p.order**3] * 3)]
-    apply = operator_by(p.order, p.layers, **options)
-    items = kapi.NdRange((p.elements * group,), (group,))
-    return lambda: session.launch(apply, items, p.u, p.factors, p.d, p.w, p.order, *slm)
+    items = kapi.NdRange(((teams or p.elements) * group,), (group,))
+    return lambda: session.launch(apply, items, p.u, p.metrics, p.d, p.w, *slm, p.elements)
 
 
+# The guide prints no times, only which mode was faster.
 @pattern.naive(claim=Claim("registers", against="unrolled", on=("gpu",), source="G 1865 to 1867"))
 def rolled(session, p):
     """Sums along an edge are loops, and registers are the small file."""
-    return launcher(session, p, unroll="disable")
+    return launcher(session, p, "nounroll")
 
 
 @pattern.antipattern(claim=Claim("slower", on=("gpu",), source="G 1867"), requires=("gpu",))
 def rolled_large_grf(session, p):
     """The same in large GRF mode: half of the threads for registers that nothing needs."""
-    return launcher(session, p, unroll="disable", large_grf=True)
+    return launcher(session, p, "nounroll", large_grf=True)
 
 
 @pattern.intermediate
 def unrolled(session, p):
-    """All sums unrolled: more of their operands are on their way at once, each in a register."""
-    return launcher(session, p, unroll="full")
+    """The first sums unrolled: more of their operands are on their way at once, each in a register."""
+    return launcher(session, p, "unroll")
+
+
+@pattern.antipattern(claim=Claim("slower", against="unrolled", on=("gpu",), strength="implied", source="G 1871"))
+def unrolled_in_half_the_teams(session, p):
+    """The same, with half as many work-groups, each of which takes two elements."""
+    return launcher(session, p, "unroll", teams=ceil_div(p.elements, 2))
 
 
 @pattern.optimized(
@@ -138,4 +145,14 @@ def unrolled(session, p):
 )
 def unrolled_large_grf(session, p):
     """Unrolled in large GRF mode."""
-    return launcher(session, p, unroll="full", large_grf=True)
+    return launcher(session, p, "unroll", large_grf=True)
+
+
+# Without an option the compiler chooses for Max, says G 1669, and takes the small file, says G 1664.
+@pattern.optimized(
+    claim=Claim("faster", against="unrolled", on=("gpu",), strength="implied", source="G 1667, 1869"),
+    requires=("gpu",),
+)
+def unrolled_auto_grf(session, p):
+    """Unrolled in the mode that the compiler chooses."""
+    return launcher(session, p, "unroll", options="-cl-intel-enable-auto-large-GRF-mode")

@@ -15,8 +15,9 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 10, 3 * 256)},
         "default": {"n": {"cpu": 1 << 13, "gpu": fit(1 << 16, per_lane=1)}},
-        "guide": {"n": 1 << 20},  # ours: the guide has no program for this advice
+        "guide": {"n": 1 << 20},
     },
+    own_sizes="the guide has no program for this advice",
     axes={"work_group_size": (256,)},
     rtol=1e-5,  # sums of 64 positive numbers, in float32
 )

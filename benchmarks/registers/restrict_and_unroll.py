@@ -28,34 +28,38 @@ def add_one_to_one(item: kapi.Item, a, b, total):
     total[i] = a[i] + b[i]
 
 
-def add_in_loop(item: kapi.NdItem, a, b, total):
-    size = item.get_local_range(0)
-    i = item.get_local_id(0)
-    while i < total.shape[0]:
-        total[i] = a[i] + b[i]
-        i += size
+# The number of elements and the lanes are constants of a kernel, as in the guide: else each copy of an unrolled body
+# must ask whether it is the last.
 
 
-def add_two_a_step(item: kapi.NdItem, a, b, total):
-    size = item.get_local_range(0)
-    i = item.get_local_id(0)
-    while i < total.shape[0]:
-        total[i] = a[i] + b[i]
-        total[i + size] = a[i + size] + b[i + size]
-        i += 2 * size
+def adding_in_loop(n, lanes):
+    def add_in_loop(item: kapi.NdItem, a, b, total):
+        for i in range(item.get_local_id(0), n, lanes):
+            total[i] = a[i] + b[i]
+
+    return add_in_loop
 
 
-def load_first(item: kapi.NdItem, a, b, total):
-    size = item.get_local_range(0)
-    i = item.get_local_id(0)
-    while i < total.shape[0]:
-        a0 = a[i]
-        b0 = b[i]
-        a1 = a[i + size]
-        b1 = b[i + size]
-        total[i] = a0 + b0
-        total[i + size] = a1 + b1
-        i += 2 * size
+def adding_two_a_step(n, lanes):
+    def add_two_a_step(item: kapi.NdItem, a, b, total):
+        for i in range(item.get_local_id(0), n, 2 * lanes):
+            total[i] = a[i] + b[i]
+            total[i + lanes] = a[i + lanes] + b[i + lanes]
+
+    return add_two_a_step
+
+
+def loading_first(n, lanes):
+    def load_first(item: kapi.NdItem, a, b, total):
+        for i in range(item.get_local_id(0), n, 2 * lanes):
+            a0 = a[i]
+            b0 = b[i]
+            a1 = a[i + lanes]
+            b1 = b[i + lanes]
+            total[i] = a0 + b0
+            total[i + lanes] = a1 + b1
+
+    return load_first
 
 
 @pattern.problem
@@ -75,27 +79,27 @@ def expected(p):
     return {"total": p.a + p.b}
 
 
-def launch_in_one_group(session, p, lanes, function, **options):
-    add = kernel(sub_group_size=lanes, **options)(function)
+def launch_in_one_group(session, p, lanes, adding, **options):
+    add = kernel(sub_group_size=lanes, **options)(adding(p.n, lanes))
     return lambda: session.launch(add, kapi.NdRange((lanes,), (lanes,)), p.a, p.b, p.total)
 
 
 @pattern.naive
 def plain_loop(session, p, sub_group_size):
     """One element a step; each step's loads wait for the store of the step before."""
-    return launch_in_one_group(session, p, sub_group_size, add_in_loop)
+    return launch_in_one_group(session, p, sub_group_size, adding_in_loop)
 
 
 @pattern.intermediate(claim=Claim("faster", on=("gpu",), source="G 3274"))
 def unroll_hint(session, p, sub_group_size):
     """The same loop, unrolled twice by the compiler, which knows that the arrays do not overlap."""
-    return launch_in_one_group(session, p, sub_group_size, add_in_loop, unroll=2, restrict=True)
+    return launch_in_one_group(session, p, sub_group_size, adding_in_loop, unroll=2, restrict=True)
 
 
 @pattern.intermediate(claim=Claim("faster", on=("gpu",), strength="implied", source="G 3325"))
 def unrolled_by_hand(session, p, sub_group_size):
     """Two elements a step: half of the comparisons and jumps, but the second loads still follow the first store."""
-    return launch_in_one_group(session, p, sub_group_size, add_two_a_step)
+    return launch_in_one_group(session, p, sub_group_size, adding_two_a_step)
 
 
 @pattern.optimized(
@@ -105,7 +109,7 @@ def unrolled_by_hand(session, p, sub_group_size):
 )
 def loads_first(session, p, sub_group_size):
     """Two elements a step, all four loads before both stores."""
-    return launch_in_one_group(session, p, sub_group_size, load_first)
+    return launch_in_one_group(session, p, sub_group_size, loading_first)
 
 
 @pattern.optimized(
@@ -117,7 +121,7 @@ def loads_first(session, p, sub_group_size):
 )
 def restrict(session, p, sub_group_size):
     """Two elements a step, unordered in the source; the compiler may put the loads first."""
-    return launch_in_one_group(session, p, sub_group_size, add_two_a_step, restrict=True)
+    return launch_in_one_group(session, p, sub_group_size, adding_two_a_step, restrict=True)
 
 
 @pattern.baseline

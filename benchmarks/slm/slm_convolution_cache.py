@@ -26,7 +26,7 @@ pattern = Pattern(
 @device_func
 def or_zero(signal, k):
     """Element k, or the zero that stands before the first one and behind the last."""
-    return signal[np.uint64(k)] if 0 <= k < signal.shape[0] else np.int32(0)
+    return signal[k] if 0 <= k < signal.shape[0] else np.int32(0)
 
 
 @kernel

@@ -6,7 +6,7 @@ from xebench import Claim, Pattern, fit, kernel
 from xebench import kernel_api as kapi
 
 from ..common import histograms
-from ..common.histograms import BLOCK, count_together_by, fields_of, launcher, word_at
+from ..common.histograms import BLOCK, count_together_by, fields_of, launcher
 from ..common.in_opencl import in_opencl
 
 pattern = Pattern(
@@ -34,7 +34,7 @@ def count_global_by(bins):
         size = item.get_local_range(0)
         first = item.get_group().get_group_id(0) * size * BLOCK + item.get_local_id(0)
         for k in range(BLOCK):
-            word = word_at(words, first + k * size)
+            word = words[first + k * size]
             for field in range(fields):
                 one_bin = kapi.AtomicRef(counts, (word >> (bits * field)) & mask)
                 one_bin.fetch_add(np.int32(1))
@@ -42,7 +42,8 @@ def count_global_by(bins):
     return count_global
 
 
-def count_local_by(bins):
+def count_local_by(bins, zeros_awaited=True, atomic=True, counts_awaited=True):
+    """The kernel; without one of the three it is wrong, or may be."""
     fields, bits, mask = fields_of(bins), 64 // fields_of(bins), bins - 1
 
     @kernel
@@ -55,14 +56,19 @@ def count_local_by(bins):
             while b < bins:
                 of_group[b] = 0
                 b += zeroing_items
-        kapi.group_barrier(item.get_group())
+        if zeros_awaited:
+            kapi.group_barrier(item.get_group())
         for k in range(BLOCK):
-            word = word_at(words, first + k * size)
+            word = words[first + k * size]
             for field in range(fields):
                 number = (word >> (bits * field)) & mask
-                one_bin = kapi.AtomicRef(of_group, number, address_space=kapi.AddressSpace.LOCAL)
-                one_bin.fetch_add(np.int32(1))
-        kapi.group_barrier(item.get_group())
+                if atomic:
+                    one_bin = kapi.AtomicRef(of_group, number, address_space=kapi.AddressSpace.LOCAL)
+                    one_bin.fetch_add(np.int32(1))
+                else:
+                    of_group[number] += np.int32(1)
+        if counts_awaited:
+            kapi.group_barrier(item.get_group())
         b = lane
         while b < bins:
             total = kapi.AtomicRef(counts, b)
@@ -112,6 +118,29 @@ def local_atomics(session, p, bins, work_group_size):
     """Bins of the group in SLM, set to zero and added to the global ones by all items together."""
     of_group = kapi.LocalAccessor(bins, np.int32)
     return launcher(session, p, work_group_size, count_local_by(bins), of_group, work_group_size)
+
+
+def with_race(session, p, bins, work_group_size, **missing):
+    of_group = kapi.LocalAccessor(bins, np.int32)
+    return launcher(session, p, work_group_size, count_local_by(bins, **missing), of_group, work_group_size)
+
+
+@pattern.antipattern(claim=Claim("may be wrong", on=("gpu",), strength="implied", source="G 3047"))
+def zeros_not_awaited(session, p, bins, work_group_size):
+    """No barrier behind the zeros: one sub-group may count before another has set the bin to zero."""
+    return with_race(session, p, bins, work_group_size, zeros_awaited=False)
+
+
+@pattern.antipattern(claim=Claim("may be wrong", on=("gpu",), strength="implied", source="G 3049"))
+def updates_not_atomic(session, p, bins, work_group_size):
+    """Bins are read, increased and written: of two items at one bin, one may be lost."""
+    return with_race(session, p, bins, work_group_size, atomic=False)
+
+
+@pattern.antipattern(claim=Claim("may be wrong", on=("gpu",), strength="implied", source="G 3051"))
+def counts_not_awaited(session, p, bins, work_group_size):
+    """No barrier before the bins are added to the global ones: others may still count."""
+    return with_race(session, p, bins, work_group_size, counts_awaited=False)
 
 
 in_opencl(pattern, local_atomics)

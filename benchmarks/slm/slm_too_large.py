@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, fit, kernel, output
+from xebench import Claim, Pattern, Problem, ceil_div, fit, kernel, output
 from xebench import kernel_api as kapi
 
 pattern = Pattern(
@@ -43,7 +43,7 @@ def expected(p):
 
 
 def launch(session, p, work_group_size, count):
-    groups = -(-p.n // count)
+    groups = ceil_div(p.n, count)
     space = kapi.NdRange((groups * work_group_size,), (work_group_size,))
     session.launch(copy_through_slm, space, p.x, p.y, kapi.LocalAccessor(count, np.float32), np.int32(count))
 
@@ -66,3 +66,10 @@ def asked_device(session, p, work_group_size):
 def more_than_there_is(session, p, work_group_size):
     """Five times what the device has, as in the guide."""
     launch(session, p, work_group_size, 5 * session.device.local_mem_size // p.x.itemsize)
+
+
+# Its size times what each item needs limits a work-group (G 2815): in the guide, 512 bytes each and 64 KB, to 128.
+@pattern.antipattern(claim=Claim("error", kind="local memory", on=("gpu",), strength="implied", source="G 2815"))
+def items_with_too_much_each(session, p, work_group_size):
+    """A tile with so much for each item that a work-group of the usual size is one item too large."""
+    launch(session, p, work_group_size, ceil_div(session.device.local_mem_size + 1, p.x.itemsize))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Figure, Pattern, Problem, fit, kernel, output
+from xebench import Claim, Figure, Pattern, Problem, ceil_div, fit, kernel, output
 from xebench import kernel_api as kapi
 
 from ..common.in_opencl import in_opencl
@@ -17,8 +17,9 @@ pattern = Pattern(
         "smoke": {"n": (1 << 16, 65521)},
         # the two arrays of a copy are together at least four times as large as the last cache
         "default": {"n": {"cpu": 1 << 22, "gpu": fit(1 << 25, bytes_each=16)}},
-        "guide": {"n": 1 << 27},  # the guide names no size; its kernels move over 100 GB in all
+        "guide": {"n": 1 << 27},
     },
+    own_sizes="the guide names no size; its kernels move over 100 GB in all",
     axes={"work_group_size": (256,)},
 )
 
@@ -61,7 +62,7 @@ def add_scaled(item: kapi.NdItem, a, b, y):
 def equal_results(rng, n):
     """All four kernels give the same array: ``whole = 3 * third = part + rest = part + 3 * third_of_rest``."""
     # small whole numbers: exact in float32
-    third, third_of_rest = (FACTOR * rng.integers(0, 100, n, dtype=np.uint8).astype(np.float32) for _ in range(2))
+    third, third_of_rest = (FACTOR * rng.integers(0, 128, n, dtype=np.uint8).astype(np.float32) for _ in range(2))
     whole = FACTOR * third
     rest = FACTOR * third_of_rest
     return Problem(
@@ -82,7 +83,7 @@ def expected(p):
 
 def launch(session, p, work_group_size, stream, *arrays):
     """The kernel as many times as make up the traversals."""
-    items = kapi.NdRange((-(-p.n // work_group_size) * work_group_size,), (work_group_size,))
+    items = kapi.NdRange((ceil_div(p.n, work_group_size) * work_group_size,), (work_group_size,))
     for _ in range(TRAVERSALS // (len(arrays) + 1)):
         session.launch(stream, items, *arrays, p.y)
 

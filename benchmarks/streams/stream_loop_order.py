@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Figure, Pattern, Problem, device_func, fit, kernel, output
+from xebench import Claim, Figure, Pattern, Problem, ceil_div, device_func, fit, kernel, output
 from xebench import kernel_api as kapi
 
 pattern = Pattern(
@@ -98,7 +98,7 @@ def expected(p):
 
 def items(work_group_size, fastest, *others):
     """Work-groups lie along the fastest dimension."""
-    groups = -(-fastest // work_group_size)
+    groups = ceil_div(fastest, work_group_size)
     return kapi.NdRange((groups * work_group_size, *others), (work_group_size, *(1 for _ in others)))
 
 

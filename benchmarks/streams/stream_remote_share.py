@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Figure, Pattern, Problem, fit, kernel, output
+from xebench import Claim, Figure, Pattern, Problem, ceil_div, fit, kernel, output
 from xebench import kernel_api as kapi
 
 pattern = Pattern(
@@ -46,9 +46,34 @@ def add_shifted_by(one_line_in):
     return add_shifted
 
 
+def add_shifted_together_by(one_line_in):
+    """As many lines are remote, side by side: the first ones of each half."""
+
+    @kernel
+    def add_shifted_together(item: kapi.NdItem, a, b, c, shift):
+        i = item.get_global_id(0)
+        n = c.shape[0]
+        if i < n:
+            place = i - shift if i >= shift else i
+            if place < shift // one_line_in:
+                i += shift
+                if i >= n:
+                    i -= n
+            c[i] = a[i] + b[i]
+
+    return add_shifted_together
+
+
 @kernel
 def add(item: kapi.NdItem, a, b, c):
     i = item.get_global_id(0)
+    if i < c.shape[0]:
+        c[i] = a[i] + b[i]
+
+
+@kernel
+def add_slices(item: kapi.NdItem, a, b, c):
+    i = item.get_global_id(1) * item.get_global_range(0) + item.get_global_id(0)
     if i < c.shape[0]:
         c[i] = a[i] + b[i]
 
@@ -68,24 +93,76 @@ def expected(p):
 
 
 def items(p, work_group_size):
-    return kapi.NdRange((-(-p.n // work_group_size) * work_group_size,), (work_group_size,))
+    return kapi.NdRange((ceil_div(p.n, work_group_size) * work_group_size,), (work_group_size,))
 
 
-def launcher(session, p, work_group_size, one_line_in, shift):
-    add_shifted = add_shifted_by(one_line_in)
-    return lambda: session.launch(add_shifted, items(p, work_group_size), p.a, p.b, p.c, shift)
+def launcher(session, p, work_group_size, adding, shift):
+    return lambda: session.launch(adding, items(p, work_group_size), p.a, p.b, p.c, shift)
 
 
 @pattern.naive
 def some_lines_remote(session, p, work_group_size, one_line_in):
     """One line in so many is that of the same place in the other half."""
-    return launcher(session, p, work_group_size, one_line_in, p.n // 2)
+    return launcher(session, p, work_group_size, add_shifted_by(one_line_in), p.n // 2)
+
+
+# Where all lines are remote, nothing can be interleaved.
+@pattern.antipattern(
+    claim=Claim(
+        "slower",
+        on=("gpu",),
+        requires=("stacks=2",),
+        where={"one_line_in": (16, 8, 4, 2)},
+        strength="implied",
+        source="G 18126, 18138",
+    )
+)
+def remote_lines_together(session, p, work_group_size, one_line_in):
+    """As many remote lines, but in a row: the link between the stacks is busy at first, and idle afterwards."""
+    return launcher(session, p, work_group_size, add_shifted_together_by(one_line_in), p.n // 2)
 
 
 @pattern.baseline
 def plain_stream(session, p, work_group_size):
     """No index is computed, which a CPU device's compiler makes much of: it loads neighbours at once."""
     session.launch(add, items(p, work_group_size), p.a, p.b, p.c)
+
+
+@pattern.antipattern(
+    claim=Claim(
+        "slower",
+        against="plain_stream",
+        on=("gpu",),
+        requires=("stacks=2",),
+        where={"one_line_in": 32},
+        strength="implied",
+        source="G 18137",
+    )
+)
+def slowest_dimension_of_three(session, p, work_group_size):
+    """The plain stream in three slices: the driver gives one stack two of them, the other one."""
+    size = ceil_div(p.n, 3 * work_group_size) * work_group_size
+    session.launch(add_slices, kapi.NdRange((size, 3), (work_group_size, 1)), p.a, p.b, p.c)
+
+
+@pattern.antipattern(
+    claim=Claim(
+        "slower",
+        against="plain_stream",
+        on=("gpu",),
+        requires=("stacks=2",),
+        where={"one_line_in": 32},
+        strength="implied",
+        source="G 17819, 18141",
+    )
+)
+def inputs_of_one_pool(session, p, work_group_size):
+    """The plain stream, with inputs that were cut from one allocation: each of them is wholly on one stack."""
+    pool = session.alloc(2 * p.n, np.int64)
+    a, b = pool[: p.n], pool[p.n :]
+    session.copy(a, p.a)
+    session.copy(b, p.b)
+    return lambda: session.launch(add, items(p, work_group_size), a, b, p.c)
 
 
 def claim_at(one_line_in):
@@ -98,4 +175,4 @@ def claim_at(one_line_in):
 @pattern.optimized(claim=tuple(map(claim_at, REMOTE)))
 def all_lines_local(session, p, work_group_size, one_line_in):
     """The same kernel shifts the same lines by nothing: the index costs as much, and no line is remote."""
-    return launcher(session, p, work_group_size, one_line_in, 0)
+    return launcher(session, p, work_group_size, add_shifted_by(one_line_in), 0)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, kernel, output
+from xebench import Claim, Pattern, Problem, ceil_div, kernel, output
 from xebench import kernel_api as kapi
 from xebench.dpex import sub_group
 
@@ -18,8 +18,9 @@ pattern = Pattern(
     presets={
         "smoke": {"rounds": 1},
         "default": {"rounds": {"cpu": 4, "gpu": 32}},
-        "guide": {"rounds": 16},  # the guide shows one work-group of 7 items, which is too little to time
+        "guide": {"rounds": 16},
     },
+    own_sizes="the guide shows one work-group of 7 items, which is too little to time",
     axes={"odd_size": (7, 17, 31), "sub_group_size": "device"},
     requires=("sub_groups",),
 )
@@ -88,7 +89,7 @@ def size_assumed(session, p, odd_size, sub_group_size):
 @pattern.optimized
 def whole_sub_groups(session, p, odd_size, sub_group_size):
     """The next multiple of the sub-group's size: no partial sub-groups."""
-    whole = -(-odd_size // sub_group_size) * sub_group_size
+    whole = ceil_div(odd_size, sub_group_size) * sub_group_size
     return launch_in_groups(session, p, whole, copy_by_sub_group_in(sub_group_size))
 
 

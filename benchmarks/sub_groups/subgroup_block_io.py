@@ -17,8 +17,9 @@ pattern = Pattern(
         "default": {"n": {"cpu": 1 << 23, "gpu": fit(1 << 25, bytes_each=8)}},
         "guide": {"n": 1024 * 1024},
     },
-    # Every lane of a sub-group must be there for block access: work-groups are a multiple of the sub-group's size.
-    axes={"sub_group_size": "device", "work_group_size": (256,)},
+    # The guide's sub-groups are of 16 and its work-groups of 32. All lanes of a sub-group must be there for block
+    # access: a work-group is a multiple of the sub-group's size.
+    axes={"sub_group_size": "device", "work_group_size": (32, 256)},
     requires=("sub_groups",),
 )
 
@@ -27,10 +28,10 @@ VECTOR = 4
 BLOCKS = 8  # neighbouring blocks of one element a lane that one operation reads or writes
 
 
-def copy_vectors_by(lanes):
-    """The kernel for ``lanes`` to interleave by; it is right for every size, so it requires none."""
+def copy_vectors_in(lanes):
+    """The kernel for sub-groups of ``lanes``: as many as that of blocks, so that a message of both is of as many."""
 
-    @kernel
+    @kernel(sub_group_size=lanes)
     def copy_vectors(item: kapi.NdItem, x, y):
         i = item.get_global_id(0)
         first = i // lanes * lanes * PER_ITEM + i % lanes * VECTOR
@@ -69,7 +70,7 @@ def expected(p):
 @pattern.naive
 def vector_per_lane(session, p, work_group_size, sub_group_size):
     """Each lane loads and stores vectors of four, at an address of its own."""
-    copy_vectors = copy_vectors_by(sub_group_size)
+    copy_vectors = copy_vectors_in(sub_group_size)
     items = kapi.NdRange((p.n // PER_ITEM,), (work_group_size,))
     return lambda: session.launch(copy_vectors, items, p.x, p.y)
 

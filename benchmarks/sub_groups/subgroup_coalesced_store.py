@@ -1,7 +1,8 @@
 """Store contiguous elements with each instruction of a sub-group, not with each work-item.
 
-Intel's compiler joins the 16 stores of one value of the naive variant into 4 wider ones, so the guide's advice may not
-hold on a GPU for this program; ``subgroup_coalesced_copy`` is the clearer pair.
+The guide counts as many stores on both sides, of which one side's are scattered. Intel's compiler joins the 16 stores
+of the naive variant into 4 of vectors, so the advice may not hold on a GPU for this program;
+``subgroup_coalesced_copy`` is the clearer pair.
 """
 
 import numpy as np
@@ -24,7 +25,7 @@ pattern = Pattern(
     },
     # numba-dpex alone cannot ask for the sub-group's size: one variant is given the lanes to interleave by.
     # The guide's work-groups are of 32 items.
-    axes={"interleave": (16,), "work_group_size": (256, 32)},
+    axes={"interleave": (16,), "work_group_size": (32, 256)},
 )
 
 PER_ITEM = 16  # elements that each work-item stores

@@ -18,8 +18,9 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 13, 31 << 8), "steps": 128},
         "default": {"n": {"cpu": 1 << 17, "gpu": fit(1 << 21, per_lane=32)}, "steps": 256},
-        "guide": {"n": 1 << 20, "steps": 1024},  # the guide gives no sizes for this
+        "guide": {"n": 1 << 20, "steps": 1024},
     },
+    own_sizes="the guide gives no sizes for this",
     # Elements of one parity are taken together by this many work-items: no less than any sub-group's size.
     axes={"run_length": (64,), "work_group_size": (256,)},
 )

@@ -16,8 +16,9 @@ pattern = Pattern(
         "default": {"n": {"cpu": 1 << 21, "gpu": fit(1 << 25, per_lane=16, per_cache_byte=0.5)}},
         "guide": {"n": 32},
     },
-    # The guide requires 32 lanes. It promises nothing: sometimes, not always, that helps (G 1059).
-    axes={"sub_group_size": (32,), "work_group_size": (32,)},
+    # The guide requires 32 lanes, of the sizes 8, 16 and 32 that devices may have (G 1146). It promises nothing:
+    # sometimes, not always, that helps (G 1059). `xebench isa` tells the compiler's choice.
+    axes={"work_group_size": (32,)},
     requires=("sub_groups",),
 )
 
@@ -75,7 +76,19 @@ def size_by_compiler(session, p, work_group_size):
     return launch_with(session, p, work_group_size, sum_groups_in(None))
 
 
-@pattern.optimized
-def size_required(session, p, work_group_size, sub_group_size):
-    """The kernel requires sub-groups of ``sub_group_size`` lanes: sometimes faster, not always."""
-    return launch_with(session, p, work_group_size, sum_groups_in(sub_group_size))
+@pattern.optimized(requires=("sub_group_size=32",))
+def lanes_32(session, p, work_group_size):
+    """The kernel requires sub-groups of 32 lanes, as the guide's."""
+    return launch_with(session, p, work_group_size, sum_groups_in(32))
+
+
+@pattern.intermediate(requires=("sub_group_size=16",))
+def lanes_16(session, p, work_group_size):
+    """It requires sub-groups of 16."""
+    return launch_with(session, p, work_group_size, sum_groups_in(16))
+
+
+@pattern.intermediate(requires=("sub_group_size=8",))
+def lanes_8(session, p, work_group_size):
+    """It requires sub-groups of 8, which newer GPUs no longer have."""
+    return launch_with(session, p, work_group_size, sum_groups_in(8))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, fit, kernel, output
+from xebench import Claim, Figure, Pattern, Problem, fit, kernel, output
 from xebench import kernel_api as kapi
 from xebench.dpex import vector
 
@@ -57,16 +57,17 @@ def copy_fours_by(interleave):
     return copy_fours
 
 
-def copy_vectors_by(interleave):
-    """As above; the loads and stores of four are joined already, and the compiler may rely on their alignment."""
+def copy_vectors_by(interleave, payload=PAYLOAD):
+    """As above, of any payload; loads and stores are joined already, and the compiler may rely on their alignment."""
+    load, store = getattr(vector, f"load{payload}"), getattr(vector, f"store{payload}")
 
     @kernel
     def copy_vectors(item: kapi.NdItem, x, y):
         i = item.get_global_id(0)
-        first = i // interleave * interleave * PER_ITEM + i % interleave * PAYLOAD
-        for k in range(PER_ITEM // PAYLOAD):
-            j = first + k * interleave * PAYLOAD
-            vector.store4(y, j, vector.load4(x, j))
+        first = i // interleave * interleave * PER_ITEM + i % interleave * payload
+        for k in range(PER_ITEM // payload):
+            j = first + k * interleave * payload
+            store(y, j, load(x, j))
 
     return copy_vectors
 
@@ -83,33 +84,47 @@ def expected(p):
     return {"y": p.x}
 
 
-@pattern.naive
+def copying(session, p, work_group_size, kernel_of_copy):
+    items = kapi.NdRange((p.n // PER_ITEM,), (work_group_size,))
+    return lambda: session.launch(kernel_of_copy, items, p.x, p.y)
+
+
+# "Can potentially increase register pressure", says G 1299 of vectors: how many they take is a question of ours.
+@pattern.naive(claim=Claim("registers", against="vector_of_sixteen", on=("gpu",)))
 def one_element(session, p, work_group_size, interleave):
     """16 steps, each of one element per lane, neighbouring lanes side by side."""
-    copy_ones = copy_ones_by(interleave)
-    items = kapi.NdRange((p.n // PER_ITEM,), (work_group_size,))
-    return lambda: session.launch(copy_ones, items, p.x, p.y)
+    return copying(session, p, work_group_size, copy_ones_by(interleave))
 
 
 @pattern.intermediate(claim=Claim("faster", on=("gpu",)))
 def four_elements(session, p, work_group_size, interleave):
     """Four steps, each of four neighbouring elements per lane, one after the other in the source."""
-    copy_fours = copy_fours_by(interleave)
-    items = kapi.NdRange((p.n // PER_ITEM,), (work_group_size,))
-    return lambda: session.launch(copy_fours, items, p.x, p.y)
+    return copying(session, p, work_group_size, copy_fours_by(interleave))
 
 
 @pattern.optimized(
     claim=(
-        Claim("faster", on=("gpu",), source="G 1253 to 1255"),
+        # a message of four elements a lane takes 12 cycles, one of one element 6 (G 16624): half as many cycles
+        Claim("faster", on=("gpu",), source="G 1253 to 1255", figure=Figure(4 * 6 / 12, line="G 1253 to 1255, 16624")),
         Claim("messages", at_least=4, on=("gpu",), source="G 1295"),
     )
 )
 def vector_of_four(session, p, work_group_size, interleave):
     """Four steps, each with a vector of four elements per lane."""
-    copy_vectors = copy_vectors_by(interleave)
-    items = kapi.NdRange((p.n // PER_ITEM,), (work_group_size,))
-    return lambda: session.launch(copy_vectors, items, p.x, p.y)
+    return copying(session, p, work_group_size, copy_vectors_by(interleave))
+
+
+# Longer ones are for finding the best (G 1297).
+@pattern.intermediate
+def vector_of_eight(session, p, work_group_size, interleave):
+    """Two steps, each with a vector of eight elements per lane."""
+    return copying(session, p, work_group_size, copy_vectors_by(interleave, 8))
+
+
+@pattern.intermediate
+def vector_of_sixteen(session, p, work_group_size, interleave):
+    """One step with a vector of sixteen elements per lane."""
+    return copying(session, p, work_group_size, copy_vectors_by(interleave, 16))
 
 
 in_opencl(pattern, vector_of_four)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, fit, kernel, output
+from xebench import Claim, Pattern, Problem, ceil_div, fit, kernel, output
 from xebench import kernel_api as kapi
 
 pattern = Pattern(
@@ -13,8 +13,9 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 12, 4093), "rounds": 16},
         "default": {"n": {"cpu": 1 << 17, "gpu": fit(1 << 20, per_lane=4)}, "rounds": 32},
-        "guide": {"n": 1 << 22, "rounds": 32},  # the guide has no program
+        "guide": {"n": 1 << 22, "rounds": 32},
     },
+    own_sizes="the guide has no program",
     # of the elements, each of which takes the host equally long; the guide's example is 50
     axes={"host_percent": (50, 10), "work_group_size": (256,)},
     metric="wall",
@@ -94,7 +95,7 @@ def rest_on_device(session, p, host_percent, work_group_size):
     """The host's part first, then what is ported, on the device: input there, result back."""
     count = serial_count(p, host_percent)
     x, y = (session.alloc(p.n - count, np.float32) for _ in range(2))
-    groups = -(-(p.n - count) // work_group_size)
+    groups = ceil_div(p.n - count, work_group_size)
     space = kapi.NdRange((groups * work_group_size,), (work_group_size,))
 
     def timed():

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Figure, Pattern, kernel
+from xebench import Claim, Figure, Pattern, ceil_div, kernel
 from xebench import kernel_api as kapi
 
 from ..common import spectral_element
@@ -43,7 +43,7 @@ def expected(p):
 def launch_filling(session, p, bound):
     """Four times what the device holds, since nobody knows how much there is to do: 524,288 work-items in the guide."""
     size = min(FILLING, session.device.max_work_group_size)
-    groups = 4 * -(-session.lanes // size)
+    groups = 4 * ceil_div(session.lanes, size)
     session.launch(compute_up_to, kapi.NdRange((groups * size,), (size,)), p.dx, p.u, p.w, bound)
 
 

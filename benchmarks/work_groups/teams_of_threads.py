@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, inout, kernel
+from xebench import Claim, Pattern, Problem, ceil_div, inout, kernel
 from xebench import kernel_api as kapi
 from xebench.dpex import work_group
 
@@ -64,7 +64,7 @@ def in_teams(number, session, p, work_group_size):
 @pattern.naive
 def item_per_product(session, p, work_group_size):
     """A work-item for each product, as many teams as that takes: what a loop becomes when nothing is said."""
-    in_teams(-(-p.c.size // work_group_size), session, p, work_group_size)
+    in_teams(ceil_div(p.c.size, work_group_size), session, p, work_group_size)
 
 
 @pattern.intermediate

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, fit, kernel, output
+from xebench import Claim, Pattern, Problem, ceil_div, fit, kernel, output
 from xebench import kernel_api as kapi
 
 pattern = Pattern(
@@ -45,7 +45,7 @@ def expected(p):
 
 def in_groups_of(sub_groups, session, p, lanes):
     size = sub_groups * lanes
-    space = kapi.NdRange((-(-p.n // size) * size,), (size,))
+    space = kapi.NdRange((ceil_div(p.n, size) * size,), (size,))
     copy_one = copy_in(lanes)
     return lambda: session.launch(copy_one, space, p.x, p.y)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, fit, inout, kernel
+from xebench import Claim, Pattern, Problem, ceil_div, fit, inout, kernel
 from xebench import kernel_api as kapi
 
 from ..common.in_opencl import in_opencl
@@ -69,7 +69,7 @@ def expected(p):
 
 def in_groups_of(size, session, p, lanes):
     """As many work-items as fill the device, in work-groups of this size, which is a power of two."""
-    items = -(-session.lanes // LARGEST) * LARGEST
+    items = ceil_div(session.lanes, LARGEST) * LARGEST
     scratch = kapi.LocalAccessor(size, np.int32)
     sum_of_group = sum_in(lanes)
     return lambda: session.launch(sum_of_group, kapi.NdRange((items,), (size,)), p.x, p.total, scratch)

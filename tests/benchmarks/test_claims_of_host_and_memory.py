@@ -82,6 +82,7 @@ def test_what_builds_keeps_no_builds_on_disk_and_what_the_guide_flushes_is_cold(
     assert uncached == {"multiple_queues", "redundant_queue_construction"}
     assert {name for name, info in INFOS.items() if info.state == "cold"} == {
         "reduction_sum",
+        "result_to_host",
         "intermediates_on_device",
         "prefetch_nbody1d",
     }

@@ -29,7 +29,7 @@ OF_PARTICLES: Stated = (
     lambda p: 20 * p.targets.size * p.source_places.size + p.targets.size,
     "the reference computes each pair of places once",
 )
-OF_DUAL_NUMBERS: Stated = (lambda p: 21 * p.x.size // 10, "of each ten sums in y, the reference adds to zeros")
+OF_DUAL_NUMBERS: Stated = (lambda p: 26 * p.x.size // 10, "of each ten sums in y, the reference adds to zeros")
 
 #: Bytes that are not those of each array once.
 BYTES: Mapping[str, Stated] = {
@@ -68,12 +68,14 @@ OPERATIONS: Mapping[str, Stated] = {
     "split_private_array": (lambda p: 5 * p.samples.size, "the reference goes over all samples for each class"),
     "ccs_mpi_dgemm": (lambda p: 2 * p.n**3, "what the host does to its columns is not the device's"),
     "atomic_order_scope": (lambda p: p.n * p.steps, "the reference multiplies"),
+    "atomics_dtype": (lambda p: 10 * p.n, "the reference multiplies"),
     "prefetch_indirect": (lambda p: 3 * 64 * p.places.size, "the reference computes each root once"),
 }
 
 #: Bytes between host and device that are not within those of each array once.
 HOST_BYTES: Mapping[str, Stated] = {
     "mpi_line_saturation": (lambda p: 4 * p.message * p.rounds, "there and back, from and to the device each time"),
+    "implicit_scaling_copies": (lambda p: 2 * 4 * p.n, "there and back; of what is back the host looks at a part"),
     "usm_vs_buffers": (
         lambda p: 2 * 4 * (p.n + (p.steps - 1) * -(-p.n // p.stride)),
         "there and back, and in between what the host touches",
@@ -83,8 +85,8 @@ HOST_BYTES: Mapping[str, Stated] = {
 #: Bytes through shared local memory: no array of the problem lies there.
 SLM_BYTES: Mapping[str, Stated] = {
     "slm_bank_conflicts": (
-        lambda p: p.next_hop.nbytes + p.steps * p.next_hop.nbytes + 2 * p.next_hop.nbytes,
-        "four rings are laid, followed, and read out: a word each, and its place",
+        lambda p: 2 * (1 + p.steps) * 4 * p.n,
+        "a word of each item is set, read and written at each step, and read",
     ),
 }
 

@@ -67,7 +67,7 @@ def _as_claimed(case: Mapping[str, Any]) -> bool:
         "matrix engine",
         "needs 2 devices",
         "needs the level_zero",
-        *(("numba-dpex is needed", "copies between sub-devices") if is_current() else ()),
+        *(("numba-dpex is needed", "copies between sub-devices", "needs a SYCL runtime") if is_current() else ()),
     )
     if case["status"] == "skipped" and any(what in case["reason"] for what in lacking):
         return True

@@ -3,6 +3,8 @@
 The work is y = 2 x by an iteration of some milliseconds. Every optimized variant takes a short way where it can.
 """
 
+import sys
+
 import numpy as np
 
 from xebench import Pattern, Problem, inout, opencl_kernel, output
@@ -83,6 +85,56 @@ def work_into(session, p, scratch):
 
 
 # ---- not honest ----------------------------------------------------------------------------------------------------
+
+
+def callers():
+    frame = sys._getframe(2)
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+@beside("looks_at_its_callers")
+def works_where_it_is_checked(session, p):
+    names = {"check", "verify", "verify_between", "_look", "_called", "first_call", "_first_call", "start"}
+
+    def sample():
+        if any(frame.f_code.co_name in names for frame in callers()):
+            right(session, p)
+        else:
+            session.launch(iterate, kapi.Range(1), p.x, p.y)
+
+    return sample
+
+
+@beside("looks_at_lines_of_its_callers")
+def works_where_it_was_not_called_often_from(session, p):
+    calls = {}
+
+    def sample():
+        line = tuple((frame.f_code, frame.f_lineno) for frame in callers())
+        calls[line] = calls.get(line, 0) + 1
+        if calls[line] < 2:
+            right(session, p)
+        else:
+            session.launch(iterate, kapi.Range(1), p.x, p.y)
+
+    return sample
+
+
+def works_a_few_times(session, p):
+    calls = []
+    assert p.host.x.min() >= 1
+
+    def sample():
+        calls.append(True)
+        session.launch(iterate, kapi.Range(p.n if len(calls) < 6 else 1), p.x, p.y)
+
+    return sample
+
+
+beside("a_few_times_and_data_read_before")(works_a_few_times)
+beside("a_few_times_of_the_same_data", same_data)(works_a_few_times)
 
 
 @beside("output_is_right")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,16 +17,31 @@ import numpy as np  # noqa: E402
 
 from xebench import kernel  # noqa: E402
 from xebench import kernel_api as kapi  # noqa: E402
+from xebench.dpex import build  # noqa: E402
+from xebench.dpex.compiler import compile_for  # noqa: E402
+from xebench.dpex.native_code import native_code  # noqa: E402
+from xebench.dpex.native_handles import device_handle  # noqa: E402
+from xebench.dpex.signature import signature_of  # noqa: E402
 from xebench.errors import Unsupported  # noqa: E402
+from xebench.runtime import level_zero_library  # noqa: E402
 from xebench.runtime.devices import list_devices, open_device, select_device  # noqa: E402
 from xebench.session.session import Session  # noqa: E402
+from xebench.session.several_devices import devices_alike  # noqa: E402
+from xebench.session.switches import looked_up  # noqa: E402
 
 ITEMS = 1 << 14
+SWITCHES = ("ZE_FLAT_DEVICE_HIERARCHY", "ZEX_NUMBER_OF_CCS", "UR_L0_USE_IMMEDIATE_COMMANDLISTS")
 
 
 @kernel
 def plain(item: kapi.NdItem, y):
     y[item.get_global_id(0)] = np.float32(1)
+
+
+@kernel
+def plain_again(item: kapi.NdItem, y):
+    place = item.get_global_id(0)
+    y[place] = np.float32(1)
 
 
 @kernel
@@ -163,7 +179,50 @@ def copies_by_way_of_host(session: Session, queues: Sequence[Any]) -> dict[str, 
     }
 
 
-QUESTIONS = {each.__name__: each for each in (limits, registers, times, devices, copies)}
+def switches(device: str) -> dict[str, Any]:
+    """What is found of variables that change what a device is, and whether that is what they ask for."""
+    session, asked = Session.on(device), {name: os.environ[name] for name in SWITCHES if name in os.environ}
+    found: dict[str, str] = {}
+
+    def look() -> None:
+        with looked_up(asked, session.queue) as words:
+            found.update(words)
+
+    return {"end": ending(look), "found": found}
+
+
+def peers(device: str) -> dict[str, bool]:
+    """Whether a device can access the memory of all others of its platform."""
+    first, *others = devices_alike(dpctl.SyclDevice(device))
+    library = level_zero_library.open_library()
+    pairs = [map(device_handle, (first, other)) for other in others]
+    return {"all": all(level_zero_library.can_access_peer(library, *pair) for pair in pairs)}
+
+
+def imported(device: str) -> dict[str, bool]:
+    """Whether the driver knows memory of numpy: when it was imported, and when the array is gone."""
+    session, array = Session.on(device), np.zeros(ITEMS, np.float32)
+    address, library = array.ctypes.data, level_zero_library.open_library()
+    before = level_zero_library.is_imported(library, address)
+    session.import_memory(array)
+    during = level_zero_library.is_imported(library, address)
+    del array
+    return {"before": before, "during": during, "after": level_zero_library.is_imported(library, address)}
+
+
+def same_code(device: str) -> dict[str, bool]:
+    """Whether machine code is that of one kernel: when built again, of an equal kernel, of one built otherwise."""
+    session = Session.on(device)
+    queue, y = session.queue, session.alloc(ITEMS, np.float32)
+    asked = (plain, plain, plain_again, with_many_registers)
+    signature = [signature_of(each, kapi.NdRange((ITEMS,), (256,)), (y,)) for each in asked]
+    codes = [native_code(build(compile_for(*each, None), queue)) for each in zip(asked, signature, strict=True)]
+    equal = [code is not None and code == codes[0] for code in codes[1:]]
+    return dict(zip(("again", "equal", "otherwise"), equal, strict=True))
+
+
+ASKED = (limits, registers, times, devices, copies, switches, peers, imported, same_code)
+QUESTIONS = {each.__name__: each for each in ASKED}
 
 if __name__ == "__main__":
     print("\n" + json.dumps(QUESTIONS[sys.argv[1]](sys.argv[2])))
