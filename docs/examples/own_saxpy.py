@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Pattern, Problem, kernel, output
+from xebench import Pattern, Problem, ceil_div, kernel, output
 from xebench import kernel_api as kapi
 
 pattern = Pattern(
@@ -49,7 +49,7 @@ def expected(p):
 
 def work_items(p, work_group_size):
     """One for every block, and as many more as make the last work-group whole."""
-    groups = -(-p.n // (BLOCK * work_group_size))
+    groups = ceil_div(p.n, BLOCK * work_group_size)
     return kapi.NdRange((groups * work_group_size,), (work_group_size,))
 
 

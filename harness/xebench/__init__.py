@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from xebench.callables import compare, measure, open_session
     from xebench.dpex import device_func, kernel, kernel_api, opencl_kernel, specialize, spirv_kernel
-    from xebench.patterns.declaring import Claim, Figure, Pattern, Problem, fit, inout, output
+    from xebench.patterns.declaring import Claim, Figure, Pattern, Problem, ceil_div, fit, inout, output
     from xebench.tables import load_run
 
 __version__ = "0.1.0"
@@ -20,6 +20,7 @@ __all__ = [
     "Figure",
     "Pattern",
     "Problem",
+    "ceil_div",
     "compare",
     "device_func",
     "fit",
@@ -36,7 +37,7 @@ __all__ = [
 ]
 
 #: What benchmark files declare; `xebench list` needs none of it.
-_OF_PATTERNS = ("Claim", "Figure", "Pattern", "Problem", "fit", "inout", "output")
+_OF_PATTERNS = ("Claim", "Figure", "Pattern", "Problem", "ceil_div", "fit", "inout", "output")
 #: What loads the SYCL runtime when it is asked for.
 _OF_CALLABLES = ("compare", "measure", "open_session")
 #: Likewise, looked up in ``xebench.dpex``.

@@ -239,6 +239,25 @@ def test_a_function_that_returns_before_the_device_is_done_fails(
     assert xebench.measure(waits, queue=session, metric=metric, **BRIEF).median_ns > 0
 
 
+def test_a_function_that_looks_at_its_callers_sees_the_same_in_a_check_as_in_a_sample(session: Any, x: Any) -> None:
+    def callers() -> tuple[Any, ...]:
+        frame, seen = sys._getframe(2), []
+        while frame is not None:
+            seen.append((frame.f_code, frame.f_lineno))
+            frame = frame.f_back
+        return tuple(seen)
+
+    def cheats() -> Any:
+        """Right where it is not usually called from."""
+        stack, count = callers(), sum(calls.values())
+        calls[stack] = calls.get(stack, 0) + 1
+        return x * x if count < 4 or 2 * calls[stack] < count else x + np.float32(1)
+
+    calls: dict[Any, int] = {}
+    compared = xebench.compare({"plain": lambda: x * x, "cheats": cheats}, queue=session, **BRIEF)
+    assert re.search("cheats: wrong: results are wrong in block", repr(compared)), repr(compared)
+
+
 def test_queues_that_python_can_reach_are_found(session: Any) -> None:
     import dpctl
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import changed_run
 import msgspec
 import pytest
 import rows_kit
@@ -43,7 +44,7 @@ def test_every_claim_is_in_it(answered: Answered) -> None:
 def test_people_have_said_why_claims_do_not_hold_on_the_cpu(answered: Answered) -> None:
     assert answered.explained("cpu-epyc-2-cores"), "all that is claimed holds there"
     assert answered.missing == [], "write them into harness/xebench/pages/data/claim_notes.toml"
-    assert answered.stale == [], "delete them from xebench/xebench/pages/data/claim_notes.toml"
+    assert answered.stale == [], "delete them from harness/xebench/pages/data/claim_notes.toml"
 
 
 def test_each_defect_says_where_what_and_what_instead() -> None:
@@ -101,6 +102,17 @@ def test_an_older_run_answers_what_is_claimed_today(run: Run) -> None:
     (found,) = answers(all_said([info]), run, [info])
     assert [each.speedup for each in found] == pytest.approx(list(SPEEDUPS.values()))
     assert [each.point["lanes"] for each in found] == list(SPEEDUPS)
+
+
+def test_an_answer_of_another_text_of_the_pattern_is_of_an_older_program(run: Run) -> None:
+    info = pattern(run, FASTER)
+    run = changed_run.changed(run, cases=run.cases.assign(source_sha256="of then"))
+    for sha256, older in (("", False), ("of then", False), ("of today", True)):
+        told = Answered([msgspec.structs.replace(info, source_sha256=sha256)], {"here": run}, {"sentences": {}})
+        (found,) = told.found["here"]
+        assert [each.older for each in found] == [older] * 2
+        assert cell(found).endswith(" (older program)") is older
+        assert ("| the guide's | 2 | 1 | 1 | 0 | 0 | 0 | 0 | 2 | 0 | 0 |" in markdown(told, [])) is older
 
 
 def test_what_a_run_measured_otherwise_it_does_not_answer(run: Run) -> None:

@@ -23,12 +23,13 @@ def row(variant: str, instructions: int, **changed: Any) -> dict[str, Any]:
     return {**named, "instructions": instructions, **changed}
 
 
-def compiler(*rows: dict[str, Any]) -> dict[str, Any]:
-    return {"igc": "libigc.so.1.0.1", "rows": rows}
+def compiler(*rows: dict[str, Any], narrow: bool = True) -> dict[str, Any]:
+    return {"igc": "libigc.so.1.0.1", "narrow": narrow, "rows": rows}
 
 
-def found(*rows: dict[str, Any]) -> list[Twin]:
-    return native_twins.twins([INFO], [compiler(*rows)])
+def found(*rows: dict[str, Any], narrow: bool = True) -> list[Twin]:
+    both = [compiler(row("a", 500), row("a_in_opencl", 1), narrow=not narrow), compiler(*rows, narrow=narrow)]
+    return native_twins.twins([INFO], both, narrow=narrow)
 
 
 def test_kernels_meet_their_twins_by_name_and_count_for_as_many_lanes() -> None:
@@ -56,13 +57,15 @@ def test_the_mean_is_geometric_and_of_what_is_known() -> None:
 
 def test_the_page_tells_64_bits_apart_and_why_a_kernel_is_longer() -> None:
     twins = found(row("a", 130), row("a_in_opencl", 100))
+    of_64_bits = found(row("a", 170), row("a_in_opencl", 100), narrow=False)
     notes = {"data_of_64_bits": [], "causes": {"p/k": "a cause."}}
-    page = native_twins.markdown(twins, notes)
+    page = native_twins.markdown(twins, of_64_bits, notes)
     narrow, wide = page.split("64 bits, in both languages:")
     assert "130/100 = 1.30" in narrow and "130/100 = 1.30" not in wide
     assert "| `p` | `k` | a cause. |" in page
     assert "| **geometric mean** |  | **1.30** | **-** | **-** | **-** |" in page
-    apart = native_twins.markdown(twins, {**notes, "data_of_64_bits": ["p"]})
+    assert "| **with indices in 64 bits** |  | **1.70** | **-** | **-** | **-** |" in page
+    apart = native_twins.markdown(twins, of_64_bits, {**notes, "data_of_64_bits": ["p"]})
     assert "130/100 = 1.30" in apart.split("64 bits, in both languages:")[1]
 
 

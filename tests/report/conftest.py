@@ -5,7 +5,7 @@ every answer.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +66,8 @@ def gpu_row() -> dict[str, Any]:
     return device_row()
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Run:
+def write_run(folder: Path, lengths_ns: Sequence[float] = (40_000, 20_000, 5_000)) -> Run:
+    """A run of three cases with these times, and one that was wrong."""
     cases = [
         case_row("convolution", "plain", "naive"),
         case_row("convolution", "cached", "optimized"),
@@ -76,15 +76,26 @@ def run(tmp_path: Path) -> Run:
             "histogram", "broken", "optimized", "wrong", "y: 1 of 9 elements differ; first at (0,): 1 instead of 2"
         ),
     ]
-    writer = RunWriter.create(tmp_path / "run", {"command": ["xebench", "run"], "packages": {"dpctl": "0.17.0"}})
+    writer = RunWriter.create(folder, {"command": ["xebench", "run"], "packages": {"dpctl": "0.17.0"}})
     writer.append("devices", [device_row()])
     writer.append("cases", cases)
     numbers = itertools.count()
-    for seed, (case, length) in enumerate(zip(cases[:3], (40_000, 20_000, 5_000), strict=True)):
+    for seed, (case, length) in enumerate(zip(cases[: len(lengths_ns)], lengths_ns, strict=True)):
         rows = sample_rows(case["case_id"], length, numbers, seed)
         writer.append("samples", rows)
         writer.append_checks([Check(case["case_id"], rows[0]["sample_id"], next(numbers), CheckResult.PASSED)])
     return writer.finish()
+
+
+@pytest.fixture
+def run_of(tmp_path: Path) -> Callable[..., Run]:
+    """Makes a run in a folder of that name."""
+    return lambda name, *lengths_ns: write_run(tmp_path / name, lengths_ns)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return write_run(tmp_path / "run")
 
 
 #: Of `all_answers`: variant, its time in us where the naive one has 1000, its claims, its status and its reason.
@@ -111,7 +122,8 @@ def all_answers() -> Run:
         "parameters": '{"n": 8, "sub_group_size": 16, "work_group_size": 256}',
         "pattern": "ends",
     }
-    made.times(made.case("one_by_one", "naive", claims="[]", **chapter), noisy(1e6))
+    made.times(made.case("one_by_one", "naive", claims="[]", program="one", **chapter), noisy(1e6))
+    made.case("renamed", "optimized", claims=to_json([Claim("faster")]), program="one", **chapter)
     for seed, (variant, time_us, claims, status, reason) in enumerate(EVERY_END, 1):
         case = made.case(variant, "optimized", claims=to_json(claims), status=status, reason=reason or None, **chapter)
         if time_us:

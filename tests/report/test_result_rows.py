@@ -40,6 +40,7 @@ def test_words_tell_why_there_is_no_answer_or_no_speed_up(all_answers: Run) -> N
         "not_here": "needs sub-groups of 16",
         "races": "wrong result, as claimed",
         "crashes": "crashed",
+        "renamed": "the same program as one_by_one: machine code, sizes, arguments, queues and waits are equal",
     }
 
 

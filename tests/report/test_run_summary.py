@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import Any
 
 import pytest
 from changed_run import changed
+from synthetic import Synthetic, noisy
 
-from xebench.report.run_summary import NBSP, answer_sentence, headline, visits_line
+from xebench.analysis.claim import Claim, to_json
+from xebench.report.run_summary import NBSP, answer_sentence, headline, highlights, visits_line
 from xebench.tables import Run
 from xebench.vocabulary import Answer
 
@@ -36,20 +39,20 @@ def test_a_run_with_pauses_or_without_an_end_has_no_duration(all_answers: Run, c
 def test_claims_of_the_guide_and_ours_are_counted_apart(all_answers: Run) -> None:
     assert plain(answer_sentence(all_answers)) == (
         "Of the guide's 6 claims ✓ 2 hold, ✗ 1 inverts, = 1 has no effect, ? 2 are undecided; "
-        "of our 3 claims ✓ 2 hold, - 1 was skipped; · 2 pairs have no claim. "
+        "of our 4 claims ✓ 2 hold, ≡ 1 is of the same program, - 1 was skipped; · 2 pairs have no claim. "
         "2 of the claims are made for another kind of device."
     )
 
 
 def test_the_sentence_counts_every_row_of_the_table_once(all_answers: Run) -> None:
     words = plain(answer_sentence(all_answers)).partition(". ")[0].split()
-    counts = [int(word) for before, word in itertools.pairwise(words) if before in "✓✗=?·-"]
+    counts = [int(word) for before, word in itertools.pairwise(words) if before in "✓✗=≡?·-"]
     assert sum(counts) == len(all_answers.pairs)
 
 
 def test_who_made_a_claim_of_an_earlier_version_is_left_open(all_answers: Run) -> None:
     old = all_answers.pairs.assign(strength=None)
-    assert plain(answer_sentence(changed(all_answers, pairs=old))).startswith("Of 9 claims ✓ 4 hold")
+    assert plain(answer_sentence(changed(all_answers, pairs=old))).startswith("Of 10 claims ✓ 4 hold")
 
 
 def test_nothing_is_said_of_nothing(all_answers: Run) -> None:
@@ -71,3 +74,22 @@ def test_the_parts_of_visits_are_those_of_each_family_once(all_answers: Run) -> 
     assert visits_line(all_answers) == "", "runs of earlier versions do not say"
     cases = all_answers.cases.assign(visit_seconds='{"sampling": 30.0, "checking": 90.0, "ending": 0.01}')
     assert visits_line(changed(all_answers, cases=cases)) == "visits took 2 min 0 s: checking 75.0 %, sampling 25.0 %"
+
+
+def test_what_helps_and_hurts_most_is_named_by_what_is_sure() -> None:
+    made = Synthetic()
+    variants = {"a": [500, 250], "b": [100], "c": [2000], "d": [125], "e": [1000]}
+    for pattern, times in variants.items():
+        made.times(made.case("naive", "naive", pattern=pattern), noisy(1000))
+        for number, time in enumerate(times):
+            claims = to_json([Claim("faster", source="G 1")])
+            made.times(
+                made.case(f"v{number}", "optimized", pattern=pattern, claims=claims), noisy(time, seed=number + 1)
+            )
+    helps, hurts = highlights(made.run())
+    assert re.sub(r"[\d.]+x", "", plain(helps)) == "Helps most: b/v0 , d/v0 , a/v1 .", "a pattern once, by its best"
+    assert re.sub(r"[\d.]+x", "", plain(hurts)) == "Hurts most: c/v0 .", "what has no effect does neither"
+
+
+def test_a_short_run_is_seen_at_a_glance(all_answers: Run) -> None:
+    assert highlights(all_answers) == []

@@ -14,8 +14,8 @@ from xebench.tables import Run
 from xebench.vocabulary import Answer
 
 
-def lines_of(run: Run, width: int = 80, *, verbose: bool = False) -> list[str]:
-    return render(run, width, verbose=verbose, colour=False, encoding="utf-8").splitlines()
+def lines_of(run: Run, width: int = 80, *, verbose: bool = False, colour: bool = False) -> list[str]:
+    return render(run, width, verbose=verbose, colour=colour, encoding="utf-8").splitlines()
 
 
 def row_of(lines: list[str], variant: str) -> str:
@@ -91,12 +91,13 @@ def test_a_run_that_its_budget_ended_says_how_it_goes_on(all_answers: Run) -> No
     assert again.endswith(": xebench run --resume runs/answers")
 
 
-def test_a_long_reason_is_cut_between_words_and_whole_in_the_verbose_report(all_answers: Run) -> None:
+def test_a_long_reason_is_cut_between_words_on_a_terminal_and_whole_elsewhere(all_answers: Run) -> None:
     reason = "signal 11 in kernel twice " + "and so on " * 20 + "to the end"
     cases = all_answers.cases.assign(reason=reason)
     long = changed(all_answers, cases=cases)
-    (line,) = [line for line in lines_of(long) if line.startswith("! ends/crashes")]
-    assert line.endswith(" ...") and set(line.split()[3:-1]) <= set(reason.split())
+    (line,) = [line for line in lines_of(long, colour=True) if line.startswith("! ends/crashes")]
+    assert line.endswith(" ... (--verbose)") and set(line.split()[3:-2]) <= set(reason.split())
+    assert "on to the end" in " ".join(" ".join(lines_of(long)).split()), "in pipes and files it is whole"
     assert "on to the end" in " ".join(" ".join(lines_of(long, verbose=True)).split())
 
 

@@ -60,7 +60,7 @@ def validated(text: str) -> list[dict[str, Any]]:
     assert len(names) == len(set(names)) and set(names) == set(tracks), "each track has one name"
     threads = [thread for _, thread in names]
     assert len(threads) == len(set(threads)) and 0 not in threads, "Perfetto takes threads of one number for one"
-    hosts = {(event["pid"], event["tid"]) for event in events if event.get("cat") == "host"}
+    hosts = {(event["pid"], event["tid"]) for event in events if event.get("cat") == "execution"}
     assert all(process == thread for process, thread in hosts), "the host is the main thread"
     for slices in tracks.values():
         _require_nested(slices)
@@ -114,22 +114,94 @@ def two_queues() -> Run:
     return made.run()
 
 
-def test_the_typical_sample_has_a_track_for_each_queue_and_kind_and_one_for_the_host() -> None:
+def traced() -> Synthetic:
+    """A case with a sample, and with a traced execution of which the rows are still to come."""
+    made = Synthetic()
+    case = made.case("v", "naive", metric="wall", claims='[{"word": "faster"}]')
+    made.sample(case, host_ns=250.0, batch=1)
+    made.sample(case, host_ns=400.0, batch=1, state="traced", block=-1)
+    return made
+
+
+def on_host(made: Synthetic, kind: str, name: str, begin: int, end: int, **more: Any) -> None:
+    """A call of the host that submits nothing."""
+    made.event((0, 0), kind=kind)
+    times = {"submit_ns": None, "start_ns": None, "end_ns": None, "queue": None}
+    made.events[-1].update(times, name=name, **submitted(begin, end), **more)
+
+
+def submitted(began: int, ended: int, thread: int = 0) -> dict[str, int]:
+    return {"submit_began_host_ns": began, "submit_ended_host_ns": ended, "thread": thread}
+
+
+def slices_of(events: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
+    """Slices by the names of their track and their own."""
+    tracks = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
+    return {(tracks[event["tid"]], event["name"]): event for event in events if event["ph"] == "X"}
+
+
+def test_the_hosts_track_is_what_was_read_and_the_devices_times_lie_beside_it() -> None:
+    made = traced()
+    ahead = 5 * 10**15
+    made.event((ahead + 1040, ahead + 1090))
+    made.events[-1].update(name="triad", over_host_ns=1100, **submitted(1020, 1035))
+    made.event((ahead + 1150, ahead + 1160), kind="copy", queue="q1")
+    made.events[-1].update(name="memcpy", over_host_ns=1180, **submitted(1140, 1145, thread=1))
+    made.event((ahead + 1120, ahead + 1130), kind="copy", queue="q1")
+    made.events[-1].update(name="nobody knows")
+    on_host(made, "execution", "one execution", 1000, 1400)
+    on_host(made, "line", "v.py:3 session.launch(triad)", 1010, 1039)
+    on_host(made, "build", "build triad", 1022, 1030)
+    on_host(made, "wait", "wait for triad", 1050, 1101)
+    text = trace_events.as_json(made.run(), "p")
+    slices = slices_of(validated(text))
+    times = {key: (round(1000 * each["ts"]), round(1000 * each["dur"])) for key, each in slices.items()}
+    assert times == {
+        ("host", "one execution"): (0, 400),
+        ("host", "v.py:3 session.launch(triad)"): (10, 29),
+        ("host", "launch triad"): (20, 15),
+        ("host", "build triad"): (22, 8),
+        ("host", "wait for triad"): (50, 51),
+        ("host thread 1", "memcpy"): (140, 5),
+        # 10 ns is the shortest way to the device, and also the one back
+        ("q0 kernels", "triad"): (40, 50),
+        ("q1 copies", "memcpy"): (150, 10),
+        ("q1 copies", "nobody knows"): (120, 10),
+    }
+    facts = slices["host", "one execution"]["args"]
+    assert (facts["host_ns"], facts["median_of_samples_ns"], facts["metric"]) == (400, 250, "wall")
+    (clock,) = json.loads(text)["otherData"]["clocks"]
+    assert (clock["added_ns"], clock["uncertainty_ns"], clock["all_commands_agree"]) == (-ahead, 10, True)
+    arrows = [event["id"] for event in validated(text) if event["ph"] == "s"]
+    assert len(arrows) == 2, "a submission that nobody saw is not invented"
+
+
+def test_ranks_are_processes_on_one_clock_of_the_host() -> None:
+    made = traced()
+    for rank, begin in ((0, 1000), (1, 1070)):
+        made.event((10**15 * rank + begin + 30, 10**15 * rank + begin + 50))
+        made.events[-1].update(mpi_rank=rank, clock=rank, **submitted(begin + 5, begin + 25))
+        on_host(made, "execution", "one execution", begin, begin + 200, mpi_rank=rank)
+    run = made.run()
+    events = validated(trace_events.as_json(run, "p"))
+    names = [event["args"]["name"] for event in events if event["name"] == "process_name"]
+    assert names == ["v (naive), rank 0", "v (naive), rank 1"]
+    begins = [event["ts"] for event in events if event["ph"] == "X" and event["cat"] == "execution"]
+    assert begins == [0, 0.07], "what one waits for the other is seen"
+    assert [event["args"]["name"] for event in events if event["name"] == "thread_name"] == ["host", "q0 kernels"] * 2
+    assert run.summaries["overlap"].isna().all(), "times of two processes are not one clock's for the summaries"
+
+
+def test_a_run_without_traced_executions_shows_the_typical_sample_and_no_host() -> None:
     events = validated(trace_events.as_json(two_queues(), "p"))
     names = {event["tid"] - event["pid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
-    assert names == {0: "host", 1: "q0 kernels", 2: "q0 kernels (2)", 3: "q1 copies"}
-    process = next(event for event in events if event["name"] == "process_name")
-    assert process["args"]["name"] == "together (naive)"
-    slices = {(event["tid"] - event["pid"], event["name"]): event for event in events if event["ph"] == "X"}
-    copy = slices[3, "copy"]
+    assert names == {1: "q0 kernels", 2: "q0 kernels (2)", 3: "q1 copies"}
+    copy = slices_of(events)["q1 copies", "copy"]
     assert copy["cat"] == "copy" and copy["dur"] == pytest.approx(0.110)
     assert (copy["args"]["bytes"], copy["args"]["route"], copy["args"]["GB/s"]) == (220, "pageable_to_device", 2)
-    assert slices[0, "sample 1, until everything is over"]["dur"] == pytest.approx(0.4), "the host waited for so long"
-    assert {(0, "submit copy"), (0, "submit kernel, kernel")} < set(slices)
-    assert len([event for event in events if event["ph"] == "s"]) == 3
 
 
-def test_devices_with_clocks_of_their_own_begin_at_the_same_moment() -> None:
+def test_devices_of_such_a_run_begin_at_the_same_moment() -> None:
     made = Synthetic()
     made.sample(made.case("two", "naive", metric="wall"), host_ns=200.0, batch=1)
     for clock, offset in ((0, 1000), (1, 5 * 10**15)):
@@ -137,23 +209,10 @@ def test_devices_with_clocks_of_their_own_begin_at_the_same_moment() -> None:
         made.events[-1].update(submit_ns=offset, clock=clock)
     events = validated(trace_events.as_json(made.run(), "p"))
     names = [event["args"]["name"] for event in events if event["name"] == "thread_name"]
-    assert names == ["host", "q0 kernels", "q1 by clock 1 kernels"]
+    assert names == ["q0 kernels", "q1 by clock 1 kernels"]
     kernels = [event for event in events if event["ph"] == "X" and event["cat"] == "kernel"]
     assert len({event["ts"] for event in kernels}) == 1
     assert all(event["dur"] == 0.04 for event in kernels)
-
-
-def test_ranks_have_tracks_of_their_own_and_no_overlap() -> None:
-    made = Synthetic()
-    made.sample(made.case("shared", "naive", metric="wall"), host_ns=400.0, batch=1)
-    for rank in (0, 1):
-        made.event((10, 90), kind="kernel", queue="q0")
-        made.events[-1].update(mpi_rank=rank, clock=rank)
-    run = made.run()
-    events = validated(trace_events.as_json(run, "p"))
-    names = [event["args"]["name"] for event in events if event["name"] == "thread_name"]
-    assert names == ["host", "rank 0 q0 kernels", "rank 1 q0 kernels"]
-    assert run.summaries["overlap"].isna().all(), "times of two processes cannot be compared"
 
 
 @settings(max_examples=40, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
@@ -166,7 +225,7 @@ def test_commands_of_any_times_make_a_trace(samples: list[list[tuple[Any, ...]]]
             made.event((start, end), kind=kind, queue=queue)
             made.events[-1]["submit_ns"] = submit
     events = validated(trace_events.as_json(made.run(), "p"))
-    shown = [event for event in events if event["ph"] == "X" and event["cat"] != "host"]
+    shown = [event for event in events if event["ph"] == "X"]
     assert len(shown) == sum(map(len, samples)), "no command is lost"
 
 

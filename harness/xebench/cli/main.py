@@ -16,6 +16,7 @@ from xebench.cli.output import run_program
 #: The function of each command, in the module of that name.
 _FUNCTIONS = {
     "build": "build",
+    "compare": "compare",
     "completion": "completion",
     "devices": "devices",
     "doctor": "doctor",
@@ -29,6 +30,7 @@ _FUNCTIONS = {
     "roofline": "roofline",
     "run": "run",
     "setup": "setup",
+    "show": "show",
     "trace": "trace",
 }
 

@@ -45,8 +45,8 @@ MIN_SAMPLES = 6
 @click.option(
     "--budget",
     "budget_s",
-    type=Positive(),
-    help="Seconds of sampling per pattern.  [default: by preset; with --run-budget no limit but that]",
+    type=Duration(),
+    help="Time of sampling per pattern, as 2, 90s or 1m.  [default: by preset; with --run-budget no limit but that]",
 )
 @click.option(
     "--instances",

@@ -22,9 +22,10 @@ from xebench.cli.output import show, write
     help="File to write, such as trace.json; standard output otherwise.",
 )
 def trace(folder: Path, pattern: str, output: Path | None) -> None:
-    """A timeline of PATTERN in the run in FOLDER: one sample of each variant, for ui.perfetto.dev or chrome://tracing.
+    """A timeline of PATTERN in the run in FOLDER: one execution of each variant, for ui.perfetto.dev.
 
-    Queues are tracks, with kernels, copies and the host apart, and arrows from a command's submission to its start.
+    Tracks are the host's threads, with launches, waits, allocations, builds and lines of the variant, and of each queue
+    its kernels and copies. Arrows lead from a command's submission to its start.
     """
     from xebench.report import trace_events
     from xebench.tables import load_run

@@ -45,12 +45,14 @@ class Found:
         reason: what it rests on.
         speedup: None where there is none.
         point: parameters that are swept or not the preset's own, and the state of the caches.
+        older: whether the pattern's file, or what it imports, has changed since.
     """
 
     answer: str
     reason: str
     speedup: float | None
     point: Mapping[str, Any]
+    older: bool = False
 
 
 def all_said(infos: Iterable[PatternInfo]) -> list[Said]:
@@ -99,7 +101,16 @@ def answers(claims: Iterable[Said], run: Run, infos: Sequence[PatternInfo]) -> l
     table = pairs(run.cases.assign(claims=asked_of_cases, role=roles), run.samples, run.devices, ())
     states = {info.name: STATES_ASKED[info.state] for info in infos}
     measured = [row for row in table if row["state"] is None or row["state"] in states.get(row["pattern"], ())]
-    return [[_found(row) for row in measured if _answers(row, said)] for said in claims]
+    older = _older(cases, infos)
+    return [[_found(row, row["pattern"] in older) for row in measured if _answers(row, said)] for said in claims]
+
+
+def _older(cases: Iterable[Row], infos: Iterable[PatternInfo]) -> set[str]:
+    """Patterns that a run has measured of another text than today's."""
+    today = {info.name: info.source_sha256 for info in infos if info.source_sha256}
+    return {
+        case["pattern"] for case in cases if today.get(case["pattern"], case["source_sha256"]) != case["source_sha256"]
+    }
 
 
 def is_asked(said: Said, every: Iterable[Said], device_class: str) -> bool:
@@ -126,10 +137,10 @@ def _answers(row: Row, said: Said) -> bool:
     return all(row[name] == value for name, value in told.items()) and claim.is_said_at(_values(row))
 
 
-def _found(row: Row) -> Found:
+def _found(row: Row, older: bool) -> Found:
     point = {**points.point(row), "state": row["state"]}
     known = row["speedup"] is not None and row["speedup"] == row["speedup"]
-    return Found(str(row["answer"]), row["reason"], float(row["speedup"]) if known else None, point)
+    return Found(str(row["answer"]), row["reason"], float(row["speedup"]) if known else None, point, older)
 
 
 def varying(found: Sequence[Found]) -> Iterator[str]:

@@ -30,11 +30,13 @@ from xebench.vocabulary import ANSWERED, Answer, DeviceClass
 
 NOT_MEASURED: Final = "not in that run"
 NOT_ASKED: Final = "not asked"
+OLDER: Final = "older program"
 
 #: Answers that a sentence is asked for.
 EXPLAINED: Final = (Answer.INVERTS, Answer.NO_EFFECT)
 
 _SHOWN: Final = (*ANSWERED, Answer.SKIPPED)
+_COUNTED: Final = ("asked", *_SHOWN, OLDER, NOT_ASKED, NOT_MEASURED)
 
 
 def data(name: str) -> dict[str, Any]:
@@ -78,6 +80,16 @@ class Answered:
             if any(each.answer in EXPLAINED for each in found)
         }
 
+    def owner(self, said: Said) -> str:
+        """Who makes a claim, as the summary counts them."""
+        if said.claim.is_ours:
+            return "ours"
+        return "of stand-ins" if said.pattern in self._stand_ins else "the guide's"
+
+    @cached_property
+    def _stand_ins(self) -> set[str]:
+        return {info.name for info in self.infos if info.stand_in}
+
     @property
     def missing(self) -> list[str]:
         """Keys of the claims that a sentence is missing for."""
@@ -101,6 +113,7 @@ def markdown(answered: Answered, defects: Sequence[Mapping[str, str]]) -> str:
             runs=answered.runs,
             not_measured=NOT_MEASURED,
             not_asked=NOT_ASKED,
+            older=OLDER,
             summary=_summary(answered),
             chapters={chapter: _chapter(answered, of_chapter, chapter) for chapter in chapters},
             code=_code(all_said(answered.infos), generated_code.read()),
@@ -113,12 +126,14 @@ def markdown(answered: Answered, defects: Sequence[Mapping[str, str]]) -> str:
 def _summary(answered: Answered) -> list[str]:
     lines = []
     for name in answered.runs:
-        for who, ours in (("the guide's", False), ("ours", True)):
-            own = [n for n, said in enumerate(answered.said) if said.claim.is_ours == ours]
+        for who in ("the guide's", "of stand-ins", "ours"):
+            own = [n for n, said in enumerate(answered.said) if answered.owner(said) == who]
             counts = Counter(each.answer for n in own for each in answered.found[name][n])
             counts += Counter(answered.without(name, n) for n in own if not answered.found[name][n])
-            lines.append((f"`{name}`", who, *(counts[word] for word in (*_SHOWN, NOT_ASKED, NOT_MEASURED))))
-    headings = ("run", "claims", *_SHOWN, NOT_ASKED, NOT_MEASURED)
+            counts["asked"] = sum(counts[word] for word in _SHOWN)
+            counts[OLDER] = sum(each.older for n in own for each in answered.found[name][n] if each.answer in _SHOWN)
+            lines.append((f"`{name}`", who, *(counts[word] for word in _COUNTED)))
+    headings = ("run", "claims", *_COUNTED)
     return table(headings, lines, right=range(2, len(headings)))
 
 
@@ -158,7 +173,8 @@ def cell(found: Sequence[Found]) -> str:
             span = f"({group[0].reason})"
         where = f"({_points(group, names)})" if len(present) > 1 else ""
         parts.append(" ".join(part for part in (word, span, where) if part))
-    return "; ".join(parts)
+    older = f" ({OLDER})" if any(each.older and each.answer in _SHOWN for each in found) else ""
+    return "; ".join(parts) + older
 
 
 def _points(found: Sequence[Found], names: Sequence[str]) -> str:

@@ -13,10 +13,11 @@ from xebench.report.markdown_table import table
 from xebench.report.templates import fill
 
 PATTERN: Final = "pattern"
+STAND_IN: Final = "stand-in"
 RECORDED: Final = "recorded"
 CANNOT_BE_SAID: Final = "cannot be said"
 NOT_YET: Final = "not yet"
-KINDS: Final = (PATTERN, RECORDED, CANNOT_BE_SAID, NOT_YET)
+KINDS: Final = (PATTERN, STAND_IN, RECORDED, CANNOT_BE_SAID, NOT_YET)
 
 #: Where the lessons lie, in the page's words.
 PROGRAMS: Final = {"kernel": "in a kernel", "host": "in the host program"}
@@ -43,6 +44,16 @@ def kind(entry: Entry, patterns: Mapping[str, Sequence[str]]) -> str:
     return entry.kind or NOT_YET
 
 
+def _kind(entry: Entry, patterns: Mapping[str, Sequence[str]], stand_ins: Mapping[str, str]) -> str:
+    """Likewise; a stand-in where all patterns of an entry are."""
+    answered = kind(entry, patterns)
+    return STAND_IN if answered == PATTERN and stand_ins.keys() >= set(patterns[entry.id]) else answered
+
+
+def _named(stand_ins: Mapping[str, str]) -> list[tuple[str, str]]:
+    return [(f"`{name}`", words) for name, words in sorted(stand_ins.items())]
+
+
 def _by(entry: Entry, patterns: Mapping[str, Sequence[str]]) -> str:
     """Patterns, a link, columns and commands, or a reason."""
     answered = kind(entry, patterns)
@@ -56,8 +67,10 @@ def _by(entry: Entry, patterns: Mapping[str, Sequence[str]]) -> str:
 def markdown(infos: Sequence[PatternInfo]) -> str:
     """The page: how many lessons are answered in which way, and one row an entry."""
     patterns = patterns_by_entry(infos)
-    rows = [(entry.id, entry.name, entry.guide, kind(entry, patterns), _by(entry, patterns)) for entry in entries()]
-    counted = Counter((entry.program, kind(entry, patterns)) for entry in entries())
+    stand_ins = {info.name: info.stand_in for info in infos if info.stand_in}
+    kinds_of = {entry.id: _kind(entry, patterns, stand_ins) for entry in entries()}
+    rows = [(entry.id, entry.name, entry.guide, kinds_of[entry.id], _by(entry, patterns)) for entry in entries()]
+    counted = Counter((entry.program, kinds_of[entry.id]) for entry in entries())
     kinds = [each for each in KINDS if any(counted[program, each] for program in PROGRAMS)]
     counts = [(words, *(counted[program, each] for each in kinds)) for program, words in PROGRAMS.items()]
     return (
@@ -67,6 +80,7 @@ def markdown(infos: Sequence[PatternInfo]) -> str:
             entries=len(rows),
             patterns=len(infos),
             counts=table(("lessons", *kinds), counts, right=range(1, 1 + len(kinds))),
+            stand_ins=table(("pattern", "what is missing, what was tried, and what stands for it"), _named(stand_ins)),
             table=table(("entry", "name", "guide", "answered by", ""), rows),
         )
         + "\n"

@@ -59,8 +59,8 @@ def main(ocloc: str | None, save: Path) -> None:
 
 
 def merged(earlier: Sequence[Mapping[str, Any]], done: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The compilers of both, oldest first, this one in the place of its earlier result."""
-    others = [compiler for compiler in earlier if compiler["version"] != done["version"]]
+    """The compilers of both, oldest first, this one in the place of its earlier result of as narrow modules."""
+    others = [one for one in earlier if (one["version"], one.get("narrow")) != (done["version"], done.get("narrow"))]
     return sorted([*others, done], key=lambda compiler: [int(part) for part in compiler["version"].split(".")])
 
 

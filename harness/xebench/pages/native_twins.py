@@ -65,12 +65,18 @@ class Twin:
         return any((self.ratio(column) or 0) > EXPLAINED for column in COLUMNS)
 
 
-def twins(infos: Iterable[PatternInfo], compilers: Sequence[Mapping[str, Any]]) -> list[Twin]:
-    """The kernels of variants that have a twin, at the first value of every axis."""
+def twins(infos: Iterable[PatternInfo], compilers: Sequence[Mapping[str, Any]], *, narrow: bool = True) -> list[Twin]:
+    """The kernels of variants that have a twin, at the first value of every axis.
+
+    Args:
+        infos: the patterns.
+        compilers: what each made of which kernels.
+        narrow: whether indices of kernels of Python are in 32 bits.
+    """
     counts: dict[tuple[str, str, str], dict[tuple[str, str], float]] = {}
     for compiler in compilers:
         for row in compiler["rows"]:
-            if row["status"] == "ok":
+            if row["status"] == "ok" and compiler["narrow"] == narrow:
                 place = generated_code.name(compiler), str(row["gpu"])
                 known = counts.setdefault((row["pattern"], row["variant"], row["kernel"]), {})
                 known.setdefault(place, row["instructions"] * LANES / row["simd_width"])
@@ -89,26 +95,32 @@ def mean(ratios: Iterable[float | None]) -> str:
     return f"{exp(fmean(known)):.2f}" if known else "-"
 
 
-def markdown(found: Sequence[Twin], notes: Mapping[str, Any]) -> str:
-    """The page."""
-    wide = [twin for twin in found if twin.pattern in notes["data_of_64_bits"]]
-    narrow = [twin for twin in found if twin not in wide]
+def markdown(found: Sequence[Twin], of_64_bits: Sequence[Twin], notes: Mapping[str, Any]) -> str:
+    """The page, of twins, and of the same beside modules whose indices are in 64 bits."""
+    apart = notes["data_of_64_bits"]
+    parts = [
+        _instructions(*([twin for twin in both if (twin.pattern in apart) == wide] for both in (found, of_64_bits)))
+        for wide in (False, True)
+    ]
     return fill(
         "xebench.pages",
         "native_twins.md.j2",
         patterns=len({twin.pattern for twin in found}),
-        narrow=_instructions(narrow),
-        wide=_instructions(wide),
+        narrow=parts[0],
+        wide=parts[1],
         causes=table(("pattern", "kernel", "cause"), _causes(found, notes["causes"])),
         explained=EXPLAINED,
     )
 
 
-def _instructions(found: Sequence[Twin]) -> list[str]:
+def _instructions(found: Sequence[Twin], of_64_bits: Sequence[Twin]) -> list[str]:
     headings = ("pattern", "kernel", *(f"{gpu} ({compiler})" for compiler, gpu in COLUMNS))
     lines = [(f"`{twin.pattern}`", f"`{twin.kernel}`", *(_cell(twin, column) for column in COLUMNS)) for twin in found]
-    means = ("**geometric mean**", "", *(f"**{mean(twin.ratio(column) for twin in found)}**" for column in COLUMNS))
-    return table(headings, [*lines, means], right=range(2, len(headings)))
+    means = [
+        (f"**{name}**", "", *(f"**{mean(twin.ratio(column) for twin in some)}**" for column in COLUMNS))
+        for name, some in (("geometric mean", found), ("with indices in 64 bits", of_64_bits))
+    ]
+    return table(headings, [*lines, *means], right=range(2, len(headings)))
 
 
 def _cell(twin: Twin, column: tuple[str, str]) -> str:
@@ -127,12 +139,13 @@ def _causes(found: Sequence[Twin], causes: Mapping[str, str]) -> Iterator[tuple[
 def main() -> None:
     """Print the page, and what people still have to write on standard error."""
     notes = data("native_twins")
-    found = twins(discover(), json.loads(COUNTS.read_text(encoding="utf-8")))
+    counts = json.loads(COUNTS.read_text(encoding="utf-8"))
+    found, of_64_bits = (twins(discover(), counts, narrow=narrow) for narrow in (True, False))
     asked, told = {twin.key for twin in found if twin.is_explained}, set(notes["causes"])
     for what, keys in (("no cause yet of", asked - told), ("no ratio asks for the cause of", told - asked)):
         for key in sorted(keys):
             print(f"{what} {key} (harness/xebench/pages/data/native_twins.toml)", file=sys.stderr)
-    print(markdown(found, notes))
+    print(markdown(found, of_64_bits, notes))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What a compiler makes of twins and of the kernels beside them, kept for docs/native-twins.md.
 
-``python -m xebench.pages.native_twins_data [--ocloc PATH]``
+``python -m xebench.pages.native_twins_data [--ocloc PATH]``, and with ``XEBENCH_NARROW=off`` for modules of 64 bits.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from xebench.isa.table import compile_launches, row, targets
 from xebench.pages.generated_code_data import GPUS, merged
 from xebench.pages.native_twins import COUNTS
 from xebench.patterns.registry import discover
+from xebench.runtime.variables import narrow_switch
 
 #: Columns of the table ``isa`` that the page needs.
 KEPT: Final = ("pattern", "variant", "kernel", "gpu", "status", "reason", "simd_width", "instructions")
@@ -41,7 +42,7 @@ def main(ocloc: str | None, keep: Path | None) -> None:
         keep=keep,
     )
     rows = [{name: value for name, value in row(kernel).items() if name in KEPT} for kernel in kernels]
-    done = {"version": compiler.version, "igc": compiler.igc, "rows": rows}
+    done = {"version": compiler.version, "igc": compiler.igc, "narrow": narrow_switch() != "off", "rows": rows}
     earlier = json.loads(COUNTS.read_text(encoding="utf-8")) if COUNTS.is_file() else []
     COUNTS.parent.mkdir(parents=True, exist_ok=True)
     COUNTS.write_text(json.dumps(merged(earlier, done), separators=(",", ":")) + "\n", encoding="utf-8")

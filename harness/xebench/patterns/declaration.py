@@ -48,7 +48,9 @@ class PatternInfo(msgspec.Struct, frozen=True):
     environment: Mapping[str, str] = {}
     further_sizes: Mapping[str, tuple[Mapping[str, Any], ...]] = {}
     source_sha256: str = ""
+    own_sizes: str = ""
     short_launches: str = ""
+    stand_in: str = ""
 
 
 def describe(pattern: Pattern, source_sha256: str = "") -> PatternInfo:
@@ -79,7 +81,9 @@ def describe(pattern: Pattern, source_sha256: str = "") -> PatternInfo:
         environment=pattern.environment,
         further_sizes=pattern.further_sizes,
         source_sha256=source_sha256,
+        own_sizes=pattern.own_sizes,
         short_launches=pattern.short_launches,
+        stand_in=pattern.stand_in,
     )
 
 

@@ -5,4 +5,9 @@ from xebench.patterns.fit import fit
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import Problem, inout, output
 
-__all__ = ["Claim", "Figure", "Pattern", "Problem", "fit", "inout", "output"]
+__all__ = ["Claim", "Figure", "Pattern", "Problem", "ceil_div", "fit", "inout", "output"]
+
+
+def ceil_div(n: int, size: int) -> int:
+    """How many parts of ``size`` hold ``n``: the last one may not be full."""
+    return -(-n // size)

@@ -109,8 +109,12 @@ class Pattern:
             none.
         rtol: relative tolerance of the check against the reference; 0 means equal.
         atol: absolute tolerance of that check.
+        own_sizes: why the sizes of preset ``guide`` are ours; empty where they are the guide's. Its figures are not
+            judged at sizes of ours.
         short_launches: why launches at the sizes of a GPU may be shorter than a hundred empty kernels, at one of which
             fixed cost is 1 % of the time; empty where none is.
+        stand_in: where something else than the lesson's own is measured: the call that is missing in Python, what was
+            tried, and what stands for it; empty where it is the lesson's. Its claims are counted apart.
 
     Raises:
         PatternError: the declaration breaks one of these rules; the message names the pattern and the field.
@@ -144,7 +148,9 @@ class Pattern:
         ranks: int = 0,
         rtol: float = 0.0,
         atol: float = 0.0,
+        own_sizes: str = "",
         short_launches: str = "",
+        stand_in: str = "",
     ) -> None:
         self.name = name
         self.guide = guide
@@ -160,7 +166,9 @@ class Pattern:
         self.ranks = ranks
         self.rtol = rtol
         self.atol = atol
+        self.own_sizes = own_sizes
         self.short_launches = short_launches
+        self.stand_in = stand_in
         self.variants: dict[str, Variant] = {}
         self.make_problem: Callable[..., Any] | None = None
         self.make_reference: Callable[..., Any] | None = None
@@ -228,7 +236,7 @@ class Pattern:
     def _check(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", self.name):
             self._fail("name", "use lower case letters, digits and underscores")
-        for name in ("guide", "lesson", "short_launches"):
+        for name in ("guide", "lesson", "own_sizes", "short_launches", "stand_in"):
             text = getattr(self, name)
             if type(text) is not str or len(text) > LONGEST_TEXT or text != shown(text):
                 self._fail(name, f"give text without control characters, {LONGEST_TEXT} characters at most")

@@ -49,7 +49,8 @@ class Refusal(msgspec.Struct, frozen=True, tag=True):
 
 def contents_hash(path: str) -> bytes:
     """By what Python itself knows whether bytecode is of a source file."""
-    return source_hash(Path(path).read_bytes())
+    with Path(path).open("rb", 0) as file:  # a buffer would cost more than the bytes of these small files
+        return source_hash(file.read())
 
 
 def read(files: Sequence[Path], *, limit_s: float = FILE_LIMIT_S) -> tuple[PatternInfo, ...]:
@@ -89,7 +90,11 @@ def remembered(files: Sequence[Path]) -> tuple[PatternInfo, ...]:
 
 
 def is_as_declared(info: PatternInfo) -> bool:
-    """Whether a pattern file of the user's, and what it imports, is still what declared a pattern."""
+    """Whether a pattern file of the user's, and what it imports, is still what declared a pattern.
+
+    It is judged by what reading that file alone left on disk. No run reads one of the project's files alone, so what is
+    left of one may be older than the run.
+    """
     declarations = _kept([Path(info.source)])
     known = declarations is None or info.source_sha256 in {each.source_sha256 for each in declarations.patterns}
     return known and (declarations is None or _is_current(declarations))

@@ -105,7 +105,9 @@ def select(infos: Sequence[PatternInfo], globs: Sequence[str]) -> list[PatternIn
         matching = {name for name in words if any(fnmatchcase(word, glob) for word in words[name])}
         if not matching:
             advice = suggestion(glob, set().union(*words.values()), "'xebench list' shows their names")
-            if own:
+            if Path(glob).exists():
+                advice = f"--path {glob} reads a file's patterns"
+            elif own:
                 advice = f"the files of --path declare {', '.join(own)}"
             raise PatternError(f"no pattern matches {glob!r}: {advice}")
         chosen |= matching

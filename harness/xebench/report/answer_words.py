@@ -16,6 +16,7 @@ SIGNS: Final[Mapping[str, str]] = {
     Answer.HOLDS: "✓",
     Answer.INVERTS: "✗",
     Answer.NO_EFFECT: "=",
+    Answer.SAME_PROGRAM: "≡",
     Answer.UNDECIDED: "?",
     Answer.NO_CLAIM: "·",
     Answer.SKIPPED: "-",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
@@ -39,8 +38,12 @@ def as_text(infos: Sequence[PatternInfo], width: int | None = None) -> str:
             variants = ", ".join(f"{v.name} ({v.role})" for v in info.variants)
             lines += _wrapped(variants, width - 6, indent=6, further=8)
             lines += _claims(info, width)
+            if info.own_sizes:
+                lines += _wrapped(f"sizes of guide are ours: {info.own_sizes}", width - 6, indent=6, further=8)
             if info.short_launches:
                 lines += _wrapped(f"short launches: {info.short_launches}", width - 6, indent=6, further=8)
+            if info.stand_in:
+                lines += _wrapped(f"stands in: {info.stand_in}", width - 6, indent=6, further=8)
             lines += [f"      --set {axis}={','.join(map(str, values))}" for axis, values in info.axes.items()]
     count = f"{len(infos)} pattern{'s' if len(infos) != 1 else ''}"
     return "\n".join(lines).lstrip("\n") + f"\n\n{count}. Measure one with: xebench run NAME"
@@ -57,9 +60,14 @@ def _claims(info: PatternInfo, width: int) -> Iterator[str]:
 
 def _wrapped(text: str, width: int, *, indent: int, further: int) -> list[str]:
     """Lines of a text, the first indented by so much and each further one by that."""
-    if indent + len(text) <= width and text.isprintable():  # textwrap takes a tenth of the whole command for these
-        return [" " * indent + text]
-    return textwrap.wrap(text, width, initial_indent=" " * indent, subsequent_indent=" " * further)
+    # textwrap has this function, but takes a tenth of the whole command
+    lines, line = [], " " * (indent - 1)
+    for word in " ".join(text.splitlines()).split(" "):
+        if len(line) + 1 + len(word) > width and not line.isspace():
+            lines.append(line)
+            line = " " * (further - 1)
+        line += f" {word}"
+    return [*lines, line]
 
 
 def _terminal_width() -> int:

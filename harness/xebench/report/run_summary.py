@@ -13,7 +13,7 @@ from xebench.report import units
 from xebench.report.answer_words import SIGNS
 from xebench.report.result_rows import claimant, claims_for_others, number, sorted_pairs, text
 from xebench.tables import Run
-from xebench.vocabulary import RUN_BUDGET, Answer, DeviceClass
+from xebench.vocabulary import RUN_BUDGET, Answer, DeviceClass, Outcome
 
 #: Between a sign or a unit and its number, so that no line ends between them.
 NBSP: Final = "\N{NO-BREAK SPACE}"
@@ -23,10 +23,15 @@ _VERBS: Final[Mapping[str, tuple[str, str]]] = {
     Answer.HOLDS: ("holds", "hold"),
     Answer.INVERTS: ("inverts", "invert"),
     Answer.NO_EFFECT: ("has no effect", "have no effect"),
+    Answer.SAME_PROGRAM: ("is of the same program", "are of the same program"),
     Answer.UNDECIDED: ("is undecided", "are undecided"),
     Answer.SKIPPED: ("was skipped", "were skipped"),
     Answer.NOT_ASKED: ("is not asked", "are not asked"),
 }
+
+#: How many lessons the first screen names, of those that help and of those that hurt; and the patterns of a run that is
+#: seen at a glance without that.
+NAMED: Final = 3
 
 #: How claims are told apart: who makes them; runs of earlier versions do not say.
 _OWNERS: Final[Mapping[str, str]] = {"guide": "the guide's {}", "": "{}", "ours": "our {}"}
@@ -92,6 +97,38 @@ def visits_line(run: Run) -> str:
     large = [(part, value / total) for part, value in seconds.most_common() if value >= 0.001 * total]
     parts = (f"{part} {units.percent(fraction)}" for part, fraction in large)
     return f"visits took {units.long_time(total)}: {', '.join(parts)}"
+
+
+def highlights(run: Run) -> list[str]:
+    """Which of the guide's advice helps most here, and which hurts most: a sentence each, none in a short run.
+
+    What is surely gained counts, the lower end of the interval; a pattern is named once.
+    """
+    if run.cases["pattern"].nunique() <= NAMED:
+        return []
+    decided = [
+        pair
+        for pair in sorted_pairs(run)
+        if text(pair["claim"]) == Outcome.FASTER and claimant(pair) == "guide" and number(pair["speedup_low"])
+    ]
+    helps = sorted(decided, key=lambda pair: -pair["speedup_low"])
+    hurts = sorted(decided, key=lambda pair: pair["speedup_high"])
+    told = (("Helps most", helps, Answer.HOLDS), ("Hurts most", hurts, Answer.INVERTS))
+    return [
+        f"{words}: {', '.join(named)}."
+        for words, pairs, answer in told
+        if (named := _named([pair for pair in pairs if pair["answer"] == answer]))
+    ]
+
+
+def _named(pairs: Sequence[dict[Any, Any]]) -> list[str]:
+    by_pattern: dict[str, dict[Any, Any]] = {}
+    for pair in pairs:
+        by_pattern.setdefault(pair["pattern"], pair)
+    return [
+        f"{name}/{pair['variant']}{NBSP}{units.ratio(pair['speedup'], pair['speedup_low'], pair['speedup_high'])}"
+        for name, pair in [*by_pattern.items()][:NAMED]
+    ]
 
 
 def answer_sentence(run: Run) -> str:

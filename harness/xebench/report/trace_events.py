@@ -1,38 +1,42 @@
-"""One sample of each variant of a pattern as a trace that Perfetto and Chrome's viewer open.
+"""One execution of each variant of a pattern as a trace that Perfetto and Chrome's viewer open.
 
-The format is Chrome's Trace Event Format: a variant is a process, and its tracks are threads. There is a track of the
-host, and of each queue one for its kernels, its copies and its other events. Slices of a track may only nest, so
-that events of one queue that overlap get further tracks. Times are in us from the variant's first moment, so that
-variants stand one below the other. Devices with clocks of their own are laid one below the other, too, by the first
-submission of each: nobody can tell how their clocks differ.
+The format is Chrome's Trace Event Format. A variant is a process, and so is each of its ranks; tracks are threads.
+There is a track of each thread of the host, and of each queue one for its kernels, its copies and its other events.
+Slices of a track may only nest, so that events of one queue that overlap get further tracks. Times are in us from the
+variant's first moment, so that variants stand one below the other.
+
+The host's track is what was read in the variant's traced execution (`xebench.session.host_trace`); the device's times
+are laid beside it by what both saw (`xebench.analysis.clocks`). A run of an earlier xebench has no traced execution.
+Of that the sample of median time is shown, without the host; each clock begins with its own first moment.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
+from typing import Any, Final, NamedTuple
 
 import pandas as pd
 
 from xebench.analysis import points
+from xebench.analysis.clocks import Alignment, Seen, align
 from xebench.analysis.rows import Row, by_place, place, rows
 from xebench.analysis.times import usable
 from xebench.errors import XebenchError
 from xebench.tables import Run
-from xebench.vocabulary import State
+from xebench.vocabulary import State, metric_named
 
 #: What a track of a queue is called that has events of a kind; all else are other events.
 _TRACKS: Final[Mapping[str, str]] = {"kernel": "kernels", "copy": "copies"}
 _OTHERS: Final = "other events"
-#: A submission is a moment; it is drawn for so long, or until the next one, so that it can be seen and an arrow leave.
-_SUBMISSION_NS: Final = 1000
+#: What the host does to have an event of a kind.
+_VERBS: Final[Mapping[str, str]] = {"kernel": "launch ", "library": "call "}
 
 #: For more events than a sample has; with these and a process's number an id is exact as a number of JSON.
 _SEQUENCE_BITS: Final = 24
-
-_TIMES: Final = ("submit_ns", "start_ns", "end_ns")
 
 #: From one process's number to the next one's. Those between are its threads': Perfetto takes threads of one number
 #: for one thread, whatever their processes are, the one with the process's own for its main thread, and 0 for none.
@@ -44,47 +48,85 @@ Event = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class _Sample:
-    """A case's typical sample: its row in `samples` and its events that have times.
+class _Process:
+    """What one process of a variant did: it alone, or a rank.
 
-    ``events`` have times of one clock: see `_on_one_clock`.
+    Attributes:
+        pid: number of the process, and of its first thread.
+        title: of the process.
+        events: rows of commands, with times of devices.
+        calls: rows of what the host did beside submissions; none where no execution was traced.
+        facts: of the whole execution.
     """
 
     pid: int
-    case: Row
-    sample: Row
+    title: str
     events: Sequence[Row]
+    calls: Sequence[Row]
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def host(self) -> int:
-        """The number of the host's track."""
-        return self.pid
+    @cached_property
+    def clocks(self) -> dict[int, Alignment]:
+        """How the times of each clock are read."""
+        by_clock: dict[int, list[Row]] = {}
+        for event in self.events:
+            by_clock.setdefault(event["clock"] or 0, []).append(event)
+        return {clock: self._aligned(own) for clock, own in by_clock.items()}
 
-    @property
-    def end_ns(self) -> int:
-        """The host's time ends here, since it waited for everything; or where a wrong submission seems to lie."""
-        return max(max(_end_ns(event), _submitted_ns(event)) for event in self.events)
+    def _aligned(self, events: Sequence[Row]) -> Alignment:
+        first = min(_first_ns(event) for event in events)
+        if not self.calls:
+            return Alignment(first, -first, 0.0, 0.0, is_consistent=True)
+        begin, end = self.calls[0]["submit_began_host_ns"], self.calls[0]["submit_ended_host_ns"]
+        return align(
+            [
+                Seen(
+                    int(event["start_ns"]),
+                    _end_ns(event),
+                    event["submit_began_host_ns"] or begin,
+                    event["over_host_ns"] or end,
+                )
+                for event in events
+            ]
+        )
+
+    def on_host(self, event: Row, device_ns: int) -> int:
+        """A time of the event's clock on the host's."""
+        return self.clocks[event["clock"] or 0].on_host(device_ns)
 
     @property
     def begin_ns(self) -> int:
-        """When the host began, or its first event where that seems to be earlier."""
-        total_ns = round(float(self.sample["host_ns"]) * int(self.sample["batch"] or 1))
-        return min(
-            self.end_ns - total_ns,
-            *map(_first_ns, self.events),
-        )
+        """When anything happened first."""
+        firsts = [self.on_host(event, int(event["start_ns"])) for event in self.events]
+        return min([*firsts, *(int(call["submit_began_host_ns"]) for call in self.calls)])
+
+    def told_clocks(self) -> list[dict[str, Any]]:
+        """What the device's times on the host's clock rest on."""
+        return [
+            {
+                "process": self.pid,
+                "clock": clock,
+                "added_ns": found.offset_ns,
+                "added_per_ns": found.drift,
+                "uncertainty_ns": found.uncertainty_ns,
+                "all_commands_agree": found.is_consistent,
+            }
+            for clock, found in self.clocks.items()
+            if self.calls
+        ]
 
 
 def as_json(run: Run, pattern: str) -> str:
-    """The trace of a pattern, of each variant and state the sample of median time.
+    """The trace of a pattern: of each variant its traced execution, or else the sample of median time.
 
     Raises:
-        XebenchError: the run has no such pattern, or no sample of it that counts and has events.
+        XebenchError: the run has no such pattern, or no execution of it that can be shown.
     """
-    samples = _typical_samples(run, pattern)
-    events = [event for sample in samples for event in _events(sample)]
+    variants = _variants(run, pattern)
+    events = [event for processes in variants for event in _events(processes)]
     events.sort(key=lambda event: (event.get("ts", -1.0), _RANKS[event["ph"]], -event.get("dur", 0.0)))
-    device = by_place(run.devices).get(place(samples[0].case), {})
+    cases = rows(run.cases[run.cases["pattern"] == pattern])
+    device = by_place(run.devices).get(place(cases[0]), {})
     return json.dumps(
         {
             "traceEvents": events,
@@ -95,79 +137,87 @@ def as_json(run: Run, pattern: str) -> str:
                 "device": device.get("name"),
                 "driver": device.get("driver_version"),
                 "host": device.get("host"),
+                "clocks": [told for processes in variants for own in processes for told in own.told_clocks()],
             },
         }
     )
 
 
-def _typical_samples(run: Run, pattern: str) -> list[_Sample]:
+def _variants(run: Run, pattern: str) -> list[list[_Process]]:
+    """The processes of each case that has something to show."""
     cases = run.cases[run.cases["pattern"] == pattern]
     if cases.empty:
         known = ", ".join(sorted(set(run.cases["pattern"])))
         raise XebenchError(f"the run in {run.path} has no pattern {pattern!r}: it has {known or 'none'}")
-    counted = usable(cases, run.samples[run.samples["case_id"].isin(cases["case_id"])])
-    timed = run.events.dropna(subset=["start_ns", "end_ns"])
-    timed = timed[timed["sample_id"].isin(counted["sample_id"])]
-    counted = counted[counted["sample_id"].isin(timed["sample_id"])]
-    found = [
-        (case, _nearest_to_median(of_state))
-        for case in rows(cases)
-        for _, of_state in counted[counted["case_id"] == case["case_id"]].groupby("state", sort=False)
-    ]
+    samples = run.samples[run.samples["case_id"].isin(cases["case_id"])]
+    counted = usable(cases, samples)
+    traced = samples[samples["state"] == State.TRACED]
+    shown = traced if not traced.empty else counted[counted["sample_id"].isin(run.events["sample_id"])]
+    shown = pd.concat(
+        [_nearest_to_median(own) for _, own in shown.groupby(["case_id", "state"], sort=False)] or [shown]
+    )
+    events = run.events[run.events["sample_id"].isin(shown["sample_id"])]
+    medians = counted.groupby("case_id")["time_ns"].median()
+    found: list[list[_Process]] = []
+    for case in rows(cases):
+        for sample in rows(shown[shown["case_id"] == case["case_id"]]):
+            own = rows(events[events["sample_id"] == sample["sample_id"]])
+            metric = metric_named(case["metric"])
+            facts = {
+                "metric": metric,
+                metric.column: sample[metric.column],
+                "median_of_samples_ns": medians.get(case["case_id"]),
+                "claims": case["claims"],
+            }
+            processes = _processes(1 + sum(map(len, found)), _title(case, sample), own, facts)
+            found += [processes] if processes else []
     if not found:
         raise XebenchError(
             f"{pattern} has no sample with events that counts in {run.path}: 'xebench report' tells what became of it"
         )
-    chosen = timed[timed["sample_id"].isin([sample["sample_id"] for _, sample in found])]
-    events = {number: rows(of_sample) for number, of_sample in chosen.groupby("sample_id")}
-    return [
-        _Sample(number * _PROCESS_STEP, case, sample, _on_one_clock(events[sample["sample_id"]]))
-        for number, (case, sample) in enumerate(found, 1)
-    ]
+    return found
 
 
-def _on_one_clock(events: Sequence[Row]) -> list[Row]:
-    """The events with times from the first submission to their own device; as they are where there is one clock."""
-    first: dict[int, int] = {}
-    for event in events:
-        clock = event["clock"] or 0
-        first[clock] = min(_first_ns(event), first.get(clock, _first_ns(event)))
-    if len(first) == 1:
-        return list(events)
-    return [event | {name: _less(event[name], first[event["clock"] or 0]) for name in _TIMES} for event in events]
-
-
-def _less(moment: int | None, begin: int) -> int | None:
-    return None if moment is None else moment - begin
-
-
-def _first_ns(event: Row) -> int:
-    return min(_submitted_ns(event), int(event["start_ns"]))
-
-
-def _nearest_to_median(samples: pd.DataFrame) -> Row:
+def _nearest_to_median(samples: pd.DataFrame) -> pd.DataFrame:
+    if len(samples) == 1:
+        return samples
     distance = (samples["time_ns"] - samples["time_ns"].median()).abs()
-    return rows(samples.loc[[distance.idxmin()]])[0]
+    return samples.loc[[distance.idxmin()]]
 
 
-def _submitted_ns(event: Row) -> int:
-    """A missing submission counts as the start."""
-    return int(event["start_ns"] if event["submit_ns"] is None else event["submit_ns"])
-
-
-def _events(sample: _Sample) -> Iterator[Event]:
-    case, pid = sample.case, sample.pid
-    cold = ["cold"] if sample.sample["state"] == State.COLD else []
+def _title(case: Row, sample: Row) -> str:
+    cold = ["cold"] if sample["state"] == State.COLD else []
     point = [points.words(points.point(case)), *cold]
-    yield from _named(
-        pid, sample.host, "process", ", ".join(filter(None, [f"{case['variant']} ({case['role']})", *point]))
-    )
-    yield from _named(pid, sample.host, "thread", "host")
-    yield from _on_host(sample)
-    for thread, (name, events) in enumerate(_tracks(sample.events), sample.host + 1):
-        yield from _named(pid, thread, "thread", name)
-        for event in events:
-            yield from _slice_of(sample, thread, event)
+    return ", ".join(filter(None, [f"{case['variant']} ({case['role']})", *point]))
+
+
+def _processes(first: int, title: str, events: Sequence[Row], facts: Mapping[str, Any]) -> list[_Process]:
+    """What one execution did: a process of it alone, or of each rank."""
+    found: list[_Process] = []
+    for rank in sorted({event["mpi_rank"] for event in events}, key=lambda rank: rank or 0):
+        own = [event for event in events if event["mpi_rank"] == rank]
+        commands = [event for event in own if event["start_ns"] is not None and event["end_ns"] is not None]
+        calls = [event for event in own if event["end_ns"] is None and event["submit_began_host_ns"] is not None]
+        if commands or calls:
+            name = title if rank is None else f"{title}, rank {rank}"
+            found.append(_Process((first + len(found)) * _PROCESS_STEP, name, commands, calls, facts))
+    return found
+
+
+def _events(processes: Sequence[_Process]) -> Iterator[Event]:
+    begin_ns = min(process.begin_ns for process in processes)  # ranks have the host's clock in common
+    for process in processes:
+        pid = process.pid
+        yield from _named(pid, pid, "process", process.title)
+        hosts, devices = _host_tracks(process), list(_tracks(process.events))
+        for thread, slices in sorted(hosts.items()):
+            yield from _named(pid, pid + thread, "thread", f"host thread {thread}" if thread else "host")
+            for slice_ in slices:
+                yield slice_.drawn(pid, pid + thread, begin_ns)
+        for thread, (name, events) in enumerate(devices, pid + 1 + max(hosts, default=0)):
+            yield from _named(pid, thread, "thread", name)
+            for event in events:
+                yield from _of_device(process, thread, event, begin_ns)
 
 
 def _named(pid: int, thread: int, what: str, name: str) -> Iterator[Event]:
@@ -178,31 +228,55 @@ def _named(pid: int, thread: int, what: str, name: str) -> Iterator[Event]:
     yield {**event, "name": f"{what}_sort_index", "args": {"sort_index": place}}
 
 
-def _on_host(sample: _Sample) -> Iterator[Event]:
-    """The whole sample, and within it the moments of submission."""
-    row = sample.sample
-    facts = {
-        "sample": row["sample_id"],
-        "host_ns": row["host_ns"],
-        "executions": row["batch"],
-        "flags": row["sample_flags"],
-    }
-    name = f"sample {row['sample_id']}, until everything is over"
-    yield _slice(sample, sample.host, name, "host", sample.begin_ns, sample.end_ns, facts)
-    moments = sorted({_submitted_ns(event) for event in sample.events})
-    for moment, following in zip(moments, [*moments[1:], sample.end_ns], strict=True):
-        names = [str(event["name"]) for event in sample.events if _submitted_ns(event) == moment]
-        end = min(moment + _SUBMISSION_NS, max(moment, following))
-        yield _slice(sample, sample.host, f"submit {', '.join(names)}", "host", moment, end, {})
+class _Slice(NamedTuple):
+    """What lasts from one moment of the host's clock to another, in ns."""
+
+    name: str
+    category: str
+    begin_ns: int
+    end_ns: int
+    facts: Mapping[str, Any]
+
+    def drawn(self, pid: int, thread: int, zero_ns: int) -> Event:
+        """As the format has it, with times from ``zero_ns``."""
+        return {
+            "ph": "X",
+            "name": self.name,
+            "cat": self.category,
+            "pid": pid,
+            "tid": thread,
+            "ts": (self.begin_ns - zero_ns) / 1000,
+            "dur": (self.end_ns - self.begin_ns) / 1000,
+            "args": dict(self.facts),
+        }
+
+
+def _host_tracks(process: _Process) -> dict[int, list[_Slice]]:
+    """What each thread of the host did: its calls, and those that submitted commands."""
+    tracks: dict[int, list[_Slice]] = {}
+    for call in process.calls:
+        facts = process.facts if call["kind"] == "execution" else {}
+        times = call["submit_began_host_ns"], call["submit_ended_host_ns"]
+        tracks.setdefault(call["thread"], []).append(_Slice(call["name"], call["kind"], *times, facts))
+    submitted = [event for event in process.events if event["submit_began_host_ns"] is not None]
+    submitted.sort(key=_call_of)  # one call may submit several
+    for (thread, began, ended), together in groupby(submitted, _call_of):
+        names = [f"{_VERBS.get(event['kind'], '')}{event['name']}" for event in together]
+        tracks.setdefault(thread, []).append(_Slice(", ".join(names), "submission", began, ended, {}))
+    return tracks
+
+
+def _call_of(event: Row) -> tuple[int, int, int]:
+    return event["thread"], event["submit_began_host_ns"], event["submit_ended_host_ns"]
 
 
 def _tracks(events: Sequence[Row]) -> Iterator[tuple[str, Sequence[Row]]]:
     """The tracks of the queues, each with events that do not overlap."""
+    clocks = {event["clock"] for event in events}
     grouped: dict[tuple[str, str], list[Row]] = {}
     for event in events:
-        of_rank = "" if event["mpi_rank"] is None else f"rank {event['mpi_rank']} "
-        by_clock = f" by clock {event['clock']}" if event["clock"] and not of_rank else ""
-        key = f"{of_rank}{event['queue']}{by_clock}", _TRACKS.get(event["kind"], _OTHERS)
+        by_clock = f" by clock {event['clock']}" if len(clocks) > 1 and event["clock"] else ""
+        key = f"{event['queue']}{by_clock}", _TRACKS.get(event["kind"], _OTHERS)
         grouped.setdefault(key, []).append(event)
     for (queue, what), members in sorted(grouped.items()):
         for number, track in enumerate(_without_overlap(members), 1):
@@ -222,40 +296,30 @@ def _without_overlap(events: Iterable[Row]) -> list[list[Row]]:
     return tracks
 
 
+def _first_ns(event: Row) -> int:
+    """When its device knew of it: a submission may be missing, or seem to lie too late."""
+    return int(min(event["start_ns"], event["start_ns"] if event["submit_ns"] is None else event["submit_ns"]))
+
+
 def _end_ns(event: Row) -> int:
     """A event never ends before its start, whatever its timestamps say."""
     return max(int(event["start_ns"]), int(event["end_ns"]))
 
 
-def _slice_of(sample: _Sample, thread: int, event: Row) -> Iterator[Event]:
-    """The slice of a event, and an arrow from its submission."""
-    start, end, submitted = int(event["start_ns"]), _end_ns(event), _submitted_ns(event)
-    told = {name: event[name] for name in ("bytes", "route") if event[name] is not None}
-    if event["bytes"] is not None and end > start:
-        told["GB/s"] = round(event["bytes"] / (end - start), 3)
-    facts = {"sequence": event["sequence"], "submit_ns": event["submit_ns"], "start_ns": start, **told}
-    yield _slice(sample, thread, str(event["name"]), event["kind"], start, end, facts)
-    if submitted <= start < end and event["submit_ns"] is not None:
-        # Perfetto drops flows whose id is no whole number
-        number = sample.pid << _SEQUENCE_BITS | int(event["sequence"])
-        flow = {"name": "submit to start", "cat": "flow", "id": number}
-        yield {**flow, "ph": "s", **_at(sample, sample.host, submitted)}
-        yield {**flow, "ph": "f", "bp": "e", **_at(sample, thread, start)}
-
-
-def _slice(
-    sample: _Sample, thread: int, name: str, category: str, begin: int, end: int, facts: Mapping[str, Any]
-) -> Event:
-    duration_us = (end - begin) / 1000
-    return {
-        "ph": "X",
-        "name": name,
-        "cat": category,
-        **_at(sample, thread, begin),
-        "dur": duration_us,
-        "args": dict(facts),
+def _of_device(process: _Process, thread: int, event: Row, zero_ns: int) -> Iterator[Event]:
+    """The slice of an event, and an arrow from the call that submitted it."""
+    begin, end = (process.on_host(event, moment) for moment in (int(event["start_ns"]), _end_ns(event)))
+    told = {
+        name: event[name] for name in ("submit_ns", "start_ns", "end_ns", "bytes", "route") if event[name] is not None
     }
-
-
-def _at(sample: _Sample, thread: int, moment_ns: int) -> Event:
-    return {"pid": sample.pid, "tid": thread, "ts": (moment_ns - sample.begin_ns) / 1000}
+    if event["bytes"] is not None and end > begin:
+        told["GB/s"] = round(event["bytes"] / (event["end_ns"] - event["start_ns"]), 3)
+    drawn = _Slice(str(event["name"]), event["kind"], begin, end, {"sequence": event["sequence"], **told})
+    yield drawn.drawn(process.pid, thread, zero_ns)
+    call = event["submit_began_host_ns"]
+    if call is not None and call < event["submit_ended_host_ns"] and call <= begin < end:
+        # Perfetto drops flows whose id is no whole number
+        number = process.pid << _SEQUENCE_BITS | int(event["sequence"])
+        flow = {"name": "submit to start", "cat": "flow", "id": number, "pid": process.pid}
+        yield {**flow, "ph": "s", "tid": process.pid + event["thread"], "ts": (call - zero_ns) / 1000}
+        yield {**flow, "ph": "f", "bp": "e", "tid": thread, "ts": (begin - zero_ns) / 1000}

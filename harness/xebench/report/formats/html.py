@@ -12,7 +12,7 @@ from xebench.report.answer_words import SIGNS
 from xebench.report.remarks import failures, notes
 from xebench.report.result_rows import Ends, ResultRow, device_line, result_rows
 from xebench.report.roofline_plot import HEIGHT, WIDTH, plots
-from xebench.report.run_summary import answer_sentence, headline, state
+from xebench.report.run_summary import answer_sentence, headline, highlights, state
 from xebench.report.speedup_bar import HIGH, LOW, TICKS
 from xebench.report.templates import fill
 from xebench.tables import Run
@@ -31,6 +31,7 @@ def render(run: Run) -> str:
         headline=headline(run),
         state=state(run),
         answers=answer_sentence(run),
+        highlights=highlights(run),
         device=device_line(run),
         notes=notes(run),
         chapters=chapters,

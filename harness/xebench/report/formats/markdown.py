@@ -10,7 +10,7 @@ from xebench.report.answer_words import SIGNS
 from xebench.report.markdown_table import escape, table
 from xebench.report.remarks import failures, notes
 from xebench.report.result_rows import ResultRow, device_line, result_rows
-from xebench.report.run_summary import answer_sentence, headline
+from xebench.report.run_summary import answer_sentence, headline, highlights
 from xebench.tables import Run
 
 
@@ -44,7 +44,8 @@ COLUMNS: Final[Mapping[str, Callable[[ResultRow], str]]] = {
 
 def render(run: Run) -> str:
     """The answers, a heading and a table a chapter, then what has no result."""
-    lines = [escape(headline(run)), "", escape(answer_sentence(run)), "", escape(device_line(run)), ""]
+    sentences = (headline(run), answer_sentence(run), *highlights(run), device_line(run))
+    lines = [line for sentence in sentences for line in (escape(sentence), "")]
     for chapter, rows in groupby(result_rows(run), key=lambda row: row.chapter):
         lines += [f"### {escape(chapter)}", "", *_results(rows), ""]
     without_result = [escape(f"- `{key}`: {status}: {reason}") for key, status, reason in failures(run)]

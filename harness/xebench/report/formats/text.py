@@ -16,7 +16,7 @@ from xebench.report.answer_words import SIGNS
 from xebench.report.console import draw, terminal_width
 from xebench.report.remarks import brief_remarks, compilers_line, failures, noise_line, remarks
 from xebench.report.result_rows import ResultRow, device_line, result_rows
-from xebench.report.run_summary import NBSP, answer_sentence, headline, state, visits_line
+from xebench.report.run_summary import NBSP, answer_sentence, headline, highlights, state, visits_line
 from xebench.tables import Run
 from xebench.vocabulary import RUN_BUDGET, Answer
 
@@ -30,13 +30,14 @@ COLOURS: Final[dict[str, str]] = {
     Answer.HOLDS: "cyan",
     Answer.INVERTS: "bold yellow",
     Answer.NO_EFFECT: "magenta",
+    Answer.SAME_PROGRAM: "magenta",
     Answer.UNDECIDED: "",
     Answer.NO_CLAIM: "dim",
     Answer.SKIPPED: "dim",
 }
 
 #: For outputs whose encoding has not all of these.
-_PLAIN: Final = str.maketrans("✓✗·●○━│◀▶", "+x.*o-|<>")
+_PLAIN: Final = str.maketrans("✓✗≡·●○━│◀▶", "+x=.*o-|<>")
 
 
 @dataclass(frozen=True)
@@ -62,11 +63,14 @@ def render(
         run: any run, finished or not.
         width: columns; those of the terminal by default, and never more than 100.
         verbose: with times, roofs, intervals as numbers, whole reasons and everything that was noticed.
-        colour: whether to colour; by default where standard output is a terminal.
+        colour: whether it is for a terminal, which shows colours, and has the rest of a reason in another command; by
+            default where standard output is one.
         encoding: of the output, standard output's by default; signs that it lacks are replaced.
     """
     width = min(width or terminal_width(elsewhere=MOST), MOST)
-    return _encodable(draw(_lines(run, width, verbose=verbose), width, colour=colour), encoding or sys.stdout.encoding)
+    on_terminal = sys.stdout.isatty() if colour is None else colour
+    lines = _lines(run, width, verbose=verbose, on_terminal=on_terminal)
+    return _encodable(draw(lines, width, colour=colour), encoding or sys.stdout.encoding)
 
 
 def excerpt(run: Run, patterns: Collection[str], width: int) -> str:
@@ -91,7 +95,7 @@ def _encodable(text: str, encoding: str | None) -> str:
     return text
 
 
-def _lines(run: Run, width: int, *, verbose: bool) -> Iterator[str | Text]:
+def _lines(run: Run, width: int, *, verbose: bool, on_terminal: bool) -> Iterator[str | Text]:
     yield from _summary(run, width)
     if verbose:
         for line in filter(None, (device_line(run), compilers_line(run), noise_line(run), visits_line(run))):
@@ -101,16 +105,19 @@ def _lines(run: Run, width: int, *, verbose: bool) -> Iterator[str | Text]:
     if verbose:
         yield from _remarks([f"{key}: {status}: {reason}" for key, status, reason in failures(run)], width)
         yield from _remarks(remarks(run), width)
-    else:
+    elif on_terminal:
         yield from (f"! {_shortened(line, width - 2)}" for line in brief_remarks(run))
+    else:
+        yield from _remarks(brief_remarks(run), width)
     yield f"run folder: {run.path} ({state(run)})"
     if run.manifest.get("ended_by") == RUN_BUDGET:
         yield f"more time narrows the intervals: xebench run --resume {run.path}"
 
 
 def _summary(run: Run, width: int) -> Iterator[str]:
-    for sentence in (headline(run), answer_sentence(run)):
-        yield from (line.replace(NBSP, " ") for line in textwrap.wrap(sentence, width))
+    for sentence in (headline(run), answer_sentence(run), *highlights(run)):
+        lines = textwrap.wrap(sentence, width, break_long_words=False, break_on_hyphens=False)
+        yield from (line.replace(NBSP, " ") for line in lines)
 
 
 def _table(rows: Sequence[ResultRow], width: int, *, verbose: bool) -> Iterator[str | Text]:
@@ -194,15 +201,17 @@ def _words(asides: Sequence[str], width: int) -> list[str]:
         if lines and len(lines[-1]) + 2 + len(aside) <= width:
             lines[-1] += f", {aside}"
         else:
-            lines += textwrap.wrap(aside, width, break_on_hyphens=False)
+            lines += textwrap.wrap(aside, width, break_long_words=False, break_on_hyphens=False)
     return lines
 
 
 def _remarks(lines: Sequence[str], width: int) -> Iterator[str]:
     for line in lines:
-        yield from textwrap.wrap(line, width, initial_indent="! ", subsequent_indent="  ")
+        yield from textwrap.wrap(
+            line, width, initial_indent="! ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        )
 
 
 def _shortened(line: str, width: int) -> str:
-    """One line; the rest is shown by --verbose."""
-    return textwrap.shorten(line, width, placeholder=" ...")
+    """One line, which says where the rest of it is."""
+    return textwrap.shorten(line, width, placeholder=" ... (--verbose)")

@@ -1,0 +1,102 @@
+"""The command ``xebench compare``."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from xebench.cli.options import VERBOSE, path_option
+from xebench.cli.output import say, show, write
+from xebench.errors import XebenchError
+
+#: The exit status where ``--fail-on`` finds what it names.
+FOUND: Final = 5
+
+_KINDS: Final = ("slower", "answer", "missing")
+
+
+class Percent(click.ParamType[float]):
+    """A part such as 5% or 0.05."""
+
+    name = "percent"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The part of 1."""
+        text = str(value).strip()
+        try:
+            part = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        except ValueError:
+            part = math.nan
+        if not 0 <= part < 1:
+            self.fail(f"{value!r} is no part of 1: write 5% or 0.05", param, ctx)
+        return part
+
+
+@click.command()
+@click.argument("old", type=click.Path(path_type=Path))
+@click.argument("new", type=click.Path(path_type=Path))
+@click.option(
+    "--on",
+    type=click.Choice(["time", "speedup", "answer"]),
+    default="time",
+    show_default=True,
+    help="What is compared: the time of each case, each variant's speed-up over its baseline, or each claim's answer.",
+)
+@click.option("--threshold", type=Percent(), default="5%", show_default=True, help="Relative change that matters.")
+@click.option(
+    "--fail-on",
+    multiple=True,
+    type=click.Choice(_KINDS),
+    help=f"End with status {FOUND} where something is slower, a decided answer became another, or a case that was "
+    "measured before has no time now. May be given more than once.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "markdown", "html", "json", "csv"]),
+    default="text",
+    show_default=True,
+)
+@path_option("--output", "File to write; standard output otherwise.")
+@VERBOSE
+def compare(
+    old: Path,
+    new: Path,
+    on: Any,
+    threshold: float,
+    fail_on: tuple[str, ...],
+    form: str,
+    output: Path | None,
+    verbose: bool,
+) -> int:
+    """The runs in the folders OLD and NEW side by side.
+
+    Text and Markdown have what changed, and with --verbose every row; the other formats always have every row.
+    """
+    from xebench.report.comparison import FORMATS, Comparison
+    from xebench.tables import load_run
+    from xebench.tables.run import telling_damage
+
+    with telling_damage(old):
+        before = load_run(old)
+    with telling_damage(new):
+        after = load_run(new)
+        comparison = Comparison(before, after, on, threshold)
+        rows = comparison.rows
+    if all(row["reason"].startswith("only in the run") for row in rows):
+        raise XebenchError(
+            f"{old} and {new} share no case: compare runs of the same patterns, sizes and class of device"
+        )
+    text = FORMATS[form](comparison, **({"every": verbose} if form in ("text", "markdown") else {}))
+    if output is None:
+        show(text)
+    else:
+        write(output, text)
+    found = {kind: comparison.found(kind) for kind in _KINDS if kind in fail_on}
+    for kind, count in found.items():
+        if count:
+            say(f"xebench: --fail-on {kind}: {count} found")
+    return FOUND if any(found.values()) else 0

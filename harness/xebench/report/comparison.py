@@ -1,0 +1,256 @@
+"""Two runs side by side for a reader: what changed first, in text, Markdown, HTML, JSON and CSV."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, Literal, NamedTuple
+
+from rich.table import Table
+from rich.text import Text
+
+from xebench.analysis import points
+from xebench.analysis.compare import DECIDED
+from xebench.analysis.rows import rows
+from xebench.report import units
+from xebench.report.answer_words import SIGNS
+from xebench.report.console import draw, plain_table, terminal_width
+from xebench.report.markdown_table import escape, table
+from xebench.report.run_summary import headline
+from xebench.report.templates import fill
+from xebench.tables import Run, compare_runs
+from xebench.tables.files import as_csv
+from xebench.vocabulary import Outcome, State
+
+On = Literal["time", "speedup", "answer"]
+
+#: The order in which outcomes are told: what hurts first.
+_ORDER: Final = (Outcome.SLOWER, Outcome.FASTER, Outcome.NONE, Outcome.INCONCLUSIVE, Outcome.SAME)
+
+#: Outcomes as they are counted.
+_COUNTED: Final[Mapping[str, str]] = {
+    Outcome.SLOWER: "slower",
+    Outcome.FASTER: "faster",
+    Outcome.SAME: "the same",
+    Outcome.INCONCLUSIVE: "undecided",
+    Outcome.NONE: "not compared",
+}
+
+#: Outcomes in a row, where that is another word.
+_WORDS: Final[Mapping[str, str]] = {**_COUNTED, Outcome.SAME: "same"}
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two runs side by side.
+
+    Attributes:
+        before, after: the runs.
+        on: what is compared: times, speed-ups or answers.
+        threshold: relative change that matters.
+    """
+
+    before: Run
+    after: Run
+    on: On
+    threshold: float
+
+    @cached_property
+    def rows(self) -> Sequence[Row]:
+        """The rows of the table that `xebench.tables.compare_runs` makes, those that changed first."""
+        made = self.table.iloc[:, : list(self.table).index("reason") + 1]
+        if self.on == "answer":
+            return sorted(rows(made), key=_answer_rank)
+        return sorted(rows(made), key=lambda row: _ORDER.index(row["outcome"]))
+
+    @cached_property
+    def varied(self) -> Mapping[str, set[str]]:
+        """The parameters of each pattern that tell its rows apart."""
+        seen: dict[str, dict[str, set[points.Value]]] = {}
+        for row in self.rows:
+            for name, value in points.parse(row["parameters"]).items():
+                seen.setdefault(row["pattern"], {}).setdefault(name, set()).add(value)
+        return {pattern: {name for name, values in each.items() if len(values) > 1} for pattern, each in seen.items()}
+
+    @cached_property
+    def table(self) -> Any:
+        """That table."""
+        return compare_runs(self.before, self.after, self.threshold, on="time" if self.on == "time" else "speedup")
+
+    def found(self, what: str) -> int:
+        """How many changes of a kind there are.
+
+        Args:
+            what: ``slower``; ``answer``: one that was decided became another; ``missing``: a case that was measured
+                before has no time after.
+        """
+        if what == "slower":
+            return sum(row["outcome"] == Outcome.SLOWER for row in self.rows)
+        if what == "answer":
+            pairs = self.rows if self.on != "time" else self._on("answer").rows
+            return sum(_answer_rank(row) == 0 for row in pairs)
+        cases = self.rows if self.on == "time" else self._on("time").rows
+        return sum(row["before_n"] > 0 and not row["after_n"] for row in cases)
+
+    def _on(self, on: On) -> Comparison:
+        return Comparison(self.before, self.after, on, self.threshold)
+
+    @property
+    def changed(self) -> list[Row]:
+        """The rows that a reader must see."""
+        if self.on == "answer":
+            return [row for row in self.rows if _answer_rank(row) < 2]
+        sides = ("before_ns", "after_ns") if self.on == "time" else ("before_speedup", "after_speedup")
+        one_sided = [row for row in self.rows if (row[sides[0]] is None) != (row[sides[1]] is None)]
+        return [row for row in self.rows if row["outcome"] in _ORDER[:2]] + one_sided
+
+    @property
+    def summary(self) -> str:
+        """The counts in a sentence."""
+        if self.on == "answer":
+            kept = len(self.rows) - len(self.changed)
+            return f"{len(self.rows)} answers: {self.found('answer')} turned, {kept} as before"
+        counts = Counter(row["outcome"] for row in self.rows)
+        told = ", ".join(f"{counts[each]} {_COUNTED[each]}" for each in _ORDER if counts[each])
+        known = [math.log(value) for row in self.rows if (value := row[self._ratio]) is not None]
+        mean = f"; geometric mean {units.ratio(math.exp(sum(known) / len(known)))}" if known else ""
+        what = "times" if self.on == "time" else "speed-ups"
+        return f"{len(self.rows)} {what}, threshold {100 * self.threshold:.3g} %: {told}{mean}"
+
+    @property
+    def _ratio(self) -> str:
+        return "speedup" if self.on == "time" else "change"
+
+
+def _answer_rank(row: Row) -> int:
+    """0 where a decided answer became another, 1 for every other change, 2 where it is as it was."""
+    answers = _answers(row)
+    return 2 if answers[0] == answers[1] else 0 if set(answers) <= DECIDED else 1
+
+
+def _answers(row: Row) -> tuple[str | None, str | None]:
+    return row["before_answer"], row["after_answer"]
+
+
+class Line(NamedTuple):
+    """A row as it is read: all of it text."""
+
+    outcome: str
+    case: str
+    old: str
+    new: str
+    change: str
+    interval: str
+    reason: str
+
+
+def _line(row: Row, comparison: Comparison) -> Line:
+    on = comparison.on
+    outcome = _WORDS[row["outcome"]]
+    if on == "time":
+        old, new = (units.duration(row[name]) for name in ("before_ns", "after_ns"))
+        ratios = [row[name] for name in ("speedup", "speedup_low", "speedup_high")]
+    else:
+        old, new = (units.ratio(row[name]) for name in ("before_speedup", "after_speedup"))
+        ratios = [row[name] for name in ("change", "change_low", "change_high")]
+    if on == "answer":
+        old, new = (f"{SIGNS.get(text, '')} {text}" if text else "-" for text in _answers(row))
+        outcome = ("turned", "other", "as before")[_answer_rank(row)]
+    name = _name(row, comparison.varied[row["pattern"]])
+    return Line(outcome, name, old, new, units.ratio(*ratios), units.interval(*ratios[1:]), row["reason"])
+
+
+def _name(row: Row, varied: Container[str]) -> str:
+    """``pattern/variant n=16, cold``: the point and the state where they tell it from others."""
+    against = f" against {row['baseline']}" if row.get("baseline") else ""
+    point = {name: value for name, value in points.parse(row["parameters"]).items() if name in varied}
+    state = "" if row["state"] in (None, State.HOT) else row["state"]
+    return f"{row['pattern']}/{row['variant']}{against} {', '.join(filter(None, (points.words(point), state)))}".strip()
+
+
+def _shown(comparison: Comparison, every: bool) -> list[Line]:
+    return [_line(row, comparison) for row in (comparison.rows if every else comparison.changed)]
+
+
+def _sides(comparison: Comparison) -> list[str]:
+    return [
+        f"{when}: {run.path.name}, {run.manifest['created'][:16]}: {headline(run)}"
+        for when, run in (("old", comparison.before), ("new", comparison.after))
+    ]
+
+
+def as_text(comparison: Comparison, *, every: bool = False, width: int | None = None) -> str:
+    """What changed, or every row; whole reasons below their rows."""
+    width = width or terminal_width(elsewhere=100)
+    shown = plain_table()
+    figures = ("outcome", "old", "new", "change", "95 % interval")
+    lines = _shown(comparison, every)
+    cells = [[line.outcome, line.old, line.new, line.change, line.interval] for line in lines]
+    taken = sum(max(map(len, column)) + 2 for column in zip(figures, *cells, strict=True))
+    shown.add_column("case", overflow="fold", max_width=max(30, width - taken))
+    for heading in figures:
+        shown.add_column(heading, justify="left" if heading == "outcome" else "right", no_wrap=True)
+    for line, row in zip(lines, cells, strict=True):
+        shown.add_row(Text(line.case), *map(Text, row))
+    told = [f"{line.case}: {line.reason}" for line in lines if line.outcome == "not compared" or ": " in line.reason]
+    parts: list[str | Text | Table] = [*_sides(comparison), comparison.summary]
+    if lines:
+        parts += ["", shown]
+    if told:
+        parts += ["", *told]
+    return draw(parts, width)
+
+
+def as_markdown(comparison: Comparison, *, every: bool = False) -> str:
+    """The same as a table for a pull request."""
+    lines = _shown(comparison, every)
+    headings = ("outcome", "case", "old", "new", "change", "95 % interval", "why")
+    text = [*(f"- {escape(side)}" for side in _sides(comparison)), "", f"**{comparison.summary}**"]
+    return "\n".join([*text, "", *table(headings, lines, range(2, 6))] if lines else text)
+
+
+def as_html(comparison: Comparison) -> str:
+    """Every row as a page that needs nothing else."""
+    return fill(
+        "xebench.report",
+        "comparison.html.j2",
+        sides=_sides(comparison),
+        summary=comparison.summary,
+        lines=_shown(comparison, every=True),
+    )
+
+
+def as_json(comparison: Comparison) -> str:
+    """The folders, the threshold, the summary and all rows of the table as objects."""
+    return json.dumps(
+        {
+            "before": str(comparison.before.path),
+            "after": str(comparison.after.path),
+            "on": comparison.on,
+            "threshold": comparison.threshold,
+            "summary": comparison.summary,
+            "rows": json.loads(comparison.table.to_json(orient="records")),
+        },
+        indent=2,
+    )
+
+
+def as_csv_text(comparison: Comparison) -> str:
+    """All rows of the table."""
+    return as_csv(comparison.table).rstrip("\n")
+
+
+#: Each format, by its name. Text and Markdown have what changed, or with ``every`` all rows, as the others.
+FORMATS: Final[Mapping[str, Callable[..., str]]] = {
+    "text": as_text,
+    "markdown": as_markdown,
+    "html": as_html,
+    "json": as_json,
+    "csv": as_csv_text,
+}

@@ -1,0 +1,74 @@
+"""A pattern for a reader: its lesson, its claims, and the code of two variants side by side."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from xebench.isa.diff import aligned
+from xebench.patterns.declaration import PatternInfo, VariantInfo
+from xebench.patterns.variant_code import Definition, code_of
+from xebench.report import claim_text
+
+
+def as_text(info: PatternInfo, baseline: VariantInfo, variant: VariantInfo, width: int) -> str:
+    """The lesson, what is claimed of the variant, and what differs between the two."""
+    told = [
+        f"{info.name} ({', '.join(filter(None, (info.chapter, *info.catalogue)))})",
+        *textwrap.wrap(info.lesson, width),
+        f"guide: {info.guide}",
+        *(f"stands in: {line}" for line in textwrap.wrap(info.stand_in, width - 11)),
+        *_variants(info, width),
+        "",
+        *_code(Path(info.source), info.name, baseline, variant, width),
+    ]
+    return "\n".join(told)
+
+
+def _variants(info: PatternInfo, width: int) -> Iterator[str]:
+    yield "variants:"
+    for variant in info.variants:
+        claims = [f"{claim_text.said(claim)} [{claim_text.who(claim)}]" for claim in variant.claims]
+        text = ": ".join(
+            filter(None, (f"{variant.name} ({variant.role})", variant.summary.rstrip("."), "; ".join(claims)))
+        )
+        yield from textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="    ")
+
+
+def _code(source: Path, pattern: str, baseline: VariantInfo, variant: VariantInfo, width: int) -> Iterator[str]:
+    sides = [code_of(source, pattern, each.name) for each in (baseline, variant)]
+    for each, code in zip((baseline, variant), sides, strict=True):
+        if not code:
+            yield f"{each.name} is made by other code of {source}: read it there"
+            return
+    both = [definition for definition in sides[1] if definition in sides[0]]
+    left, right = (_lines([definition for definition in side if definition not in both]) for side in sides)
+    longest = max(map(len, left), default=0) + 3 + max(map(len, right), default=0)
+    names = f"{baseline.name} ({baseline.role})", f"{variant.name} ({variant.role})"
+    yield from (_in_two_columns if longest <= width else _one_below_the_other)(names, left, right)
+    if both:
+        yield from ("", f"both use, from {source.name} or what it imports:", "", *_lines(both))
+
+
+def _lines(definitions: Sequence[Definition]) -> list[str]:
+    return "\n\n".join(definition.text for definition in definitions).splitlines()
+
+
+def _in_two_columns(names: tuple[str, str], left: Sequence[str], right: Sequence[str]) -> Iterator[str]:
+    width = max(map(len, (*left, names[0])))
+    yield f"{names[0]:{width}}   {names[1]}".rstrip()
+    for tag, one, other in aligned(left, right):
+        mark = "<" if other is None else ">" if one is None else " " if tag == "same" else "|"
+        texts = "" if one is None else left[one], "" if other is None else right[other]
+        yield f"{texts[0]:{width}} {mark} {texts[1]}".rstrip()
+
+
+def _one_below_the_other(names: tuple[str, str], left: Sequence[str], right: Sequence[str]) -> Iterator[str]:
+    yield from (f"- {names[0]}", f"+ {names[1]}", "")
+    for tag, group in groupby(aligned(left, right), key=lambda lines: lines[0]):
+        lines = list(group)
+        yield from (f"{' ' if tag == 'same' else '-'} {left[one]}".rstrip() for _, one, _ in lines if one is not None)
+        if tag != "same":
+            yield from (f"+ {right[other]}".rstrip() for *_, other in lines if other is not None)
