@@ -25,6 +25,7 @@ _FUNCTIONS = {
     "list": "list_patterns",
     "occupancy": "occupancy",
     "pack": "pack",
+    "pack-run": "pack_run",
     "project": "project",
     "report": "report",
     "roofline": "roofline",
@@ -44,7 +45,9 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _FUNCTIONS:
             return None
-        command: click.Command = getattr(import_module(f"xebench.cli.{cmd_name}_command"), _FUNCTIONS[cmd_name])
+        command: click.Command = getattr(
+            import_module(f"xebench.cli.{cmd_name.replace('-', '_')}_command"), _FUNCTIONS[cmd_name]
+        )
         return command
 
 

@@ -11,7 +11,7 @@ import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, BinaryIO, Final, Literal
 
 import msgspec
 import pandas as pd
@@ -45,12 +45,17 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
     Raises:
         RunFolderError: The disk is full or unwritable; the earlier file is untouched.
     """
-    write_text(path, json.dumps(content, indent=2) + "\n")
+    write_text(path, as_json(content))
+
+
+def as_json(content: Mapping[str, Any]) -> str:
+    """``content`` as indented JSON with a newline at its end."""
+    return json.dumps(content, indent=2) + "\n"
 
 
 def write_text(path: Path, text: str) -> None:
     """Write ``text`` in place of ``path``; raises as `write_json` does."""
-    _replace(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+    replace(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
 
 
 def write_csv(path: Path, data: pd.DataFrame) -> None:
@@ -76,7 +81,12 @@ def _no_formula(value: Any) -> Any:
 
 
 def write_parquet(path: Path, data: pd.DataFrame) -> None:
-    """Write ``data`` as Parquet in place of ``path``; raises as `write_json` does.
+    """Write ``data`` as Parquet in place of ``path``; raises as `write_json` does."""
+    replace(path, lambda temporary: to_parquet(data, temporary))
+
+
+def to_parquet(data: pd.DataFrame, target: Path | BinaryIO) -> None:
+    """Put ``data`` as Parquet into a file.
 
     Times rise from row to row: encoded by their differences, a long run takes 40 % of what it does by default.
     """
@@ -87,18 +97,15 @@ def write_parquet(path: Path, data: pd.DataFrame) -> None:
     }
     words = [name for name in data.columns if name not in encodings]
 
-    def write(temporary: Path) -> None:
-        data.to_parquet(
-            temporary,
-            engine="pyarrow",
-            index=False,
-            compression="zstd",
-            use_dictionary=words,
-            column_encoding=encodings,
-            write_page_checksum=True,
-        )
-
-    _replace(path, write)
+    data.to_parquet(
+        target,
+        engine="pyarrow",
+        index=False,
+        compression="zstd",
+        use_dictionary=words,
+        column_encoding=encodings,
+        write_page_checksum=True,
+    )
 
 
 def try_parquet(folder: Path) -> None:
@@ -142,13 +149,20 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """
     path = folder / MANIFEST
     try:
-        content = json.loads(read_bytes(path))
+        text = read_bytes(path)
     except (FileNotFoundError, NotADirectoryError):
         if not folder.exists():
             raise RunFolderError(f"there is no run folder {folder}: check the path") from None
         raise RunFolderError(f"{folder} holds no run (no {MANIFEST} in it): check the path") from None
     except OSError as error:
         raise RunFolderError(f"{path} cannot be read: {error.strerror}") from error
+    return parse_manifest(path, text)
+
+
+def parse_manifest(path: Path, text: bytes) -> dict[str, Any]:
+    """The manifest in a file's bytes; raises as `read_manifest`."""
+    try:
+        content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise RunFolderError(f"{path} is damaged ({error}): restore it from a copy of the run") from error
     try:
@@ -219,7 +233,12 @@ class TableFiles:
 
 
 def read_parquet(
-    path: Path, table: str, version: int = schema.SCHEMA_VERSION, names: Sequence[str] | None = None
+    path: Path,
+    table: str,
+    version: int = schema.SCHEMA_VERSION,
+    names: Sequence[str] | None = None,
+    *,
+    content: BinaryIO | None = None,
 ) -> pd.DataFrame:
     """The frame of ``table`` in ``path``, with the columns of today.
 
@@ -228,6 +247,7 @@ def read_parquet(
         table: Its name in the schema.
         version: Schema version of the run.
         names: Columns that are wanted; all by default. Of a run of the version before all are read.
+        content: What the file holds, where it is a part of another.
 
     Raises:
         RunFolderError: The file is missing or damaged, or a column of it is wrong.
@@ -235,7 +255,7 @@ def read_parquet(
     try:
         old = version < schema.SCHEMA_VERSION
         wanted = None if old or names is None else [*names]
-        data = _frame(path, wanted)
+        data = _frame(content or path, wanted)
         if old:
             data = upgrade.frame(table, data)
         if names is not None:
@@ -246,10 +266,15 @@ def read_parquet(
     except schema.SchemaError as error:
         raise RunFolderError(f"{path} is damaged: {error}") from error
     except Exception as error:  # whatever pyarrow and pandas raise of bytes that are no table of theirs
-        raise RunFolderError(f"{path} is damaged ({named(error)}): restore it from a copy of the run") from error
+        raise damaged(path, error) from error
 
 
-def _frame(path: Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
+def damaged(path: Path, error: Exception) -> RunFolderError:
+    """What to tell of a file that nothing can be made of."""
+    return RunFolderError(f"{path} is damaged ({named(error)}): restore it from a copy of the run")
+
+
+def _frame(path: Path | BinaryIO, columns: Sequence[str] | None = None) -> pd.DataFrame:
     from pyarrow import parquet
 
     table = parquet.read_table(
@@ -285,7 +310,8 @@ def open_within(folder: Path, name: str, flags: int = 0) -> int:
     return file
 
 
-def _replace(path: Path, write: Callable[[Path], object]) -> None:
+def replace(path: Path, write: Callable[[Path], object]) -> None:
+    """Put what ``write`` makes of a file beside ``path`` in its place; raises as `write_json` does."""
     temporary = path.with_name(f".{path.name}.part")
     try:
         temporary.unlink(missing_ok=True)  # left by a run that was killed, or put there by a stranger as a link

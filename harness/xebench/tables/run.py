@@ -15,7 +15,7 @@ from xebench.analysis import points
 from xebench.analysis.claim import from_json, is_expected
 from xebench.analysis.kernel_compilers import compilers
 from xebench.errors import RunFolderError, XebenchError, named
-from xebench.tables import checks, files, journal, schema
+from xebench.tables import checks, files, journal, packed_run, schema
 from xebench.tables.doubled import refuse_doubled_events, refuse_doubled_samples
 from xebench.vocabulary import FAILED
 
@@ -151,13 +151,16 @@ class Run:
 
 
 def load_run(path: Path | str) -> Run:
-    """Read a run folder, finished or not; of an unfinished one, everything that was measured so far.
+    """Read a run folder, finished or not, or a file of `xebench pack-run`; of an unfinished one, all so far.
 
     Raises:
         RunFolderError: The folder is missing, holds no run, lacks a file, was written by a newer xebench or one before
             the last version; or a journal in it is damaged. The message names the file and the place.
     """
     folder = Path(path)
+    if folder.is_file():
+        packed = packed_run.PackedTables(folder)
+        return Run(folder, packed.manifest, packed)
     manifest = files.read_manifest(folder)
     if _unfinished(folder, manifest):
         tables = measured(folder, manifest)

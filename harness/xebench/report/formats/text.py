@@ -110,7 +110,7 @@ def _lines(run: Run, width: int, *, verbose: bool, on_terminal: bool) -> Iterato
     else:
         yield from _remarks(brief_remarks(run), width)
     yield f"run folder: {run.path} ({state(run)})"
-    if run.manifest.get("ended_by") == RUN_BUDGET:
+    if run.manifest.get("ended_by") == RUN_BUDGET and not run.manifest.get("packed"):
         yield f"more time narrows the intervals: xebench run --resume {run.path}"
 
 
