@@ -63,3 +63,17 @@ def test_what_does_not_fit_is_refused(session: Any) -> None:
         onemkl.axpy(1, vector, vector[:3])
     with pytest.raises(ValueError, match="float32 in USM with 1 dimensions"):
         onemkl.axpy(1, np.zeros(4, np.float32), vector)
+
+
+def test_a_device_that_is_refused_is_unsupported(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from xebench.dpex import onemkl
+    from xebench.errors import Unsupported
+
+    def refuse(*_: Any) -> None:
+        raise RuntimeError("oneMKL: unsupported device\nand more")
+
+    vector = on_device(session, np.zeros(4, np.float32))
+    onemkl._try_device.cache_clear()
+    monkeypatch.setattr("dpnp.matmul", refuse)
+    with pytest.raises(Unsupported, match=r"axpy does not run on this device: oneMKL: unsupported device$"):
+        session.call(onemkl.axpy, 1, vector, vector)

@@ -188,6 +188,11 @@ class Tried:
             if not text.startswith(fine) and not text.startswith(REFUSED.get(name, fine))
         }
 
+    @property
+    def refused_by_library(self) -> set[str]:
+        """The variants whose library refuses the device."""
+        return {name for name, text in self.outcomes.items() if OF_LIBRARY in text}
+
     def counts(self) -> str:
         """Patterns and variants, in a line."""
         patterns = {name.partition("/")[0] for name in self.outcomes}
@@ -239,7 +244,7 @@ def try_patterns(
                 ]
             outcomes = {name: text for line in lines for name, text in line.get("outcome", {}).items()}
             tried.outcomes.update(outcomes)
-            refused = [name for name, text in outcomes.items() if OF_LIBRARY in text]
+            refused = tried.refused_by_library & set(outcomes)
             if done.returncode == 0 and refused and attempts > 1:
                 attempts -= 1
                 for name in refused:

@@ -105,7 +105,7 @@ def test_patterns_for_several_devices_are_submitted_to_each(tried: Tried, case: 
     _, words = SEVERAL[case]
     assert set(tried.wrong) - ONEMKL == BY_SPEED
     assert all("gives no times of commands" in tried.wrong[name] for name in BY_SPEED)
-    assert all("does not run on this device" in tried.wrong[name] for name in ONEMKL & set(tried.wrong))
+    assert ONEMKL & set(tried.wrong) <= tried.refused_by_library
     without = {name.partition("/")[0] for name in tried.outcomes} - tried.patterns
     assert without == (OF_STACKS if case == "two GPUs" else set())
     assert tried.submitted["vector_add_devices/equal_parts"] == f"submitted 2 on {words}"

@@ -1,7 +1,8 @@
 """Functions of oneMKL that dpnp does not hand on, called by the names that its library has for C++.
 
 They submit to the queue of their arrays and return at once, as oneMKL's own do: arrays must live until it is over.
-``session.call`` times them. Real numbers in single precision, which every device has.
+``session.call`` times them. Real numbers in single precision, which every device has. An exception of C++ would end
+the process here, so a device is first tried by a product of dpnp, whose exceptions are Python's.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import ctypes
 import functools
 from typing import Any, Final
+
+import dpnp
 
 from xebench.dpex.dpctl_library import event_delete
 from xebench.dpex.native_handles import new_object
@@ -45,6 +48,7 @@ def axpy(alpha: float, x: Any, y: Any) -> None:
 
     Raises:
         ValueError: they are not.
+        RuntimeError: oneMKL does not run on this device.
         Unsupported: this environment's oneMKL has no such function.
     """
     x, y = (_checked(array, 1) for array in (x, y))
@@ -59,6 +63,7 @@ def gemm(a: Any, b: Any, c: Any) -> None:
 
     Raises:
         ValueError: shapes do not fit, or elements of a row are not side by side.
+        RuntimeError: oneMKL does not run on this device.
         Unsupported: this environment's oneMKL has no such function.
     """
     a, b, c = (_checked(array, 2) for array in (a, b, c))
@@ -82,10 +87,18 @@ def _checked(array: Any, dimensions: int) -> Any:
 
 def _submit(name: str, queue: Any, *arguments: Any) -> None:
     """Call a function of oneMKL, which waits for nothing and returns an event."""
+    _try_device(queue.sycl_device)
     event = new_object(_EVENT)
     no_events = (ctypes.c_void_p * 3)()
     _function(name)(ctypes.c_void_p(event), ctypes.c_void_p(queue.addressof_ref()), *arguments, no_events)
     event_delete(event)
+
+
+@functools.cache
+def _try_device(device: Any) -> None:
+    """Raise what oneMKL has against a device, which it says at its first function."""
+    square = dpnp.ones((2, 2), dtype=dpnp.float32, device=device)
+    dpnp.matmul(square, square).sycl_queue.wait()
 
 
 @functools.cache

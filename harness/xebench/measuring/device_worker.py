@@ -61,7 +61,7 @@ class DeviceWorker(Generic[T]):
         self._environment: dict[str, str] = {}
         self._process: WorkerProcess[T] | None = None
         self._sources: set[str] = set()
-        self._set_aside: list[tuple[dict[str, str], WorkerProcess[T], set[str]]] = []
+        self._set_aside: dict[frozenset[tuple[str, str]], tuple[WorkerProcess[T], set[str]]] = {}
 
     def use(self, environment: Mapping[str, str], source: str) -> None:
         """Have these variables set in the process that is asked next, and no code of a stranger's file in it.
@@ -78,13 +78,13 @@ class DeviceWorker(Generic[T]):
         strangers = others and not all(map(is_builtin, (source, *others)))
         if environment != self._environment or strangers:
             if self._process is not None and all(map(is_builtin, self._sources)):
-                self._set_aside.append((self._environment, self._process, self._sources))
+                self._set_aside[frozenset(self._environment.items())] = self._process, self._sources
                 self._process, self._sources = None, set()
             self.close()
             self._environment = dict(environment)
-            for kept in [kept for kept in self._set_aside if is_builtin(source) and kept[0] == self._environment]:
-                self._set_aside.remove(kept)
-                _, self._process, self._sources = kept
+            kept = frozenset(environment.items())
+            if is_builtin(source) and kept in self._set_aside:
+                self._process, self._sources = self._set_aside.pop(kept)
         self._sources.add(source)
 
     @property
@@ -164,7 +164,7 @@ class DeviceWorker(Generic[T]):
         """End the worker, and those that are kept."""
         self.close()
         while self._set_aside:
-            self._set_aside.pop()[1].close()
+            self._set_aside.popitem()[1][0].close()
 
     def close(self) -> None:
         """End the worker that would be asked next."""
