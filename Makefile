@@ -53,6 +53,9 @@ roofline-check: install  ## the measured roofs beside probes in OpenCL C, and cl
 test: install  ## the tests; ARGS='-m optional': those that need a program beside the environment
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal $(ARGS)
 
+test-fast: install  ## the tests that need no device and little time: under two minutes
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not device and not slow" $(ARGS)
+
 fuzz: install  ## random kernels against plain Python; ARGS='--kernels 10000 --kernels-seed 7': how many, which
 	$(BIN)/python -m pytest tests/dpex/numba_target/test_random_kernels.py -s $(or $(ARGS),--kernels 1000)
 
@@ -96,4 +99,4 @@ lock:  ## both locks again, from pyproject.toml (needs uv)
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help install bench study study-placement roofline-check test fuzz docs pack isa isa-current level-zero lint lock clean
+.PHONY: help install bench study study-placement roofline-check test test-fast fuzz docs pack isa isa-current level-zero lint lock clean
