@@ -97,7 +97,8 @@ def test_a_result_that_cannot_be_printed_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "status", "said"), [(signal.SIGINT, 130, "xebench: stopped"), (signal.SIGTERM, 143, "")]
+    ("number", "status", "said"),
+    [(signal.SIGINT, 130, "xebench: stopped"), (signal.SIGTERM, 143, "xebench: stopped by SIGTERM")],
 )
 def test_a_command_that_is_stopped_takes_its_compilers_along(
     number: signal.Signals, status: int, said: str, tmp_path: Path
@@ -116,6 +117,26 @@ def test_a_command_that_is_stopped_takes_its_compilers_along(
         assert process.wait() == status
     assert said_last == said
     assert not is_running(int((tmp_path / "pid").read_text()))
+
+
+@pytest.mark.device
+def test_a_projection_that_is_stopped_while_it_collects_ends_at_once(tmp_path: Path) -> None:
+    compiler = tmp_path / "ocloc"
+    compiler.write_text("#!/bin/sh\necho 1.2.3\n")
+    compiler.chmod(0o755)
+    command = [*XEBENCH, "project", "--gpu", "pvc", "--ocloc", str(compiler)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        while "collecting the kernels of" not in process.stderr.readline():
+            assert process.poll() is None
+        children = psutil.Process(process.pid).children
+        while not children():
+            time.sleep(0.05)
+        workers = children()
+        process.send_signal(signal.SIGTERM)
+        assert process.stderr.read().strip() == "xebench: stopped by SIGTERM"  # and how far it is would follow
+        assert process.wait() == 143
+    assert not any(is_running(worker.pid) for worker in workers)
 
 
 def is_running(pid: int) -> bool:

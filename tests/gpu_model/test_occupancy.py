@@ -105,6 +105,7 @@ def test_json_has_the_documented_keys_and_nothing_else():
         "work_groups_per_xe_core": 4,
         "xe_core_occupancy": 1.0,
         "device_occupancy": 1.0,
+        "is_upper_bound": False,
         "waves": 8.0,
         "limited_by": "threads",
     }

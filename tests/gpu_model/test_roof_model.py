@@ -35,6 +35,29 @@ def test_integers_are_added_three_at_a_time_after_xe_lp_and_doubles_have_a_rate_
     assert tgllp.peak_gops("bf16") is None
 
 
+def test_data_that_fit_into_a_cache_of_known_bandwidth_come_from_there() -> None:
+    # 6500 GB/s instead of 1638.4
+    kept = bound(STACK, 6_500_000, None, working_set_bytes=100_000_000)
+    assert (kept.memory_ns, kept.l3_ns, kept.bound_by) == (None, pytest.approx(1000), "L3")
+    for too_large in (300_000_000, None):
+        assert bound(STACK, 1_638_400, None, working_set_bytes=too_large) == RoofBound(pytest.approx(1000), None)
+    # Arc A770: the size of its cache is known, its bandwidth is not
+    assert bound(find_gpu("a770"), 560_000, None, working_set_bytes=1000).bound_by == "memory"
+
+
+def test_slm_has_a_roof_of_its_own() -> None:
+    # 1024 bytes a clock in each of 64 Xe-cores at 1.6 GHz
+    assert STACK.peak_slm_gbps == pytest.approx(104_857.6)
+    both = bound(STACK, 1_638_400, None, slm_bytes=2 * 104_857_600)
+    assert (both.time_ns, both.bound_by) == (pytest.approx(2000), "SLM")
+    # of Tiger Lake the guide prints what Advisor measured
+    assert (find_gpu("tgllp").peak_slm_gbps, find_gpu("tgllp").peak_l3_gbps) == (913.87, 460.06)
+
+
+def test_the_bandwidth_of_max_1100_is_known() -> None:
+    assert find_gpu("max1100").peak_memory_gbps == pytest.approx(1228.8)
+
+
 def test_what_is_not_known_has_no_bound() -> None:
     nothing = bound(STACK, None, None)
     assert (nothing.time_ns, nothing.bound_by) == (None, None)

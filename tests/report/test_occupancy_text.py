@@ -5,7 +5,7 @@ import json
 from occupancy_kit import occupancy
 
 from xebench.gpu_model.gpus import find_gpu
-from xebench.report import occupancy_text
+from xebench.report import occupancy_text, units
 
 PVC, TGL = find_gpu("pvc"), find_gpu("tgl")
 
@@ -31,6 +31,15 @@ def test_a_full_launch_in_words():
 def test_whole_waves_have_no_tail():
     lines = occupancy_text.as_text(occupancy(PVC, 256, 16, global_size=1 << 20)).splitlines()
     assert lines[3] == "device: occupancy 100 % at its peak, 100 % over 8.00 waves"
+
+
+def test_of_a_launch_that_fills_no_wave_it_is_an_upper_bound():
+    small = occupancy(PVC, 256, 16, global_size=1 << 15)
+    assert small.is_upper_bound
+    line = "device: occupancy 25.0 % at most: 0.25 of a wave, in which work-groups need not begin together"
+    assert occupancy_text.as_text(small).splitlines()[3] == line
+    assert units.occupancy(0.25, True) == "<= 25.0 %" and units.occupancy(1.0, False) == "100 %"
+    assert not occupancy(PVC, 256, 16, global_size=1 << 17).is_upper_bound
 
 
 def test_json_is_the_model_s_own():

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -16,6 +20,10 @@ if TYPE_CHECKING:
     from xebench.isa.collect import Collected
     from xebench.patterns.declaration import PatternInfo
     from xebench.patterns.plan import Family
+
+
+#: Where there is no terminal.
+_SAID_EVERY_S: Final = 10.0
 
 
 def listed(value: str) -> tuple[str, ...]:
@@ -93,5 +101,29 @@ def collected(plan: Sequence[Family]) -> Collected:
     """The kernels of a plan, told as it begins."""
     from xebench.isa.collect import collect
 
-    say(f"collecting the kernels of {len({family.pattern.name for family in plan})} patterns")
-    return collect(plan)
+    with progress(f"collecting the kernels of {len({family.pattern.name for family in plan})} patterns") as begins:
+        return collect(plan, begins=begins)
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int, str], None]]:
+    """Say what is done, and how far it is: a live line in a terminal, elsewhere a line every few seconds.
+
+    Gives the function to call when a part begins, with the number of all parts and its name, from any thread.
+    """
+    from xebench.report.progress import ProgressLine
+
+    begun, said_s, lock = 0, time.monotonic(), threading.Lock()
+    say(what)
+
+    def begins(total: int, name: str) -> None:
+        nonlocal begun, said_s
+        with lock:
+            begun += 1
+            line.family(begun - 1, total, name)
+            if not sys.stderr.isatty() and time.monotonic() - said_s > _SAID_EVERY_S:
+                said_s = time.monotonic()
+                say(f"{begun} of {total}: {name}")
+
+    with ProgressLine(sys.stderr) as line:
+        yield begins

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from xebench.cli.collecting import collected, gpus_option, listed, plan_for
+from xebench.cli.collecting import collected, gpus_option, listed, plan_for, progress
 from xebench.cli.options import JSON, NAMES, OCLOC, PATHS, output_file, output_folder, path_option, preset_option
 from xebench.cli.output import say, show_view, write
 from xebench.errors import XebenchError
@@ -88,9 +88,10 @@ def isa(names: tuple[str, ...], as_json: bool, **given: Any) -> None:
     say(compiler.label)
     wanted = targets(given["gpus"], given["grf_modes"], given["widths"], given["build_options"].split())
     launched = collected(plan)
-    say(f"compiling {len({launch.spirv_sha256 for launch in launched.launches})} kernels for {len(wanted)} targets")
     cache = CompileCache(renew=given["no_cache"])
-    kernels = compile_launches(launched.launches, wanted, compiler, cache, given["keep"])
+    sources = len({launch.spirv_sha256 for launch in launched.launches})
+    with progress(f"compiling {sources} kernels for {len(wanted)} targets") as begins:
+        kernels = compile_launches(launched.launches, wanted, compiler, cache, given["keep"], begins)
     answers = code_answers(plan, launched, kernels)
     if given["html"]:
         from xebench.isa.diff import pairs

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xebench.cli import completion
-from xebench.cli.collecting import collected, plan_for
+from xebench.cli.collecting import collected, plan_for, progress
 from xebench.cli.options import EUS, JSON, OCLOC, PATHS, preset_option, refuse
 from xebench.cli.output import say, show_view
 from xebench.errors import XebenchError
@@ -107,7 +107,8 @@ def _of_patterns(gpu: GpuParameters, names: tuple[str, ...], as_json: bool, give
     compiler = find_compiler(given["ocloc"])
     say(f"{compiler.label}, {gpu.product.name} ({gpu.code})")
     kernels = collected(plan)
-    launches = occupancies(kernels.launches, gpu, compiler, CompileCache())
+    with progress("compiling them") as begins:
+        launches = occupancies(kernels.launches, gpu, compiler, CompileCache(), begins)
     show_view(launches_text, as_json, launches, kernels.missing, given["preset"])
     if not any(launch.occupancy for launch in launches):
         reason = next((launch.reason for launch in launches), "no selected pattern launches a kernel of its own")

@@ -8,8 +8,8 @@ import re
 import signal
 import sys
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from types import FrameType, ModuleType
+from typing import Any, NoReturn
 
 import click
 
@@ -69,6 +69,14 @@ def _no_link(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NOFOLLOW, 0o666)
 
 
+class Terminated(SystemExit):
+    """A signal ends the program; what it has started is ended on the way out."""
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    raise Terminated(128 + number)
+
+
 def run_program(command: click.Command, name: str) -> None:
     """Run a command as a program; an error that a user can cause ends in one line and its exit status.
 
@@ -76,7 +84,7 @@ def run_program(command: click.Command, name: str) -> None:
         command: the command.
         name: of the program, for its help.
     """
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    signal.signal(signal.SIGTERM, _terminate)
     try:
         status = command.main(prog_name=name, standalone_mode=False)
     except XebenchError as error:
@@ -97,6 +105,9 @@ def run_program(command: click.Command, name: str) -> None:
         else:
             raise
         sys.exit(XebenchError.exit_code)
+    except Terminated as stop:
+        say("xebench: stopped by SIGTERM")
+        sys.exit(stop.code)
     except (click.Abort, KeyboardInterrupt):
         say("xebench: stopped")
         sys.exit(128 + signal.SIGINT)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from xebench.cli import completion
-from xebench.cli.collecting import collected, plan_for
+from xebench.cli.collecting import collected, plan_for, progress
 from xebench.cli.options import EUS, JSON, NAMES, OCLOC, PATHS, preset_option
 from xebench.cli.output import say, show_view
 from xebench.errors import XebenchError
@@ -43,7 +43,8 @@ def project(names: tuple[str, ...], gpu: str, eus: int | None, as_json: bool, **
     compiler = find_compiler(given["ocloc"])
     say(compiler.label)
     kernels = collected(plan)
-    launches = occupancies(kernels.launches, parameters, compiler, CompileCache())
+    with progress("compiling them") as begins:
+        launches = occupancies(kernels.launches, parameters, compiler, CompileCache(), begins)
     projections = list(project_plan(plan, kernels.work, launches, parameters))
     show_view(projection_text, as_json, projections, parameters)
     if all(projection.bound.time_ns is None for projection in projections):

@@ -30,6 +30,8 @@ class Product(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         ceilings_gbps: bandwidths that a tool measured by memory level (``gti``, ``dram``, ``l3``, ``slm``).
         ceilings_gops: arithmetic rates that a tool measured (``fp32_add``, ``int32``).
         gti_bytes_per_clock: bytes read, and as many written, between the GPU and memory in one clock.
+        l3_bytes: the last cache before the memory, of the whole GPU.
+        l3_gbps: theoretical bandwidth of it.
         memory_gbps: theoretical bandwidth of the memory.
         stacks: parts of it with memory of their own.
     """
@@ -39,6 +41,8 @@ class Product(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     aliases: tuple[str, ...] = ()
     clock_mhz: Figure | None = None
     gti_bytes_per_clock: Count | None = None
+    l3_bytes: Count | None = None
+    l3_gbps: Figure | None = None
     memory_gbps: Figure | None = None
     stacks: Count = 1
     ceilings_gbps: dict[str, Figure] = {}
@@ -60,6 +64,7 @@ class GpuParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         fp32_lanes_per_eu: multiply-adds that one EU finishes in a clock.
         int32_operations_per_lane: 32-bit integer operations that a lane of single precision finishes in a clock: 2
             where three numbers are added at once.
+        slm_bytes_per_clock: bytes that an Xe-core loads from and stores into SLM in a clock.
         matrix_lanes: sub-group size of the matrix engine; None without one.
         fp64: whether it computes in double precision.
         native_float_atomics: whether atomics on floats are instructions, rather than loops of compare and swap.
@@ -88,6 +93,7 @@ class GpuParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fp32_lanes_per_eu: Count | None = None
     fp64_lanes_per_eu: Count | None = None
     int32_operations_per_lane: Count = 2
+    slm_bytes_per_clock: Count | None = None
     matrix_lanes: Count | None = None
     fp64: bool | None = None
     native_float_atomics: bool | None = None
@@ -164,6 +170,19 @@ class GpuParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         ceilings = self.product.ceilings_gbps
         measured = [ceilings[level] for level in ("dram", "gti") if level in ceilings]
         return self.product.memory_gbps or min(measured, default=None)
+
+    @property
+    def peak_l3_gbps(self) -> float | None:
+        """Bandwidth of the last cache before the memory; where only a tool measured it, its ceiling."""
+        return self.product.l3_gbps or self.product.ceilings_gbps.get("l3")
+
+    @property
+    def peak_slm_gbps(self) -> float | None:
+        """Bandwidth of the SLM of all Xe-cores, at the product's clock; else the ceiling that a tool measured."""
+        clock_mhz = self.product.clock_mhz
+        if self.slm_bytes_per_clock is None or clock_mhz is None:
+            return self.product.ceilings_gbps.get("slm")
+        return self.slm_bytes_per_clock * self.xe_cores * clock_mhz / 1000
 
     def with_eu_count(self, eu_count: int) -> GpuParameters:
         """The member of the family with that many EUs.

@@ -122,10 +122,16 @@ class Occupancy:
     limited_by: str
     work_groups_by_limit: dict[str, int]
 
+    @property
+    def is_upper_bound(self) -> bool:
+        """Whether the launch does not fill one wave: then nothing says how long all of its work-groups run together."""
+        return self.waves is not None and self.waves < 1
+
     def to_json(self) -> dict[str, str | int | float | None]:
         """The figures that ``xebench occupancy --json`` prints."""
-        names = ("threads_per_work_group", "work_groups_per_xe_core", "xe_core_occupancy", "device_occupancy")
-        return {"gpu": self.gpu.code, **{name: getattr(self, name) for name in (*names, "waves", "limited_by")}}
+        per_core = ("threads_per_work_group", "work_groups_per_xe_core", "xe_core_occupancy")
+        names = (*per_core, "device_occupancy", "is_upper_bound", "waves", "limited_by")
+        return {"gpu": self.gpu.code, **{name: getattr(self, name) for name in names}}
 
 
 def drivers_work_group(global_size: int, gpu: GpuParameters) -> int:

@@ -1,13 +1,15 @@
 """The shortest time that a GPU's roofs allow a case: a model from parameters, never a measurement.
 
     memory    least bytes of the problem / bandwidth of the memory
+    L3        the same bytes / bandwidth of the last cache, in place of memory where all data fit into it
+    SLM       least bytes through shared local memory / its bandwidth
     compute   least operations / (rate of all vector engines x the part of them that can hold a thread)
-    bound     the longer of the two
+    bound     the longest of these
 
 That is the roofline of Williams, Waterman and Patterson (2009), with the occupancy of the launch: vector engines that
 no thread can be on do not compute (`engines_share`). Nothing else is modelled. Latency, launch costs and a clock below
 the product's make a real kernel slower; docs/projection.md tells by how much for rates of the guide. Data that are in a
-cache already, and kernels that run side by side, can make it faster.
+cache of unknown bandwidth already, and kernels that run side by side, can make it faster.
 """
 
 from __future__ import annotations
@@ -26,6 +28,8 @@ from xebench.gpu_model.gpus import find_gpu
 from xebench.gpu_model.occupancy import Occupancy
 
 MEMORY: Final = "memory"
+L3: Final = "L3"
+SLM: Final = "SLM"
 COMPUTE: Final = "compute"
 
 
@@ -34,24 +38,33 @@ class RoofBound:
     """What the roofs of a GPU allow.
 
     Attributes:
-        memory_ns: of the least bytes; None when the problem states none, or the GPU's bandwidth is not known.
+        memory_ns: of the least bytes; None when the problem states none, or the GPU's bandwidth is not known, or where
+            l3_ns stands for it.
         compute_ns: of the least operations, likewise.
+        l3_ns: of the least bytes from the last cache, where all data fit into it.
+        slm_ns: of the least bytes through shared local memory.
     """
 
     memory_ns: float | None
     compute_ns: float | None
+    l3_ns: float | None = None
+    slm_ns: float | None = None
+
+    @property
+    def by_roof(self) -> dict[str, float]:
+        """The times that are known, by their roof."""
+        times = {MEMORY: self.memory_ns, L3: self.l3_ns, SLM: self.slm_ns, COMPUTE: self.compute_ns}
+        return {roof: time for roof, time in times.items() if time is not None}
 
     @property
     def time_ns(self) -> float | None:
-        """The longer of the two; None when nothing is known."""
-        return max((time for time in (self.memory_ns, self.compute_ns) if time is not None), default=None)
+        """The longest; None when nothing is known."""
+        return max(self.by_roof.values(), default=None)
 
     @property
     def bound_by(self) -> str | None:
-        """The roof that is nearer: memory or compute."""
-        if self.time_ns is None:
-            return None
-        return MEMORY if self.time_ns == self.memory_ns else COMPUTE
+        """The roof that is nearest: memory, L3, SLM or compute."""
+        return max(self.by_roof, key=self.by_roof.__getitem__, default=None)
 
 
 def bound(
@@ -60,6 +73,9 @@ def bound(
     operations: int | None,
     operation_kind: str = "fp32",
     share: float = 1.0,
+    *,
+    slm_bytes: int | None = None,
+    working_set_bytes: int | None = None,
 ) -> RoofBound:
     """The bound of a problem on a GPU.
 
@@ -69,12 +85,21 @@ def bound(
         operations: the least operations; None if unknown.
         operation_kind: fp32, fp64 or int32.
         share: part of the vector engines that the launch can use (`engines_share`).
+        slm_bytes: the least bytes through shared local memory; None if unknown.
+        working_set_bytes: all arrays of the problem; None if unknown: then they count as too large for a cache.
     """
-    bandwidth, rate = gpu.peak_memory_gbps, gpu.peak_gops(operation_kind)
+    rate, l3_gbps, l3_bytes = gpu.peak_gops(operation_kind), gpu.peak_l3_gbps, gpu.product.l3_bytes
+    cached = None not in (l3_gbps, l3_bytes, working_set_bytes) and (working_set_bytes or 0) <= (l3_bytes or 0)
     return RoofBound(
-        None if bandwidth is None or bytes_moved is None else bytes_moved / bandwidth,
-        None if rate is None or operations is None else operations / (rate * share),
+        None if cached else _over(bytes_moved, gpu.peak_memory_gbps),
+        _over(operations, None if rate is None else rate * share),
+        _over(bytes_moved, l3_gbps) if cached else None,
+        _over(slm_bytes, gpu.peak_slm_gbps),
     )
+
+
+def _over(amount: int | None, rate: float | None) -> float | None:
+    return None if amount is None or rate is None else amount / rate
 
 
 def engines_share(launches: Sequence[Occupancy]) -> float:

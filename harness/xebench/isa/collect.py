@@ -6,8 +6,9 @@ the variant at work; a new worker goes on with the others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -80,7 +81,8 @@ class LeastWork:
     Attributes:
         pattern: its name.
         axes: the point on the pattern's axes, as JSON.
-        bytes_moved, operations, operation_kind: see :class:`xebench.patterns.problem.Problem`.
+        bytes_moved, operations, operation_kind, slm_bytes, working_set_bytes: see
+            :class:`xebench.patterns.problem.Problem`.
     """
 
     pattern: str
@@ -88,6 +90,8 @@ class LeastWork:
     bytes_moved: int | None
     operations: int | None
     operation_kind: str
+    slm_bytes: int | None = None
+    working_set_bytes: int | None = None
 
 
 @dataclass
@@ -128,18 +132,26 @@ FromCollector = Ready | Done | Failed | Note
 msgspec.json.Decoder(FromCollector)
 
 
-def collect(families: Sequence[Family], *, timeout_s: float = TIMEOUT_S, processes: int = 2) -> Collected:
+def collect(
+    families: Sequence[Family],
+    *,
+    timeout_s: float = TIMEOUT_S,
+    processes: int = 2,
+    begins: Callable[[int, str], None] = lambda total, name: None,
+) -> Collected:
     """Run every variant of the families once and note its kernels.
 
     Args:
         families: a plan at a small preset; what follows the device has a GPU's values where it has none yet.
         timeout_s: seconds of silence after which a worker counts as hung.
         processes: workers at a time.
+        begins: called with the number of families, and the pattern of each that is begun, from several threads.
     """
     families = [family.on(DeviceClass.GPU) for family in families]
     shares = [families[start::processes] for start in range(processes)]
     collected = Collected()
-    for part in in_threads(lambda share: _collect_share(share, timeout_s), shares, processes):
+    begins_one = partial(begins, len(families))
+    for part in in_threads(lambda share: _collect_share(share, timeout_s, begins_one), shares, processes):
         collected.merge(part)
     order = {family.pattern.name: number for number, family in enumerate(families)}
     point = {(family.pattern.name, family.axes_json()): number for number, family in enumerate(families)}
@@ -149,13 +161,14 @@ def collect(families: Sequence[Family], *, timeout_s: float = TIMEOUT_S, process
     return collected
 
 
-def _collect_share(families: Sequence[Family], timeout_s: float) -> Collected:
+def _collect_share(families: Sequence[Family], timeout_s: float, begins: Callable[[str], None]) -> Collected:
     collected = Collected()
     worker: DeviceWorker[FromCollector] = DeviceWorker(
         lambda environment: start_worker("auto", Program.COLLECT_KERNELS, FromCollector, environment=environment)
     )
     try:
         for number, family in enumerate(families):
+            begins(family.pattern.name)
             try:
                 _collect_family(family, worker, timeout_s, collected)
             except XebenchError as error:  # a worker that does not start would not for the next one either

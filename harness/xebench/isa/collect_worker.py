@@ -70,7 +70,8 @@ class _Collector:
         except BaseException as error:
             self._tell(missing=[VariantWithoutKernel(pattern.name, name, named(error)) for name in request.variants])
             return
-        least = LeastWork(pattern.name, request.axes_json, work.bytes_moved, work.operations, work.operation_kind)
+        stated = work.bytes_moved, work.operations, work.operation_kind, work.slm_bytes, work.working_set_bytes
+        least = LeastWork(pattern.name, request.axes_json, *stated)
         self._tell(work=[least])
         for number, name in enumerate(request.variants):
             self._parent.activity.show(number, Stage.SAMPLE)

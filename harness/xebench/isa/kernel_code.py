@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -85,9 +85,18 @@ def read_code(compiled: Compiled, kernel: str | None = None) -> KernelCode:
 
 
 def compile_all(
-    compiler: Compiler, jobs: Sequence[Job], cache: CompileCache | None = None
+    compiler: Compiler,
+    jobs: Sequence[Job],
+    cache: CompileCache | None = None,
+    begins: Callable[[int, str], None] = lambda total, name: None,
 ) -> dict[tuple[str, Target], Compiled]:
     """Compile many sources, each once per target, two at a time.
+
+    Args:
+        compiler: the ocloc.
+        jobs: sources and targets.
+        cache: looked up first and filled after.
+        begins: called with the number of compilations, and the GPU of each that is begun, from several threads.
 
     Returns:
         What became of each, by the source's SHA-256 and the target.
@@ -96,6 +105,7 @@ def compile_all(
 
     def compile_job(job: tuple[tuple[str, Target], Source]) -> Compiled:
         (_, target), source = job
+        begins(len(unique), f"for {target.gpu}")
         compiled = cache.load(compiler, source, target) if cache else None
         if compiled is None:
             compiled = compile_source(compiler, source, target)

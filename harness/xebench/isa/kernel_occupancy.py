@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -66,7 +66,11 @@ class KernelOccupancy:
 
 
 def occupancies(
-    launches: Sequence[KernelLaunch], gpu: GpuParameters, compiler: Compiler, cache: CompileCache | None = None
+    launches: Sequence[KernelLaunch],
+    gpu: GpuParameters,
+    compiler: Compiler,
+    cache: CompileCache | None = None,
+    begins: Callable[[int, str], None] = lambda total, name: None,
 ) -> list[KernelOccupancy]:
     """The occupancy of every launch, in their order.
 
@@ -75,8 +79,9 @@ def occupancies(
         gpu: compiled for what `GpuParameters.ocloc_name` says, at its other parameters.
         compiler: an ocloc.
         cache: of compilations.
+        begins: as of `xebench.isa.kernel_code.compile_all`.
     """
-    kernels = compile_launches(launches, targets([gpu]), compiler, cache)
+    kernels = compile_launches(launches, targets([gpu]), compiler, cache, begins=begins)
     compiled = {(kernel.launch.identity, kernel.launch.kernel): kernel for kernel in kernels}
     return [_of(launch, compiled[launch.identity, launch.kernel], gpu) for launch in launches]
 

@@ -52,9 +52,14 @@ class Projection:
             "bytes_moved": work and work.bytes_moved,
             "operations": work and work.operations,
             "operation_kind": work and work.operation_kind,
+            "slm_bytes": work and work.slm_bytes,
+            "working_set_bytes": work and work.working_set_bytes,
             "device_occupancy": occupancy and occupancy.device_occupancy,
+            "occupancy_is_upper_bound": occupancy and occupancy.is_upper_bound,
             "engines_share": self.share,
             "bound_memory_ns": self.bound.memory_ns,
+            "bound_l3_ns": self.bound.l3_ns,
+            "bound_slm_ns": self.bound.slm_ns,
             "bound_compute_ns": self.bound.compute_ns,
             "bound_ns": self.bound.time_ns,
             "bound_by": self.bound.bound_by,
@@ -87,7 +92,11 @@ def project(
             fullest = max(occupied, key=lambda occupancy: occupancy.device_occupancy, default=None)
             roofs = RoofBound(None, None)
             if least is not None:
-                roofs = bound(gpu, least.bytes_moved, least.operations, least.operation_kind, share)
+                roofs = bound(
+                    *(gpu, least.bytes_moved, least.operations, least.operation_kind, share),
+                    slm_bytes=least.slm_bytes,
+                    working_set_bytes=least.working_set_bytes,
+                )
             assumed = dict.fromkeys(launch.assumed for launch in launches if launch.assumed)
             missing = _missing(least, launches)
             yield Projection(family, variant, least, share, fullest, roofs, missing, "; ".join(assumed))
@@ -96,6 +105,6 @@ def project(
 def _missing(work: LeastWork | None, launches: Sequence[KernelOccupancy]) -> str:
     if work is None:
         return "its problem could not be built here"
-    if work.bytes_moved is None and work.operations is None:
+    if work.bytes_moved is None and work.operations is None and work.slm_bytes is None:
         return "the pattern states no least work"
     return next((launch.reason for launch in launches if launch.reason), "")

@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -92,6 +92,7 @@ def compile_launches(
     compiler: Compiler,
     cache: CompileCache | None = None,
     keep: Path | None = None,
+    begins: Callable[[int, str], None] = lambda total, name: None,
 ) -> list[KernelOnGpu]:
     """Compile kernels for GPUs, in the order of the launches.
 
@@ -104,6 +105,7 @@ def compile_launches(
         compiler: the ocloc.
         cache: looked up first and filled after.
         keep: a folder for SPIR-V, assembly and metadata.
+        begins: as of `xebench.isa.kernel_code.compile_all`.
     """
     unique = {(launch.pattern, launch.variant, launch.identity): launch for launch in reversed(list(launches))}
     plan = [
@@ -112,7 +114,7 @@ def compile_launches(
         for target in wanted
     ]
     fit = [(source, target) for launch, source, target in plan if not _lacking(launch, target)]
-    results = compile_all(compiler, fit, cache)
+    results = compile_all(compiler, fit, cache, begins)
     return [
         KernelOnGpu(launch, target, compiler, "skipped", lacking)
         if (lacking := _lacking(launch, target))

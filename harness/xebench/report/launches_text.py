@@ -16,6 +16,7 @@ from xebench.isa.kernel_occupancy import KernelOccupancy
 from xebench.report.console import draw, plain_table, terminal_width
 from xebench.report.occupancy_text import step_text
 from xebench.report.units import binary_size, figure, percent
+from xebench.report.units import occupancy as device_occupancy
 
 
 def as_json(kernels: Sequence[KernelOccupancy], missing: Sequence[VariantWithoutKernel], preset: str) -> str:
@@ -49,7 +50,7 @@ def _parts(
 def _table(kernels: Sequence[KernelOccupancy], width: int) -> Table:
     """One launch a row: what it asks for, and how full that keeps the GPU."""
     table = plain_table()
-    headings = (("group", 5), ("SIMD", 4), ("SLM", 4), ("Xe-core", 7), ("device", 7), ("waves", 8), ("limited by", 11))
+    headings = (("group", 5), ("SIMD", 4), ("SLM", 4), ("Xe-core", 7), ("device", 8), ("waves", 8), ("limited by", 11))
     # figures are never cut: the names have what is left
     left = width - sum(needed + 2 for _, needed in headings)
     table.add_column("variant, kernel", no_wrap=True, overflow="ellipsis", max_width=left)
@@ -67,7 +68,7 @@ def _table(kernels: Sequence[KernelOccupancy], width: int) -> Table:
             str(occupancy.launch.sub_group_size),
             binary_size(occupancy.launch.slm_bytes),
             percent(occupancy.xe_core_occupancy),
-            percent(occupancy.device_occupancy),
+            device_occupancy(occupancy.device_occupancy, occupancy.is_upper_bound),
             "-" if occupancy.waves is None else figure(occupancy.waves),
             occupancy.limited_by,
         )

@@ -38,6 +38,8 @@ def as_text(occupancy: Occupancy) -> str:
 def _waves(occupancy: Occupancy) -> str:
     if occupancy.waves is None:
         return ""
+    if occupancy.is_upper_bound:
+        return f" at most: {occupancy.waves:.2f} of a wave, in which work-groups need not begin together"
     tail = "" if occupancy.tail_occupancy is None else f", {percent(occupancy.tail_occupancy)} in the last one"
     return f" at its peak, {percent(occupancy.average_device_occupancy)} over {occupancy.waves:.2f} waves{tail}"
 

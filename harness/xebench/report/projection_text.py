@@ -18,7 +18,9 @@ from xebench.report.console import draw, plain_table, terminal_width
 from xebench.vocabulary import RATE_ROOFS, Roof
 
 LABEL: Final = (
-    "A model, nothing was measured: least times when data come from memory and launches run one after another."
+    "A model, nothing was measured: least times when launches run one after another, and data come from memory, or "
+    "from L3 (in the column of memory) where they fit into one of known bandwidth. Occupancy with <= is an upper "
+    "bound: the launch fills no wave."
 )
 
 
@@ -31,6 +33,8 @@ def as_json(projections: Sequence[Projection], gpu: GpuParameters) -> str:
             "gpu": gpu.code,
             "product": gpu.product.name,
             "peak_memory_gbps": gpu.peak_memory_gbps,
+            "peak_l3_gbps": gpu.peak_l3_gbps,
+            "peak_slm_gbps": gpu.peak_slm_gbps,
             "peak_fp32_gflops": gpu.peak_gops("fp32"),
             "peak_fp64_gflops": gpu.peak_gops("fp64"),
             "peak_int32_gops": gpu.peak_gops("int32"),
@@ -50,7 +54,9 @@ def _parts(projections: Sequence[Projection], gpu: GpuParameters, width: int) ->
     yield f"{gpu.product.name} ({gpu.code}): {_roofs(gpu)}"
     yield LABEL
     table = plain_table()
-    figures = (("bound", 7), ("by", 7), ("memory", 7), ("compute", 7), ("occupancy", 9), ("engines", 8))
+    figures = [("bound", 7), ("by", 7), ("memory", 7), ("compute", 7), ("occupancy", 9), ("engines", 8)]
+    if any(projection.bound.slm_ns for projection in projections):
+        figures.append(("SLM", 7))
     # figures are never cut: the names have what is left
     left = width - sum(needed + 2 for _, needed in figures)
     table.add_column("pattern, variant", overflow="ellipsis", no_wrap=True, max_width=left)
@@ -60,7 +66,7 @@ def _parts(projections: Sequence[Projection], gpu: GpuParameters, width: int) ->
         point = points.words(family.axes)
         table.add_row(Text(family.pattern.name + (f" ({point})" if point else ""), style="bold"))
         for projection in group:
-            table.add_row(f"  {projection.variant.name}", *_cells(projection))
+            table.add_row(f"  {projection.variant.name}", *_cells(projection)[: len(figures)])
     yield table
     yield from _remarks(projections)
 
@@ -70,10 +76,11 @@ def _cells(projection: Projection) -> tuple[str, ...]:
     return (
         units.duration(bound.time_ns),
         bound.bound_by or "-",
-        units.duration(bound.memory_ns),
+        units.duration(bound.l3_ns if bound.memory_ns is None else bound.memory_ns),
         units.duration(bound.compute_ns),
-        units.percent(None if occupancy is None else occupancy.device_occupancy),
+        "-" if occupancy is None else units.occupancy(occupancy.device_occupancy, occupancy.is_upper_bound),
         units.percent(projection.share if occupancy else None),
+        units.duration(bound.slm_ns),
     )
 
 
@@ -87,4 +94,6 @@ def _remarks(projections: Sequence[Projection]) -> list[str]:
 
 def _roofs(gpu: GpuParameters) -> str:
     peaks = {Roof.BANDWIDTH: gpu.peak_memory_gbps, **{roof: gpu.peak_gops(kind) for kind, roof in RATE_ROOFS.items()}}
-    return units.roofs(peaks, digits=4) or "no roof is known"
+    caches = {name: peak for name, peak in (("L3", gpu.peak_l3_gbps), ("SLM", gpu.peak_slm_gbps)) if peak}
+    more = [f"{units.figure(peak, 4)} GB/s {name}" for name, peak in caches.items()]
+    return ", ".join(filter(None, (units.roofs(peaks, digits=4), *more))) or "no roof is known"

@@ -59,6 +59,11 @@ def _digits(low: float | None, high: float | None) -> int | None:
     return 2 if high < 10 else 1 if high < 100 else 0
 
 
+def occupancy(fraction: float, is_upper_bound: bool) -> str:
+    """An occupancy as text; ``<= 12 %`` where a launch does not fill one wave."""
+    return f"{'<= ' if is_upper_bound else ''}{percent(fraction)}"
+
+
 def percent(fraction: float | None) -> str:
     """A fraction as a percentage."""
     if fraction is None or math.isnan(fraction):
