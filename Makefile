@@ -67,6 +67,7 @@ docs: install  ## pages that are generated from the code
 	$(BIN)/python -m xebench.pages.projection > docs/projection.md
 	$(BIN)/python -m xebench.pages.readme README.md results/cpu-epyc-2-cores
 	$(BIN)/python -m xebench.pages.noise
+	$(BIN)/python -m xebench.pages.atlas results
 
 pack: install  ## the kernels that stacks without numba-dpex launch; run it when a kernel has changed
 	$(BIN)/xebench pack

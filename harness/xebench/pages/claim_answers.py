@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +45,7 @@ class Found:
         answer: a word of `xebench.vocabulary.Answer`.
         reason: what it rests on.
         speedup: None where there is none.
+        low, high: ends of its 95 % interval, likewise.
         point: parameters that are swept or not the preset's own, and the state of the caches.
         older: whether the pattern's file, or what it imports, has changed since.
     """
@@ -53,6 +55,8 @@ class Found:
     speedup: float | None
     point: Mapping[str, Any]
     older: bool = False
+    low: float | None = None
+    high: float | None = None
 
 
 def all_said(infos: Iterable[PatternInfo]) -> list[Said]:
@@ -139,8 +143,12 @@ def _answers(row: Row, said: Said) -> bool:
 
 def _found(row: Row, older: bool) -> Found:
     point = {**points.point(row), "state": row["state"]}
-    known = row["speedup"] is not None and row["speedup"] == row["speedup"]
-    return Found(str(row["answer"]), row["reason"], float(row["speedup"]) if known else None, point, older)
+    speedup, low, high = (_number(row[name]) for name in ("speedup", "speedup_low", "speedup_high"))
+    return Found(str(row["answer"]), row["reason"], speedup, point, older, low, high)
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None or math.isnan(value) else float(value)
 
 
 def varying(found: Sequence[Found]) -> Iterator[str]:

@@ -142,7 +142,7 @@ def _chapter(answered: Answered, of_chapter: Mapping[str, str], chapter: str) ->
     headings = ("pattern", "claim", "strength", "source", "figure", *(f"`{name}`" for name in answered.runs))
     lines = [
         (
-            *_told(answered.said[n], first=n == numbers[0] or answered.said[n - 1].pattern != answered.said[n].pattern),
+            *told(answered.said[n], first=n == numbers[0] or answered.said[n - 1].pattern != answered.said[n].pattern),
             *(cell(answered.found[name][n]) or answered.without(name, n) for name in answered.runs),
         )
         for n in numbers
@@ -150,7 +150,8 @@ def _chapter(answered: Answered, of_chapter: Mapping[str, str], chapter: str) ->
     return {"table": table(headings, lines), "notes": list(_notes(answered, numbers))}
 
 
-def _told(said: Said, *, first: bool = True) -> tuple[str, ...]:
+def told(said: Said, *, first: bool = True) -> tuple[str, ...]:
+    """A claim in words: the pattern where it is the first of one, what is said, who says so, where, and the figure."""
     claim, figure = said.claim, said.claim.figure
     printed = claim_text.printed(figure) if figure else ""
     what = f"`{said.variant}` {claim_text.said(claim)}"
@@ -203,7 +204,7 @@ def _code(every: Sequence[Said], compilers: Sequence[Mapping[str, Any]]) -> list
     """The table of the claims on generated code; nothing where there are none."""
     of_code = [said for said in every if said.claim.of_code]
     headings = ("pattern", "claim", "strength", "source", "figure", *map(generated_code.name, compilers))
-    lines = [(*_told(said), *(_by_gpu(said, compiler.get("claims", ())) for compiler in compilers)) for said in of_code]
+    lines = [(*told(said), *(_by_gpu(said, compiler.get("claims", ())) for compiler in compilers)) for said in of_code]
     return table(headings, lines) if of_code else []
 
 

@@ -1,0 +1,110 @@
+"""results/atlas.md and atlas.html have what every stored run answers, and say of which programs."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any, cast
+
+import pandas as pd
+import pytest
+
+from xebench.analysis.claim import Claim
+from xebench.pages import atlas
+from xebench.pages.atlas import Cell, by_device, cell, in_words, stored_runs
+from xebench.pages.claim_answers import RESULTS, Found, Said
+from xebench.pages.claims import Answered
+from xebench.patterns.registry import discover
+from xebench.tables import Run, load_run, packed_run, schema
+
+FIXTURE = Path(__file__).parents[1] / "tables" / "fixtures" / "schema-6"
+
+
+@pytest.fixture(scope="module")
+def answered() -> Answered:
+    return Answered(discover(), stored_runs(), {})
+
+
+@pytest.mark.slow
+def test_the_pages_are_up_to_date(answered: Answered) -> None:
+    assert (RESULTS / "atlas.md").read_text(encoding="utf-8") == atlas.markdown(answered), "run 'make docs'"
+    assert (RESULTS / "atlas.html").read_text(encoding="utf-8") == atlas.html(answered), "run 'make docs'"
+
+
+@pytest.mark.slow
+def test_every_claim_is_a_row_and_every_device_a_column(answered: Answered) -> None:
+    rows, devices = atlas.rows(answered), by_device(answered.runs)
+    assert len(rows) == len(answered.said) > 200
+    assert {len(row.cells) for row in rows} == {len(devices)} and len(devices) >= 2
+    assert sorted(name for names in devices.values() for name in names) == sorted(answered.runs)
+    page = (RESULTS / "atlas.html").read_text(encoding="utf-8")
+    assert not re.search(r"(?:src|href)=.?(?:https?:)?//", page), "nothing is fetched"
+
+    class Rows(HTMLParser):
+        cells = 0
+
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            self.cells += tag == "td"
+
+    parser = Rows()
+    parser.feed(page)
+    assert parser.cells == len(rows) * (2 + len(devices)) + len(devices) * 9
+
+
+def found(answer: str, *ends: float, older: bool = False) -> Found:
+    speedup, low, high = (*ends, None, None, None)[:3]
+    return Found(answer, "", speedup, {}, older, low, high)
+
+
+NEW, OLD = found("holds", 2.0, 1.9, 2.1), found("inverts", 0.5, 0.4, 0.6, older=True)
+
+
+@pytest.mark.parametrize(
+    ("of_runs", "words", "kind"),
+    [
+        ([[NEW]], "holds 2.00 [1.90, 2.10]", "holds"),
+        ([[OLD], [NEW]], "holds 2.00 [1.90, 2.10]", "holds"),  # an older program never counts beside today's
+        ([[OLD]], "older program (inverts 0.500 [0.400, 0.600])", "older program"),
+        ([[], [OLD]], "older program (inverts 0.500 [0.400, 0.600])", "older program"),
+        ([[NEW, found("holds", 4.0, 3.0, 5.0)]], "holds 2.00 to 4.00 [1.90, 5.00] at 2 points", "holds"),
+        (
+            [[NEW], [found("inverts", 0.9, 0.8, 0.95)]],
+            "holds 2.00 [1.90, 2.10]; inverts 0.900 [0.800, 0.950]",
+            "inverts",
+        ),
+        ([[found("skipped")]], "skipped", "skipped"),
+        ([[found("not asked", 2.0, 1.9, 2.1)]], "not asked", "not asked"),
+        ([[]], "older program", "older program"),  # it has the pattern, but not as it is today
+    ],
+)
+def test_a_cell(of_runs: list[list[Found]], words: str, kind: str) -> None:
+    run = load_run(FIXTURE)
+    said = Said(run.cases["pattern"].iloc[0], "v", Claim("faster", against="w"))
+    names = [str(number) for number in range(len(of_runs))]
+    made: Any = type("Made", (), {"said": [said], "runs": dict.fromkeys(names, run)})()
+    made.found = {name: [each] for name, each in zip(names, of_runs, strict=True)}
+    assert cell(cast(Answered, made), 0, names) == Cell(words, kind)
+    made.said = [Said("another", "v", Claim("faster", against="w"))]
+    if not any(of_runs):
+        assert cell(cast(Answered, made), 0, names) == Cell("not in that run", "not in that run")
+
+
+def test_a_number_is_shown_where_there_is_one() -> None:
+    assert in_words([found("holds")]) == "holds"
+
+
+def test_a_file_that_somebody_has_sent_is_a_run_too(tmp_path: Path) -> None:
+    run = load_run(shutil.copytree(FIXTURE, tmp_path / "ours"))
+    tables: dict[str, pd.DataFrame] = {
+        table: getattr(run, table)[[*schema.columns(table)]] for table in schema.RUN_TABLES
+    }
+    tables["devices"] = tables["devices"].assign(name="Max 1550", device_class="gpu")
+    (tmp_path / "sent").mkdir()
+    packed_run.write(tmp_path / "sent" / "theirs.zip", run.manifest, tables)
+    runs = stored_runs(tmp_path)
+    assert set(runs) == {"ours", "sent/theirs.zip"}
+    assert next(iter(by_device(runs))) == "Max 1550, GPU"
+    empty = Run.of_tables(tmp_path, {"created": "2026"}, {})
+    assert "cut off" not in {name for names in by_device({**runs, "cut off": empty}).values() for name in names}
