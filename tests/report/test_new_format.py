@@ -15,7 +15,8 @@ RUN = ROOT / "results/cpu-epyc-2-cores"
 
 
 def test_the_formats_are_the_modules_of_the_folder() -> None:
-    assert formats.names() == ["csv", "html", "json", "markdown", "pytest-benchmark", "text"]
+    histories = ["github-action-benchmark", "github-action-speedups"]
+    assert formats.names() == ["asv", "csv", *histories, "html", "json", "markdown", "pytest-benchmark", "text"]
 
 
 def test_names_of_formats_cost_nothing() -> None:
@@ -32,7 +33,7 @@ def test_a_name_that_is_no_format_is_refused_with_those_there_are() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
-    assert "'csv', 'html', 'json', 'markdown', 'pytest-benchmark', 'text'" in done.stderr
+    assert "'html', 'json', 'markdown', 'pytest-benchmark', 'text'" in done.stderr
 
 
 @pytest.mark.parametrize("name", formats.names())
