@@ -45,6 +45,11 @@ def find_baseline(members: Iterable[T], role: Callable[[T], str]) -> T | None:
     return min(able, key=lambda member: BASELINE_ROLES.index(Role(role(member))), default=None)
 
 
+#: How the names of variants begin where a run has two versions of each (`xebench ab`).
+OLD_VERSION: Final = "old:"
+NEW_VERSION: Final = "new:"
+
+
 class Status(StrEnum):
     """What became of a case."""
 

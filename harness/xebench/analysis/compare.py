@@ -67,7 +67,7 @@ def compare(before: Tables, after: Tables, threshold: float = THRESHOLD) -> list
     Raises:
         ValueError: The threshold is negative.
     """
-    _check(threshold)
+    check(threshold)
     sides = _Side(before), _Side(after)
     return [row for match in _matches(*sides) for row in _rows(match, sides, threshold)]
 
@@ -86,14 +86,19 @@ def compare_pairs(before: Tables, after: Tables, threshold: float = THRESHOLD) -
     Raises:
         ValueError: The threshold is negative.
     """
-    _check(threshold)
+    check(threshold)
     sides = _Side(before), _Side(after)
     old, new = ({_question(pair): pair for pair in rows(run.pairs)} for run in (before, after))
     matches = [(old.get(key), new.get(key)) for key in {**new, **old}]
     return [_pair_row(match, sides, threshold) for match in matches]
 
 
-def _check(threshold: float) -> None:
+def check(threshold: float) -> None:
+    """Refuse what is no threshold.
+
+    Raises:
+        ValueError: The threshold is negative.
+    """
     if threshold < 0:
         raise ValueError("the threshold must not be negative")
 
@@ -175,7 +180,7 @@ def _pair_row(match: Match, sides: tuple[_Side, _Side], threshold: float) -> Row
             outcome, reason = Outcome.NONE, without[0]
         else:
             change = intervals.quotient(ratios[1], ratios[0])
-            outcome, reason = _judged(change, threshold, "blocks")
+            outcome, reason = judged(change, threshold, answer.describe(change, "blocks"))
     return {
         **{name: either[name] for name in (*_QUESTION, "role", "metric")},
         "before_answer": then and then["answer"],
@@ -218,12 +223,11 @@ def _rows(match: Match, sides: tuple[_Side, _Side], threshold: float) -> Iterato
     measured = sides[0].times(before), sides[1].times(after)
     devices = sides[0].device(before), sides[1].device(after)
     shown = [case for case in (after, before) if case is not None]
-    obstacle: str | None = None
     reservations = ""
     if before is None or after is None:
-        obstacle = _absence(match, sides)
+        obstacle: str | None = _absence(match, sides)
     else:
-        obstacle = _obstacle(before, after)
+        obstacle = obstacle_between(before, after)
         reservations = _all_reservations((before, after), sides)
     for state in times.in_order(*measured):
         old, new = (series.get(state, NONE) if state else NONE for series in measured)
@@ -290,7 +294,7 @@ def _size_words(case: Row) -> str:
     return points.words(sizes) or "no sizes"
 
 
-def _obstacle(before: Row, after: Row) -> str | None:
+def obstacle_between(before: Row, after: Row) -> str | None:
     """Why a case that both runs have cannot be compared, or None."""
     for when, case in (("before", before), ("after", after)):
         if case["status"] != Status.OK:
@@ -309,15 +313,21 @@ def _conclude(
     if obstacle:
         return intervals.UNKNOWN, Outcome.NONE, obstacle
     ratio = intervals.independent_ratio(before.time_ns, after.time_ns, before.instances, after.instances)
-    return ratio, *_judged(ratio, threshold, "samples")
+    return ratio, *judged(ratio, threshold, answer.describe(ratio, "samples"))
 
 
-def _judged(ratio: intervals.Interval, threshold: float, of: str) -> tuple[str, str]:
-    """The outcome of a ratio, and a reason."""
+def judged(ratio: intervals.Interval, threshold: float, words: str) -> tuple[str, str]:
+    """The outcome of a ratio, and a reason.
+
+    Args:
+        ratio: Of the times before and after.
+        threshold: Relative change that matters.
+        words: The ratio in words.
+    """
     if not ratio.known:
         needed = f"{ratio.n} of the {intervals.MIN_SAMPLES} that an interval needs"
         return Outcome.INCONCLUSIVE, f"too few samples: {needed}; raise --budget"
-    words, band = answer.describe(ratio, of), 1 + threshold
+    band = 1 + threshold
     if ratio.low >= 1 / band and ratio.high <= band:
         return Outcome.SAME, f"within {threshold:.1%}: {words}"
     if ratio.low > band or ratio.high < 1 / band:

@@ -13,7 +13,7 @@ instances as it would alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -86,24 +86,52 @@ def moderated(interval: Interval, prior: Prior) -> Interval:
     """
     if not 1 < interval.groups < ENOUGH_INSTANCES or not prior.freedom:
         return interval
+    return _with_prior(interval, prior, CONFIDENCE)
+
+
+def _with_prior(interval: Interval, prior: Prior, confidence: float) -> Interval:
     own = interval.groups - 1
     own_variance = interval.groups * (interval.half_width / _factor(own)) ** 2
     variance = (own * own_variance + prior.freedom * prior.variance) / (own + prior.freedom)
-    half = _factor(own + prior.freedom) * math.sqrt(variance / interval.groups)
+    half = _factor(own + prior.freedom, confidence) * math.sqrt(variance / interval.groups)
     return replace(interval, low=interval.estimate - half, high=interval.estimate + half)
 
 
 def moderated_speedup(speedup: Interval, prior: Prior) -> Interval:
     """`moderated` of an interval that is not of logarithms."""
+    return _of_logs(speedup, lambda logs: moderated(logs, prior))
+
+
+def simultaneous(speedup: Interval, prior: Prior, count: int) -> Interval:
+    """The interval of a speed-up that is one of several: all of them together hold their ratios in 95 % of runs.
+
+    Each may miss its ratio in so many times fewer runs (Bonferroni's inequality, which needs no independence). That
+    costs a pair of few instances most, so every pair is moderated by the others here, however many it has.
+
+    Args:
+        speedup: with the interval of its own instances.
+        prior: of the other pairs.
+        count: how many speed-ups are looked at.
+
+    Returns:
+        An interval without ends where there is one instance: how much another one would differ is not known.
+    """
+    if speedup.groups < 2:
+        return replace(speedup, low=math.nan, high=math.nan)
+    return _of_logs(speedup, lambda logs: _with_prior(logs, prior, 1 - (1 - CONFIDENCE) / max(1, count)))
+
+
+def _of_logs(speedup: Interval, change: Callable[[Interval], Interval]) -> Interval:
+    """A change of an interval of logarithms, made to one that is not."""
     if not speedup.known:
         return speedup
     middle, low, high = (math.log(value) for value in (speedup.estimate, speedup.low, speedup.high))
-    logs = moderated(replace(speedup, estimate=middle, low=low, high=high), prior)
+    logs = change(replace(speedup, estimate=middle, low=low, high=high))
     return replace(speedup, low=math.exp(logs.low), high=math.exp(logs.high))
 
 
-def _factor(freedom: float) -> float:
-    return float(special.stdtrit(freedom, (1 + CONFIDENCE) / 2))
+def _factor(freedom: float, confidence: float = CONFIDENCE) -> float:
+    return float(special.stdtrit(freedom, (1 + confidence) / 2))
 
 
 def _upper_variance(values: Floats) -> float:

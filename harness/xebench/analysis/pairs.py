@@ -59,6 +59,51 @@ def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, sum
 
 
 @dataclass(frozen=True)
+class Measured:
+    """What was measured of two cases, before anything is concluded from it.
+
+    Attributes:
+        baseline, case: rows of the table `cases`.
+        state: of the caches; None when nothing was sampled.
+        speedup: of the second over the first, with the interval of its own instances alone.
+        prior: what the run's other pairs say of how much instances differ.
+        quantum: error that the timer's quantum makes in the speed-up, as a relative size.
+        same_program: whether both ask for the same of the device; None where it is not known.
+    """
+
+    baseline: Row
+    case: Row
+    state: str | None
+    speedup: intervals.Interval
+    prior: Prior
+    quantum: float
+    same_program: bool | None
+
+
+def measured(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame) -> Iterator[Measured]:
+    """What was measured of each pair without a claim, in each state, for who compares in another way than `pairs`.
+
+    Args:
+        cases: The table `cases`.
+        samples: The table `samples`.
+        devices: The table `devices`.
+    """
+    used, compared = by_place(devices), list(_compared(cases, _Blocks(cases, samples)))
+    priors = _priors(compared)
+    for pair in compared:
+        if pair.claim is None:
+            yield _measured(pair, used.get(place(pair.case), {}), priors.get(pair.kind, NOTHING))
+
+
+def _measured(pair: _Pair, device: Row, prior: Prior) -> Measured:
+    shared, quantum = pair.shared.settled, 0.0
+    if shared.baseline_ns.size and metric_named(pair.case["metric"]).on_device_clock:
+        quantum = _quantum(shared, device.get("timer_resolution_ns") or 0)
+    speedup = intervals.speedup(shared.baseline_ns, shared.variant_ns, shared.instances)
+    return Measured(pair.baseline, pair.case, pair.state, speedup, prior, quantum, pair.same_program)
+
+
+@dataclass(frozen=True)
 class _Shared:
     """Both sides in the blocks that both have, in order.
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from xebench.cli.options import VERBOSE, path_option
 from xebench.cli.output import say, show, write
 from xebench.errors import XebenchError
+
+if TYPE_CHECKING:
+    from xebench.report.comparison import Comparison
 
 #: The exit status where ``--fail-on`` finds what it names.
 FOUND: Final = 5
@@ -35,9 +39,21 @@ class Percent(click.ParamType[float]):
         return part
 
 
+THRESHOLD: Final = click.option(
+    "--threshold", type=Percent(), default="5%", show_default=True, help="Relative change that matters."
+)
+FORMAT: Final = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "markdown", "html", "json", "csv"]),
+    default="text",
+    show_default=True,
+)
+
+
 @click.command()
 @click.argument("old", type=click.Path(path_type=Path))
-@click.argument("new", type=click.Path(path_type=Path))
+@click.argument("new", type=click.Path(path_type=Path), required=False)
 @click.option(
     "--on",
     type=click.Choice(["time", "speedup", "answer"]),
@@ -45,7 +61,7 @@ class Percent(click.ParamType[float]):
     show_default=True,
     help="What is compared: the time of each case, each variant's speed-up over its baseline, or each claim's answer.",
 )
-@click.option("--threshold", type=Percent(), default="5%", show_default=True, help="Relative change that matters.")
+@THRESHOLD
 @click.option(
     "--fail-on",
     multiple=True,
@@ -53,18 +69,12 @@ class Percent(click.ParamType[float]):
     help=f"End with status {FOUND} where something is slower, a decided answer became another, or a case that was "
     "measured before has no time now. May be given more than once.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "markdown", "html", "json", "csv"]),
-    default="text",
-    show_default=True,
-)
+@FORMAT
 @path_option("--output", "File to write; standard output otherwise.")
 @VERBOSE
 def compare(
     old: Path,
-    new: Path,
+    new: Path | None,
     on: Any,
     threshold: float,
     fail_on: tuple[str, ...],
@@ -72,25 +82,45 @@ def compare(
     output: Path | None,
     verbose: bool,
 ) -> int:
-    """The runs in the folders OLD and NEW side by side.
+    """The runs in the folders OLD and NEW side by side; of a run of 'ab', which has two versions, OLD alone.
 
     Text and Markdown have what changed, and with --verbose every row; the other formats always have every row.
     """
-    from xebench.report.comparison import FORMATS, Comparison
+    from xebench.report.comparison import Comparison
     from xebench.tables import load_run
     from xebench.tables.run import telling_damage
 
     with telling_damage(old):
-        before = load_run(old)
-    with telling_damage(new):
-        after = load_run(new)
+        before = after = load_run(old)
+    if new is None and not before.versions:
+        raise XebenchError(f"{old} is no run of 'xebench ab', which has two versions: give two run folders")
+    if new is None and (on != "time" or "answer" in fail_on):
+        raise XebenchError("two versions are compared by their times: leave out --on and --fail-on answer")
+    with telling_damage(new or old):
+        if new is not None:
+            after = load_run(new)
         comparison = Comparison(before, after, on, threshold)
         rows = comparison.rows
-    if all(row["reason"].startswith("only in the run") for row in rows):
+    if new is not None and all(row["reason"].startswith("only in the run") for row in rows):
         raise XebenchError(
             f"{old} and {new} share no case: compare runs of the same patterns, sizes and class of device"
         )
-    text = FORMATS[form](comparison, **({"every": verbose} if form in ("text", "markdown") else {}))
+    return shown(comparison, form, output, fail_on, every=verbose)
+
+
+def shown(comparison: Comparison, form: str, output: Path | None, fail_on: Collection[str], *, every: bool) -> int:
+    """Print or write a comparison, and say what was found of that which fails; the exit status.
+
+    Args:
+        comparison: what is shown.
+        form: its format.
+        output: file to write; None: standard output.
+        fail_on: kinds of changes.
+        every: whether text and Markdown have every row.
+    """
+    from xebench.report.comparison import FORMATS
+
+    text = FORMATS[form](comparison, **({"every": every} if form in ("text", "markdown") else {}))
     if output is None:
         show(text)
     else:

@@ -15,6 +15,7 @@ from xebench.cli.output import run_program
 
 #: The function of each command, in the module of that name.
 _FUNCTIONS = {
+    "ab": "ab",
     "build": "build",
     "compare": "compare",
     "completion": "completion",

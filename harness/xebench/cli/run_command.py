@@ -6,13 +6,17 @@ import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from xebench.cli.options import DEVICE, JSON, NAMES, PATHS, VERBOSE, Duration, Positive, preset_option, refuse
 from xebench.cli.output import say, show
 from xebench.vocabulary import STATES_ASKED
+
+if TYPE_CHECKING:
+    from xebench.runner.recipe import Recipe
+    from xebench.tables import Run
 
 #: What numpy's generators and the tables take (`xebench.runner.recipe`, likewise).
 LARGEST_SEED = 2**32 - 1
@@ -131,7 +135,9 @@ def run(
     every case was skipped; 130 after Ctrl-C.
     """
     begun_s = time.monotonic()
+    from xebench.report import formats
     from xebench.runner.recipe import Recipe
+    from xebench.runner.run import ALL_SKIPPED, exit_status
 
     asked = {name: given.pop(name) for name in Recipe.__annotations__ if name in given}
     if resume is None:
@@ -141,30 +147,7 @@ def run(
         # options that say what is measured belong to the run that is resumed, and must not contradict it
         refuse({*asked, "output", "overwrite"}, "--resume takes from the run what is measured")
         recipe = Recipe.of_run(resume)
-    plan = recipe.plan()
-
-    from xebench.report import formats
-    from xebench.report.progress import ProgressLine
-    from xebench.roofline.store import Store
-    from xebench.runner.run import ALL_SKIPPED, exit_status, run_plan
-    from xebench.runner.run_options import Options
-
-    options = Options(
-        output=resume or output or Path("runs") / f"{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}",
-        recipe=recipe,
-        resume=resume is not None,
-        command_line=tuple(sys.argv[1:]),
-        kept_roofs=Store().load,
-        begun_s=begun_s,
-        **given,
-    )
-    with ProgressLine(sys.stderr) as progress:
-        if scheduler is None:
-            done = run_plan(plan, options, progress)
-        else:
-            from xebench.cluster.run import run_plan_on
-
-            done = run_plan_on(scheduler, plan, options, progress)
+    done = measure(recipe, resume=resume, output=output, scheduler=scheduler, begun_s=begun_s, **given)
     if as_json:
         show(formats.render(done, "json"))
     else:
@@ -175,3 +158,41 @@ def run(
         say(f"xebench: every case was skipped, so nothing was measured: {reason} (--allow-skipped: status 0)")
         status = 0 if allow_skipped else status
     sys.exit(status)
+
+
+def measure(
+    recipe: Recipe, *, resume: Path | None = None, output: Path | None, scheduler: str | None = None, **given: Any
+) -> Run:
+    """Measure, with a line of progress on standard error.
+
+    Args:
+        recipe: what.
+        resume: the run folder to go on with.
+        output: the run folder; None: one of its own.
+        scheduler: address of a Dask scheduler on whose workers to measure.
+        given: further fields of `Options`.
+
+    Raises:
+        XebenchError: see `xebench.runner.run.run_plan`.
+    """
+    plan = recipe.plan()
+
+    from xebench.report.progress import ProgressLine
+    from xebench.roofline.store import Store
+    from xebench.runner.run import run_plan
+    from xebench.runner.run_options import Options
+
+    options = Options(
+        output=resume or output or Path("runs") / f"{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}",
+        recipe=recipe,
+        resume=resume is not None,
+        command_line=tuple(sys.argv[1:]),
+        kept_roofs=Store().load,
+        **given,
+    )
+    with ProgressLine(sys.stderr) as progress:
+        if scheduler is None:
+            return run_plan(plan, options, progress)
+        from xebench.cluster.run import run_plan_on
+
+        return run_plan_on(scheduler, plan, options, progress)

@@ -53,8 +53,12 @@ def local_source(portable: str) -> str:
     return portable if path.is_absolute() else str(BENCHMARKS.parent / path)
 
 
-def discover(paths: Iterable[Path] = ()) -> list[PatternInfo]:
+def discover(paths: Iterable[Path] = (), *, builtin: bool = True) -> list[PatternInfo]:
     """The built-in patterns and those of ``paths``.
+
+    Args:
+        paths: pattern files of the user's.
+        builtin: whether the built-in ones are among them.
 
     Raises:
         PatternError: two patterns have the same name, or a file cannot be read.
@@ -62,7 +66,7 @@ def discover(paths: Iterable[Path] = ()) -> list[PatternInfo]:
     """
     own_files = [pattern_file(path) for path in paths]
     by_name: dict[str, PatternInfo] = {}
-    for info in (*read(builtin_files()), *reading.read_each(own_files)):
+    for info in (*(read(builtin_files()) if builtin else ()), *reading.read_each(own_files)):
         other = by_name.setdefault(info.name, info)
         if other.source != info.source:
             raise PatternError(f"two patterns are named {info.name!r}: {other.source} and {info.source}; rename one")

@@ -1,4 +1,4 @@
-"""Two runs side by side for a reader: what changed first, in text, Markdown, HTML, JSON and CSV."""
+"""Two runs, or two versions in one, side by side for a reader: what changed first, in each format."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from xebench.report.console import draw, plain_table, terminal_width
 from xebench.report.markdown_table import escape, table
 from xebench.report.run_summary import headline
 from xebench.report.templates import fill
-from xebench.tables import Run, compare_runs
+from xebench.tables import Run, compare_runs, compare_versions
 from xebench.tables.files import as_csv
 from xebench.vocabulary import Outcome, State
 
@@ -51,7 +51,7 @@ class Comparison:
     """Two runs side by side.
 
     Attributes:
-        before, after: the runs.
+        before, after: the runs; twice the same one of `xebench ab`, which has two versions.
         on: what is compared: times, speed-ups or answers.
         threshold: relative change that matters.
     """
@@ -81,6 +81,8 @@ class Comparison:
     @cached_property
     def table(self) -> Any:
         """That table."""
+        if self.before is self.after:
+            return compare_versions(self.before, self.threshold)
         return compare_runs(self.before, self.after, self.threshold, on="time" if self.on == "time" else "speedup")
 
     def found(self, what: str) -> int:
@@ -106,6 +108,8 @@ class Comparison:
         """The rows that a reader must see."""
         if self.on == "answer":
             return [row for row in self.rows if _answer_rank(row) < 2]
+        if self.before is self.after:
+            return [row for row in self.rows if row["outcome"] in _ORDER[:3]]
         sides = ("before_ns", "after_ns") if self.on == "time" else ("before_speedup", "after_speedup")
         one_sided = [row for row in self.rows if (row[sides[0]] is None) != (row[sides[1]] is None)]
         return [row for row in self.rows if row["outcome"] in _ORDER[:2]] + one_sided
@@ -179,6 +183,10 @@ def _shown(comparison: Comparison, every: bool) -> list[Line]:
 
 
 def _sides(comparison: Comparison) -> list[str]:
+    if comparison.before is comparison.after:
+        run = comparison.after
+        named = [f"{when}: {name}" for when, name in zip(("old", "new"), run.versions, strict=True)]
+        return [*named, f"both in {run.path.name}, {run.manifest['created'][:16]}: {headline(run)}"]
     return [
         f"{when}: {run.path.name}, {run.manifest['created'][:16]}: {headline(run)}"
         for when, run in (("old", comparison.before), ("new", comparison.after))

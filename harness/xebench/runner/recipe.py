@@ -43,6 +43,8 @@ class Recipe(msgspec.Struct, frozen=True):
         passes: times that the run comes to each family; None: the preset's.
         min_samples: of each variant and instance, likewise; None: the preset's.
         max_samples: of each variant and family, both states together; None: the default.
+        versions: what the two versions are called that are measured side by side, the old one first (`xebench ab`);
+            then no built-in patterns are.
     """
 
     names: tuple[str, ...]
@@ -59,6 +61,7 @@ class Recipe(msgspec.Struct, frozen=True):
     passes: _Count | None = None
     min_samples: _Count | None = None
     max_samples: _Count | None = None
+    versions: tuple[str, ...] = ()
 
     def plan(self) -> list[Family]:
         """Every family to measure.
@@ -67,7 +70,8 @@ class Recipe(msgspec.Struct, frozen=True):
             PatternError: a pattern file cannot be read, or nothing fits the names, the preset or an override.
         """
         overrides = dict(parse_override(text) for text in self.overrides)
-        return build_plan(select(discover([Path(path) for path in self.paths]), self.names), self.preset, overrides)
+        known = discover([Path(path) for path in self.paths], builtin=not self.versions)
+        return build_plan(select(known, self.names), self.preset, overrides)
 
     def to_manifest(self) -> dict[str, Any]:
         """The manifest's entry."""

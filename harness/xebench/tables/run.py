@@ -138,6 +138,11 @@ class Run:
         return self.manifest.get("generator")
 
     @property
+    def versions(self) -> tuple[str, ...]:
+        """What the two versions are called that `xebench ab` measured side by side, the old one first; else nothing."""
+        return tuple((self.manifest.get("request") or {}).get("versions") or ())
+
+    @property
     def failed_cases(self) -> pd.DataFrame:
         """The cases that failed, without those of which a claim says that they must."""
         failed = self.cases[self.cases["status"].isin(FAILED)]
@@ -240,6 +245,22 @@ def compare_runs(
             told = f"different {what}s ({then} before, {now} after): "
             rows = [{**row, "reason": told + row["reason"]} for row in rows]
     return points.with_columns(schema.frame(table, rows))
+
+
+def compare_versions(run: Run, threshold: float | None = None) -> pd.DataFrame:
+    """The two versions in a run of `xebench ab`.
+
+    Args:
+        run: that has both.
+        threshold: Relative change that matters; `xebench.analysis.compare.THRESHOLD` by default.
+
+    Returns:
+        The table `comparisons`; before is the old version. Its intervals hold together, all in 95 % of runs.
+    """
+    from xebench.analysis import compare, versions
+
+    found = versions.compare_versions(run, compare.THRESHOLD if threshold is None else threshold)
+    return points.with_columns(schema.frame("comparisons", found))
 
 
 def _texts(column: pd.Series[Any]) -> list[Any]:

@@ -1,0 +1,101 @@
+"""The command ``xebench ab``."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from xebench.cli.compare_command import FORMAT, FOUND, THRESHOLD, shown
+from xebench.cli.options import VERBOSE
+from xebench.cli.output import say
+from xebench.cli.run_command import measure, run
+
+#: Options of `xebench run` that this command has, too.
+_OF_RUN: Final = (
+    "preset", "device", "require_gpu", "overrides", "output", "overwrite", "precision", "budget_s", "instances",
+    "passes", "min_samples", "max_samples", "state", "timeout_s", "run_budget_s", "memory_limit", "exclusive", "seed",
+)  # fmt: skip
+
+#: Part of the threshold that intervals are wanted to be within, unless --precision is given: they are widened for all
+#: pairs together afterwards, and must leave the threshold.
+_PRECISION: Final = 0.2
+
+#: Instances of a pattern, unless --instances is given: where arrays and code lie is the largest difference of equal
+#: kernels, and one instance does not show it.
+_INSTANCES: Final = 6
+
+
+@click.command()
+@click.argument("old")
+@click.argument("new")
+@click.argument("names", nargs=-1)
+@click.option(
+    "--path",
+    "paths",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A pattern file, or a folder of them, in a repository of git: then OLD and NEW are revisions of it (branches, "
+    "tags, commits), and '.' is the working tree. May be given more than once.",
+)
+@THRESHOLD
+@click.option(
+    "--fail-on",
+    multiple=True,
+    type=click.Choice(["slower", "missing"]),
+    help=f"End with status {FOUND} where a variant is slower, or one of OLD has no time in NEW. May be given more than "
+    "once.",
+)
+@FORMAT
+@VERBOSE
+def ab(
+    old: str,
+    new: str,
+    names: tuple[str, ...],
+    paths: tuple[Path, ...],
+    threshold: float,
+    fail_on: tuple[str, ...],
+    form: str,
+    verbose: bool,
+    **given: Any,
+) -> int:
+    """Measure two versions of pattern files in one run, and say which variants became slower.
+
+    OLD and NEW are two pattern files or folders; with --path, two revisions in git of the files that it names. NAMES
+    are the patterns to compare, all when there are none. Each variant of both versions is sampled in turn on the same
+    data, that of NEW, whose reference checks both, so that what drifts or disturbs hits both alike. It is compared with
+    itself in the other version, by intervals that hold for all of them together.
+
+    \b
+    xebench ab kernels_before.py kernels.py --fail-on slower
+    xebench ab main . --path bench/kernels.py --threshold 3%
+    xebench ab v1.0 v1.1 --path bench/ --format markdown
+
+    'xebench compare RUN' shows the run again in another format, 'xebench run --resume RUN' goes on with one that was
+    cut off. Exit status 5 where --fail-on finds what it names; otherwise 1 when a variant of NEW was wrong, crashed or
+    hung, and as of 'run'.
+    """  # noqa: D301 - click keeps the lines after this sign
+    given["begun_s"] = time.monotonic()
+    from xebench.patterns import revisions, two_versions
+    from xebench.report.comparison import Comparison
+    from xebench.runner.recipe import Recipe
+    from xebench.runner.run import exit_status
+
+    before, after = revisions.at_revisions(old, new, paths) if paths else revisions.at_paths(Path(old), Path(new))
+    for version in (before, after):
+        say(f"xebench: {'old' if version is before else 'new'}: {version.name}")
+    asked = {name: given.pop(name) for name in Recipe.__annotations__ if name in given}
+    asked["precision"] = asked["precision"] or _PRECISION * threshold or None
+    asked["instances"] = asked["instances"] or _INSTANCES
+    both = two_versions.write(before.files, after.files, asked["preset"])
+    recipe = Recipe(names=names, paths=(str(both),), versions=(before.name, after.name), **asked)
+    done = measure(recipe, **given)
+    say(f"xebench: the run is in {done.path}")
+    found = shown(Comparison(done, done, "time", threshold), form, None, fail_on, every=verbose)
+    sys.exit(found or exit_status(done))
+
+
+ab.params += [parameter for parameter in run.params if parameter.name in _OF_RUN]

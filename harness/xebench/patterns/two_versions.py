@@ -1,0 +1,208 @@
+"""Two versions of pattern files as one set of patterns: each variant of both, sampled side by side.
+
+`xebench ab` writes a file that calls `side_by_side`, and has it measured as any pattern file. A family then has the
+variants of both versions on one problem, that of the new version, and its reference checks them all.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import inspect
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+from xebench import disk_cache
+from xebench.errors import PatternError, Unsupported, XebenchError, shown
+from xebench.patterns.pattern import Pattern, Variant
+from xebench.patterns.pattern_file import PACKAGES, load_file
+from xebench.patterns.problem import InOut, Output, Problem
+from xebench.vocabulary import NEW_VERSION, OLD_VERSION, Role
+
+#: What must be one and the same, beside sizes and data, for times to be compared.
+_SETTINGS: Final = ("metric", "state", "environment", "ranks", "axes")
+
+_TEXT: Final = '''"""Written by 'xebench ab': the variants of two versions of pattern files, side by side."""
+
+from pathlib import Path
+
+from xebench.patterns.two_versions import side_by_side
+
+OLD = {old!r}
+NEW = {new!r}
+
+globals().update(side_by_side(Path(__file__), {preset!r}, OLD, NEW))
+'''
+
+
+def write(old: Sequence[Path], new: Sequence[Path], preset: str) -> Path:
+    """Write the pattern file that stands for both versions into the user's cache, where a resumed run finds it again.
+
+    Args:
+        old: pattern files of the old version.
+        new: those of the new one.
+        preset: that is measured: its sizes must be the same in both.
+
+    Raises:
+        XebenchError: the cache cannot be written.
+    """
+    text = _TEXT.format(old=[str(path) for path in old], new=[str(path) for path in new], preset=preset)
+    name = hashlib.sha256(text.encode()).hexdigest()[:16]
+    path = disk_cache.default_folder("versions") / "pairs" / name / "versions" / "ab.py"
+    disk_cache.keep(path, text.encode())
+    if not path.is_file():
+        raise XebenchError(f"{path} cannot be written: set XDG_CACHE_HOME to a folder that can")
+    return path
+
+
+def side_by_side(source: Path, preset: str, old: Sequence[str], new: Sequence[str]) -> dict[str, Pattern]:
+    """The patterns of both versions by name: one for each name.
+
+    Args:
+        source: the file that declares them.
+        preset: that is measured.
+        old: pattern files of the old version.
+        new: those of the new one.
+
+    Raises:
+        PatternError: a file cannot be read, or a version has two patterns of one name.
+    """
+    before, after = (_patterns(files) for files in (old, new))
+    return {name: _merged(source.resolve(), preset, before.get(name), after.get(name)) for name in {**after, **before}}
+
+
+def _patterns(files: Sequence[str]) -> dict[str, Pattern]:
+    patterns = [pattern for file in files for pattern in _load(Path(file))]
+    name, count = Counter(pattern.name for pattern in patterns).most_common(1)[0] if patterns else ("", 0)
+    if count > 1:
+        sources = " and ".join(str(pattern.source) for pattern in patterns if pattern.name == name)
+        raise PatternError(f"two patterns are named {name!r}: {sources}; rename one")
+    return {pattern.name: pattern for pattern in patterns}
+
+
+def _load(path: Path) -> list[Pattern]:
+    patterns = load_file(path)
+    # what a file imports is looked for here, to notice when it changes (`xebench.patterns.reading_worker`)
+    module = ModuleType(f"{PACKAGES}version_{hashlib.sha256(bytes(path)).hexdigest()[:16]}")
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module
+    return patterns
+
+
+def _merged(source: Path, preset: str, old: Pattern | None, new: Pattern | None) -> Pattern:
+    either = new or old
+    assert either is not None  # a name is of one of them
+    merged = copy.copy(either)
+    merged.source, merged.claims = source, ()
+    if old is None or new is None:
+        prefix = OLD_VERSION if new is None else NEW_VERSION
+        merged.variants = {prefix + name: _renamed(each, prefix) for name, each in either.variants.items()}
+        return merged
+    merged.requires = tuple(dict.fromkeys((*old.requires, *new.requires)))
+    if preset in merged.presets:  # other presets may differ: nothing is measured at them
+        merged.presets = dict.fromkeys(merged.presets, merged.presets[preset])
+    variants = list(_both(old, new))
+    why = _other_problem(old, new, preset)
+    if why:
+        merged.make_problem = _refusing(why)
+        variants = [replace(variant, function=_nothing) for variant in variants]
+    else:
+        merged.make_problem = _of_both(old, new)
+    merged.variants = {variant.name: variant for variant in variants}
+    return merged
+
+
+def _renamed(variant: Variant, prefix: str) -> Variant:
+    against = prefix + variant.against if variant.against else ""
+    return replace(variant, name=prefix + variant.name, claims=(), against=against)
+
+
+def _both(old: Pattern, new: Pattern) -> Iterator[Variant]:
+    """The variants of both, each beside itself; what a new one is compared with is the old one."""
+    for name in {**old.variants, **new.variants}:
+        if name in old.variants:
+            variant = old.variants[name]
+            yield replace(variant, name=OLD_VERSION + name, role=Role.BASELINE, claims=(), against="")
+        if name in new.variants:
+            against = OLD_VERSION + name if name in old.variants else ""
+            variant = new.variants[name]
+            yield replace(variant, name=NEW_VERSION + name, role=Role.OPTIMIZED, claims=(), against=against)
+
+
+def _other_problem(old: Pattern, new: Pattern, preset: str) -> str:
+    """In what the declarations of a problem differ, in words; "" where they do not."""
+    for what in _SETTINGS:
+        if getattr(old, what) != getattr(new, what):
+            return f"its {what} changed from {_words(getattr(old, what))} to {_words(getattr(new, what))}"
+    sizes = [[side.presets.get(preset), side.further_sizes.get(preset)] for side in (old, new)]
+    if sizes[0] != sizes[1]:
+        was, now = (_words([each for each in own if each is not None]) for own in sizes)
+        return f"the sizes of preset {preset} changed from {was} to {now}"
+    return ""
+
+
+def _words(value: Any) -> str:
+    return shown(str(value).strip("[]")) or "none"
+
+
+def _nothing(session: Any, problem: Any) -> None:
+    """In place of a variant whose problem is not made."""
+
+
+def _refusing(why: str) -> Callable[..., Any]:
+    def refuse(rng: Any) -> Any:
+        raise Unsupported(f"not compared: {why}")
+
+    return refuse
+
+
+def _of_both(old: Pattern, new: Pattern) -> Callable[..., Any]:
+    """A function that makes the new version's problem, and the old one's to see that they are the same."""
+    functions = [pattern.make_problem for pattern in (old, new)]
+    parameters = [list(inspect.signature(each).parameters.values())[1:] for each in functions if each is not None]
+    names = [{one.name for one in each if one.kind is not one.VAR_KEYWORD} for each in parameters]
+
+    def make(rng: Any, **sizes: Any) -> Any:
+        begin, problems = rng.bit_generator.state, []
+        for function, own in zip(functions, names, strict=True):
+            assert function is not None  # `Pattern.complete` refuses one without
+            rng.bit_generator.state = begin
+            problems.append(function(rng, **{name: value for name, value in sizes.items() if name in own}))
+        before, after = problems
+        if isinstance(before, Problem) and isinstance(after, Problem):
+            field = _other_field(before.fields, after.fields)
+            if field:
+                raise Unsupported(f"not compared: p.{field} is another one in the old version than in the new one")
+        return after
+
+    kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    given = [inspect.Parameter(name, kinds[1], default=None) for name in sorted(set().union(*names))]
+    vars(make)["__signature__"] = inspect.Signature([inspect.Parameter("rng", kinds[0]), *given])
+    return make
+
+
+def _other_field(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """The first field of two problems that is not the same; "" for none."""
+    lacking = sorted(before.keys() ^ after.keys())
+    return next((name for name in (*lacking, *after) if name in lacking or not _same(before[name], after[name])), "")
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two fields are the same; objects of classes of their own are where these have one name."""
+    if isinstance(one, InOut) and isinstance(other, InOut):
+        return _same(one.initial, other.initial)
+    if hasattr(one, "tobytes") and hasattr(other, "tobytes"):
+        same_form = (one.dtype, one.shape) == (other.dtype, other.shape)
+        return bool(same_form and one.tobytes() == other.tobytes())
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, Output | bool | int | str | type(None)):
+        return bool(one == other)
+    if isinstance(one, float):
+        return repr(one) == repr(other)
+    return type(one).__name__ == type(other).__name__
