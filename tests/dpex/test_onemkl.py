@@ -50,6 +50,19 @@ def test_rows_of_a_product_may_lie_further_apart(session: Any) -> None:
     assert on_host(session, product).tolist() == (a[:, :9] @ b[:, :7]).tolist()
 
 
+def test_numbers_are_those_of_the_generator(session: Any) -> None:
+    from xebench.dpex import onemkl
+
+    states = [2**31 - 2]  # the last seed; the product with the multiplier takes 62 bits
+    while len(states) < 1001:
+        states.append(states[-1] * 1132489760 % (2**31 - 1))
+    y = on_device(session, np.zeros(1001, np.float32))
+    session.call(onemkl.uniform, states[0], y)
+    assert np.allclose(on_host(session, y), np.array(states) / (2**31 - 1), rtol=2**-22, atol=0)
+    with pytest.raises(ValueError, match="give one from 1"):
+        onemkl.uniform(0, y)
+
+
 def test_what_does_not_fit_is_refused(session: Any) -> None:
     from xebench.dpex import onemkl
 

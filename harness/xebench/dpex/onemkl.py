@@ -1,8 +1,8 @@
 """Functions of oneMKL that dpnp does not hand on, called by the names that its library has for C++.
 
-They submit to the queue of their arrays and return at once, as oneMKL's own do: arrays must live until it is over.
-``session.call`` times them. Real numbers in single precision, which every device has. An exception of C++ would end
-the process here, so a device is first tried by a product of dpnp, whose exceptions are Python's.
+They submit to the queue of their arrays. Those of BLAS return at once, as oneMKL's own do: arrays must live until it is
+over. ``session.call`` times them. Real numbers in single precision, which every device has. An exception of C++ would
+end the process here, so a device is first tried by a product of dpnp, whose exceptions are Python's.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any, Final
 
 import dpnp
 
-from xebench.dpex.dpctl_library import event_delete
+from xebench.dpex.dpctl_library import event_delete, event_wait
 from xebench.dpex.native_handles import new_object
 from xebench.dpex.signature import as_usm_array
 from xebench.errors import Unsupported
 from xebench.runtime import libraries
 
-__all__ = ["axpy", "gemm"]
+__all__ = ["axpy", "gemm", "uniform"]
 
 _BLAS: Final = "_ZN6oneapi3mkl4blas"
 _EVENTS: Final = "RKSt6vectorINS4_5eventESaIS{}_EE"
@@ -28,6 +28,15 @@ _GEMM: Final = (
     f"{_BLAS}9row_major4gemmERN4sycl3_V15queueENS0_9transposeES7_lllNS0_16value_or_pointerIfEEPKflSB_lS9_Pfl"
     f"{_EVENTS.format('E')}"
 )
+_RNG: Final = "_ZN6oneapi3mkl3rng"
+_GENERATE: Final = (
+    f"{_RNG}8generateINS1_7uniformIfNS1_14uniform_method8standardEEENS1_7mcg31m1EEEN4sycl3_V15eventERKT_RT0_l"
+    "PNSB_11result_typeERKSt6vectorISA_SaISA_EE"
+)
+_NEW_ENGINE: Final = f"{_RNG}7mcg31m1C1EN4sycl3_V15queueEj"
+_DELETE_ENGINE: Final = f"{_RNG}7mcg31m1D1Ev"
+#: Bytes for an ``mcg31m1``, which has 24: a queue and a pointer.
+_ENGINE: Final = 64
 #: Bytes of a ``sycl::event``, which C++ returns through an address.
 _EVENT: Final = 16
 _NOT_TRANSPOSED: Final = 0
@@ -41,6 +50,8 @@ class _Value(ctypes.Structure):
 
 _AS_IS: Final = _Value(1.0, None)
 _NOTHING: Final = _Value(0.0, None)
+#: An empty ``std::vector``.
+_NO_EVENTS: Final = (ctypes.c_void_p * 3)()
 
 
 def axpy(alpha: float, x: Any, y: Any) -> None:
@@ -76,6 +87,36 @@ def gemm(a: Any, b: Any, c: Any) -> None:
     _submit(_GEMM, c.sycl_queue, *transposed, *sizes, _AS_IS, *of_a, *of_b, _NOTHING, *of_c)
 
 
+def uniform(seed: int, y: Any) -> None:
+    """Fill a contiguous vector of n float32 with numbers between 0 and 1 by oneMKL's generator mcg31m1, and wait.
+
+    The states are the seed and what follows when each is multiplied by 1132489760, modulo 2**31 - 1; a number is a
+    state divided by this modulus.
+
+    Args:
+        seed: from 1 to 2**31 - 2.
+        y: the vector.
+
+    Raises:
+        ValueError: it is none, or the seed is no such number.
+        Unsupported: this environment's oneMKL has no such function.
+    """
+    y = _checked(y, 1)
+    if not 0 < seed < (1 << 31) - 1:
+        raise ValueError(f"uniform: seed {seed}: give one from 1 to 2**31 - 2")
+    _try_device(y.sycl_device)
+    engine, from_0_to_1 = ctypes.create_string_buffer(_ENGINE), (ctypes.c_float * 2)(0, 1)
+    _function(_NEW_ENGINE, "rng")(engine, ctypes.c_void_p(y.sycl_queue.addressof_ref()), ctypes.c_uint32(seed))
+    try:
+        event = new_object(_EVENT)
+        arguments = from_0_to_1, engine, ctypes.c_int64(y.size), ctypes.c_void_p(y._pointer), _NO_EVENTS
+        _function(_GENERATE, "rng")(ctypes.c_void_p(event), *arguments)
+        event_wait(event)  # the engine must live so long
+        event_delete(event)
+    finally:
+        _function(_DELETE_ENGINE, "rng")(engine)
+
+
 def _checked(array: Any, dimensions: int) -> Any:
     usm_array = as_usm_array(array)
     if usm_array is None or str(usm_array.dtype) != "float32" or usm_array.ndim != dimensions:
@@ -89,8 +130,7 @@ def _submit(name: str, queue: Any, *arguments: Any) -> None:
     """Call a function of oneMKL, which waits for nothing and returns an event."""
     _try_device(queue.sycl_device)
     event = new_object(_EVENT)
-    no_events = (ctypes.c_void_p * 3)()
-    _function(name)(ctypes.c_void_p(event), ctypes.c_void_p(queue.addressof_ref()), *arguments, no_events)
+    _function(name, "blas")(ctypes.c_void_p(event), ctypes.c_void_p(queue.addressof_ref()), *arguments, _NO_EVENTS)
     event_delete(event)
 
 
@@ -102,12 +142,12 @@ def _try_device(device: Any) -> None:
 
 
 @functools.cache
-def _function(name: str) -> Any:
+def _function(name: str, domain: str) -> Any:
     folders = libraries.library_folders()
-    found = next((path for folder in folders for path in sorted(folder.glob("libmkl_sycl_blas.so.[0-9]*"))), None)
+    found = next((path for folder in folders for path in sorted(folder.glob(f"libmkl_sycl_{domain}.so.[0-9]*"))), None)
     try:
         function = getattr(ctypes.CDLL(str(found)), name)
     except (OSError, AttributeError) as error:
-        raise Unsupported(f"needs oneMKL's BLAS for SYCL: {error}") from error
+        raise Unsupported(f"needs oneMKL's {domain.upper()} for SYCL: {error}") from error
     function.restype = None
     return function
