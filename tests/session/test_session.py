@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -294,3 +295,24 @@ def test_memory_of_numpy_is_imported_on_level_zero_alone() -> None:
         session.import_memory(np.zeros(4096, np.int32))
     with pytest.raises(TypeError, match="contiguous"):
         session.import_memory(np.zeros((64, 64), np.int32)[:, ::2])
+
+
+def test_a_queue_is_flushed_on_opencl_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    from xebench.errors import Unsupported
+    from xebench.session.session import Session
+
+    session = Session.on("opencl:cpu")
+    array, host = session.alloc(4096, np.int32), np.arange(4096, dtype=np.int32)
+    other = session.new_queue(in_order=False)
+    for _ in range(100):  # a reference to the queue that is not given back, or is twice, would show
+        session.copy(array, host)
+        session.flush()
+        session.flush(other)
+    session.copy(host, array).wait()
+    assert host.tolist() == list(range(4096))
+    with session.transcribing() as transcript:
+        session.flush()
+    assert transcript.lost == "it flushes queues"
+    monkeypatch.setattr(session, "queue", SimpleNamespace(backend="level_zero"))
+    with pytest.raises(Unsupported, match="needs the opencl backend"):
+        session.flush()

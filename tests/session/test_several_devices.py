@@ -142,6 +142,12 @@ def test_kernels_run_on_each_with_arrays_of_its_own(session: Any) -> None:
     assert built == 2, "each device has code of its own, even in one context"
     apart = session.queues_on(2, context="separate")
     assert apart[0].sycl_context != apart[1].sycl_context
+    queues = session.queues_on(2, kind="sub-devices", context="with device")
+    results[:] = 0
+    session.measure(sample)
+    assert results.tolist() == [[1] * 64, [11] * 64]
+    built = [stage.stage for stage in session.take_compilations()].count("build")
+    assert built == 1, "what is built for the device runs on its parts"
     session.release()
 
 

@@ -1,4 +1,7 @@
-"""Kernels of a session: compiled once for the types of their arguments, built once for each context and device."""
+"""Kernels of a session: compiled once for the types of their arguments, built once for each context and device.
+
+Parts of a device share what is built for the whole one, in a context that has it.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Any
 
 import dpctl
 
+from xebench.dpex import direct_calls
 from xebench.dpex.compiled_kernel import CompiledKernel
 from xebench.dpex.compiler import compile_for
 from xebench.dpex.device_kernel import DeviceKernel, build, load
@@ -127,6 +131,7 @@ class KernelStore:
         # one text holds several kernels; a copy of int32 and one of uint32 are the same module, for other arguments
         which = (compiled.name, compiled.signature)
         # a context may have several devices, each with code of its own
+        queue = _of_undivided_device(queue)
         key = (compiled.sha256, compiled.options, queue.sycl_context, queue.sycl_device, which)
         if key not in self._built:
             self._built[key] = load(*self._kept[key], queue) if key in self._kept else build(compiled, queue)
@@ -188,6 +193,15 @@ class KernelStore:
         self.latest = None
         for kept in (self._launches, self._latest, self._kernels, self._built, self._kept, self._used, self._log):
             kept.clear()
+
+
+def _of_undivided_device(queue: dpctl.SyclQueue) -> dpctl.SyclQueue:
+    """A queue on the device whose part this one is on, where the context has it: what is built for it runs on all."""
+    whole = queue.sycl_device.parent_device
+    if whole is None or whole not in queue.sycl_context.get_devices():
+        return queue
+    with direct_calls.unrecorded:
+        return dpctl.SyclQueue(queue.sycl_context, whole)
 
 
 def _sizes(launch: PreparedLaunch) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import ctypes
 import functools
 from typing import Any, Final
 
-from xebench.runtime import libraries
+from xebench.runtime import libraries, opencl_library
 
 _KERNEL: Final = "_ZNK4sycl3_V16kernel9getNativeEv"
 _DEVICE: Final = "_ZNK4sycl3_V16device9getNativeEv"
@@ -38,9 +38,27 @@ def context_handle(context: Any) -> ctypes.c_void_p:
 
 def has_immediate_list(queue: Any) -> bool:
     """Whether a ``dpctl.SyclQueue`` on Level Zero is an immediate command list, and no command queue."""
+    return bool(_queue_handle(queue)[1])
+
+
+def flush(queue: Any) -> None:
+    """Have OpenCL hand what a ``dpctl.SyclQueue`` holds to the device (``clFlush``).
+
+    Raises:
+        OpenCLError: the driver does not.
+    """
+    library, (handle, _) = opencl_library.open_library(), _queue_handle(queue)
+    try:
+        opencl_library.check(library.clFlush(handle))
+    finally:
+        library.clReleaseCommandQueue(handle)
+
+
+def _queue_handle(queue: Any) -> tuple[ctypes.c_void_p, int]:
+    """A queue's handle, on OpenCL a reference that is to be released, and on Level Zero whether it is a list."""
     kind = ctypes.c_int32()
-    sycl_function(_QUEUE)(ctypes.c_void_p(queue.addressof_ref()), ctypes.byref(kind))
-    return bool(kind.value)
+    handle = sycl_function(_QUEUE)(ctypes.c_void_p(queue.addressof_ref()), ctypes.byref(kind))
+    return ctypes.c_void_p(handle), kind.value
 
 
 def prepare_for_device_copy(address: int, size_bytes: int, context: Any) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import dpctl
 import dpnp
 
-from xebench.dpex import DeviceEvent, direct_calls, separate_context
+from xebench.dpex import DeviceEvent, direct_calls, native_handles, separate_context
 from xebench.dpex.fill import fill
 from xebench.dpex.kernel_store import Compilation, KernelStore
 from xebench.dpex.signature import name_of
@@ -65,7 +65,7 @@ class Session:
         self._queues = [queue]
         self.watched: list[dpctl.SyclQueue] = []
         self._clock_of: dict[dpctl.SyclQueue, int] = {}  # where that is not 0: see `EventTimes`
-        self._several: dict[tuple[int, str], tuple[SeveralDevices, dpctl.SyclContext]] = {}
+        self._several: dict[tuple[int, str, bool], tuple[SeveralDevices, dpctl.SyclContext]] = {}
         self._ran_on: dict[str, None] = {}
         self._ranks: Ranks = ALONE
         self._first_device = self.device
@@ -245,16 +245,20 @@ class Session:
                 else sub-devices; ``cpu``: the CPU as a device beside the session's GPU. Every rank of MPI gets the same
                 ones in the same order: those of rank 0.
             context: ``shared``: one for all these queues, made once a family, in which each may use arrays of the
-                others; ``separate``: a new one for each. Neither is that of ``session.queue``, where the problem's
-                device arrays belong: copy from ``p.host``.
+                others; ``with device``: such a one that has the session's device, too, for which kernels are then
+                built, once for all of its parts; ``separate``: a new one for each. None is that of ``session.queue``,
+                where the problem's device arrays belong: copy from ``p.host``.
 
         Raises:
             Unsupported: there are not so many, and the device cannot be partitioned into them.
         """
-        if (count, kind) not in self._several:
+        key = count, kind, context == "with device"
+        if key not in self._several:
             found = several_devices(self._first_device, count, kind)
-            self._several[count, kind] = found, dpctl.SyclContext(list(found.devices))
-        several, shared = self._several[count, kind]
+            first = [self._first_device] if key[-1] else []
+            comprised = [*first, *(each for each in found.devices if each not in first)]
+            self._several[key] = found, dpctl.SyclContext(comprised)
+        several, shared = self._several[key]
         self._ran_on[several.words] = None
         queues = []
         for number, device in enumerate(several.devices):
@@ -287,6 +291,19 @@ class Session:
         if self._transcript is not None:
             self._transcript.submitted(event, depends, "barrier")
         return event
+
+    def flush(self, queue: dpctl.SyclQueue | None = None) -> None:
+        """Have an OpenCL driver begin with what a queue holds (``clFlush``); it may wait else until the host does.
+
+        Raises:
+            Unsupported: the queue is not on OpenCL.
+        """
+        queue = queue or self.queue
+        if queue.backend != dpctl.backend_type.opencl:
+            raise Unsupported("needs the opencl backend: nothing else has queues to flush")
+        native_handles.flush(queue)
+        if self._transcript is not None:
+            self._transcript.lose("it flushes queues")
 
     @property
     def comm(self) -> Any:
