@@ -30,7 +30,10 @@ from xebench.session.several_devices import devices_alike  # noqa: E402
 from xebench.session.switches import looked_up  # noqa: E402
 
 ITEMS = 1 << 14
-SWITCHES = ("ZE_FLAT_DEVICE_HIERARCHY", "ZEX_NUMBER_OF_CCS", "UR_L0_USE_IMMEDIATE_COMMANDLISTS")
+SWITCHES = (
+    *("ZE_FLAT_DEVICE_HIERARCHY", "ZEX_NUMBER_OF_CCS"),
+    *("UR_L0_USE_IMMEDIATE_COMMANDLISTS", "UR_L0_DISABLE_USM_ALLOCATOR", "UR_L0_USM_ALLOCATOR"),
+)
 
 
 @kernel

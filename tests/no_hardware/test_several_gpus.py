@@ -57,7 +57,7 @@ ONEMKL = {"matmul_devices/one_device", "matmul_devices/every_device"}
 # These ask for the composite hierarchy themselves, and can do nothing without stacks.
 OF_STACKS = {"implicit_scaling_launch", "implicit_scaling_copies"}
 # These as well; without stacks they have variants that are left.
-OF_PARTS = {"context_schemes", "explicit_subdevice_triad", "subdevice_partition"}
+OF_PARTS = {"build_for_stacks", "context_schemes", "explicit_subdevice_triad", "subdevice_partition"}
 
 pytestmark = pytest.mark.slow
 
@@ -118,7 +118,7 @@ def test_affinity_domains_are_the_stacks(tried: Tried, case: str) -> None:
         "composite" in case
     )
     lessons = {"explicit_subdevice_triad/every_sub_device", "context_schemes/context_for_each_sub_device"}
-    lessons.add("subdevice_partition/queue_of_each_sub_device")
+    lessons |= {"subdevice_partition/queue_of_each_sub_device", "build_for_stacks/one_build"}
     assert lessons <= by_domain if case != "two GPUs" else not by_domain & lessons, "in the driver's default, too"
 
 
@@ -140,6 +140,14 @@ def test_copies_between_devices(driver: Driver, case: str, tmp_path: Path) -> No
         (TWO_STACKS | COMPOSITE, {"ZE_FLAT_DEVICE_HIERARCHY": "2 stacks in the device"}),
         ({"UR_L0_USE_IMMEDIATE_COMMANDLISTS": "0"}, {"UR_L0_USE_IMMEDIATE_COMMANDLISTS": "regular command lists"}),
         ({"UR_L0_USE_IMMEDIATE_COMMANDLISTS": "1"}, {"UR_L0_USE_IMMEDIATE_COMMANDLISTS": "immediate command lists"}),
+        (
+            {"UR_L0_DISABLE_USM_ALLOCATOR": "1"},
+            {"UR_L0_DISABLE_USM_ALLOCATOR": "an array of 1 MiB goes when it is freed"},
+        ),
+        (
+            {"UR_L0_USM_ALLOCATOR": "1;2G;device:64M,4,64K"},
+            {"UR_L0_USM_ALLOCATOR": "an array of 16 MiB stays when it is freed"},
+        ),
     ],
 )
 def test_variables_are_looked_up_after_they_were_set(

@@ -80,6 +80,41 @@ def test_ranks_that_nobody_pinned_are_told(monkeypatch: pytest.MonkeyPatch) -> N
         found(asked, Queue())
 
 
+@pytest.mark.parametrize(("keeps", "heeded"), [(False, "UR_L0_DISABLE_USM_ALLOCATOR"), (True, "UR_L0_USM_ALLOCATOR")])
+def test_a_pool_is_found_by_what_becomes_of_freed_memory(
+    keeps: bool, heeded: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from types import SimpleNamespace
+
+    from xebench.session import switches
+
+    monkeypatch.setattr(switches.dpctl.memory, "MemoryUSMDevice", lambda size, queue: SimpleNamespace(_pointer=size))
+    monkeypatch.setattr(switches.level_zero_library, "open_library", lambda: None)
+    monkeypatch.setattr(switches, "context_handle", lambda context: context)
+    monkeypatch.setattr(switches.level_zero_library, "is_allocated", lambda library, context, address: keeps)
+    queue: Any = Queue()
+    queue.sycl_context = None
+    words = "an array of {} MiB " + ("stays" if keeps else "goes") + " when it is freed"
+    for name, mib in (("UR_L0_DISABLE_USM_ALLOCATOR", 1), ("UR_L0_USM_ALLOCATOR", 16)):
+        if name == heeded:
+            assert found({name: "1"}, queue) == {name: words.format(mib)}
+        else:
+            with pytest.raises(Unsupported, match=f"{name}=1 was not heeded: {words.format(mib)}"):
+                found({name: "1"}, queue)
+
+
+def test_a_variable_that_mpi_has_not_read_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    from xebench.session import switches
+
+    read = {"I_MPI_OFFLOAD_BUFFER_NUM": 32, "I_MPI_OFFLOAD_PIPELINE_THRESHOLD": 65536}
+    monkeypatch.setattr(switches.mpi_library, "control_variable", read.get)
+    assert found({"I_MPI_OFFLOAD_BUFFER_NUM": "32"}, Queue()) == {"I_MPI_OFFLOAD_BUFFER_NUM": "MPI has 32"}
+    with pytest.raises(Unsupported, match="THRESHOLD=524288 was not heeded: MPI has 65536"):
+        found({"I_MPI_OFFLOAD_PIPELINE_THRESHOLD": "524288"}, Queue())
+    with pytest.raises(Unsupported, match="SIZE=1 was not heeded: this MPI does not read it"):
+        found({"I_MPI_OFFLOAD_CACHE_TOTAL_MAX_SIZE": "1"}, Queue())
+
+
 def test_builds_that_are_kept_although_none_are_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from xebench.session.switches import looked_up
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 LOADER: Final = "libze_loader.so.1"
 
 # ze_structure_type_t
+_ALLOCATION_PROPERTIES: Final = 0x17
 _DEVICE_PROPERTIES, _QUEUE_GROUP_PROPERTIES, _CONTEXT_DESC, _MODULE_DESC, _KERNEL_DESC = 0x3, 0x6, 0xD, 0x1B, 0x1D
 #: ze_module_format_t
 _NATIVE: Final = 1
@@ -48,6 +49,18 @@ class _QueueGroup(ctypes.Structure):
         ("flags", ctypes.c_uint32),
         ("max_fill_pattern", ctypes.c_size_t),
         ("queues", ctypes.c_uint32),
+    ]
+
+
+class _AllocationProperties(ctypes.Structure):
+    """``ze_memory_allocation_properties_t``; type 0 is memory that the driver does not know."""
+
+    _fields_ = [
+        ("stype", ctypes.c_uint32),
+        ("next", ctypes.c_void_p),
+        ("type", ctypes.c_uint32),
+        ("id", ctypes.c_uint64),
+        ("page_size", ctypes.c_uint64),
     ]
 
 
@@ -163,6 +176,17 @@ def is_imported(library: Any, address: int) -> bool:
             if not ask(driver, Handle(address), ctypes.byref(Handle())):
                 return True
     return False
+
+
+def is_allocated(library: Any, context: Handle, address: int) -> bool:
+    """Whether an address is in memory that a context's driver has allocated, and not taken back.
+
+    Raises:
+        LevelZeroError: the driver does not answer.
+    """
+    about, device = _AllocationProperties(stype=_ALLOCATION_PROPERTIES), Handle()
+    check(library.zeMemGetAllocProperties(context, Handle(address), ctypes.byref(about), ctypes.byref(device)))
+    return bool(about.type)
 
 
 def build_log(library: Any, name: str, spirv: bytes, options: str) -> str:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Final, NamedTuple
 
 import dpctl
+import dpctl.memory
 
-from xebench.dpex.native_handles import device_handle, has_immediate_list
+from xebench.dpex.native_handles import context_handle, device_handle, has_immediate_list
 from xebench.errors import Unsupported
-from xebench.runtime import level_zero_library, relevant_environment
+from xebench.runtime import level_zero_library, mpi_library, relevant_environment
 from xebench.runtime.kept_builds import kept_builds
 
 #: Of Intel's GPU driver: whether it keeps builds on disk.
@@ -58,12 +60,46 @@ def _pinned(_wanted: str, _queue: dpctl.SyclQueue) -> Found:
     return Found(f"ZE_AFFINITY_MASK={mask}" if mask else "the launcher sets no ZE_AFFINITY_MASK", bool(mask))
 
 
+def _no_pool(_wanted: str, queue: dpctl.SyclQueue) -> Found:
+    return _pool(1 << 20, queue, kept=False)
+
+
+def _larger_pool(_wanted: str, queue: dpctl.SyclQueue) -> Found:
+    return _pool(16 << 20, queue, kept=True)  # without the variable it keeps up to 4 MiB
+
+
+def _pool(size_bytes: int, queue: dpctl.SyclQueue, *, kept: bool) -> Found:
+    """The driver has an array still that was freed, if the runtime keeps it for the next one of its size."""
+    memory = dpctl.memory.MemoryUSMDevice(size_bytes, queue=queue)
+    address = memory._pointer
+    del memory
+    library, context = level_zero_library.open_library(), context_handle(queue.sycl_context)
+    found = level_zero_library.is_allocated(library, context, address)
+    return Found(f"an array of {size_bytes >> 20} MiB {'stays' if found else 'goes'} when it is freed", found == kept)
+
+
+def _of_mpi(name: str, wanted: str, _queue: dpctl.SyclQueue) -> Found:
+    found = mpi_library.control_variable(name)
+    return Found("this MPI does not read it" if found is None else f"MPI has {found}", found == int(wanted))
+
+
+#: Of Intel's MPI: whole numbers that it tells.
+_NUMBERS_OF_MPI: Final = (
+    "I_MPI_OFFLOAD_BUFFER_NUM",
+    "I_MPI_OFFLOAD_BUFFER_SIZE",
+    "I_MPI_OFFLOAD_PIPELINE_THRESHOLD",
+    "I_MPI_OFFLOAD_CACHE_TOTAL_MAX_SIZE",
+)
+
 _ON_LEVEL_ZERO: Final[Mapping[str, Callable[[str, dpctl.SyclQueue], Found]]] = {
     "ZE_FLAT_DEVICE_HIERARCHY": _hierarchy,
     "ZEX_NUMBER_OF_CCS": _engines,
     "UR_L0_USE_IMMEDIATE_COMMANDLISTS": _lists,
+    "UR_L0_DISABLE_USM_ALLOCATOR": _no_pool,
+    "UR_L0_USM_ALLOCATOR": _larger_pool,
     "I_MPI_OFFLOAD_CELL_LIST": _pinned,
     "I_MPI_OFFLOAD_DEVICE_LIST": _pinned,
+    **{name: partial(_of_mpi, name) for name in _NUMBERS_OF_MPI},
 }
 
 
