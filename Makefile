@@ -69,6 +69,14 @@ docs: install  ## pages that are generated from the code
 	$(BIN)/python -m xebench.pages.noise
 	$(BIN)/python -m xebench.pages.atlas results
 
+site: install  ## the documentation as a site in build/site, by mkdocs-material; nothing of it is fetched when it is read
+ifeq ($(VERSION),3.11)
+	$(PIP) --no-deps --require-hashes -r requirements-site.lock
+else
+	$(PIP) --group site
+endif
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
 pack: install  ## the kernels that stacks without numba-dpex launch; run it when a kernel has changed
 	$(BIN)/xebench pack
 
@@ -90,14 +98,15 @@ lint: install  ## ruff, ruff format, mypy, the rooms' imports, codespell
 	$(BIN)/codespell
 
 EXPORT := uv export --quiet --no-emit-project --no-emit-index-url --no-header --no-annotate
-lock:  ## both locks again, from pyproject.toml (needs uv)
+lock:  ## all locks again, from pyproject.toml (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv" >&2; exit 1; }
 	uv lock --quiet
 	$(EXPORT) --no-dev --extra kernels --output-file requirements.lock >/dev/null
 	$(EXPORT) --only-group dev --output-file requirements-dev.lock >/dev/null
+	$(EXPORT) --only-group site --output-file requirements-site.lock >/dev/null
 	rm -f uv.lock
 
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help install bench study study-placement roofline-check test test-fast fuzz docs pack isa isa-current level-zero lint lock clean
+.PHONY: help install bench study study-placement roofline-check test test-fast fuzz docs site pack isa isa-current level-zero lint lock clean

@@ -32,15 +32,20 @@ def read() -> list[Mapping[str, Any]]:
 
 def markdown(compilers: Sequence[Mapping[str, Any]]) -> str:
     """The page."""
-    rows = [{**row, "compiler": name(compiler)} for compiler in compilers for row in compiler["rows"]]
-    patterns = dict.fromkeys((row["chapter"], row["pattern"]) for row in rows)
-
-    def kernels(pattern: str) -> list[str]:
-        own = [row for row in rows if row["pattern"] == pattern]
-        return table(HEADINGS, _kernels(own), right=range(3, len(HEADINGS)))
-
-    lines = {"compilers": _compilers(compilers), "kernels": kernels}
+    patterns = dict.fromkeys((row["chapter"], row["pattern"]) for compiler in compilers for row in compiler["rows"])
+    lines = {"compilers": _compilers(compilers), "kernels": lambda pattern: kernels(compilers, pattern)}
     return fill("xebench.pages", "generated_code.md.j2", patterns=patterns, **lines)
+
+
+def kernels(compilers: Sequence[Mapping[str, Any]], pattern: str) -> list[str]:
+    """The table of a pattern's kernels; nothing where none was compiled."""
+    own = [
+        {**row, "compiler": name(compiler)}
+        for compiler in compilers
+        for row in compiler["rows"]
+        if row["pattern"] == pattern
+    ]
+    return table(HEADINGS, _kernels(own), right=range(3, len(HEADINGS))) if own else []
 
 
 def name(compiler: Mapping[str, Any]) -> str:
