@@ -90,3 +90,20 @@ def test_a_device_that_is_refused_is_unsupported(session: Any, monkeypatch: pyte
     monkeypatch.setattr("dpnp.matmul", refuse)
     with pytest.raises(Unsupported, match=r"axpy does not run on this device: oneMKL: unsupported device$"):
         session.call(onemkl.axpy, 1, vector, vector)
+
+
+def test_a_part_of_a_device_is_tried_as_the_whole_one() -> None:
+    from xebench.dpex import onemkl
+    from xebench.session.session import Session
+
+    session = Session.on("cpu")
+    if session.device.max_compute_units < 2:
+        pytest.skip("a CPU of one core cannot be cut")
+    (queue, _) = session.queues_on(2, kind="sub-devices")
+    x, y = (session.alloc(8, np.float32, queue=queue) for _ in range(2))
+    session.fill(x, np.float32(1), queue=queue)
+    session.fill(y, np.float32(2), queue=queue)
+    onemkl._try_device.cache_clear()
+    session.call(onemkl.axpy, 3, x, y, queue=queue)
+    session.wait()
+    assert on_host(session, y).tolist() == [5] * 8

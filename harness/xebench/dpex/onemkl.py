@@ -99,6 +99,7 @@ def uniform(seed: int, y: Any) -> None:
 
     Raises:
         ValueError: it is none, or the seed is no such number.
+        RuntimeError: oneMKL does not run on this device.
         Unsupported: this environment's oneMKL has no such function.
     """
     y = _checked(y, 1)
@@ -136,7 +137,9 @@ def _submit(name: str, queue: Any, *arguments: Any) -> None:
 
 @functools.cache
 def _try_device(device: Any) -> None:
-    """Raise what oneMKL has against a device, which it says at its first function."""
+    """Raise what oneMKL has against a device, which it says at its first function; of a part, against the whole one."""
+    while device.parent_device is not None:  # dpnp takes no part without a queue
+        device = device.parent_device
     square = dpnp.ones((2, 2), dtype=dpnp.float32, device=device)
     dpnp.matmul(square, square).sycl_queue.wait()
 
