@@ -17,6 +17,7 @@ from xebench.runtime import opencl_drivers
 #: What brings it.
 OPTIONAL: Final = {
     "ocloc": "Intel's offline compiler (Debian: intel-opencl-icd)",
+    "chromium": "a browser (Debian: chromium)",
     "mpiexec": "an MPI launcher and mpi4py (pip install mpich mpi4py, or Debian: openmpi-bin)",
     "spirv-val": "Khronos' validator of SPIR-V (Debian: spirv-tools)",
     "GPU driver": "Intel's OpenCL driver for GPUs (Debian: intel-opencl-icd)",

@@ -11,8 +11,8 @@ from changed_run import changed
 from synthetic import Synthetic, noisy
 
 from xebench.report.formats import render
+from xebench.report.page.roofs import under_roofs
 from xebench.report.result_rows import ResultRow, device_line, result_rows
-from xebench.report.roofline_plot import plots
 from xebench.tables import Run
 
 
@@ -175,7 +175,7 @@ def test_a_wrong_variant_has_no_part_of_a_roof_and_its_baseline_a_time(run: Run)
     (baseline,) = rows.values()
     assert (broken.time, broken.roof, broken.speedup) == ("-", "-", "-")
     assert baseline.time != "-"
-    assert all("broken" not in point.title for plot in plots(run) for point in plot.points)
+    assert all("broken" not in case.title for case in under_roofs(run))
 
 
 def test_the_device_line_has_the_caches(run: Run) -> None:

@@ -317,6 +317,25 @@ def test_some_columns_of_a_table_are_those_of_the_whole(tmp_path: Path) -> None:
     assert list(part) == [*names] and part.equals(run.samples[[*names]]) and part.equals(run.part("samples", names))
 
 
+def test_the_rows_of_some_samples_are_those_of_the_whole(tmp_path: Path) -> None:
+    finished(tmp_path / "run")
+    names = ("sample_id", "start_ns")
+    run = load_run(tmp_path / "run")
+    part = load_run(tmp_path / "run").part("events", names, samples=[3, 4])
+    assert part["sample_id"].tolist() == [3, 4]
+    assert part.equals(run.part("events", names, samples=[4, 3]))
+    assert part["start_ns"].tolist() == run.events.set_index("sample_id").loc[[3, 4], "start_ns"].tolist()
+    assert part["start_ns"].tolist() == run.part("events", names, samples=[3, 4])["start_ns"].tolist()
+
+
+def test_a_column_that_was_added_later_is_null_where_it_is_asked_for_alone(tmp_path: Path) -> None:
+    finished(tmp_path / "run")
+    path = tmp_path / "run" / "events.parquet"
+    pd.read_parquet(path).drop(columns="over_host_ns").to_parquet(path)
+    part = load_run(tmp_path / "run").part("events", ["case_id", "over_host_ns"])
+    assert len(part) == 20 and part["over_host_ns"].isna().all()
+
+
 def test_a_newer_schema_asks_for_an_upgrade(tmp_path: Path) -> None:
     finished(tmp_path / "run")
     path = tmp_path / "run" / "manifest.json"

@@ -151,17 +151,63 @@ def _variants(run: Run, pattern: str) -> list[list[_Process]]:
         raise XebenchError(f"the run in {run.path} has no pattern {pattern!r}: it has {known or 'none'}")
     samples = run.samples[run.samples["case_id"].isin(cases["case_id"])]
     counted = usable(cases, samples)
-    traced = samples[samples["state"] == State.TRACED]
-    shown = traced if not traced.empty else counted[counted["sample_id"].isin(run.events["sample_id"])]
-    shown = pd.concat(
-        [_nearest_to_median(own) for _, own in shown.groupby(["case_id", "state"], sort=False)] or [shown]
-    )
+    shown = executions(samples, counted[counted["sample_id"].isin(run.events["sample_id"])])
     events = run.events[run.events["sample_id"].isin(shown["sample_id"])]
-    medians = counted.groupby("case_id")["time_ns"].median()
+    medians = median_ns(counted)
+    found = _of_cases(rows(cases), by_key(shown, "case_id"), by_key(events, "sample_id"), medians)
+    if not found:
+        raise XebenchError(
+            f"{pattern} has no sample with events that counts in {run.path}: 'xebench report' tells what became of it"
+        )
+    return found
+
+
+def executions(samples: pd.DataFrame, counted: pd.DataFrame) -> pd.DataFrame:
+    """The rows of ``samples`` that traces show: each case's traced execution, else what counts of median time."""
+    traced = samples[samples["state"] == State.TRACED]
+    shown = counted if traced.empty else traced
+    return pd.concat([_nearest_to_median(own) for _, own in shown.groupby(["case_id", "state"], sort=False)] or [shown])
+
+
+def median_ns(counted: pd.DataFrame) -> dict[str, float]:
+    """The time of each case's samples, by case_id."""
+    return {str(case_id): float(value) for case_id, value in counted.groupby("case_id")["time_ns"].median().items()}
+
+
+def by_key(data: pd.DataFrame, column: str) -> dict[Any, list[Row]]:
+    """The rows of a frame by the value of a column."""
+    found: dict[Any, list[Row]] = {}
+    for row in rows(data):
+        found.setdefault(row[column], []).append(row)
+    return found
+
+
+def variants(
+    cases: Sequence[Row],
+    shown: Mapping[Any, Sequence[Row]],
+    events: Mapping[Any, Sequence[Row]],
+    medians: Mapping[str, float],
+) -> list[list[Event]]:
+    """The events of each execution of some cases, as the format has them.
+
+    Args:
+        cases: rows of the table `cases`, in the order in which they are shown.
+        shown: rows that `executions` gives, by case_id.
+        events: rows of the table `events`, by sample_id.
+        medians: time of a case's samples, in ns, by case_id.
+    """
+    return [list(_events(processes)) for processes in _of_cases(cases, shown, events, medians)]
+
+
+def _of_cases(
+    cases: Sequence[Row],
+    shown: Mapping[Any, Sequence[Row]],
+    events: Mapping[Any, Sequence[Row]],
+    medians: Mapping[str, float],
+) -> list[list[_Process]]:
     found: list[list[_Process]] = []
-    for case in rows(cases):
-        for sample in rows(shown[shown["case_id"] == case["case_id"]]):
-            own = rows(events[events["sample_id"] == sample["sample_id"]])
+    for case in cases:
+        for sample in shown.get(case["case_id"], ()):
             metric = metric_named(case["metric"])
             facts = {
                 "metric": metric,
@@ -169,12 +215,9 @@ def _variants(run: Run, pattern: str) -> list[list[_Process]]:
                 "median_of_samples_ns": medians.get(case["case_id"]),
                 "claims": case["claims"],
             }
+            own = events.get(sample["sample_id"], ())
             processes = _processes(1 + sum(map(len, found)), _title(case, sample), own, facts)
             found += [processes] if processes else []
-    if not found:
-        raise XebenchError(
-            f"{pattern} has no sample with events that counts in {run.path}: 'xebench report' tells what became of it"
-        )
     return found
 
 

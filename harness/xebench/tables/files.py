@@ -8,7 +8,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal
@@ -212,14 +212,16 @@ class TableFiles:
             if not path.is_file():
                 raise RunFolderError(f"{path} is missing: restore it from a copy of the run")
 
-    def __call__(self, table: str, names: Sequence[str] | None = None) -> pd.DataFrame:
-        """The frame of a table, or those columns of it, with the names of today.
+    def __call__(
+        self, table: str, names: Sequence[str] | None = None, samples: Collection[int] | None = None
+    ) -> pd.DataFrame:
+        """The frame of a table, or those columns of it, with the names of today; of some samples alone if given.
 
         Raises:
             RunFolderError: The file is missing or damaged, or a column of it is wrong.
         """
         path = self._path(table)
-        data = read_parquet(path, table, self._version, names)
+        data = read_parquet(path, table, self._version, names, samples)
         # some columns have the checksums of their pages: the rest of a large file need not be read
         if names is None and self._sha256.get(path.name) not in (None, _sha256(path)):
             raise RunFolderError(
@@ -237,6 +239,7 @@ def read_parquet(
     table: str,
     version: int = schema.SCHEMA_VERSION,
     names: Sequence[str] | None = None,
+    samples: Collection[int] | None = None,
     *,
     content: BinaryIO | None = None,
 ) -> pd.DataFrame:
@@ -246,7 +249,9 @@ def read_parquet(
         path: The file.
         table: Its name in the schema.
         version: Schema version of the run.
-        names: Columns that are wanted; all by default. Of a run of the version before all are read.
+        names: Columns that are wanted; all by default. Of a run of the version before all are read. One that the file
+            lacks, since it was added later, is null.
+        samples: Numbers of the samples whose rows are wanted; all by default.
         content: What the file holds, where it is a part of another.
 
     Raises:
@@ -255,7 +260,7 @@ def read_parquet(
     try:
         old = version < schema.SCHEMA_VERSION
         wanted = None if old or names is None else [*names]
-        data = _frame(content or path, wanted)
+        data = _frame(content or path, wanted, samples)
         if old:
             data = upgrade.frame(table, data)
         if names is not None:
@@ -274,12 +279,20 @@ def damaged(path: Path, error: Exception) -> RunFolderError:
     return RunFolderError(f"{path} is damaged ({named(error)}): restore it from a copy of the run")
 
 
-def _frame(path: Path | BinaryIO, columns: Sequence[str] | None = None) -> pd.DataFrame:
+def _frame(
+    path: Path | BinaryIO, columns: Sequence[str] | None = None, samples: Collection[int] | None = None
+) -> pd.DataFrame:
     from pyarrow import parquet
 
+    if columns is not None:
+        there = set(parquet.read_schema(path).names)
+        columns = [name for name in columns if name in there]
+        if not isinstance(path, Path):
+            path.seek(0)
     table = parquet.read_table(
         path,
         columns=columns,
+        filters=None if samples is None else [("sample_id", "in", [*samples])],
         partitioning=None,  # a folder "a=b" is no column
         use_threads=False,  # a small table costs less so, and no thread's memory stays behind
         page_checksum_verification=True,

@@ -11,7 +11,7 @@ import hashlib
 import io
 import struct
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -90,15 +90,17 @@ class PackedTables:
         self.manifest = files.parse_manifest(path, self._content(files.MANIFEST))
         self._sha256 = self.manifest.get(files.SHA256, {})
 
-    def __call__(self, table: str, names: Sequence[str] | None = None) -> pd.DataFrame:
-        """The frame of a table, or those columns of it; raises as `xebench.tables.files.TableFiles`."""
+    def __call__(
+        self, table: str, names: Sequence[str] | None = None, samples: Collection[int] | None = None
+    ) -> pd.DataFrame:
+        """As of `xebench.tables.files.TableFiles`, which raises the same."""
         name = f"{table}.parquet"
         content = self._content(name)
         if self._sha256.get(name) != hashlib.sha256(content).hexdigest():
             raise RunFolderError(f"{self._path} is damaged ({name} is another): ask for the file again")
         where = self._path / name
         version = self.manifest["schema_version"]
-        return files.read_parquet(where, table, version, names, content=_checked(where, content))
+        return files.read_parquet(where, table, version, names, samples, content=_checked(where, content))
 
     def _content(self, name: str) -> bytes:
         """An entry.

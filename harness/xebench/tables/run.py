@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,9 +21,11 @@ from xebench.vocabulary import FAILED
 
 
 class Reader(Protocol):
-    """A table by its name, or those of its columns that are given."""
+    """A table by its name, or those of its columns, and the rows of those samples, that are given."""
 
-    def __call__(self, table: str, names: Sequence[str] | None = None) -> pd.DataFrame: ...
+    def __call__(
+        self, table: str, names: Sequence[str] | None = None, samples: Collection[int] | None = None
+    ) -> pd.DataFrame: ...
 
 
 @dataclass(frozen=True)
@@ -32,9 +34,18 @@ class _InMemory:
 
     tables: Mapping[str, pd.DataFrame]
 
-    def __call__(self, table: str, names: Sequence[str] | None = None) -> pd.DataFrame:
+    def __call__(
+        self, table: str, names: Sequence[str] | None = None, samples: Collection[int] | None = None
+    ) -> pd.DataFrame:
         whole = self.tables[table] if table in self.tables else schema.frame(table, [])
-        return whole if names is None else whole[[*names]]
+        return _part(whole, names, samples)
+
+
+def _part(
+    whole: pd.DataFrame, names: Sequence[str] | None = None, samples: Collection[int] | None = None
+) -> pd.DataFrame:
+    wanted = whole if samples is None else whole[whole["sample_id"].isin(list(samples))]
+    return wanted if names is None else wanted[[*names]]
 
 
 class Run:
@@ -62,14 +73,19 @@ class Run:
         """A run of tables as the schema has them; one that is not given is empty."""
         return cls(path, manifest, _InMemory(tables))
 
-    def part(self, table: str, names: Sequence[str]) -> pd.DataFrame:
+    def part(self, table: str, names: Sequence[str], samples: Collection[int] | None = None) -> pd.DataFrame:
         """Some columns of a table, without those of parameters; of a finished run nothing else is read.
+
+        Args:
+            table: Its name.
+            names: Of the columns.
+            samples: Numbers of the samples whose rows are wanted, of a table that has them; all by default.
 
         Raises:
             RunFolderError: The file is missing or damaged.
         """
         whole = self.__dict__.get(table)
-        return self._read(table, names) if whole is None else whole[[*names]]
+        return self._read(table, names, samples) if whole is None else _part(whole, names, samples)
 
     @cached_property
     def devices(self) -> pd.DataFrame:

@@ -1,98 +1,126 @@
-"""A run as one HTML file that needs nothing else: answers, speed-ups with their intervals, provenance."""
+"""A run as one HTML file that needs nothing else: an overview by chapter, and all that is known of each pattern."""
 
 from __future__ import annotations
 
-import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from itertools import groupby
 from typing import Any, Final
 
+from xebench.analysis.fixed_cost import FEW
+from xebench.analysis.rows import Row, rows
 from xebench.report.answer_words import SIGNS
+from xebench.report.charts import forest
+from xebench.report.charts.scale import Scale
+from xebench.report.page import roofs, shipped_code
+from xebench.report.page.families import Family, by_pattern
+from xebench.report.page.measured import Measured
+from xebench.report.page.overview import chapters
+from xebench.report.page.pattern_view import TIME_HEADINGS, PatternView, pattern_view
+from xebench.report.page.program import Programs
+from xebench.report.page.timelines import timelines
 from xebench.report.remarks import failures, notes
-from xebench.report.result_rows import Ends, ResultRow, device_line, result_rows
-from xebench.report.roofline_plot import HEIGHT, WIDTH, plots
+from xebench.report.result_rows import device_line
 from xebench.report.run_summary import answer_sentence, headline, highlights, state
-from xebench.report.speedup_bar import HIGH, LOW, TICKS
 from xebench.report.templates import fill
 from xebench.tables import Run
 
-PLOT_WIDTH: Final = 220
+#: The axis of the overview, which all patterns have in common.
+OVERVIEW: Final = Scale(1 / 8, 64.0, 8, forest.WIDTH - 8, logarithmic=True)
+
+#: What a timeline's colours mean: a kind of box, and words.
+KINDS: Final = (
+    *(("kernel", "kernel"), ("copy", "copy or fill"), ("library", "library"), ("submission", "launch or call")),
+    *(("wait", "wait"), ("compile", "compile or build"), ("allocation", "allocation or queue")),
+    *(("line", "line of the variant"), ("execution", "the whole execution")),
+)
 
 
 def render(run: Run) -> str:
     """The whole page."""
-    groups = _groups(result_rows(run))
-    chapters = [(name, list(members)) for name, members in groupby(groups, key=lambda group: group["head"].chapter)]
+    families = by_pattern(run)
+    anchors = _anchors(families)
+    under = roofs.under_roofs(run)
+    views = _views(run, families, anchors, under)
     return fill(
         "xebench.report",
         "run.html.j2",
         run=run,
+        run_name=run.path.name,
         headline=headline(run),
         state=state(run),
         answers=answer_sentence(run),
         highlights=highlights(run),
         device=device_line(run),
         notes=notes(run),
-        chapters=chapters,
+        chapters=chapters(views),
         signs=SIGNS,
-        ticks=[(label, position(2.0**power)) for label, power in TICKS.items()],
+        few=f"{FEW:g}",
+        axis=forest.axis(OVERVIEW),
+        time_headings=TIME_HEADINGS,
+        code_headings=[*shipped_code.COLUMNS],
+        compiler=shipped_code.compiler(),
+        kinds=KINDS,
         failures=failures(run),
-        roofs=plots(run),
-        plot={"width": WIDTH, "height": HEIGHT},
+        roofs=[*roofs.charts(under, anchors)],
         facts=_facts(run.manifest),
-        width=PLOT_WIDTH,
     )
 
 
-def _groups(rows: Iterable[ResultRow]) -> list[dict[str, Any]]:
-    """A family each: its baseline's row, its pairs with their marks, and an anchor that no other has."""
-    groups: list[dict[str, Any]] = []
+def _views(
+    run: Run, families: Mapping[str, list[Family]], anchors: Mapping[str, str], under: Iterable[roofs.Under]
+) -> list[PatternView]:
+    measured, programs = Measured(run), Programs()
+    cases: dict[str, list[Row]] = {}
+    for case in rows(run.cases):
+        cases.setdefault(case["pattern"], []).append(case)
+    placed: dict[str, list[roofs.Under]] = {}
+    for each in under:
+        placed.setdefault(each.pattern, []).append(each)
+    executions = measured.executions([_first_family(cases[pattern], own) for pattern, own in families.items()])
+    flags = measured.flags()
+    return [
+        pattern_view(
+            pattern,
+            anchors[pattern],
+            own,
+            cases[pattern],
+            measured,
+            programs=programs,
+            under=placed.get(pattern, []),
+            timelines=timelines(events),
+            flags=flags,
+            overview=OVERVIEW,
+        )
+        for (pattern, own), events in zip(families.items(), executions, strict=True)
+    ]
+
+
+def _first_family(cases: Iterable[Row], families: Iterable[Family]) -> list[Row]:
+    """The cases whose executions are shown: of the first family that has samples."""
+    first = next((family.family_id for family in families if family.state), None)
+    return [case for case in cases if case["family_id"] == first]
+
+
+def _anchors(patterns: Iterable[str]) -> dict[str, str]:
+    """An anchor of each pattern that no other has; those of the page itself have a colon."""
     met: Counter[str] = Counter()
-    for row in rows:
-        if row.answer:
-            groups[-1]["pairs"].append({"row": row, "mark": interval_mark(row.ends)})
-        else:
-            met[row.pattern] += 1
-            anchor = row.pattern if met[row.pattern] == 1 else f"{row.pattern}-{met[row.pattern]}"
-            groups.append({"head": row, "anchor": anchor, "pairs": []})
-    return groups
-
-
-def interval_mark(ends: Ends) -> dict[str, float | bool] | None:
-    """Where the speed-up and its interval lie in the plot, in pixels; None when there is none.
-
-    ``below`` and ``above`` tell that something is beyond the axis, ``known`` that there is an interval.
-    """
-    speedup, low, high = ends
-    if speedup is None:
-        return None
-    values = [value for value in ends if value is not None]
-    return {
-        "middle": position(speedup),
-        "low": position(speedup if low is None else low),
-        "high": position(speedup if high is None else high),
-        "below": min(values) < 2.0**LOW,
-        "above": max(values) > 2.0**HIGH,
-        "known": len(values) == len(ends),
-    }
-
-
-def position(speedup: float) -> float:
-    """Pixels from the left edge of the plot; at the edge where the speed-up is beyond the axis."""
-    if speedup <= 0:
-        return 0.0
-    return round(PLOT_WIDTH * (max(LOW, min(HIGH, math.log2(speedup))) - LOW) / (HIGH - LOW), 1)
+    found: dict[str, str] = {}
+    for pattern in patterns:
+        word = re.sub(r"[^\w.-]+", "-", pattern)
+        met[word] += 1
+        found[pattern] = word if met[word] == 1 else f"{word}.{met[word]}"
+    return found
 
 
 def _facts(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The manifest as rows of name and value, nested names joined by dots."""
-    rows: list[tuple[str, str]] = []
+    found: list[tuple[str, str]] = []
     for name, value in manifest.items():
         if isinstance(value, Mapping):
-            rows += [(f"{name}.{inner}", text) for inner, text in _facts(value)]
+            found += [(f"{name}.{inner}", text) for inner, text in _facts(value)]
         elif isinstance(value, list | tuple):
-            rows.append((name, " ".join(map(str, value))))
+            found.append((name, " ".join(map(str, value))))
         else:
-            rows.append((name, str(value)))
-    return rows
+            found.append((name, str(value)))
+    return found

@@ -1,0 +1,109 @@
+"""The source of a variant beside that of its baseline, line by line, with what differs marked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from markupsafe import Markup, escape
+
+from xebench.isa.diff import aligned
+from xebench.patterns.declaration import PatternInfo
+from xebench.patterns.variant_code import Definition, code_of
+from xebench.vocabulary import Role, find_baseline
+
+
+@dataclass(frozen=True)
+class CodeLine:
+    """A line of both; ``tag`` is same, changed, removed or added. What differs in a changed line is marked."""
+
+    tag: str
+    before: Markup
+    after: Markup
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """Two variants' code.
+
+    Attributes:
+        before, after: names and roles of both.
+        lines: what only one of them uses.
+        shared: what both use, as text.
+        obstacle: why there is none.
+        is_first: whether it is the one to be looked at first: the first optimized one.
+    """
+
+    before: str
+    after: str
+    lines: Sequence[CodeLine] = ()
+    shared: str = ""
+    obstacle: str = ""
+    is_first: bool = False
+
+    @property
+    def changed(self) -> int:
+        """How many lines differ."""
+        return sum(line.tag != "same" for line in self.lines)
+
+
+def side_by_side(info: PatternInfo) -> list[SideBySide]:
+    """Every variant of a pattern beside the baseline."""
+    baseline = find_baseline(info.variants, role=lambda each: each.role)
+    if baseline is None:
+        return []
+    source = Path(info.source)
+    naive = code_of(source, info.name, baseline.name)
+    before = f"{baseline.name} ({baseline.role})"
+    others = [each for each in info.variants if each is not baseline]
+    first = next((each for each in others if each.role == Role.OPTIMIZED), others[0] if others else None)
+    found = []
+    for each in others:
+        code = code_of(source, info.name, each.name)
+        made = _compared(before, f"{each.name} ({each.role})", naive, code, source.name)
+        found.append(replace(made, is_first=each is first))
+    return found
+
+
+def _compared(before: str, after: str, one: Sequence[Definition], other: Sequence[Definition], file: str) -> SideBySide:
+    if not one or not other:
+        name = before if not one else after
+        return SideBySide(before, after, obstacle=f"{name} is made by other code of {file}: read it there")
+    both = [definition for definition in other if definition in one]
+    left, right = (_text([each for each in side if each not in both]).splitlines() for side in (one, other))
+    return SideBySide(before, after, [*_lines(left, right)], _text(both))
+
+
+def _text(definitions: Sequence[Definition]) -> str:
+    return "\n\n".join(definition.text for definition in definitions)
+
+
+def _lines(left: Sequence[str], right: Sequence[str]) -> Iterator[CodeLine]:
+    for tag, one, other in aligned(left, right):
+        before, after = ("" if place is None else side[place] for place, side in ((one, left), (other, right)))
+        if tag == "changed" and one is not None and other is not None:
+            yield CodeLine(tag, *_marked(before, after))
+        else:  # of a part that is replaced one side may be longer
+            yield CodeLine(
+                "removed" if other is None else "added" if one is None else tag, escape(before), escape(after)
+            )
+
+
+def _alike(one: str, other: str) -> int:
+    """How many characters both begin with."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
+
+
+def _marked(before: str, after: str) -> tuple[Markup, Markup]:
+    """Both with a mark around what they have not in common at their beginning and end."""
+    begin = _alike(before, after)
+    end = _alike(before[begin:][::-1], after[begin:][::-1])
+
+    def marked(line: str) -> Markup:
+        middle = line[begin : len(line) - end]
+        inside = Markup("<mark>{}</mark>").format(middle) if middle.strip() else escape(middle)
+        return escape(line[:begin]) + inside + escape(line[len(line) - end :])
+
+    return marked(before), marked(after)

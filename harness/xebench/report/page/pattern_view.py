@@ -1,0 +1,285 @@
+"""Everything that the page shows of one pattern."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from markupsafe import Markup
+
+from xebench.analysis import points
+from xebench.analysis.claim import from_json
+from xebench.analysis.rows import Row
+from xebench.patterns.declaration import PatternInfo
+from xebench.patterns.registry import is_builtin
+from xebench.report import units
+from xebench.report.answer_words import SIGNS, obstacle
+from xebench.report.charts import distribution, forest, samples
+from xebench.report.charts.distribution import Sampled
+from xebench.report.charts.scale import Scale
+from xebench.report.claim_text import said, who
+from xebench.report.page import shipped_code
+from xebench.report.page.code import SideBySide, side_by_side
+from xebench.report.page.curves import curves
+from xebench.report.page.families import DECIDED, Family, Pair
+from xebench.report.page.measured import Measured
+from xebench.report.page.program import Programs
+from xebench.report.page.roofs import Chart, Under, charts
+from xebench.report.page.timelines import Timeline
+from xebench.report.result_rows import number, part_of_roof, text
+from xebench.vocabulary import RATE_ROOFS, REMEDIES, TIME_CLAIMS, Answer
+
+#: Headings of the table of times, after the variant.
+TIME_HEADINGS: Final = (
+    *("samples", "median", "95 % of the median", "quartiles", "fastest", "drift", "outliers", "rates"),
+    *("of its nearest roof", "compilation"),
+)
+
+
+@dataclass(frozen=True)
+class PairView:
+    """A row of the forest: the pair, its drawing, rates of the variant, and what the answer rests on."""
+
+    pair: Pair
+    mark: Markup | None
+    rates: str
+    why: str
+
+
+@dataclass(frozen=True)
+class FamilyView:
+    """A family's part of the tables, and the charts of its samples."""
+
+    family: Family
+    pairs: Sequence[PairView]
+    times: Sequence[Sequence[str]]
+    charts: Sequence[Markup]
+
+
+@dataclass(frozen=True)
+class PatternView:
+    """A pattern: see the template ``pattern.html.j2`` for what each part is."""
+
+    name: str
+    anchor: str
+    chapter: str
+    section: str
+    info: PatternInfo | None
+    obstacle: str
+    families: Sequence[FamilyView]
+    strip: Markup
+    axis: Markup
+    counts: Sequence[tuple[str, str, int]]
+    tokens: str
+    gain: float
+    loss: float
+    off_guide: float
+    curves: Sequence[Markup]
+    roofs: Sequence[Chart]
+    timelines: Sequence[Timeline]
+    code: Sequence[SideBySide]
+    claims: Sequence[tuple[str, str]]
+    generated: Sequence[tuple[str, str, str, Sequence[Any]]]
+    kernels: Sequence[Sequence[str]]
+    flags: Sequence[tuple[str, str, str, str]]
+    provenance: Sequence[tuple[str, str]]
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """Of boxes in its timelines."""
+        return frozenset[str]().union(*(each.kinds for each in self.timelines))
+
+
+def pattern_view(
+    name: str,
+    anchor: str,
+    families: Sequence[Family],
+    cases: Sequence[Row],
+    measured: Measured,
+    *,
+    programs: Programs,
+    under: Sequence[Under],
+    timelines: Sequence[Timeline],
+    flags: Mapping[str, tuple[int, Counter[str]]],
+    overview: Scale,
+) -> PatternView:
+    """The view of a pattern.
+
+    Args:
+        name: of the pattern.
+        anchor: where links to it lead.
+        families: its families, in order.
+        cases: its rows of the table `cases`.
+        measured: the run's samples.
+        programs: what is at hand.
+        under: its cases under the roofs.
+        timelines: of its executions.
+        flags: of the samples of each case.
+        overview: the axis of the strips, which all patterns have in common.
+    """
+    pairs = [pair for family in families for pair in family.pairs]
+    estimates = [estimate for pair in pairs if (estimate := pair.estimate)]
+    scale = forest.axis_of(estimates)
+    info = programs.measured(cases[0])
+    answers = Counter(pair.line.answer for pair in pairs)
+    decided = [pair for pair in pairs if pair.line.answer in DECIDED and text(pair.row["claim"]) in TIME_CLAIMS]
+    return PatternView(
+        name=name,
+        anchor=anchor,
+        chapter=families[0].head.chapter,
+        section=families[0].head.section,
+        info=programs.today(cases[0]),
+        obstacle=programs.obstacle(cases[0]),
+        families=[_family(family, scale, measured, cases) for family in families],
+        strip=forest.strip(estimates, overview, _strip_label(name, pairs)) if estimates else Markup(),
+        axis=forest.axis(scale),
+        counts=[(sign, answer, answers[answer]) for answer, sign in SIGNS.items() if answers[answer]],
+        tokens=" ".join(sorted({pair.token for pair in pairs})),
+        gain=max((number(pair.row["speedup_low"]) or 0.0 for pair in decided), default=0.0),
+        loss=min((number(pair.row["speedup_high"]) or 1e9 for pair in decided), default=1e9),
+        off_guide=max((abs(math.log(each)) for pair in pairs if (each := number(pair.row["of_guide"]))), default=0.0),
+        curves=curves(families),
+        roofs=[*charts(under)],
+        timelines=timelines,
+        code=side_by_side(info) if info else (),
+        claims=_claims(cases),
+        generated=shipped_code.figures(name) if info and is_builtin(info.source) else (),
+        kernels=[row for case in cases for row in _kernels(case)],
+        flags=[row for case in cases for row in _flags(case, *flags.get(case["case_id"], (0, Counter())))],
+        provenance=_provenance(cases),
+    )
+
+
+def _strip_label(name: str, pairs: Sequence[Pair]) -> str:
+    told = (f"{pair.line.label} {pair.line.speedup}: {pair.line.answer}" for pair in pairs if pair.estimate)
+    return f"speed-ups of {name}: {'; '.join(told)}"
+
+
+def _family(family: Family, scale: Scale, measured: Measured, cases: Sequence[Row]) -> FamilyView:
+    by_variant = {summary["variant"]: summary for summary in family.summaries}
+    ids = {case["variant"]: case["case_id"] for case in cases if case["family_id"] == family.family_id}
+    unit = next(
+        (RATE_ROOFS[case["operation_kind"]].unit for case in cases if case["operation_kind"] in RATE_ROOFS), "Gop/s"
+    )
+    found = [measured.samples(ids[name], family.state, name) for name in by_variant if name in ids]
+    sampled: list[Sampled] = [each for each in found if each]
+    return FamilyView(
+        family,
+        [_pair(pair, scale, by_variant.get(pair.line.variant), unit) for pair in family.pairs],
+        [_times(summary, unit) for summary in family.summaries if summary["median_ns"]],
+        [distribution.draw(sampled), samples.draw(sampled)] if sampled else [],
+    )
+
+
+def _pair(pair: Pair, scale: Scale, summary: Row | None, unit: str) -> PairView:
+    estimate, row = pair.estimate, pair.row
+    blocks, instances = number(row["blocks"]), number(row["instances"])
+    sampled = f"{blocks:.0f} blocks of {instances or 1:.0f} instances" if blocks and estimate else ""
+    told = obstacle(row) if pair.line.answer in (*DECIDED, Answer.NO_CLAIM) else pair.line.reason
+    return PairView(
+        pair,
+        None if estimate is None else forest.row(estimate, scale),
+        _rates(summary, unit) if summary and not pair.line.against else "",
+        "; ".join(filter(None, (told, sampled))),
+    )
+
+
+def _rates(summary: Row, unit: str) -> str:
+    """``37.4 GB/s, 2.1 GFLOP/s``: what is known of them, with the unit of operations."""
+    parts = ((summary["bandwidth_gbps"], "GB/s"), (summary["rate_gops"], unit))
+    return ", ".join(f"{units.figure(value)} {of}" for value, of in parts if value)
+
+
+def _times(summary: Row, unit: str) -> list[str]:
+    drift = summary["drift"]
+    return [
+        f"{summary['variant']} ({summary['role']})",
+        str(summary["n"]),
+        units.duration(summary["median_ns"]),
+        _ends(summary["low_ns"], summary["high_ns"]),
+        _ends(summary["q25_ns"], summary["q75_ns"]),
+        units.duration(summary["min_ns"]),
+        "-" if drift is None else f"{100 * drift:+.2f} %",
+        str(summary["outliers"] or 0),
+        _rates(summary, unit) or "-",
+        " of ".join((part_of_roof(number(summary["roof_fraction"])), text(summary["nearest_roof"])))
+        if summary["roof_fraction"]
+        else "-",
+        units.duration(number(summary["compile_ns"])),
+    ]
+
+
+def _ends(low: float | None, high: float | None) -> str:
+    return "-" if low is None or high is None else f"{units.duration(low)} to {units.duration(high)}"
+
+
+def _claims(cases: Sequence[Row]) -> list[tuple[str, str]]:
+    """Each claim once: the variant with what is said of it, and who says it."""
+    found = (
+        (f"{case['variant']} is {said(claim)}", who(claim)) for case in cases for claim in from_json(case["claims"])
+    )
+    return [*dict.fromkeys(found)]
+
+
+def _kernels(case: Row) -> list[list[str]]:
+    return [
+        [
+            case["variant"],
+            points.words(points.point(case)),
+            kernel["name"],
+            str(kernel.get("compiler") or kernel.get("language") or ""),
+            str(kernel.get("max_sub_group_size") or "-"),
+            _extent(kernel.get("global_size")),
+            _extent(kernel.get("local_size")) or "the driver's",
+            str(kernel.get("local_bytes", 0)),
+            kernel.get("build_options") or "-",
+            str(kernel.get("spirv_sha256") or "")[:12],
+        ]
+        for kernel in json.loads(case["kernels"] or "[]")
+    ]
+
+
+def _extent(size: Sequence[int] | None) -> str:
+    return " x ".join(map(str, size or ()))
+
+
+def _flags(case: Row, samples: int, counts: Counter[str]) -> list[tuple[str, str, str, str]]:
+    remedies = {str(flag): remedy for flag, remedy in REMEDIES.items()}
+    return [
+        (
+            case["variant"],
+            points.words(points.point(case)),
+            f"{flag} in {100 * count / samples:.3g} %",
+            remedies.get(flag, ""),
+        )
+        for flag, count in counts.most_common()
+    ]
+
+
+def _provenance(cases: Sequence[Row]) -> list[tuple[str, str]]:
+    """What is the same of all cases, or of each in turn."""
+    names = {
+        "file": "source",
+        "hash of the file and its imports": "source_sha256",
+        "metric": "metric",
+        "preset": "preset",
+        "parameters": "parameters",
+        "where parameters are from": "parameters_from",
+        "environment": "environment",
+        "seed": "seed",
+        "data sets": "data_sets",
+        "least traffic, bytes": "bytes_moved",
+        "least operations": "operations",
+        "working set, bytes": "working_set_bytes",
+        "sampling ended by": "stopped_by",
+        "ran on": "devices",
+    }
+    return [
+        (heading, "; ".join(values))
+        for heading, column in names.items()
+        if (values := list(dict.fromkeys(str(case[column]) for case in cases if case[column] not in (None, "", "{}"))))
+    ]
