@@ -17,7 +17,7 @@ else
 STACK := current stack (dpctl and dpnp of today launch shipped kernels), as .venv has Python $(VERSION), not 3.11
 endif
 
-help:  ## this list (ARGS='...': more arguments of bench, study, study-placement, roofline-check, test and isa)
+help:  ## this list (ARGS='...': more arguments of bench, study, study-placement, study-versions, roofline-check, test and isa)
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
 install: $(STAMP)  ## .venv: with Python 3.11 the pinned stack, with a later one the current stack
@@ -46,6 +46,9 @@ study: install  ## the noise study: xebench beside its peers; leave the machine 
 
 study-placement: install  ## equal kernels in one instance and in several; ten quiet minutes
 	$(BIN)/python -m xebench.studies.placement $(ARGS)
+
+study-versions: install  ## 20 runs of ab of equal code and of a variant 3 % slower, quiet and under load; 50 quiet minutes
+	$(BIN)/python -m xebench.studies.versions $(ARGS)
 
 roofline-check: install  ## the measured roofs beside probes in OpenCL C, and clpeak if installed; ten quiet minutes
 	$(BIN)/python tools/roofline_vs_clpeak.py --rounds 6 $(ARGS)
@@ -109,4 +112,4 @@ lock:  ## all locks again, from pyproject.toml (needs uv)
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help install bench study study-placement roofline-check test test-fast fuzz docs site pack isa isa-current level-zero lint lock clean
+.PHONY: help install bench study study-placement study-versions roofline-check test test-fast fuzz docs site pack isa isa-current level-zero lint lock clean

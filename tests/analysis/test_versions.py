@@ -79,6 +79,7 @@ def test_what_the_other_pairs_know_narrows_the_interval() -> None:
     assert simultaneous(one, Prior(0.0001, 10), 20).half_width < simultaneous(one, NOTHING, 20).half_width
     assert simultaneous(one, NOTHING, 1).low == pytest.approx(moderated_speedup(one, NOTHING).low)
     assert not simultaneous(Interval(1.0, 0.99, 1.01, 30, 1), NOTHING, 1).known
+    assert not simultaneous(Interval(1.0, 0.01, 100.0, 30, 2), NOTHING, 1000).known, "too wide for a number"
 
 
 def test_one_instance_decides_nothing() -> None:
@@ -87,7 +88,7 @@ def test_one_instance_decides_nothing() -> None:
         case = made.case(f"{prefix}v", role, claims="[]", against="old:v" if role == "optimized" else None)
         made.times(case, np.full(20, 1e5 if role == "baseline" else 3e5))
     row = compared(made.run())["p"]
-    assert row["outcome"] == "inconclusive" and "raise --budget or --instances" in row["reason"]
+    assert row["outcome"] == "inconclusive" and "20 blocks of 1 instance do not show" in row["reason"]
 
 
 def test_the_same_program_is_no_slower() -> None:

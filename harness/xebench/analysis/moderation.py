@@ -13,7 +13,7 @@ instances as it would alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -37,6 +37,9 @@ CERTAINTY: Final = 1.645
 
 #: Trigamma of what is as good as infinite.
 SMALLEST_TRIGAMMA: Final = 1e-6
+
+#: Half-width of the interval of a log speed-up from which on it says nothing: a factor of a thousand.
+WIDEST: Final = math.log(1000)
 
 #: Differences between instances, as log speed-ups, below which smaller ones are not told apart.
 LEAST_SPREAD: Final = 0.001
@@ -99,7 +102,11 @@ def _with_prior(interval: Interval, prior: Prior, confidence: float) -> Interval
 
 def moderated_speedup(speedup: Interval, prior: Prior) -> Interval:
     """`moderated` of an interval that is not of logarithms."""
-    return _of_logs(speedup, lambda logs: moderated(logs, prior))
+    if not speedup.known:
+        return speedup
+    middle, low, high = (math.log(value) for value in (speedup.estimate, speedup.low, speedup.high))
+    logs = moderated(replace(speedup, estimate=middle, low=low, high=high), prior)
+    return replace(speedup, low=math.exp(logs.low), high=math.exp(logs.high))
 
 
 def simultaneous(speedup: Interval, prior: Prior, count: int) -> Interval:
@@ -114,20 +121,16 @@ def simultaneous(speedup: Interval, prior: Prior, count: int) -> Interval:
         count: how many speed-ups are looked at.
 
     Returns:
-        An interval without ends where there is one instance: how much another one would differ is not known.
+        An interval without ends where there is one instance, since how much another one would differ is not known,
+        and where it would be wider than `WIDEST`.
     """
-    if speedup.groups < 2:
-        return replace(speedup, low=math.nan, high=math.nan)
-    return _of_logs(speedup, lambda logs: _with_prior(logs, prior, 1 - (1 - CONFIDENCE) / max(1, count)))
-
-
-def _of_logs(speedup: Interval, change: Callable[[Interval], Interval]) -> Interval:
-    """A change of an interval of logarithms, made to one that is not."""
-    if not speedup.known:
-        return speedup
+    confidence = 1 - (1 - CONFIDENCE) / max(1, count)
+    unknown = replace(speedup, low=math.nan, high=math.nan)
+    if speedup.groups < 2 or not speedup.known:
+        return unknown
     middle, low, high = (math.log(value) for value in (speedup.estimate, speedup.low, speedup.high))
-    logs = change(replace(speedup, estimate=middle, low=low, high=high))
-    return replace(speedup, low=math.exp(logs.low), high=math.exp(logs.high))
+    logs = _with_prior(replace(speedup, estimate=middle, low=low, high=high), prior, confidence)
+    return unknown if logs.half_width > WIDEST else replace(speedup, low=math.exp(logs.low), high=math.exp(logs.high))
 
 
 def _factor(freedom: float, confidence: float = CONFIDENCE) -> float:

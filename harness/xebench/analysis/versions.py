@@ -35,7 +35,8 @@ def compare_versions(run: Tables, threshold: float) -> list[Row]:
     check(threshold)
     sides = _Sides(run)
     between = [pair for pair in measured(run.cases, run.samples, run.devices) if _are_versions(pair)]
-    count = sum(pair.speedup.groups > 1 and pair.speedup.known for pair in between)
+    # the same program cannot be slower, so nothing is asked of it
+    count = sum(pair.speedup.groups > 1 and pair.speedup.known and not pair.same_program for pair in between)
     found = []
     for pair in between:
         ratio, outcome, reason = _concluded(pair, threshold, count)
@@ -65,8 +66,9 @@ def _concluded(pair: Measured, threshold: float, count: int) -> tuple[intervals.
     if pair.same_program:
         words = f"the same program: machine code, sizes and arguments are equal (measured {ratio.estimate:.3f})"
         return ratio, Outcome.SAME, words
-    if ratio.groups < 2:
-        why = "too few instances: one does not show what another would; raise --budget or --instances"
+    if not ratio.known:
+        taken = f"{ratio.n} blocks of {ratio.groups} instance{'' if ratio.groups == 1 else 's'}"
+        why = f"too few samples: {taken} do not show what another instance would; raise --budget or --instances"
         return ratio, Outcome.INCONCLUSIVE, why
     together = f"all {count} pairs together" if count > 1 else "the only pair"
     span = f"{ratio.low:.3f} to {ratio.high:.3f} at 95 % for {together}"

@@ -109,7 +109,7 @@ class Comparison:
         if self.on == "answer":
             return [row for row in self.rows if _answer_rank(row) < 2]
         if self.before is self.after:
-            return [row for row in self.rows if row["outcome"] in _ORDER[:3]]
+            return [row for row in self.rows if row["outcome"] != Outcome.SAME]
         sides = ("before_ns", "after_ns") if self.on == "time" else ("before_speedup", "after_speedup")
         one_sided = [row for row in self.rows if (row[sides[0]] is None) != (row[sides[1]] is None)]
         return [row for row in self.rows if row["outcome"] in _ORDER[:2]] + one_sided
@@ -228,6 +228,7 @@ def as_html(comparison: Comparison) -> str:
     return fill(
         "xebench.report",
         "comparison.html.j2",
+        title=f"Two {'versions' if comparison.before is comparison.after else 'runs'} side by side",
         sides=_sides(comparison),
         summary=comparison.summary,
         lines=_shown(comparison, every=True),
