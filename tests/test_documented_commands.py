@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import stored
 from documented import INDENTED, PAGES, ROOT, commands, fences
 from optional import is_here, needs
 
@@ -105,6 +106,7 @@ def walk(entries: list[dict[str, Any]], folder: Path) -> None:
     assert not failures, "\n\n".join(failures)
 
 
+@stored.needed
 @pytest.mark.device
 @pytest.mark.slow
 @pytest.mark.parametrize("group", GROUPS)

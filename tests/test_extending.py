@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
+import stored
 from temporary_copy import ROOT, apply, copy_of, diffs, environment, python, python_m
 
 from xebench.tables import load_run
 
-pytestmark = pytest.mark.device
+pytestmark = [pytest.mark.device, stored.needed]
 
 FIXTURES = ROOT / "tests/tables/fixtures"
 STORED = [*sorted(path for path in FIXTURES.iterdir() if path.is_dir()), ROOT / "results/h200-two-devices"]

@@ -13,7 +13,7 @@ import pytest
 
 XEBENCH = [sys.executable, "-m", "xebench"]
 ROOT = Path(__file__).parents[2]
-RUN = str(ROOT / "results/cpu-epyc-2-cores")
+RUN = str(ROOT / "tests/tables/fixtures/schema-6")
 OWN = str(ROOT / "docs/examples/own_saxpy.py")
 OCCUPANCY = ("occupancy", "--gpu", "pvc", "--sub-group", "16", "--work-group")
 

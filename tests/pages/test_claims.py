@@ -10,6 +10,7 @@ import changed_run
 import msgspec
 import pytest
 import rows_kit
+import stored
 
 from xebench.analysis.claim import Claim, Figure
 from xebench.pages.claim_answers import Found, Said, all_said, answers, reference_runs
@@ -27,12 +28,14 @@ def answered() -> Answered:
     return Answered(discover(), reference_runs(), data("claim_notes"))
 
 
+@stored.needed
 def test_the_page_is_up_to_date(answered: Answered) -> None:
     page = markdown(answered, data("guide_defects")["defects"])
     assert (DOCS / "claims.md").read_text(encoding="utf-8") == page, "run 'make docs'"
     assert page == markdown(answered, data("guide_defects")["defects"])
 
 
+@stored.needed
 def test_every_claim_is_in_it(answered: Answered) -> None:
     page = (DOCS / "claims.md").read_text(encoding="utf-8")
     for said in all_said(answered.infos):
@@ -41,6 +44,7 @@ def test_every_claim_is_in_it(answered: Answered) -> None:
     assert told <= {*ANSWERED, "skipped", "not asked"}
 
 
+@stored.needed
 def test_people_have_said_why_claims_do_not_hold_on_the_cpu(answered: Answered) -> None:
     assert answered.explained("cpu-epyc-2-cores"), "all that is claimed holds there"
     assert answered.missing == [], "write them into harness/xebench/pages/data/claim_notes.toml"

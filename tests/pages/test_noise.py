@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import stored
 from click.testing import CliRunner
 
 from xebench.pages.noise import in_brief, main, not_reached
@@ -13,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 STUDY = ROOT / "results" / "studies" / "noise"
 
 
+@stored.needed
 def test_both_pages_are_those_of_the_stored_study(tmp_path: Path) -> None:
     pages = ROOT / "README.md", ROOT / "docs" / "noise-study.md"
     copies = [tmp_path / page.name for page in pages]
@@ -26,6 +28,7 @@ def test_both_pages_are_those_of_the_stored_study(tmp_path: Path) -> None:
         assert copy.read_text(encoding="utf-8") == page.read_text(encoding="utf-8"), "python -m xebench.pages.noise"
 
 
+@stored.needed
 def test_false_alarms_and_missed_goals_are_told_as_they_are() -> None:
     rows = read_data(STUDY).rows
     equal = rows["excess"] == 0

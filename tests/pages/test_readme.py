@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import stored
 
 from xebench.pages.readme import PATTERNS, renewed
 from xebench.tables import load_run
@@ -13,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 RUN = ROOT / "results" / "cpu-epyc-2-cores"
 
 
+@stored.needed
 def test_the_readme_shows_what_was_measured() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert renewed(text, load_run(RUN)) == text, "make docs renews it"
@@ -20,6 +22,7 @@ def test_the_readme_shows_what_was_measured() -> None:
         assert f"\n  {pattern} against " in text
 
 
+@stored.needed
 def test_a_page_without_the_marks_is_refused() -> None:
     with pytest.raises(ValueError, match="the page has no"):
         renewed("nothing", load_run(RUN))

@@ -12,12 +12,16 @@ from typing import NamedTuple
 
 import pandas as pd
 import pytest
+import stored
 
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.fit import CACHES, Room, fit, fitted, is_fit
 from xebench.patterns.plan import build_plan
 from xebench.patterns.registry import BENCHMARKS, discover
 from xebench.tables import load_run
+
+if not stored.HERE:
+    pytest.skip(stored.WHY, allow_module_level=True)
 
 MEASURED = BENCHMARKS.parent / "results/h200-default"
 EMPTY_KERNELS = 100

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import stored
 from click.testing import CliRunner
 
 from xebench.cli.show_command import show
@@ -73,6 +74,7 @@ def test_a_wrong_name_ends_in_a_line(arguments: list[str], told: str) -> None:
     assert isinstance(error, PatternError) and told in str(error)
 
 
+@stored.needed
 def test_a_run_adds_what_was_measured(tmp_path: Path) -> None:
     results = Path(__file__).parents[2] / "results/h200-default"
     command = [sys.executable, "-m", "xebench", "show", "reduction_sum", "--run", str(results)]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import stored
 
 from xebench.analysis import points
 from xebench.analysis.claim import from_json
@@ -163,6 +164,7 @@ def test_a_lost_column_of_which_todays_are_made_is_damage(table: str, column: st
         getattr(load_run(folder), table)
 
 
+@stored.needed
 @pytest.mark.parametrize("name", STORED)
 def test_every_stored_run_is_of_this_version_and_reported(name: str) -> None:
     run = load_run(RESULTS / name)
@@ -174,6 +176,7 @@ def test_every_stored_run_is_of_this_version_and_reported(name: str) -> None:
     assert not list((RESULTS / name).glob(".*")), "no lock"
 
 
+@stored.needed
 def test_the_reference_run_is_compared_with_itself() -> None:
     run = load_run(REFERENCE)
     assert "tiled_matmul" in formats.render(run, "text")

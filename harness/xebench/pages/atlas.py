@@ -58,7 +58,9 @@ class Row:
 
 def stored_runs(folder: Path = RESULTS) -> dict[str, Run]:
     """Every run in a folder and those in it, by its place there, the latest first; packed ones too."""
-    places = [path.parent for path in folder.rglob(MANIFEST)] + [*folder.rglob("*.zip")]
+    # a source distribution has the manifests alone
+    found = [path.parent for path in folder.rglob(MANIFEST) if path.with_name("devices.parquet").is_file()]
+    places = [*found, *folder.rglob("*.zip")]
     runs = {path.relative_to(folder).as_posix(): load_run(path) for path in sorted(places)}
     return dict(sorted(runs.items(), key=lambda item: str(item[1].manifest.get("created")), reverse=True))
 
