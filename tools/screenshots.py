@@ -30,6 +30,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, help="folder of a run")
     parser.add_argument("--pattern", default="atomics_global_vs_local", help="which pattern is shown open")
+    parser.add_argument("--part", choices=[*PARTS], action="append", help="which pictures; all by default")
     arguments = parser.parse_args()
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, browser() as page:
@@ -38,7 +39,8 @@ def main() -> None:
         for size, width in WIDTHS.items():
             for taste in ("light", "dark"):
                 page.look(width, 900, dark=taste == "dark")
-                for part, (element, heights) in PARTS.items():
+                for part in arguments.part or PARTS:
+                    element, heights = PARTS[part]
                     page.open(file, "" if element else arguments.pattern)
                     shot = page.screenshot(element or f"#{arguments.pattern}", heights[size])
                     small = smaller(shot)

@@ -109,6 +109,12 @@ def test_the_guides_figure_is_beside_ours(all_answers: Run) -> None:
     assert page.count('class="guide"/>') + page.count('class="guide"></path>') == 2, "in the overview and in the row"
 
 
+def test_what_an_answer_rests_on_is_said_once(all_answers: Run) -> None:
+    told = re.findall(r'<td class="why">(.*?)</td>', render(swept()) + render(all_answers), re.DOTALL)
+    assert any("blocks of" in each for each in told)
+    assert all(each.count("blocks of") <= 1 for each in told)
+
+
 def test_curves_are_drawn_over_a_swept_parameter() -> None:
     page = render(swept())
     labels = re.findall(r'aria-label="((?:speed-up|GB/s) along .*?)"', page)

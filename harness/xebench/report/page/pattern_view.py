@@ -184,7 +184,7 @@ def _pair(pair: Pair, scale: Scale, summary: Row | None, unit: str) -> PairView:
         pair,
         None if estimate is None else forest.row(estimate, scale),
         _rates(summary, unit) if summary and not pair.line.against else "",
-        "; ".join(filter(None, (told, sampled))),
+        "; ".join(filter(None, (told, "" if "blocks of" in told else sampled))),
     )
 
 
