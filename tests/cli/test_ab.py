@@ -8,7 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from changed_run import changed
+from synthetic import Synthetic
 
+from xebench.cli.ab_command import status_of
 from xebench.cli.compare_command import FOUND
 from xebench.tables import load_run
 
@@ -119,6 +122,28 @@ def test_what_cannot_be_is_one_line_and_status_2(arguments: list[str], words: st
     versions(tmp_path)
     done = xebench(tmp_path, "ab", *arguments)
     assert done.returncode == 2 and words in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("wrong", "ended_by", "found", "status"),
+    [
+        ((), None, 0, 0),
+        ((), None, FOUND, FOUND),
+        (("old:v",), None, 0, 0),
+        (("old:v", "new:v"), None, 0, 1),
+        (("new:v",), None, FOUND, FOUND),
+        ((), "SIGINT", FOUND, 130),
+    ],
+)
+def test_the_status_is_of_the_new_version(
+    wrong: tuple[str, ...], ended_by: str | None, found: int, status: int
+) -> None:
+    made = Synthetic()
+    for variant, role in (("old:v", "baseline"), ("new:v", "optimized")):
+        made.case(variant, role, claims="[]", status="wrong" if variant in wrong else "ok", reason="y differs")
+    run = made.run()
+    state = "interrupted" if ended_by else "complete"
+    assert status_of(changed(run, manifest={"state": state, "ended_by": ended_by}), found) == status
 
 
 def test_one_run_of_one_version_is_no_comparison(tmp_path: Path) -> None:

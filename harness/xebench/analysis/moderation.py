@@ -112,8 +112,8 @@ def moderated_speedup(speedup: Interval, prior: Prior) -> Interval:
 def simultaneous(speedup: Interval, prior: Prior, count: int) -> Interval:
     """The interval of a speed-up that is one of several: all of them together hold their ratios in 95 % of runs.
 
-    Each may miss its ratio in so many times fewer runs (Bonferroni's inequality, which needs no independence). That
-    costs a pair of few instances most, so every pair is moderated by the others here, however many it has.
+    Each may miss its ratio in so many times fewer runs (Bonferroni's inequality, which needs no independence). Pairs of
+    few instances are moderated by the others, as `moderated` says.
 
     Args:
         speedup: with the interval of its own instances.
@@ -129,7 +129,8 @@ def simultaneous(speedup: Interval, prior: Prior, count: int) -> Interval:
     if speedup.groups < 2 or not speedup.known:
         return unknown
     middle, low, high = (math.log(value) for value in (speedup.estimate, speedup.low, speedup.high))
-    logs = _with_prior(replace(speedup, estimate=middle, low=low, high=high), prior, confidence)
+    own = NOTHING if speedup.groups >= ENOUGH_INSTANCES else prior
+    logs = _with_prior(replace(speedup, estimate=middle, low=low, high=high), own, confidence)
     return unknown if logs.half_width > WIDEST else replace(speedup, low=math.exp(logs.low), high=math.exp(logs.high))
 
 

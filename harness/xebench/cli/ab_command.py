@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -13,6 +13,13 @@ from xebench.cli.compare_command import FORMAT, FOUND, THRESHOLD, shown
 from xebench.cli.options import VERBOSE
 from xebench.cli.output import say
 from xebench.cli.run_command import measure, run
+from xebench.vocabulary import OLD_VERSION
+
+if TYPE_CHECKING:
+    from xebench.tables import Run
+
+#: Exit statuses from here on say which signal ended a run.
+_SIGNALS: Final = 128
 
 #: Options of `xebench run` that this command has, too.
 _OF_RUN: Final = (
@@ -25,8 +32,8 @@ _OF_RUN: Final = (
 _PRECISION: Final = 0.2
 
 #: Instances of a pattern, unless --instances is given: where arrays and code lie is the largest difference of equal
-#: kernels, and one instance does not show it.
-_INSTANCES: Final = 6
+#: kernels, one instance does not show it, and intervals that hold together need more than one alone.
+_INSTANCES: Final = 10
 
 
 @click.command()
@@ -82,7 +89,6 @@ def ab(
     from xebench.patterns import revisions, two_versions
     from xebench.report.comparison import Comparison
     from xebench.runner.recipe import Recipe
-    from xebench.runner.run import exit_status
 
     before, after = revisions.at_revisions(old, new, paths) if paths else revisions.at_paths(Path(old), Path(new))
     for version in (before, after):
@@ -95,7 +101,24 @@ def ab(
     done = measure(recipe, **given)
     say(f"xebench: the run is in {done.path}")
     found = shown(Comparison(done, done, "time", threshold), form, None, fail_on, every=verbose)
-    sys.exit(found or exit_status(done))
+    sys.exit(status_of(done, found))
+
+
+def status_of(done: Run, found: int) -> int:
+    """The exit status: a signal's, else what `--fail-on` found, else that of the run.
+
+    Args:
+        done: the run; a variant that is wrong in the old version alone is no fault of the new one.
+        found: status by `--fail-on`.
+    """
+    from xebench.runner.run import exit_status
+
+    status = exit_status(done)
+    if status >= _SIGNALS:
+        return status
+    failed = done.failed_cases
+    only_old = not failed.empty and bool(failed["variant"].str.startswith(OLD_VERSION).all())
+    return found or (0 if status == 1 and only_old else status)
 
 
 ab.params += [parameter for parameter in run.params if parameter.name in _OF_RUN]
