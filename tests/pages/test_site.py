@@ -14,7 +14,12 @@ from xebench.patterns.registry import discover
 
 ROOT = Path(__file__).parents[2]
 INFOS = discover()
-PLACES = {"docs/runs.md": "runs.md", "README.md": "index.md", "benchmarks/slm/a.py": "lessons/a.md"}
+PLACES = {
+    "docs/runs.md": "runs.md",
+    "docs/img/a.png": "img/a.png",
+    "README.md": "index.md",
+    "benchmarks/slm/a.py": "lessons/a.md",
+}
 
 
 @pytest.mark.parametrize(
@@ -23,6 +28,7 @@ PLACES = {"docs/runs.md": "runs.md", "README.md": "index.md", "benchmarks/slm/a.
         ("see [runs](docs/runs.md#budget)", "see [runs](../runs.md#budget)"),
         ("[a](benchmarks/slm/a.py), [top](README.md)", "[a](../lessons/a.md), [top](../index.md)"),
         ("[`b`](benchmarks/slm/b.py) is not there", "`b` is not there"),
+        ("[![a](docs/img/a.png)](docs/runs.md)", "[![a](../img/a.png)](../runs.md)"),
         ("[two\nlines](docs/runs.md)", "[two\nlines](../runs.md)"),
         (
             "[here](#below) and [there](https://example.com/a.md)",

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-_LINK: Final = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
+#: A link that is no picture and has none in it; and where any link or picture leads.
+_LINK: Final = re.compile(r"(?<!!)\[([^\][]*)\]\(([^)\s]+)\)")
+_TARGET: Final = re.compile(r"\]\(([^)\s]+)\)")
 
 #: What a browser fetches by itself.
 _FETCHED: Final = {"link": "href", "script": "src", "img": "src", "iframe": "src", "source": "src", "object": "data"}
@@ -26,17 +28,25 @@ def within(markdown: str, repository_path: str, site_path: str, places: Mapping[
         places: of each file in the site, by its place in the repository.
     """
 
-    def renewed(found: re.Match[str]) -> str:
-        words, target = found.groups()
-        path, mark, anchor = target.partition("#")
-        if "://" in target or not path:
-            return found[0]
-        place = places.get(posixpath.normpath(posixpath.join(posixpath.dirname(repository_path), path)))
-        if place is None:
-            return words
-        return f"[{words}]({posixpath.relpath(place, posixpath.dirname(site_path))}{mark}{anchor})"
+    def place_of(target: str) -> str | None:
+        path = target.partition("#")[0]
+        return places.get(posixpath.normpath(posixpath.join(posixpath.dirname(repository_path), path)))
 
-    return _LINK.sub(renewed, markdown)
+    def is_ours(target: str) -> bool:
+        return "://" not in target and not target.startswith("#")
+
+    def without_dead_link(found: re.Match[str]) -> str:
+        words, target = found.groups()
+        return words if is_ours(target) and place_of(target) is None else found[0]
+
+    def renewed(found: re.Match[str]) -> str:
+        place = place_of(found[1]) if is_ours(found[1]) else None
+        if place is None:
+            return found[0]
+        _, mark, anchor = found[1].partition("#")
+        return f"]({posixpath.relpath(place, posixpath.dirname(site_path))}{mark}{anchor})"
+
+    return _TARGET.sub(renewed, _LINK.sub(without_dead_link, markdown))
 
 
 class _Page(HTMLParser):
