@@ -64,6 +64,7 @@ fuzz: install  ## random kernels against plain Python; ARGS='--kernels 10000 --k
 
 docs: install  ## pages that are generated from the code
 	$(BIN)/python -m xebench.pages.coverage > docs/coverage.md
+	$(BIN)/python -m xebench.pages.columns > docs/data.md
 	$(BIN)/python -m xebench.pages.claims > docs/claims.md
 	$(BIN)/python -m xebench.pages.generated_code > docs/generated-code.md
 	$(BIN)/python -m xebench.pages.native_twins > docs/native-twins.md

@@ -25,12 +25,13 @@ def xebench(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("nonsense",), "No such command 'nonsense': see xebench --help"),
+        (("nonsense",), "no command 'nonsense': known are ab, build,"),
         (("run", "--budget", "nan"), "nan is not a finite number: see xebench run --help"),
         (("run", "--precision", "inf"), "inf is not a finite number"),
         (("run", "--run-budget", "0"), "0.0 is not in the range x>0"),
         (("run", "--run-budget", "0m"), "0.0 is not in the range x>0"),
-        (("run", "--run-budget", "soon"), "'soon' is no duration: write 540, 9m or 1h30m"),
+        (("run", "--run-budget", "soon"), "'soon' is no duration: write 540, 500ms, 9m or 1h30m"),
+        (("reprtt", RUN), "no command 'reprtt': did you mean report?: see xebench --help"),
         (("run", "--seed", "-5"), "-5 is not in the range"),
         (("run", "--seed", str(2**40)), "is not in the range"),
         (("run", "--output", f"{__file__}/run"), "name another folder with --output"),

@@ -57,9 +57,18 @@ def test_without_a_compiler_the_status_is_3() -> None:
 @pytest.mark.device
 def test_when_nothing_was_compiled_the_status_is_2(tmp_path: Path) -> None:
     ocloc = kit.fake_ocloc(tmp_path / "fake")
-    arguments = ("sound", "--path", str(HERE / "troubled_patterns.py"), "--gpu", "unknown", "--no-cache")
+    arguments = ("sound", "--path", str(HERE / "troubled_patterns.py"), "--gpu", "crash", "--no-cache")
     done = run(*arguments, "--ocloc", str(ocloc), status=2)
-    assert "not one kernel was compiled (this ocloc does not know the GPU unknown)" in done.stderr
+    assert "not one kernel was compiled (ended by SIGSEGV)" in done.stderr
+
+
+def test_a_gpu_that_nobody_knows_is_told_before_the_work(tmp_path: Path) -> None:
+    ocloc = kit.fake_ocloc(tmp_path / "fake")
+    done = run(
+        "sound", "--path", str(HERE / "troubled_patterns.py"), "--gpu", "pvc,unknown", "--ocloc", str(ocloc), status=2
+    )
+    assert "xebench: this ocloc does not know the GPU unknown: unknown GPU 'unknown': use one of gen9" in done.stderr
+    assert "collecting" not in done.stderr
 
 
 @pytest.mark.device

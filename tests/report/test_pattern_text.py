@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 import stored
+from changed_run import changed
 from click.testing import CliRunner
 
 from xebench.cli.show_command import show
 from xebench.errors import PatternError
 from xebench.patterns.declaration import PatternInfo, VariantInfo
-from xebench.report.pattern_text import as_text
+from xebench.report.pattern_text import as_json, as_text, is_of_older_program
+from xebench.tables import Run
+from xebench.tables.stored import newest_of_each_device
 
 SOURCE = """
 pattern = Pattern("p")
@@ -45,7 +51,8 @@ def test_two_columns_mark_what_differs(info: PatternInfo) -> None:
     assert "slow (naive)         fast (optimized)" in lines
     assert "def slow(session): | def fast(session):" in lines
     assert "    both()               both()" in lines and "    wait()         <" in lines
-    assert lines[-2:] == ["def both():", "    return 1"]
+    both = lines.index("def both():")
+    assert lines[both + 1] == "    return 1" and lines[both - 2].startswith("both use, from p.py")
 
 
 def test_where_there_is_no_room_one_follows_the_other(info: PatternInfo) -> None:
@@ -57,7 +64,7 @@ def test_where_there_is_no_room_one_follows_the_other(info: PatternInfo) -> None
 def test_a_variant_that_other_code_makes_is_named(info: PatternInfo) -> None:
     elsewhere = VariantInfo("looped", "optimized", (), "")
     assert f"looped is made by other code of {info.source}: read it there" in as_text(
-        info, info.variants[0], elsewhere, 80
+        info, info.variants[0], elsewhere, width=80
     )
 
 
@@ -80,3 +87,37 @@ def test_a_run_adds_what_was_measured(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "xebench", "show", "reduction_sum", "--run", str(results)]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert text.startswith("reduction_sum (reductions") and "✓ group_function" in text
+
+
+def test_the_answers_are_those_of_the_newest_run_of_each_device(
+    info: PatternInfo, run_of: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, created in (("runs/old", "2024"), ("runs/new", "2026"), ("results/kept", "2025")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        made = run_of(name, 40_000, 20_000, 5_000)
+        manifest = {**made.manifest, "created": f"{created}-01-01T00:00:00+00:00"}
+        (made.path / "manifest.json").write_text(json.dumps(manifest))
+    (tmp_path / "results" / "damaged").mkdir()
+    (tmp_path / "results" / "damaged" / "manifest.json").write_text("{")
+    monkeypatch.chdir(tmp_path)
+    (newest,) = newest_of_each_device("convolution")
+    assert newest.path == Path("runs/new")
+    assert newest_of_each_device("no_such") == []
+    convolution = msgspec.structs.replace(info, name="convolution")
+    text = as_text(convolution, *info.variants, [newest], 80)
+    assert "answers of runs/new:" in text and "✓ cached" in text and "histogram" not in text
+    told = json.loads(as_json(convolution, *info.variants, [newest]))
+    assert [(row["variant"], row["answer"], row["older_program"]) for row in told["answers"]] == [
+        ("cached", "holds", False)
+    ]
+
+
+def test_a_run_of_another_text_of_the_pattern_is_told(info: PatternInfo, all_answers: Run) -> None:
+    changed_since = msgspec.structs.replace(info, name="ends", source_sha256="other")
+    of_today = all_answers.cases.assign(source_sha256="other")
+    assert is_of_older_program(changed(all_answers, cases=all_answers.cases.assign(source_sha256="was")), changed_since)
+    assert not is_of_older_program(changed(all_answers, cases=of_today), changed_since)
+
+
+def test_what_nobody_measured_is_told_with_the_next_step(info: PatternInfo) -> None:
+    assert "no run in runs or results has measured it: xebench run p, or --run FOLDER" in as_text(info, *info.variants)

@@ -16,7 +16,7 @@ ANSWERS = [
     ("optimized", "holds", "3.1x"),
     ("between", "no claim", "2.1x"),
     ("cached", "undecided", "too few blocks"),
-    ("other", "skipped", ""),
+    ("other", "skipped", "skipped"),
 ]
 
 
@@ -33,7 +33,7 @@ def test_what_is_found_is_told_where_there_is_no_terminal() -> None:
         progress.finished("unclaimed", ANSWERS[1:2])
     assert stream.getvalue().splitlines() == [
         f"xebench: a notice about [opencl:cpu:0] {100 * 'x'}",
-        "1 min 40 s left, slm_histogram: optimized holds 3.1x; cached undecided too few blocks; other skipped",
+        "1 min 40 s left, slm_histogram: optimized holds 3.1x; cached undecided: too few blocks; other skipped",
         "13/34, alone",
         "13/34, unclaimed: between no claim 2.1x",
     ]

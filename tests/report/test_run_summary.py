@@ -6,12 +6,15 @@ import itertools
 import re
 from typing import Any
 
+import pandas as pd
 import pytest
 from changed_run import changed
 from synthetic import Synthetic, noisy
 
 from xebench.analysis.claim import Claim, to_json
-from xebench.report.run_summary import NBSP, answer_sentence, headline, highlights, visits_line
+from xebench.report.result_rows import sorted_pairs
+from xebench.report.run_advice import gain, gains
+from xebench.report.run_summary import NBSP, answer_sentence, headline, highlights, next_steps, visits_line
 from xebench.tables import Run
 from xebench.vocabulary import Answer
 
@@ -86,10 +89,63 @@ def test_what_helps_and_hurts_most_is_named_by_what_is_sure() -> None:
             made.times(
                 made.case(f"v{number}", "optimized", pattern=pattern, claims=claims), noisy(time, seed=number + 1)
             )
-    helps, hurts = highlights(made.run())
+    helps, hurts, gained = highlights(made.run())
     assert re.sub(r"[\d.]+x", "", plain(helps)) == "Helps most: b/v0 , d/v0 , a/v1 .", "a pattern once, by its best"
     assert re.sub(r"[\d.]+x", "", plain(hurts)) == "Hurts most: c/v0 .", "what has no effect does neither"
+    # a: by 2 and 4, so 2.83; b: by 10; c: by 0.5; d: by 8; e: by 1
+    mean = float(re.search(r"faster: ([\d.]+)x, the geometric mean of 5 patterns", gained)[1])  # type: ignore[index]
+    assert mean == pytest.approx((2.83 * 10 * 0.5 * 8 * 1) ** (1 / 5), rel=0.02)
 
 
 def test_a_short_run_is_seen_at_a_glance(all_answers: Run) -> None:
     assert highlights(all_answers) == []
+
+
+def many(**causes: Any) -> Run:
+    """A run of five patterns, one of them with these circumstances."""
+    made = Synthetic()
+    claims = to_json([Claim("faster", source="G 1")])
+    for number, pattern in enumerate("abcde"):
+        chapter = {"pattern": pattern, "chapter": "slm"}
+        made.times(made.case("naive", "naive", **chapter), noisy(1000))
+        told = causes if pattern == "c" else {}
+        made.times(made.case("v", "optimized", claims=claims, **chapter, **told), noisy(2000, seed=number + 1)[:40])
+    made.case("w", "optimized", pattern="a", claims=claims, status="skipped", reason="needs fp64, the device is X")
+    made.case("w", "optimized", pattern="b", claims=claims, status="skipped", reason="needs fp64, the device is Y")
+    return made.run()
+
+
+def test_what_could_not_be_told_is_counted_by_its_reason() -> None:
+    assert "Not told: 2 skipped (2 needs fp64)." in highlights(many())
+
+
+def test_long_reasons_are_whole() -> None:
+    reason = "needs " + " and ".join(map(str, range(100)))
+    run = many()
+    pairs = run.pairs.assign(reason=run.pairs["reason"].where(run.pairs["answer"] != "skipped", reason))
+    assert f"Not told: 2 skipped (2 {reason})." in highlights(changed(run, pairs=pairs))
+
+
+def test_how_long_kernels_were_compiled_is_told_of_each_case_once() -> None:
+    run = many()
+    assert not [line for line in highlights(run) if "ompiling" in line]
+    times = [5e6 if case.startswith("a/v") else None for case in run.summaries["case_id"]]
+    twice = run.summaries.assign(compile_ns=pd.array(times, dtype="Float64"))
+    told = highlights(changed(run, summaries=pd.concat([twice, twice])))
+    assert told[-1] == "Compiling took 5.00 ms for 1 case, at most 5.00 ms (a/v)."
+
+
+def test_the_next_steps_are_commands() -> None:
+    run = many()
+    first, last = next_steps(run)
+    assert re.match("Next: xebench show [abcde]: why its advice hurts", first)
+    assert last.startswith(f"Next: xebench report {run.path} --format html")
+    ended = changed(run, manifest={**run.manifest, "ended_by": "run budget"})
+    assert any(f"xebench run --resume {run.path}: more time" in step for step in next_steps(ended))
+    noisy_ones = run.pairs.assign(answer="undecided", reason_code="noise")
+    assert "Next: xebench run a b c ... --precision 0.005" in "".join(next_steps(changed(run, pairs=noisy_ones)))
+
+
+def test_each_chapter_has_its_mean(all_answers: Run) -> None:
+    assert gains(sorted_pairs(many())) == {"slm": (pytest.approx(0.5, rel=0.02), 5)}
+    assert gain(sorted_pairs(all_answers)) == "", "a run of few patterns is seen at a glance"

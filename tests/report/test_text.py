@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import os
+import re
 
 import pytest
 from changed_run import changed
@@ -51,7 +53,7 @@ def test_the_answers_come_first(all_answers: Run) -> None:
 )
 def test_a_row_has_its_sign_and_few_words(all_answers: Run, variant: str, sign: str, words: str) -> None:
     row = row_of(lines_of(all_answers), variant)
-    assert row.startswith(f"{sign} {variant} ") and row.endswith(words)
+    assert row.startswith(f"{sign} {variant} ") and re.sub(r",? [\d.]+ [nu]s$", "", row).endswith(words)
 
 
 def test_what_a_variant_is_compared_with_is_named_where_it_is_not_the_baseline(all_answers: Run) -> None:
@@ -86,9 +88,30 @@ def test_remarks_are_a_line_each_and_the_folder_is_last(all_answers: Run) -> Non
 
 def test_a_run_that_its_budget_ended_says_how_it_goes_on(all_answers: Run) -> None:
     ended = {**all_answers.manifest, "state": "interrupted", "ended_by": "run budget"}
-    *_, folder, again = lines_of(changed(all_answers, manifest=ended))
-    assert folder == "run folder: runs/answers (ended by its run budget)"
-    assert again.endswith(": xebench run --resume runs/answers")
+    lines = lines_of(changed(all_answers, manifest=ended))
+    assert lines[-1] == "run folder: runs/answers (ended by its run budget)"
+    assert "Next: xebench run --resume runs/answers: more time narrows the" in " ".join(lines)
+
+
+@pytest.mark.parametrize(("lines", "times"), [(20, 2), (500, 1)])
+def test_on_a_terminal_that_is_too_low_the_first_screen_comes_last_again(
+    monkeypatch: pytest.MonkeyPatch, lines: int, times: int
+) -> None:
+    monkeypatch.setattr("shutil.get_terminal_size", lambda *default: os.terminal_size((80, lines)))
+    made = Synthetic()
+    for number, (variant, role) in itertools.product(range(12), (("x", "naive"), ("y", "optimized"))):
+        made.times(made.case(variant, role, chapter="c", pattern=f"p{number}"), noisy(100))
+    run = made.run()
+    assert render(run, 80, colour=True).count("Next: xebench report synthetic --format html") == times
+    assert render(run, 80, colour=False).count("Next: xebench report synthetic --format html") == 1
+
+
+def test_rates_stand_beside_times_and_where_there_is_room_beside_answers(run: Run) -> None:
+    lines = lines_of(run, 100)
+    assert any("against plain, work_group_size=256, 40.0 us (25.0 GB/s, 50.0 GFLOP/s)" in line for line in lines)
+    assert row_of(lines, "cached").endswith(" GFLOP/s")
+    verbose = " ".join(" ".join(lines_of(run, verbose=True)).split())
+    assert "convolution" in verbose and "plain, naive: 40.0 us, 25.0 GB/s, 50.0 GFLOP/s" in verbose
 
 
 def test_a_long_reason_is_cut_between_words_on_a_terminal_and_whole_elsewhere(all_answers: Run) -> None:
@@ -109,7 +132,7 @@ def test_the_verbose_report_says_who_claims_what(all_answers: Run) -> None:
 
 def test_times_and_roofs_are_for_the_verbose_report(run: Run) -> None:
     brief, verbose = "\n".join(lines_of(run)), "\n".join(lines_of(run, verbose=True))
-    for words in ("500 GB/s", "40.0 us", "of its roof", "95 % interval", "noise floor"):
+    for words in ("500 GB/s", "of its roof", "95 % interval", "noise floor"):
         assert words not in brief
         assert words in " ".join(verbose.split())
     assert "noise below 0.04 %" in brief

@@ -241,7 +241,7 @@ def test_a_run_of_today_is_traced_by_the_command(tmp_path: Path) -> None:
 
 def test_what_is_not_there_is_one_line() -> None:
     run = two_queues()
-    with pytest.raises(XebenchError, match="has no pattern 'q': it has p$"):
+    with pytest.raises(XebenchError, match="has no pattern 'q': known are p$"):
         trace_events.as_json(run, "q")
     made = Synthetic()
     made.case("v", "naive", status="skipped", reason="needs fp64")

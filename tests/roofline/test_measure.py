@@ -112,7 +112,7 @@ def test_some_probes_are_measured_alone_and_not_kept(gpu: DeviceInfo, store: Sto
     text = as_text(some)
     assert "fp32 multiply-add" in text and "STREAM" not in text and "roofs: fp32 1.00 GFLOP/s" in text
     assert len(measure.measure_roofline(gpu, store=store, ask=child).results) == len(PROBES), "what was kept stays"
-    with pytest.raises(XebenchError, match="no probe 'fp23': there are "):
+    with pytest.raises(XebenchError, match="no probe 'fp23': did you mean fp32"):
         measure.measure_roofline(gpu, names=("fp23",), store=store, ask=child)
 
 

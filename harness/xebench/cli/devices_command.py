@@ -6,18 +6,18 @@ import sys
 
 import click
 
-from xebench.cli.options import JSON
+from xebench.cli.options import table_forms
 from xebench.cli.output import show_view
 
 
 @click.command()
-@JSON
-def devices(as_json: bool) -> None:
+@table_forms
+def devices(form: str) -> None:
     """The SYCL devices here."""
     from xebench import runtime
     from xebench.report import devices_text
 
     runtime.load()
     rows = [device.to_row() for device in runtime.list_devices()]
-    show_view(devices_text, as_json, rows)
+    show_view(devices_text, form, rows)
     sys.exit(0 if rows else 3)

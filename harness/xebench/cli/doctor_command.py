@@ -6,17 +6,17 @@ import sys
 
 import click
 
-from xebench.cli.options import JSON
+from xebench.cli.options import table_forms
 from xebench.cli.output import show_view
 
 
 @click.command()
-@JSON
-def doctor(as_json: bool) -> None:
+@table_forms
+def doctor(form: str) -> None:
     """What runs here, what is missing, and which package brings it. Exit status 3 when no device is usable."""
     from xebench.doctor.examination import examine
     from xebench.report import doctor_text
 
     report = examine()
-    show_view(doctor_text, as_json, report)
+    show_view(doctor_text, form, report)
     sys.exit(0 if report.usable else 3)

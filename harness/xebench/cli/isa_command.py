@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xebench.cli.collecting import collected, gpus_option, listed, plan_for, progress
-from xebench.cli.options import JSON, NAMES, OCLOC, PATHS, output_file, output_folder, path_option, preset_option
+from xebench.cli.options import NAMES, OCLOC, PATHS, output_file, output_folder, path_option, preset_option, table_forms
 from xebench.cli.output import say, show_view, write
 from xebench.errors import XebenchError
 
@@ -71,21 +71,22 @@ def _table_file(context: click.Context, parameter: click.Parameter, value: Path 
 @path_option("--table", "File for the table isa, all its columns: .csv or .parquet.", _table_file)
 @click.option("--no-cache", is_flag=True, help="Compile everything again, and keep that.")
 @PATHS
-@JSON
-def isa(names: tuple[str, ...], as_json: bool, **given: Any) -> None:
+@table_forms
+def isa(names: tuple[str, ...], form: str, **given: Any) -> None:
     """What Intel's GPU compiler makes of each variant's kernels, and what that says of claims on code; no GPU needed.
 
     NAMES as in 'list', all when there are none. Exit status 2 when not one kernel was compiled, 3 without a compiler.
     """
     from xebench.isa.code_answers import code_answers
     from xebench.isa.compile_cache import CompileCache
-    from xebench.isa.ocloc import find_compiler
+    from xebench.isa.ocloc import find_compiler, refuse_unknown
     from xebench.isa.table import compile_launches, targets
     from xebench.report import isa_text
 
     plan = plan_for(names, given["paths"], given["preset"], given["gpus"])
     compiler = find_compiler(given["ocloc"])
     say(compiler.label)
+    refuse_unknown(compiler, given["gpus"])
     wanted = targets(given["gpus"], given["grf_modes"], given["widths"], given["build_options"].split())
     launched = collected(plan)
     cache = CompileCache(renew=given["no_cache"])
@@ -100,7 +101,7 @@ def isa(names: tuple[str, ...], as_json: bool, **given: Any) -> None:
         write(given["html"], isa_html.as_html(kernels, pairs(kernels), launched.missing, answers))
     if given["table"]:
         _write_table(kernels, given["table"])
-    show_view(isa_text, as_json, kernels, launched.missing, answers)
+    show_view(isa_text, form, kernels, launched.missing, answers)
     if not any(kernel.status == "ok" for kernel in kernels):
         reason = next((kernel.reason for kernel in kernels), "no selected pattern launches a kernel of its own")
         raise XebenchError(f"not one kernel was compiled ({reason}): check --gpu, --ocloc and the patterns' names")

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import click
 
-from xebench.cli.options import JSON
+from xebench.cli.options import table_forms
 from xebench.cli.output import show_view
 from xebench.errors import XebenchError
 
 
 @click.command()
 @click.argument("pack", required=False, type=click.Path(path_type=Path))
-@JSON
-def kernels(pack: Path | None, as_json: bool) -> None:
+@table_forms
+def kernels(pack: Path | None, form: str) -> None:
     """The kernels of a PACK, by default the project's own: they are launched where nothing compiles them."""
     from xebench.kernel_pack import OWN_PACK, Pack
     from xebench.report import kernels_text
@@ -25,4 +25,4 @@ def kernels(pack: Path | None, as_json: bool) -> None:
     except OSError as error:
         why = f"no pack at {path} ({error.strerror})"
         raise XebenchError(f"{why}: make one with xebench pack FILE") from None
-    show_view(kernels_text, as_json, opened.index)
+    show_view(kernels_text, form, opened.index)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from xebench.cli.options import JSON, NAMES, PATHS
+from xebench.cli.options import NAMES, PATHS, table_forms
 from xebench.cli.output import show_view
 
 
@@ -14,11 +14,11 @@ from xebench.cli.output import show_view
 @NAMES
 @click.option("--guide", metavar="TEXT", help="Only those about a chapter or section of the guide: a part of its name.")
 @PATHS
-@JSON
-def list_patterns(names: tuple[str, ...], guide: str | None, paths: tuple[Path, ...], as_json: bool) -> None:
+@table_forms
+def list_patterns(names: tuple[str, ...], guide: str | None, paths: tuple[Path, ...], form: str) -> None:
     """The patterns; NAMES are names, chapters or catalogue ids, with * and ?."""
     from xebench.patterns.registry import discover, select, select_by_guide
     from xebench.report import patterns_text
 
     infos = select(discover(paths), names)
-    show_view(patterns_text, as_json, infos if guide is None else select_by_guide(infos, guide))
+    show_view(patterns_text, form, infos if guide is None else select_by_guide(infos, guide))

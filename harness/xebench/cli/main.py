@@ -12,6 +12,7 @@ import click
 
 from xebench import __version__
 from xebench.cli.output import run_program
+from xebench.errors import suggestion
 
 #: The function of each command, in the module of that name.
 _FUNCTIONS = {
@@ -50,6 +51,13 @@ class _Commands(click.Group):
             import_module(f"xebench.cli.{cmd_name.replace('-', '_')}_command"), _FUNCTIONS[cmd_name]
         )
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in _FUNCTIONS and not args[0].startswith("-"):
+            ctx.fail(f"no command {args[0]!r}: {suggestion(args[0], _FUNCTIONS)}")
+        return super().resolve_command(ctx, args)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -8,7 +8,7 @@ import click
 
 from xebench.cli import completion
 from xebench.cli.collecting import collected, plan_for, progress
-from xebench.cli.options import EUS, JSON, OCLOC, PATHS, preset_option, refuse
+from xebench.cli.options import EUS, OCLOC, PATHS, preset_option, refuse, table_forms
 from xebench.cli.output import say, show_view
 from xebench.errors import XebenchError
 
@@ -43,8 +43,8 @@ _NUMBERS = ("work_group", "sub_group", "slm", "barriers", "global_size", "large_
 @preset_option("default")
 @OCLOC
 @PATHS
-@JSON
-def occupancy(gpu: str | None, eus: int | None, names: tuple[str, ...], as_json: bool, **given: Any) -> None:
+@table_forms
+def occupancy(gpu: str | None, eus: int | None, names: tuple[str, ...], form: str, **given: Any) -> None:
     """How many of a GPU's thread contexts a launch can occupy, and what limits it. A model: nothing is measured.
 
     The launch is given by numbers (--work-group and --sub-group at least) or by --pattern.
@@ -55,13 +55,13 @@ def occupancy(gpu: str | None, eus: int | None, names: tuple[str, ...], as_json:
             raise XebenchError("--map is of one sub-group size: give --sub-group")
     if names:
         refuse(_NUMBERS, "--pattern brings its own launch")
-        _of_patterns(_gpu(gpu, eus), names, as_json, given)
+        _of_patterns(_gpu(gpu, eus), names, form, given)
     elif given["as_map"]:
-        _map(_gpu(gpu, eus), as_json, given)
+        _map(_gpu(gpu, eus), form, given)
     elif given["sub_group"] is None or given["work_group"] is None:
         raise XebenchError("a launch needs --work-group and --sub-group, or a pattern: --pattern NAME")
     else:
-        _of_numbers(_gpu(gpu, eus), as_json, given)
+        _of_numbers(_gpu(gpu, eus), form, given)
 
 
 def _gpu(name: str | None, eus: int | None) -> GpuParameters:
@@ -78,26 +78,26 @@ def _gpu(name: str | None, eus: int | None) -> GpuParameters:
     return gpu_of_device(device.name, eus or device.compute_units)
 
 
-def _map(gpu: GpuParameters, as_json: bool, given: dict[str, Any]) -> None:
+def _map(gpu: GpuParameters, form: str, given: dict[str, Any]) -> None:
     from xebench.gpu_model.occupancy_search import heat_map
     from xebench.gpu_model.size_text import parse_size
     from xebench.report import heat_map_text
 
     size = parse_size(given["sub_group"])
     cells = heat_map(gpu, size, barriers=given["barriers"], large_grf=given["large_grf"])
-    show_view(heat_map_text, as_json, cells, gpu, size, coloured=True)
+    show_view(heat_map_text, form, cells, gpu, size, coloured=True)
 
 
-def _of_numbers(gpu: GpuParameters, as_json: bool, given: dict[str, Any]) -> None:
+def _of_numbers(gpu: GpuParameters, form: str, given: dict[str, Any]) -> None:
     from xebench.gpu_model.occupancy import occupancy_of, parse_launch
     from xebench.report import occupancy_text
 
     shape = {name: given[name] for name in ("slm", "barriers", "global_size", "large_grf")}
     launch = parse_launch(given["work_group"], given["sub_group"], **shape)
-    show_view(occupancy_text, as_json, occupancy_of(launch, gpu))
+    show_view(occupancy_text, form, occupancy_of(launch, gpu))
 
 
-def _of_patterns(gpu: GpuParameters, names: tuple[str, ...], as_json: bool, given: dict[str, Any]) -> None:
+def _of_patterns(gpu: GpuParameters, names: tuple[str, ...], form: str, given: dict[str, Any]) -> None:
     from xebench.isa.compile_cache import CompileCache
     from xebench.isa.kernel_occupancy import occupancies
     from xebench.isa.ocloc import find_compiler
@@ -109,7 +109,7 @@ def _of_patterns(gpu: GpuParameters, names: tuple[str, ...], as_json: bool, give
     kernels = collected(plan)
     with progress("compiling them") as begins:
         launches = occupancies(kernels.launches, gpu, compiler, CompileCache(), begins)
-    show_view(launches_text, as_json, launches, kernels.missing, given["preset"])
+    show_view(launches_text, form, launches, kernels.missing, given["preset"])
     if not any(launch.occupancy for launch in launches):
         reason = next((launch.reason for launch in launches), "no selected pattern launches a kernel of its own")
         raise XebenchError(f"not one launch has an occupancy on {gpu.code} ({reason}): choose another GPU or pattern")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
+import re
 from collections.abc import Callable, Container
 from contextlib import suppress
 from datetime import timedelta
@@ -34,13 +36,31 @@ DEVICE: Final = click.option(
 EUS: Final = click.option(
     "--eus", type=int, help="Vector engines of the device, where it has fewer than the whole GPU."
 )
-JSON: Final = click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
 VERBOSE: Final = click.option(
     "--verbose",
     is_flag=True,
     help="Text with times, roofs, intervals as numbers, whole reasons and everything that was noticed.",
 )
 OCLOC: Final = click.option("--ocloc", help="Intel's offline compiler.  [default: ocloc on the path]")
+
+
+def table_forms(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--format`` of a command that prints a table, and ``--json`` as a short form: the argument ``form``."""
+
+    @click.option(
+        "--format",
+        "form",
+        type=click.Choice(["text", "markdown", "json", "csv"]),
+        default="text",
+        show_default=True,
+        help="Form of what is printed.",
+    )
+    @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+    @functools.wraps(function)
+    def command(*args: Any, form: str, as_json: bool, **given: Any) -> Any:
+        return function(*args, form="json" if as_json else form, **given)
+
+    return command
 
 
 def preset_option(default: str) -> Callable[[Any], Any]:
@@ -69,7 +89,7 @@ class Positive(click.FloatRange):
 
 
 class Duration(Positive):
-    """Seconds: as a number, or as hours, minutes and seconds such as 9m or 1h30m."""
+    """Seconds: as a number, or as hours, minutes, seconds and milliseconds such as 500ms, 9m or 1h30m."""
 
     name = "duration"
 
@@ -77,12 +97,13 @@ class Duration(Positive):
         """The seconds."""
         import msgspec
 
+        value = re.sub(r"(\d+)ms$", lambda told: f"{int(told[1]) / 1000:f}s", str(value))
         with suppress(ValueError):  # "9m" is what follows PT in a duration of ISO 8601
             value = msgspec.convert(f"PT{value}", timedelta).total_seconds()
         try:
             float(value)
         except ValueError:
-            self.fail(f"{value!r} is no duration: write 540, 9m or 1h30m", param, ctx)
+            self.fail(f"{value!r} is no duration: write 540, 500ms, 9m or 1h30m", param, ctx)
         return super().convert(value, param, ctx)
 
 

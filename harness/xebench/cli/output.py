@@ -40,9 +40,14 @@ def show(text: str, *, coloured: bool = False) -> None:
         raise XebenchError(f"the result cannot be printed ({error.strerror}): print it to another place") from None
 
 
-def show_view(view: ModuleType, as_json: bool, *content: Any, coloured: bool = False) -> None:
-    """Print a result by a module of `xebench.report` with ``as_text`` and ``as_json``; see `show`."""
-    show((view.as_json if as_json else view.as_text)(*content), coloured=coloured and not as_json)
+def show_view(view: ModuleType, form: str, *content: Any, coloured: bool = False) -> None:
+    """Print a result by a view of `xebench.report` in one of the forms of `xebench.report.table_forms`; see `show`."""
+    if form == "text":  # what must show at once needs nothing else
+        show(view.as_text(*content), coloured=coloured)
+        return
+    from xebench.report import table_forms
+
+    show(table_forms.render(view, form, *content))
 
 
 def say(text: str) -> None:

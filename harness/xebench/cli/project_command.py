@@ -8,7 +8,7 @@ import click
 
 from xebench.cli import completion
 from xebench.cli.collecting import collected, plan_for, progress
-from xebench.cli.options import EUS, JSON, NAMES, OCLOC, PATHS, preset_option
+from xebench.cli.options import EUS, NAMES, OCLOC, PATHS, preset_option, table_forms
 from xebench.cli.output import say, show_view
 from xebench.errors import XebenchError
 
@@ -25,8 +25,8 @@ from xebench.errors import XebenchError
 @preset_option("default")
 @OCLOC
 @PATHS
-@JSON
-def project(names: tuple[str, ...], gpu: str, eus: int | None, as_json: bool, **given: Any) -> None:
+@table_forms
+def project(names: tuple[str, ...], gpu: str, eus: int | None, form: str, **given: Any) -> None:
     """The shortest time that a GPU's roofs allow each case, without that GPU. A model: nothing is measured.
 
     NAMES as in 'list', all when there are none. Every variant runs once on the device here, to see what it launches.
@@ -46,7 +46,7 @@ def project(names: tuple[str, ...], gpu: str, eus: int | None, as_json: bool, **
     with progress("compiling them") as begins:
         launches = occupancies(kernels.launches, parameters, compiler, CompileCache(), begins)
     projections = list(project_plan(plan, kernels.work, launches, parameters))
-    show_view(projection_text, as_json, projections, parameters)
+    show_view(projection_text, form, projections, parameters)
     if all(projection.bound.time_ns is None for projection in projections):
         raise XebenchError(
             f"no case has a bound: neither bandwidth nor clock of {parameters.product.name} is known, or the patterns "

@@ -7,7 +7,7 @@ import sys
 import click
 
 from xebench.cli import completion
-from xebench.cli.options import DEVICE, JSON
+from xebench.cli.options import DEVICE, table_forms
 from xebench.cli.output import show_view
 
 
@@ -16,8 +16,8 @@ from xebench.cli.output import show_view
 @DEVICE
 @click.option("--refresh", is_flag=True, help="Measure again what was kept of this device and driver.")
 @click.option("--quick", is_flag=True, help="A look of some seconds, which is not kept.")
-@JSON
-def roofline(probes: tuple[str, ...], device: str, refresh: bool, quick: bool, as_json: bool) -> None:
+@table_forms
+def roofline(probes: tuple[str, ...], device: str, refresh: bool, quick: bool, form: str) -> None:
     """What the device can reach: bandwidths, rates and latencies. Exit status 1 when a probe was wrong or crashed.
 
     PROBES are measured alone, and not kept: names as in --json, such as fp32; all when there are none.
@@ -32,5 +32,5 @@ def roofline(probes: tuple[str, ...], device: str, refresh: bool, quick: bool, a
         if selection.notice:
             progress.say(selection.notice)
         measured = measure_roofline(selection.device, names=probes, quick=quick, refresh=refresh, say=progress.say)
-    show_view(roofline_text, as_json, measured)
+    show_view(roofline_text, form, measured)
     sys.exit(1 if measured.failed else 0)

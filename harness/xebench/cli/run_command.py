@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from xebench.cli.options import DEVICE, JSON, NAMES, PATHS, VERBOSE, Duration, Positive, preset_option, refuse
+from xebench.cli.options import DEVICE, NAMES, PATHS, VERBOSE, Duration, Positive, preset_option, refuse, table_forms
 from xebench.cli.output import say, show
 from xebench.vocabulary import STATES_ASKED
 
@@ -50,7 +50,7 @@ MIN_SAMPLES = 6
     "--budget",
     "budget_s",
     type=Duration(),
-    help="Time of sampling per pattern, as 2, 90s or 1m.  [default: by preset; with --run-budget no limit but that]",
+    help="Time of sampling per pattern, as 2, 500ms or 1m.  [default: by preset; with --run-budget no limit but that]",
 )
 @click.option(
     "--instances",
@@ -118,10 +118,10 @@ MIN_SAMPLES = 6
     help="Seed of the data and of the order of samples.",
 )
 @PATHS
-@JSON
+@table_forms
 @VERBOSE
 def run(
-    as_json: bool,
+    form: str,
     verbose: bool,
     allow_skipped: bool,
     scheduler: str | None,
@@ -148,10 +148,7 @@ def run(
         refuse({*asked, "output", "overwrite"}, "--resume takes from the run what is measured")
         recipe = Recipe.of_run(resume)
     done = measure(recipe, resume=resume, output=output, scheduler=scheduler, begun_s=begun_s, **given)
-    if as_json:
-        show(formats.render(done, "json"))
-    else:
-        show(formats.render(done, "text", verbose=verbose), coloured=True)
+    show(formats.render(done, form, **({"verbose": verbose} if form == "text" else {})), coloured=form == "text")
     status = exit_status(done)
     if status == ALL_SKIPPED:
         reason = "".join(done.cases["reason"].mode().tolist()[:1])  # the most frequent one

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from xebench.cli import completion
-from xebench.cli.options import PATHS
-from xebench.cli.output import show as print_text
+from xebench.cli.options import PATHS, table_forms
+from xebench.cli.output import show_view
 from xebench.errors import PatternError, suggestion
 
 
@@ -20,20 +20,21 @@ from xebench.errors import PatternError, suggestion
     "runs",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="A run folder: what was measured of the pattern there. May be given more than once.",
+    help="A run folder: what was measured of the pattern there. May be given more than once.  [default: of each device "
+    "the newest run in runs/ and results/]",
 )
 @PATHS
-def show(pattern: str, variant: str | None, runs: tuple[Path, ...], paths: tuple[Path, ...]) -> None:
-    """The lesson of PATTERN: its claims, and the code of its baseline beside that of VARIANT.
+@table_forms
+def show(pattern: str, variant: str | None, runs: tuple[Path, ...], paths: tuple[Path, ...], form: str) -> None:
+    """The lesson of PATTERN: its claims, the code of its baseline beside that of VARIANT, and what was measured.
 
-    Without VARIANT it is the first optimized one.
+    Without VARIANT it is the first optimized one. Markdown and CSV have the answers alone.
     """
     from xebench.patterns.registry import discover, select
     from xebench.report import pattern_text
-    from xebench.report.console import terminal_width
-    from xebench.report.formats import text
     from xebench.tables import load_run
     from xebench.tables.run import telling_damage
+    from xebench.tables.stored import newest_of_each_device
     from xebench.vocabulary import Role, find_baseline
 
     infos = select(discover(paths), [pattern])
@@ -47,8 +48,6 @@ def show(pattern: str, variant: str | None, runs: tuple[Path, ...], paths: tuple
     if baseline is None or not chosen:
         advice = suggestion(variant or "", [each.name for each in others])
         raise PatternError(f"{info.name} has no variant {variant!r} beside its baseline: {advice}")
-    width = terminal_width(elsewhere=120)
-    print_text(pattern_text.as_text(info, baseline, chosen[0], width))
-    for folder in runs:
-        with telling_damage(folder):
-            print_text(f"\n{folder}:\n{text.excerpt(load_run(folder), [info.name], width)}", coloured=True)
+    with telling_damage(next(iter(runs), Path("runs"))):
+        measured = [load_run(folder) for folder in runs] if runs else newest_of_each_device(info.name)
+        show_view(pattern_text, form, info, baseline, chosen[0], measured)

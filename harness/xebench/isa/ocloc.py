@@ -11,13 +11,15 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from xebench.children import process
 from xebench.children.process_exit import how_it_ended
 from xebench.errors import XebenchError
+from xebench.gpu_model.gpu_parameters import GpuError, GpuParameters
+from xebench.gpu_model.gpus import find_gpu
 from xebench.isa.assembly import KERNEL_LINE
 from xebench.isa.compilation import Compiled, Compiler, Source, Target
 from xebench.isa.zeinfo import SYMBOL_TABLE, read_zeinfo
@@ -27,6 +29,7 @@ TIMEOUT_S = 180.0
 VERSION_TIMEOUT_S = 30.0
 #: A GPU with doubles and matrix engines: what the front end takes depends on the device.
 _RICHEST = "pvc"
+_UNKNOWN = "this ocloc does not know the GPU"
 _PROBE = b"kernel void probe(global int *x) { x[get_global_id(0)] = 1; }\n"
 # what the dynamic linker says of its own, of which LD_DEBUG makes much
 _LINKER = re.compile(r"\s*\d+:(\s|$)")
@@ -104,6 +107,21 @@ def compile_source(compiler: Compiler, source: Source, target: Target, *, timeou
         return _read_results(binaries[0], folder / "dump")
 
 
+def refuse_unknown(compiler: Compiler, gpus: Iterable[str | GpuParameters]) -> None:
+    """Refuse a name that neither the catalogue nor the compiler has: before hours of work, not after.
+
+    Raises:
+        GpuError: so it is with this one.
+    """
+    for name in gpus:
+        try:
+            find_gpu(name) if isinstance(name, str) else None
+        except GpuError as error:
+            made = compile_source(compiler, Source(_PROBE, "opencl"), Target(str(name)))
+            if made.reason.startswith(_UNKNOWN):
+                raise GpuError(f"{made.reason}: {error}") from None
+
+
 def to_spirv(compiler: Compiler, source: Source, options: Sequence[str]) -> bytes:
     """The SPIR-V of OpenCL C; the same for every GPU whose features it keeps to.
 
@@ -155,7 +173,7 @@ def _reason(run: subprocess.CompletedProcess[str]) -> str:
     """The line that tells most, without the echo of the command."""
     unknown = re.search(r"Cannot get HW Info for device (\S+?)\.?\s", run.stdout)
     if unknown:
-        return f"this ocloc does not know the GPU {unknown[1]}"
+        return f"{_UNKNOWN} {unknown[1]}"
     lines = [line.strip() for line in run.stdout.splitlines() if line.strip() and not line.startswith("Command was")]
     for word in ("internal compiler error", "error: ", "error"):
         telling = [line for line in lines if word in line.lower() and "build failed" not in line.lower()]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from xebench.doctor.examination import Report
 
+ROWS: Final = "findings"
 MARKS = {"ok": "ok     ", "warning": "warning", "error": "ERROR  "}
 
 

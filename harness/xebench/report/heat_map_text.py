@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import groupby
+from typing import Final
 
 from rich.table import Table
 from rich.text import Text
@@ -14,6 +15,8 @@ from xebench.gpu_model.gpu_parameters import GpuParameters
 from xebench.gpu_model.occupancy_search import HeatCell
 from xebench.report.console import draw, terminal_width
 from xebench.report.units import binary_size
+
+ROWS: Final = "cells"
 
 # from empty to full; the figures stand beside the colours, which carry nothing alone
 _SHADES = ((0.25, "red"), (0.5, "yellow"), (0.75, "green"), (2.0, "bold green"))

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import groupby
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from rich.table import Table
@@ -33,6 +33,12 @@ COLUMNS = (
     ("global", ("loads_global", "stores_global", "atomics_global")),
     ("SLM msg.", ("loads_slm", "stores_slm", "atomics_slm")),
     ("scratch", ("loads_scratch", "stores_scratch")),
+)
+ROWS: Final = "rows"
+SHOWN: Final = (
+    *("pattern", "variant", "axes", "kernel", "gpu", "grf_mode", "forced_simd"),
+    *(name for _, names in COLUMNS for name in names),
+    *("status", "reason"),
 )
 LEGEND = (
     "spill and private: bytes of a hardware thread; SLM: bytes of a work-group; 64-bit: native/emulation; "

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
+from typing import Final
 
 import msgspec
 from rich.table import Table
 
 from xebench.kernel_pack import Index, PackedKernel
 from xebench.report.console import draw, plain_table, terminal_width
+
+ROWS: Final = "kernels"
+SHOWN: Final = ("origin", "kernel", "signature", "options", "source", "spirv")
 
 #: Digits of a digest that tell it from others.
 _DIGITS = 12

@@ -1,20 +1,42 @@
-"""A pattern for a reader: its lesson, its claims, and the code of two variants side by side."""
+"""A pattern for a reader: its lesson, its claims, the code of two variants side by side, and the answers at hand."""
 
 from __future__ import annotations
 
+import json
 import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import Final
 
 from xebench.isa.diff import aligned
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.variant_code import Definition, code_of
 from xebench.report import claim_text
+from xebench.report.answer_words import sentence
+from xebench.report.console import terminal_width
+from xebench.report.formats.text import excerpt
+from xebench.report.result_rows import number, point_words, sorted_pairs, text
+from xebench.tables import Run
+from xebench.tables.stored import FOLDERS
+
+#: Its rows in Markdown and CSV are the answers.
+ROWS: Final = "answers"
 
 
-def as_text(info: PatternInfo, baseline: VariantInfo, variant: VariantInfo, width: int) -> str:
-    """The lesson, what is claimed of the variant, and what differs between the two."""
+def as_text(
+    info: PatternInfo, baseline: VariantInfo, variant: VariantInfo, runs: Sequence[Run] = (), width: int | None = None
+) -> str:
+    """The lesson, what is claimed of the variant, what differs between the two, and what was measured.
+
+    Args:
+        info: of the pattern.
+        baseline: the variant on the left.
+        variant: the one on the right.
+        runs: that have measured the pattern.
+        width: columns; those of the terminal by default.
+    """
+    width = width or terminal_width(elsewhere=120)
     told = [
         f"{info.name} ({', '.join(filter(None, (info.chapter, *info.catalogue)))})",
         *textwrap.wrap(info.lesson, width),
@@ -23,8 +45,58 @@ def as_text(info: PatternInfo, baseline: VariantInfo, variant: VariantInfo, widt
         *_variants(info, width),
         "",
         *_code(Path(info.source), info.name, baseline, variant, width),
+        "",
+        *_measured(info, runs, width),
     ]
     return "\n".join(told)
+
+
+def as_json(info: PatternInfo, baseline: VariantInfo, variant: VariantInfo, runs: Sequence[Run] = ()) -> str:
+    """The pattern, the code of the two variants, and an object for each answer of a run."""
+    sides = {
+        each.name: [part.text for part in code_of(Path(info.source), info.name, each.name)]
+        for each in (baseline, variant)
+    }
+    content = {
+        "pattern": {
+            name: getattr(info, name) for name in ("name", "chapter", "guide", "catalogue", "lesson", "stand_in")
+        },
+        "baseline": baseline.name,
+        "variant": variant.name,
+        "code": sides,
+        "answers": [
+            {
+                "device": ", ".join(run.devices["name"]),
+                **{name: pair[name] for name in ("variant", "baseline")},
+                "point": point_words(pair),
+                "claim": text(pair["claim"]) or None,
+                "answer": pair["answer"],
+                **{name: number(pair[name]) for name in ("speedup", "speedup_low", "speedup_high")},
+                "reason": sentence(pair),
+                "older_program": is_of_older_program(run, info),
+                "run": str(run.path),
+            }
+            for run in runs
+            for pair in sorted_pairs(run.of(info.name))
+        ],
+    }
+    return json.dumps(content, indent=2)
+
+
+def is_of_older_program(run: Run, info: PatternInfo) -> bool:
+    """Whether the pattern's file, or what it imports, has changed since the run."""
+    measured = run.of(info.name).cases["source_sha256"].dropna()
+    return bool(info.source_sha256) and bool((measured != info.source_sha256).any())
+
+
+def _measured(info: PatternInfo, runs: Sequence[Run], width: int) -> Iterator[str]:
+    if not runs:
+        yield f"no run in {' or '.join(map(str, FOLDERS))} has measured it: xebench run {info.name}, or --run FOLDER"
+    for run in runs:
+        older = ", an older program than today's" if is_of_older_program(run, info) else ""
+        yield f"answers of {run.path}{older}:"
+        yield excerpt(run.of(info.name), [info.name], width)
+        yield ""
 
 
 def _variants(info: PatternInfo, width: int) -> Iterator[str]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from xebench.patterns.declaration import PatternInfo
 from xebench.report import claim_text
+
+SHOWN: Final = ("name", "chapter", "guide", "catalogue", "metric", "lesson", "variants", "axes")
 
 
 def as_json(infos: Sequence[PatternInfo]) -> str:

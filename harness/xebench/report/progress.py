@@ -69,7 +69,7 @@ class ProgressLine:
             answers: variant, answer, and a few words such as ``1.97x``.
         """
         told = [answer for answer in answers if answer[1] != Answer.NO_CLAIM] or answers
-        found = "; ".join(" ".join(filter(None, answer)) for answer in told)
+        found = "; ".join(f"{variant} {_in_words(answer, words)}" for variant, answer, words in told)
         what = f"{name}: {found}" if found else name
         self._print(f"{self._when}, {what}" if self._when else what)
 
@@ -103,3 +103,10 @@ class _HowFar(ProgressColumn):
         visits = None if task.total is None else f"{task.completed:.0f}/{task.total:.0f}"
         line = "  ".join(filter(None, [visits, left, task.description]))
         return Text(f"{self._alive.render(task.get_time())} {line}")
+
+
+def _in_words(answer: str, words: str) -> str:
+    """``holds 1.97x``, and what is no figure after a colon: ``skipped: needs a GPU``."""
+    if not words or words == answer:
+        return answer
+    return f"{answer} {words}" if words[0].isdigit() else f"{answer}: {words}"

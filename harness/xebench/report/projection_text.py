@@ -17,6 +17,7 @@ from xebench.report import units
 from xebench.report.console import draw, plain_table, terminal_width
 from xebench.vocabulary import RATE_ROOFS, Roof
 
+ROWS: Final = "cases"
 LABEL: Final = (
     "A model, nothing was measured: least times when launches run one after another, and data come from memory, or "
     "from L3 (in the column of memory) where they fit into one of known bandwidth. Occupancy with <= is an upper "

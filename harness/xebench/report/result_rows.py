@@ -26,6 +26,9 @@ UNKNOWN: Final[Ends] = (None, None, None)
 #: Part of the time of a variant's commands that overlaps, from which reports speak of it.
 LEAST_OVERLAP: Final = 0.01
 
+#: GB/s and GFLOP/s from which a rate is shown: less says that the lesson is not about it.
+LEAST_RATE: Final = 0.01
+
 
 @dataclass(frozen=True)
 class ResultRow:
@@ -36,6 +39,9 @@ class ResultRow:
         baseline: the variant that the family's speed-ups are counted from.
         variant, role: the program.
         time: of one execution; of a variant the baseline's over the speed-up, so that the three agree.
+        time_ns: the same as a number.
+        rate: what it moves and computes in that time, as ``37.4 GB/s, 235 GFLOP/s``; "" where the pattern does not say.
+        compiling: how long its kernels were compiled; "" where they were not.
         against: the variant that it is compared with, where that is not the baseline.
         speedup, interval: as text.
         ends: the same as numbers.
@@ -62,6 +68,9 @@ class ResultRow:
     variant: str
     role: str
     time: str = ""
+    time_ns: float | None = None
+    rate: str = ""
+    compiling: str = ""
     against: str = ""
     speedup: str = ""
     interval: str = ""
@@ -95,6 +104,7 @@ def result_rows(run: Run) -> list[ResultRow]:
     """The rows of a run by chapter, pattern and axes; each group begins with its baseline."""
     rows: list[ResultRow] = []
     known = occupancies(run)
+    kinds = dict(run.part("cases", ["case_id", "operation_kind"]).itertuples(index=False, name=None))
     several_hosts = run.devices["host"].nunique() > 1
     families: dict[str, list[Row]] = {}
     for summary in rows_of(run.summaries):
@@ -105,7 +115,7 @@ def result_rows(run: Run) -> list[ResultRow]:
         summaries = [summary for summary in of_any_state if text(summary["state"]) == state]
         baseline = _baseline_row(pairs, [*summaries, *of_any_state])
         family = [baseline, *(_row(pair, baseline.variant) for pair in pairs)]
-        family = _with_copies(_with_overlap(family, summaries), summaries)
+        family = _with_copies(_with_overlap(_with_rates(family, summaries, kinds), summaries), summaries)
         family = [replace(row, axes=_with_host(row.axes, pairs[0])) for row in family] if several_hosts else family
         occupancy = known.get(family_id, {})
         rows += _with_occupancy(family, [occupancy.get(row.variant, "") for row in family])
@@ -135,6 +145,24 @@ def _with_overlap(family: Sequence[ResultRow], summaries: Sequence[Row]) -> list
 
 def _telling_overlap(row: ResultRow, *known: str) -> ResultRow:
     return row if row.overlap in known else replace(row, asides=(*row.asides, f"overlap {row.overlap}"))
+
+
+def _with_rates(family: Sequence[ResultRow], summaries: Sequence[Row], kinds: Mapping[str, Any]) -> list[ResultRow]:
+    """The rows with what each variant moves and computes in its time, and how long it was compiled."""
+    own = {summary["variant"]: summary for summary in summaries}
+    return [_with_rate(row, own[row.variant], kinds) if row.variant in own else row for row in family]
+
+
+def _with_rate(row: ResultRow, summary: Row, kinds: Mapping[str, Any]) -> ResultRow:
+    row = replace(row, compiling=units.duration(summary["compile_ns"]) if summary["compile_ns"] else "")
+    if not row.time_ns or not summary["median_ns"]:
+        return row
+    faster = summary["median_ns"] / row.time_ns  # the tables' rates are of the median
+    kind = text(kinds.get(summary["case_id"]))
+    of_operations = "GFLOP/s" if kind.startswith("fp") else f"Gop/s {kind}".rstrip()
+    rates = ((summary["bandwidth_gbps"], "GB/s"), (summary["rate_gops"], of_operations))
+    told = (f"{units.figure(value * faster)} {unit}" for value, unit in rates if value and value * faster >= LEAST_RATE)
+    return replace(row, rate=", ".join(told))
 
 
 def _with_copies(family: Sequence[ResultRow], summaries: Sequence[Row]) -> list[ResultRow]:
@@ -176,6 +204,7 @@ def _order(pair: dict[Any, Any]) -> tuple[Any, ...]:
 def _row(pair: dict[Any, Any], baseline: str) -> ResultRow:
     ends = number(pair["speedup"]), number(pair["speedup_low"]), number(pair["speedup_high"])
     own = pair["baseline"] == baseline
+    time_ns = _time_ns(pair, ends[0]) if own else None
     return ResultRow(
         chapter=text(pair["chapter"]),
         pattern=pair["pattern"],
@@ -183,7 +212,8 @@ def _row(pair: dict[Any, Any], baseline: str) -> ResultRow:
         baseline=baseline,
         variant=pair["variant"],
         role=pair["role"],
-        time=_time(pair, ends[0]) if own else "",
+        time=units.duration(time_ns) if own else "",
+        time_ns=time_ns,
         against="" if own else pair["baseline"],
         speedup=units.ratio(*ends),
         interval=units.interval(*ends[1:]),
@@ -201,10 +231,10 @@ def _row(pair: dict[Any, Any], baseline: str) -> ResultRow:
     )
 
 
-def _time(pair: dict[Any, Any], speedup: float | None) -> str:
+def _time_ns(pair: dict[Any, Any], speedup: float | None) -> float | None:
     """The medians of both sides are kept in the tables; load that hits a whole block is not in the speed-up."""
     baseline_ns = number(pair["baseline_ns"])
-    return units.duration(baseline_ns / speedup if baseline_ns and speedup else None)
+    return baseline_ns / speedup if baseline_ns and speedup else None
 
 
 def _baseline_row(pairs: Sequence[dict[Any, Any]], cases: Sequence[Row]) -> ResultRow:
@@ -218,6 +248,8 @@ def _baseline_row(pairs: Sequence[dict[Any, Any]], cases: Sequence[Row]) -> Resu
     case = find_baseline(cases, role=lambda row: str(row["role"])) or {}
     name = case.get("variant", pair["baseline"])
     times = [number(other["baseline_ns"]) for other in pairs if other["baseline"] == name]
+    # of a pair that failed the baseline's time is not known, though it may have one
+    time_ns = next(filter(None, times), number(case.get("median_ns")))
     return ResultRow(
         chapter=text(pair["chapter"]),
         pattern=pair["pattern"],
@@ -226,13 +258,13 @@ def _baseline_row(pairs: Sequence[dict[Any, Any]], cases: Sequence[Row]) -> Resu
         variant=name,
         role=str(case.get("role", "")),
         section=text(pair["guide"]),
-        # of a pair that failed the baseline's time is not known, though it may have one
-        time=units.duration(next(filter(None, times), number(case.get("median_ns")))),
+        time=units.duration(time_ns),
+        time_ns=time_ns,
         roof=part_of_roof(number(case.get("roof_fraction"))),
     )
 
 
-def claimant(pair: dict[Any, Any]) -> str:
+def claimant(pair: Mapping[Any, Any]) -> str:
     """Who makes a pair's claim: "guide", "ours", or "" where there is none or nobody told."""
     strength = text(pair["strength"])
     return "" if not strength else "ours" if strength == Strength.OURS else "guide"

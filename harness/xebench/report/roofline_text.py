@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from textwrap import fill
+from typing import Final
 
 from rich.table import Table
 
@@ -13,6 +14,8 @@ from xebench.report.units import duration, figure
 from xebench.roofline.catalogue import GROUPS, Probe, find_probe
 from xebench.roofline.results import DISTURBED, ProbeResult, Roofline
 from xebench.vocabulary import Roof
+
+ROWS: Final = "results"
 
 _WIDTH = 120
 

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from xebench.report import units
-from xebench.report.answer_words import SIGNS
+from xebench.analysis.rows import rows
+from xebench.report import run_advice, units
+from xebench.report.answer_words import SIGNS, guide_words
 from xebench.report.result_rows import claimant, claims_for_others, number, sorted_pairs, text
 from xebench.tables import Run
 from xebench.vocabulary import RUN_BUDGET, Answer, DeviceClass, Outcome
@@ -100,35 +101,56 @@ def visits_line(run: Run) -> str:
 
 
 def highlights(run: Run) -> list[str]:
-    """Which of the guide's advice helps most here, and which hurts most: a sentence each, none in a short run.
+    """What a reader asks first, a sentence each: which of the guide's advice helps most here, and which hurts most;
+    what could not be told; what it gains in all; how long kernels were compiled. A short run has of these the last.
 
     What is surely gained counts, the lower end of the interval; a pattern is named once.
     """
-    if run.cases["pattern"].nunique() <= NAMED:
-        return []
-    decided = [
-        pair
-        for pair in sorted_pairs(run)
-        if text(pair["claim"]) == Outcome.FASTER and claimant(pair) == "guide" and number(pair["speedup_low"])
-    ]
-    helps = sorted(decided, key=lambda pair: -pair["speedup_low"])
-    hurts = sorted(decided, key=lambda pair: pair["speedup_high"])
-    told = (("Helps most", helps, Answer.HOLDS), ("Hurts most", hurts, Answer.INVERTS))
-    return [
-        f"{words}: {', '.join(named)}."
-        for words, pairs, answer in told
-        if (named := _named([pair for pair in pairs if pair["answer"] == answer]))
-    ]
+    pairs = sorted_pairs(run)
+    told = (
+        {} if run.cases["pattern"].nunique() <= NAMED else {"Helps most": helping(pairs), "Hurts most": hurting(pairs)}
+    )
+    named = [f"{words}: {', '.join(map(_named, found[:NAMED]))}." for words, found in told.items() if found]
+    several = [run_advice.untold(pairs), run_advice.gain(pairs)] if told else []
+    compiled = run.part("summaries", ["case_id", "pattern", "variant", "compile_ns"])
+    return [*named, *filter(None, [*several, run_advice.compiling(rows(compiled))])]
 
 
-def _named(pairs: Sequence[dict[Any, Any]]) -> list[str]:
-    by_pattern: dict[str, dict[Any, Any]] = {}
+def helping(pairs: Iterable[dict[Any, Any]]) -> list[dict[Any, Any]]:
+    """Of each pattern whose advice surely helps the pair in which it helps most, the best first."""
+    return _by_pattern(sorted(_decided(pairs, Answer.HOLDS), key=lambda pair: -pair["speedup_low"]))
+
+
+def hurting(pairs: Iterable[dict[Any, Any]]) -> list[dict[Any, Any]]:
+    """Of each pattern whose advice surely hurts the pair in which it hurts most, the worst first."""
+    return _by_pattern(sorted(_decided(pairs, Answer.INVERTS), key=lambda pair: pair["speedup_high"]))
+
+
+def next_steps(run: Run) -> list[str]:
+    """What to do next, a line each."""
+    pairs = sorted_pairs(run)
+    return [f"Next: {step}" for step in run_advice.next_steps(run, pairs, hurting(pairs))]
+
+
+def _decided(pairs: Iterable[dict[Any, Any]], answer: Answer) -> Iterator[dict[Any, Any]]:
     for pair in pairs:
-        by_pattern.setdefault(pair["pattern"], pair)
-    return [
-        f"{name}/{pair['variant']}{NBSP}{units.ratio(pair['speedup'], pair['speedup_low'], pair['speedup_high'])}"
-        for name, pair in [*by_pattern.items()][:NAMED]
-    ]
+        guides = text(pair["claim"]) == Outcome.FASTER and claimant(pair) == "guide"
+        if guides and pair["answer"] == answer and number(pair["speedup_low"]):
+            yield pair
+
+
+def _by_pattern(pairs: Iterable[dict[Any, Any]]) -> list[dict[Any, Any]]:
+    first: dict[str, dict[Any, Any]] = {}
+    for pair in pairs:
+        first.setdefault(pair["pattern"], pair)
+    return [*first.values()]
+
+
+def _named(pair: dict[Any, Any]) -> str:
+    speedup = units.ratio(pair["speedup"], pair["speedup_low"], pair["speedup_high"])
+    guide = guide_words(pair, with_source=False)
+    told = f"{speedup} (guide {guide})" if guide else speedup
+    return f"{pair['pattern']}/{pair['variant']}{NBSP}{told}"
 
 
 def answer_sentence(run: Run) -> str:

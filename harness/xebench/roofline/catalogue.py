@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from xebench.errors import XebenchError
+from xebench.errors import XebenchError, suggestion
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def find_probe(name: str) -> Probe:
         XebenchError: there is none.
     """
     if name not in _BY_NAME:
-        raise XebenchError(f"no probe {name!r}: there are {', '.join(_BY_NAME)}")
+        raise XebenchError(f"no probe {name!r}: {suggestion(name, _BY_NAME)}")
     return _BY_NAME[name]
 
 

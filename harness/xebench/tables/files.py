@@ -213,17 +213,21 @@ class TableFiles:
                 raise RunFolderError(f"{path} is missing: restore it from a copy of the run")
 
     def __call__(
-        self, table: str, names: Sequence[str] | None = None, samples: Collection[int] | None = None
+        self,
+        table: str,
+        names: Sequence[str] | None = None,
+        samples: Collection[int] | None = None,
+        cases: Collection[str] | None = None,
     ) -> pd.DataFrame:
-        """The frame of a table, or those columns of it, with the names of today; of some samples alone if given.
+        """The frame of a table, or those columns of it, with the names of today; or rows of some samples or cases.
 
         Raises:
             RunFolderError: The file is missing or damaged, or a column of it is wrong.
         """
         path = self._path(table)
-        data = read_parquet(path, table, self._version, names, samples)
+        data = read_parquet(path, table, self._version, names, samples, cases)
         # some columns have the checksums of their pages: the rest of a large file need not be read
-        if names is None and self._sha256.get(path.name) not in (None, _sha256(path)):
+        if names is None and cases is None and self._sha256.get(path.name) not in (None, _sha256(path)):
             raise RunFolderError(
                 f"{path} is damaged, or the run has gone on since it was loaded: load it again, or restore the file "
                 "from a copy of the run"
@@ -240,6 +244,7 @@ def read_parquet(
     version: int = schema.SCHEMA_VERSION,
     names: Sequence[str] | None = None,
     samples: Collection[int] | None = None,
+    cases: Collection[str] | None = None,
     *,
     content: BinaryIO | None = None,
 ) -> pd.DataFrame:
@@ -252,6 +257,7 @@ def read_parquet(
         names: Columns that are wanted; all by default. Of a run of the version before all are read. One that the file
             lacks, since it was added later, is null.
         samples: Numbers of the samples whose rows are wanted; all by default.
+        cases: Whose rows are wanted, by ``case_id``, of a table that has it; all by default.
         content: What the file holds, where it is a part of another.
 
     Raises:
@@ -260,9 +266,12 @@ def read_parquet(
     try:
         old = version < schema.SCHEMA_VERSION
         wanted = None if old or names is None else [*names]
-        data = _frame(content or path, wanted, samples)
+        early = cases is not None and not (old and table == "pairs")  # whose cases version 5 does not name
+        data = _frame(content or path, wanted, samples, cases if early else None)
         if old:
             data = upgrade.frame(table, data)
+        if cases is not None and not early:
+            data = data[data["case_id"].isin(cases)].reset_index(drop=True)
         if names is not None:
             data = data[[name for name in names if name in data]]
         return schema.typed(table, data, names)
@@ -280,7 +289,10 @@ def damaged(path: Path, error: Exception) -> RunFolderError:
 
 
 def _frame(
-    path: Path | BinaryIO, columns: Sequence[str] | None = None, samples: Collection[int] | None = None
+    path: Path | BinaryIO,
+    columns: Sequence[str] | None = None,
+    samples: Collection[int] | None = None,
+    cases: Collection[str] | None = None,
 ) -> pd.DataFrame:
     from pyarrow import parquet
 
@@ -289,10 +301,12 @@ def _frame(
         columns = [name for name in columns if name in there]
         if not isinstance(path, Path):
             path.seek(0)
+    wanted = {"sample_id": samples, "case_id": cases}
+    filters = [(name, "in", [*values]) for name, values in wanted.items() if values is not None]
     table = parquet.read_table(
         path,
         columns=columns,
-        filters=None if samples is None else [("sample_id", "in", [*samples])],
+        filters=filters or None,
         partitioning=None,  # a folder "a=b" is no column
         use_threads=False,  # a small table costs less so, and no thread's memory stays behind
         page_checksum_verification=True,

@@ -91,7 +91,11 @@ class PackedTables:
         self._sha256 = self.manifest.get(files.SHA256, {})
 
     def __call__(
-        self, table: str, names: Sequence[str] | None = None, samples: Collection[int] | None = None
+        self,
+        table: str,
+        names: Sequence[str] | None = None,
+        samples: Collection[int] | None = None,
+        cases: Collection[str] | None = None,
     ) -> pd.DataFrame:
         """As of `xebench.tables.files.TableFiles`, which raises the same."""
         name = f"{table}.parquet"
@@ -100,7 +104,7 @@ class PackedTables:
             raise RunFolderError(f"{self._path} is damaged ({name} is another): ask for the file again")
         where = self._path / name
         version = self.manifest["schema_version"]
-        return files.read_parquet(where, table, version, names, samples, content=_checked(where, content))
+        return files.read_parquet(where, table, version, names, samples, cases, content=_checked(where, content))
 
     def _content(self, name: str) -> bytes:
         """An entry.

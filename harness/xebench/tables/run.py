@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,17 +15,21 @@ import pandas as pd
 from xebench.analysis import points
 from xebench.analysis.claim import from_json, is_expected
 from xebench.analysis.kernel_compilers import compilers
-from xebench.errors import RunFolderError, XebenchError, named
+from xebench.errors import RunFolderError, XebenchError, named, suggestion
 from xebench.tables import checks, files, journal, packed_run, schema
 from xebench.tables.doubled import refuse_doubled_events, refuse_doubled_samples
 from xebench.vocabulary import FAILED
 
 
 class Reader(Protocol):
-    """A table by its name, or those of its columns, and the rows of those samples, that are given."""
+    """A table by its name, or those of its columns, and the rows of those samples or cases, that are given."""
 
     def __call__(
-        self, table: str, names: Sequence[str] | None = None, samples: Collection[int] | None = None
+        self,
+        table: str,
+        names: Sequence[str] | None = None,
+        samples: Collection[int] | None = None,
+        cases: Collection[str] | None = None,
     ) -> pd.DataFrame: ...
 
 
@@ -35,17 +40,43 @@ class _InMemory:
     tables: Mapping[str, pd.DataFrame]
 
     def __call__(
-        self, table: str, names: Sequence[str] | None = None, samples: Collection[int] | None = None
+        self,
+        table: str,
+        names: Sequence[str] | None = None,
+        samples: Collection[int] | None = None,
+        cases: Collection[str] | None = None,
     ) -> pd.DataFrame:
         whole = self.tables[table] if table in self.tables else schema.frame(table, [])
-        return _part(whole, names, samples)
+        return _part(whole, names, samples, cases)
 
 
 def _part(
-    whole: pd.DataFrame, names: Sequence[str] | None = None, samples: Collection[int] | None = None
+    whole: pd.DataFrame,
+    names: Sequence[str] | None = None,
+    samples: Collection[int] | None = None,
+    cases: Collection[str] | None = None,
 ) -> pd.DataFrame:
     wanted = whole if samples is None else whole[whole["sample_id"].isin(list(samples))]
+    wanted = wanted if cases is None else wanted[wanted["case_id"].isin(list(cases))].reset_index(drop=True)
     return wanted if names is None else wanted[[*names]]
+
+
+@dataclass(frozen=True)
+class _OfCases:
+    """The rows of some cases, of tables that have such; the others as they are."""
+
+    read: Reader
+    cases: frozenset[str]
+
+    def __call__(
+        self,
+        table: str,
+        names: Sequence[str] | None = None,
+        samples: Collection[int] | None = None,
+        cases: Collection[str] | None = None,
+    ) -> pd.DataFrame:
+        own = self.cases if "case_id" in schema.columns(table) else None
+        return self.read(table, names, samples, own if cases is None else self.cases & {*cases})
 
 
 class Run:
@@ -86,6 +117,20 @@ class Run:
         """
         whole = self.__dict__.get(table)
         return self._read(table, names, samples) if whole is None else _part(whole, names, samples)
+
+    def of(self, pattern: str) -> Run:
+        """What the run has of one pattern: the same tables with its rows alone, and columns of its parameters alone.
+
+        Raises:
+            RunFolderError: The run has no such pattern; names those that look like it.
+        """
+        cases = self.part("cases", ["case_id", "pattern"])
+        known = set(cases["pattern"])
+        if pattern not in known:
+            advice = suggestion(pattern, known, "run.cases has their names" if len(known) > 8 else "")
+            raise RunFolderError(f"the run in {self.path} has no pattern {pattern!r}: {advice}")
+        own = frozenset(cases.loc[cases["pattern"] == pattern, "case_id"])
+        return Run(self.path, self.manifest, _OfCases(self._read, own))
 
     @cached_property
     def devices(self) -> pd.DataFrame:
@@ -130,6 +175,52 @@ class Run:
     def pairs(self) -> pd.DataFrame:
         """What analysis makes of each variant and what it is compared with."""
         return points.with_columns(self._read("pairs"))
+
+    def compare(
+        self, other: Run, threshold: float | None = None, *, on: Literal["time", "speedup"] = "time"
+    ) -> pd.DataFrame:
+        """The comparison of this run with a later one: see `compare_runs`."""
+        return compare_runs(self, other, threshold, on=on)
+
+    def timeline(self, pattern: str, variant: str) -> pd.DataFrame:
+        """What the host and the device did in one execution of a variant, a row each: see `xebench.tables.timeline`.
+
+        Raises:
+            XebenchError: The run has no such pattern or variant, or no execution that can be shown.
+        """
+        from xebench.tables import timeline
+
+        return timeline.frame(self.of(pattern), pattern, variant)
+
+    def plot(self, pattern: str, along: str | None = None, ax: Any = None) -> Any:
+        """The speed-ups of a pattern with their intervals, drawn by matplotlib: see `xebench.tables.run_plot`.
+
+        Args:
+            pattern: Its name.
+            along: Parameter on the x axis; by default the one that is swept, if it is one.
+            ax: Axes of matplotlib to draw into; new ones by default.
+
+        Returns:
+            The axes.
+
+        Raises:
+            XebenchError: matplotlib is not installed, or there is no such pattern, parameter or speed-up.
+        """
+        from xebench.tables import run_plot
+
+        return run_plot.draw(self.of(pattern).pairs, pattern, along, ax)
+
+    def __repr__(self) -> str:
+        cases = self.part("cases", ["pattern"])["pattern"]
+        return f"<Run {self.path}: {cases.nunique()} patterns, {len(cases)} cases, {self.manifest['state']}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: where and when it was measured, and the answers by chapter."""
+        pairs = self.part("pairs", ["chapter", "answer"]).fillna("")
+        counts = pd.crosstab(pairs["chapter"], pairs["answer"], margins=len(pairs) > 0, margins_name="all")
+        devices = ", ".join(self.part("devices", ["name"])["name"].fillna(""))
+        head = f"{self!r}"[1:-1], devices, str(self.manifest.get("created", ""))[:16]
+        return f"<p>{html.escape(' · '.join(filter(None, head)))}</p>{counts.to_html()}"
 
     @property
     def complete(self) -> bool:

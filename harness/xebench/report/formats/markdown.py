@@ -9,7 +9,8 @@ from typing import Final
 from xebench.report.answer_words import SIGNS
 from xebench.report.markdown_table import escape, table
 from xebench.report.remarks import failures, notes
-from xebench.report.result_rows import ResultRow, device_line, result_rows
+from xebench.report.result_rows import ResultRow, device_line, result_rows, sorted_pairs
+from xebench.report.run_advice import gains, mean_words
 from xebench.report.run_summary import answer_sentence, headline, highlights
 from xebench.tables import Run
 
@@ -23,6 +24,8 @@ def _answer(row: ResultRow) -> str:
 OPTIONAL: Final[Mapping[str, Callable[[ResultRow], str]]] = {
     "overlap": lambda row: row.overlap,
     "predicted occupancy": lambda row: row.occupancy,
+    "rate": lambda row: row.rate,
+    "compiling": lambda row: row.compiling,
 }
 
 #: Every column, by its heading.
@@ -46,8 +49,11 @@ def render(run: Run) -> str:
     """The answers, a heading and a table a chapter, then what has no result."""
     sentences = (headline(run), answer_sentence(run), *highlights(run), device_line(run))
     lines = [line for sentence in sentences for line in (escape(sentence), "")]
+    means = gains(sorted_pairs(run))
     for chapter, rows in groupby(result_rows(run), key=lambda row: row.chapter):
         lines += [f"### {escape(chapter)}", "", *_results(rows), ""]
+        if chapter in means:
+            lines += [f"{mean_words(*means[chapter])}.", ""]
     without_result = [escape(f"- `{key}`: {status}: {reason}") for key, status, reason in failures(run)]
     if without_result:
         lines += ["### without a result", "", *without_result, ""]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import textwrap
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, zip_longest
 from typing import Final
@@ -15,10 +16,11 @@ from xebench.report import speedup_bar
 from xebench.report.answer_words import SIGNS
 from xebench.report.console import draw, terminal_width
 from xebench.report.remarks import brief_remarks, compilers_line, failures, noise_line, remarks
-from xebench.report.result_rows import ResultRow, device_line, result_rows
-from xebench.report.run_summary import NBSP, answer_sentence, headline, highlights, state, visits_line
+from xebench.report.result_rows import ResultRow, device_line, result_rows, sorted_pairs
+from xebench.report.run_advice import gains, mean_words
+from xebench.report.run_summary import NBSP, answer_sentence, headline, highlights, next_steps, state, visits_line
 from xebench.tables import Run
-from xebench.vocabulary import RUN_BUDGET, Answer
+from xebench.vocabulary import Answer
 
 #: Columns at most: longer lines are hard to read.
 MOST: Final = 100
@@ -76,13 +78,13 @@ def render(
 def excerpt(run: Run, patterns: Collection[str], width: int) -> str:
     """The device, what became of all claims, and the rows of some patterns, as `render` shows them; without colour."""
     rows = [row for row in result_rows(run) if row.pattern in patterns]
-    lines = [*_summary(run, width), *_table(rows, width, verbose=False)]
+    lines = [*_summary(run, width), *_table(rows, width, gains(sorted_pairs(run)), verbose=False)]
     return draw(lines, width, colour=False)
 
 
 def table(run: Run, width: int) -> str:
     """The rows of all patterns alone, as `render` shows them; without colour."""
-    return draw(_table(result_rows(run), width, verbose=False), width, colour=False).lstrip("\n")
+    return draw(_table(result_rows(run), width, {}, verbose=False), width, colour=False).lstrip("\n")
 
 
 def _encodable(text: str, encoding: str | None) -> str:
@@ -96,11 +98,13 @@ def _encodable(text: str, encoding: str | None) -> str:
 
 
 def _lines(run: Run, width: int, *, verbose: bool, on_terminal: bool) -> Iterator[str | Text]:
-    yield from _summary(run, width)
+    first_screen = [*_summary(run, width), *_wrapped(next_steps(run), width)]
+    yield from first_screen
     if verbose:
-        for line in filter(None, (device_line(run), compilers_line(run), noise_line(run), visits_line(run))):
-            yield from textwrap.wrap(line, width)
-    yield from _table(result_rows(run), width, verbose=verbose)
+        more = filter(None, (device_line(run), compilers_line(run), noise_line(run), visits_line(run)))
+        yield from _wrapped(more, width)
+    rows = result_rows(run)
+    yield from _table(rows, width, gains(sorted_pairs(run)), verbose=verbose)
     yield ""
     if verbose:
         yield from _remarks([f"{key}: {status}: {reason}" for key, status, reason in failures(run)], width)
@@ -110,21 +114,30 @@ def _lines(run: Run, width: int, *, verbose: bool, on_terminal: bool) -> Iterato
     else:
         yield from _remarks(brief_remarks(run), width)
     yield f"run folder: {run.path} ({state(run)})"
-    if run.manifest.get("ended_by") == RUN_BUDGET and not run.manifest.get("packed"):
-        yield f"more time narrows the intervals: xebench run --resume {run.path}"
+    if on_terminal and len(rows) > shutil.get_terminal_size().lines:  # it is out of sight
+        yield from ("", *first_screen)
 
 
 def _summary(run: Run, width: int) -> Iterator[str]:
-    for sentence in (headline(run), answer_sentence(run), *highlights(run)):
+    return _wrapped((headline(run), answer_sentence(run), *highlights(run)), width)
+
+
+def _wrapped(sentences: Iterable[str], width: int) -> Iterator[str]:
+    """Lines that break no word."""
+    for sentence in sentences:
         lines = textwrap.wrap(sentence, width, break_long_words=False, break_on_hyphens=False)
         yield from (line.replace(NBSP, " ") for line in lines)
 
 
-def _table(rows: Sequence[ResultRow], width: int, *, verbose: bool) -> Iterator[str | Text]:
+def _table(
+    rows: Sequence[ResultRow], width: int, means: Mapping[str, tuple[float, int]], *, verbose: bool
+) -> Iterator[str | Text]:
     columns = _columns([row for row in rows if row.answer], width)
     for chapter, members in groupby(rows, key=lambda row: row.chapter):
         yield ""
         yield _chapter(chapter, columns)
+        if chapter in means:
+            yield Text(f"  {mean_words(*means[chapter])}", style="dim")
         for row in members:
             yield from _row(row, columns, width, verbose=verbose)
 
@@ -149,9 +162,10 @@ def _chapter(name: str, columns: _Columns) -> Text:
 
 def _row(row: ResultRow, columns: _Columns, width: int, *, verbose: bool) -> Iterator[Text]:
     if not row.answer:
-        heading = ", ".join(filter(None, (f"{row.pattern} against {row.variant}", row.axes, *row.asides)))
+        time = " ".join(filter(None, (row.time.removeprefix("-"), row.rate and f"({row.rate})"))).replace(" ", NBSP)
+        heading = ", ".join(filter(None, (f"{row.pattern} against {row.variant}", row.axes, time, *row.asides)))
         wrapped = textwrap.wrap(heading, width, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False)
-        yield from (Text(line, style="bold") for line in wrapped)
+        yield from (Text(line.replace(NBSP, " "), style="bold") for line in wrapped)
     else:
         yield from _answer(row, columns, width)
     if verbose:
@@ -163,7 +177,8 @@ def _row(row: ResultRow, columns: _Columns, width: int, *, verbose: bool) -> Ite
 def _measured(row: ResultRow) -> str:
     """The numbers of a row, where they are known."""
     parts = {
-        f"{row.variant}, {row.role}:": row.time,
+        f"{row.variant}, {row.role}:": ", ".join(filter(None, (row.time, row.rate))),
+        "compiling": row.compiling,
         "95 % interval": row.interval,
         "of its roof:": row.roof,
         "copies": row.copies,
@@ -188,7 +203,11 @@ def _answer(row: ResultRow, columns: _Columns, width: int) -> Iterator[Text]:
     # without a speed-up there is no bar, and the words have its place
     drawn = row.ends[0] is not None
     first = f"{left} {speedup_bar.bar(*row.ends, columns.bar)}" if drawn else left
-    words = _words(row.asides, columns.words if drawn else columns.words + columns.bar + 1)
+    room = columns.words if drawn else columns.words + columns.bar + 1
+    words = _words(row.asides, room)
+    measured = row.rate or row.time.removeprefix("-")  # where there is room for it: --verbose has both
+    if drawn and measured and len(", ".join((*words, measured))) <= room:
+        words = [", ".join((*words, measured))]
     yield Text(first if words else first.rstrip(), style=style).append(f" {words[0]}" if words else "", "not dim")
     for name, word in zip_longest([against] if against else [], words[1:], fillvalue=""):
         yield Text(f"{name.ljust(len(first))} {word}" if word else name)

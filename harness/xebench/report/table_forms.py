@@ -1,0 +1,69 @@
+"""The forms in which a command prints its table: one function for the views of all commands.
+
+A view is a module with ``as_text`` and ``as_json``. The rows of a table are what its JSON lists: the JSON itself, the
+entry that the view names in ``ROWS``, or else the one object. Markdown has the columns of ``SHOWN`` where a view has
+that, and leaves out those that are empty in every row; CSV has all.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+from xebench.report.markdown_table import table
+
+
+def render(view: ModuleType, form: str, *content: Any) -> str:
+    """A table in a form, without a newline at the end.
+
+    Args:
+        view: of the command.
+        form: text, markdown, json or csv.
+        content: what the view takes.
+    """
+    if form == "text":
+        return str(view.as_text(*content))
+    told = str(view.as_json(*content))
+    if form == "json":
+        return told
+    rows = _rows(json.loads(told), getattr(view, "ROWS", ""))
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    if form == "csv":
+        buffer = io.StringIO()
+        writer = csv.DictWriter(buffer, columns, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
+        return buffer.getvalue().rstrip("\n")
+    shown = [
+        name for name in getattr(view, "SHOWN", columns) if any(row.get(name) not in (None, "", [], {}) for row in rows)
+    ]
+    if not shown:
+        return "nothing to show"
+    lines = ([_words(row.get(name)) for name in shown] for row in rows)
+    return "\n".join(dict.fromkeys(table(shown, lines)))  # columns that are not shown may be all that tells two apart
+
+
+def _rows(told: Any, entry: str) -> list[dict[str, Any]]:
+    found = told[entry] if entry else told
+    return found if isinstance(found, list) else [found]
+
+
+def _cell(value: Any) -> Any:
+    return json.dumps(value) if isinstance(value, dict | list) else "" if value is None else value
+
+
+def _words(value: Any) -> str:
+    """A value as a reader of a page has it: an object by its name and role, or as ``name=value``; few digits."""
+    if isinstance(value, list):
+        return ", ".join(map(_words, value))
+    if isinstance(value, Mapping) and {"name", "role"} <= {*value}:
+        return f"{value['name']} ({value['role']})"
+    if isinstance(value, Mapping):
+        return " ".join(f"{name}={_words(item)}" for name, item in value.items())
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.4g}" if isinstance(value, float) and abs(value) < 1e4 else "" if value is None else str(value)
