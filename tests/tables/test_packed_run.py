@@ -150,6 +150,7 @@ def test_it_says_what_the_folder_says(
     monkeypatch.chdir(tmp_path)
     assert run_xebench(monkeypatch, "pack-run", folder) == 0
     file = Path(f"{folder.name}.zip")
+    assert "<html" in formats.render(load_run(file), "html")
     for form in ("text", "markdown", "csv"):  # the others have the manifest too
         one, other = (formats.render(load_run(each), form).replace(str(each), "RUN") for each in (folder, file))
         assert one.replace("(running)", "(interrupted)") == other, form

@@ -267,9 +267,10 @@ def read_parquet(
         old = version < schema.SCHEMA_VERSION
         wanted = None if old or names is None else [*names]
         early = cases is not None and not (old and table == "pairs")  # whose cases version 5 does not name
-        data = _frame(content or path, wanted, samples, cases if early else None)
+        data = _frame(content or path, wanted, None if old else samples, cases if early else None)
         if old:
             data = upgrade.frame(table, data)
+            data = data if samples is None else data[data["sample_id"].isin([*samples])].reset_index(drop=True)
         if cases is not None and not early:
             data = data[data["case_id"].isin(cases)].reset_index(drop=True)
         if names is not None:
