@@ -42,13 +42,13 @@ bench: install  ## the main job: every family, on the best device here; under te
 	$(BIN)/xebench run --preset default --run-budget 9m --output $(RUN) --overwrite $(ARGS)
 
 study: install  ## the noise study: xebench beside its peers; leave the machine alone for 25 minutes
-	$(BIN)/python -m xebench.studies.noise $(ARGS)
+	$(BIN)/python -m tools.studies.noise $(ARGS)
 
 study-placement: install  ## equal kernels in one instance and in several; ten quiet minutes
-	$(BIN)/python -m xebench.studies.placement $(ARGS)
+	$(BIN)/python -m tools.studies.placement $(ARGS)
 
 study-versions: install  ## 20 runs of ab of equal code and of a variant 3 % slower, quiet and under load; 50 quiet minutes
-	$(BIN)/python -m xebench.studies.versions $(ARGS)
+	$(BIN)/python -m tools.studies.versions $(ARGS)
 
 roofline-check: install  ## the measured roofs beside probes in OpenCL C, and clpeak if installed; ten quiet minutes
 	$(BIN)/python tools/roofline_vs_clpeak.py --rounds 6 $(ARGS)
@@ -63,15 +63,15 @@ fuzz: install  ## random kernels against plain Python; ARGS='--kernels 10000 --k
 	$(BIN)/python -m pytest tests/dpex/numba_target/test_random_kernels.py -s $(or $(ARGS),--kernels 1000)
 
 docs: install  ## pages that are generated from the code
-	$(BIN)/python -m xebench.pages.coverage > docs/coverage.md
-	$(BIN)/python -m xebench.pages.columns > docs/data.md
-	$(BIN)/python -m xebench.pages.claims > docs/claims.md
-	$(BIN)/python -m xebench.pages.generated_code > docs/generated-code.md
-	$(BIN)/python -m xebench.pages.native_twins > docs/native-twins.md
-	$(BIN)/python -m xebench.pages.projection > docs/projection.md
-	$(BIN)/python -m xebench.pages.readme README.md results/cpu-epyc-2-cores
-	$(BIN)/python -m xebench.pages.noise
-	$(BIN)/python -m xebench.pages.atlas results
+	$(BIN)/python -m tools.pages.coverage > docs/coverage.md
+	$(BIN)/python -m tools.pages.columns > docs/data.md
+	$(BIN)/python -m tools.pages.claims > docs/claims.md
+	$(BIN)/python -m tools.pages.generated_code > docs/generated-code.md
+	$(BIN)/python -m tools.pages.native_twins > docs/native-twins.md
+	$(BIN)/python -m tools.pages.projection > docs/projection.md
+	$(BIN)/python -m tools.pages.readme README.md results/cpu-epyc-2-cores
+	$(BIN)/python -m tools.pages.noise
+	$(BIN)/python -m tools.pages.atlas results
 
 site: install  ## the documentation as a site in build/site, by mkdocs-material; nothing of it is fetched when it is read
 ifeq ($(VERSION),3.11)

@@ -8,7 +8,7 @@ import optional
 import pytest
 from hypothesis import settings
 
-from xebench.runtime.stack import is_current
+from xebench.system.runtime.stack import is_current
 
 # what property tests check does not depend on the machine's speed
 settings.register_profile("no deadline", deadline=None)
@@ -50,6 +50,6 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def _sycl_runtime(request: pytest.FixtureRequest) -> None:
     """Load the SYCL runtime before a device test imports dpctl."""
     if request.node.get_closest_marker("device"):
-        from xebench import runtime
+        from xebench.system import runtime
 
         runtime.load()

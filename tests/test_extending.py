@@ -83,17 +83,17 @@ print(len(runs))
 #: Says which kernels of the additions the project's pack lacks.
 LACKING = """
 import sys
-from xebench import runtime
+from xebench.system import runtime
 runtime.load()
 from xebench.dpex import compiler, direct_calls
-from xebench.packing.making import module_of_packs, of_packs
-from xebench.packing.own_kernels import ONCE
-from xebench.packing.pattern_kernels import collect_kernels
-from xebench.packing.recorder import Recorder
+from xebench.isa.packing.making import module_of_packs, of_packs
+from xebench.isa.packing.own_kernels import ONCE
+from xebench.isa.packing.pattern_kernels import collect_kernels
+from xebench.isa.packing.recorder import Recorder
 from xebench.patterns.registry import discover, select
-from xebench.roofline.bench import Bench
-from xebench.roofline.in_process import measure_probes
-from xebench.session.session import Session
+from xebench.measuring.roofline.bench import Bench
+from xebench.measuring.roofline.in_process import measure_probes
+from xebench.measuring.session.session import Session
 
 recorder = Recorder(of_packs, module_of_packs, only=None)
 compiler.use_source(recorder)
@@ -208,7 +208,7 @@ def test_runs_that_are_older_than_a_metric_and_a_roof_are_read(copy: Path, folde
 
 def test_a_probe_is_a_row_and_its_measurement(copy: Path) -> None:
     names = ("launch_host", "launch_call")
-    answer = python_m(copy, "xebench.roofline.probe_worker", "opencl:cpu:0", "quick", *names).splitlines()[-1]
+    answer = python_m(copy, "xebench.measuring.roofline.probe_worker", "opencl:cpu:0", "quick", *names).splitlines()[-1]
     whole, call = json.loads(answer)
     assert (whole["probe"], call["probe"]) == names
     assert call["status"] == "ok" and 0 < call["value"] < whole["value"]
@@ -253,10 +253,10 @@ def test_a_probe_of_a_new_group_measures(copy: Path) -> None:
 
 ROOF = """
 import xebench
-from xebench import runtime
+from xebench.system import runtime
 
 runtime.load()
-from xebench.roofline.in_process import quick_result
+from xebench.measuring.roofline.in_process import quick_result
 from xebench.tables import TABLES
 from xebench.vocabulary import Roof
 from synthetic import Synthetic
@@ -306,8 +306,8 @@ def test_a_report_format_is_a_module(copy: Path) -> None:
 
 LAUNCH = ("--work-group", "256", "--sub-group", "16")
 GPU = """
-from xebench.gpu_model.gpus import find_gpu, gpu_of_device, gpu_of_platform
-from xebench.gpu_model.roof_model import bound
+from xebench.system.gpu_model.gpus import find_gpu, gpu_of_device, gpu_of_platform
+from xebench.system.gpu_model.roof_model import bound
 from xebench.isa.compilation import Target
 print(Target('xyz').device, gpu_of_platform('XYZ2').code, gpu_of_device('Intel Example E10').code,
       bound(find_gpu('e10'), 400_000, None).time_ns)

@@ -10,9 +10,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from xebench.analysis.claim import WORDS
 from xebench.cli.main import commands
 from xebench.tables import TABLES
+from xebench.tables.analysis.claim import WORDS
 from xebench.vocabulary import Answer, CheckResult, Metric, Outcome, Role, Roof, State, Status, Strength
 
 PAGE = Path(__file__).parents[1] / "docs" / "glossary.md"

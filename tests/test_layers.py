@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from xebench.children.programs import Program
 from xebench.patterns.registry import discover
+from xebench.system.children.programs import Program
 from xebench.vocabulary import Metric, State
 
 ROOT = Path(__file__).parents[1]
@@ -94,7 +94,7 @@ def test_words_of_the_vocabulary_are_declared_there_alone() -> None:
                 assert not listed & words, (path, listed & words)
 
 
-@pytest.mark.parametrize("code", ["import xebench", "import xebench.cli.main", "import xebench.runtime"])
+@pytest.mark.parametrize("code", ["import xebench", "import xebench.cli.main", "import xebench.system.runtime"])
 def test_cheap_imports_stay_cheap(code: str) -> None:
     heavy = "('dpctl', 'numba', 'numba_dpex', 'dpnp', 'numpy', 'pandas', 'rich')"
     script = f"import sys; {code}; print([m for m in {heavy} if m in sys.modules])"
@@ -112,15 +112,15 @@ def test_a_list_of_patterns_imports_nothing_that_it_does_not_need() -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stderr.split() == [
         "xebench",
-        "xebench.analysis",
-        "xebench.analysis.claim",
+        "xebench.tables.analysis",
+        "xebench.tables.analysis.claim",
         "xebench.cli",
         "xebench.cli.completion",
         "xebench.cli.list_command",
         "xebench.cli.main",
         "xebench.cli.options",
         "xebench.cli.output",
-        "xebench.disk_cache",
+        "xebench.system.disk_cache",
         "xebench.errors",
         "xebench.patterns",
         "xebench.patterns.declaration",
@@ -136,7 +136,7 @@ def test_a_list_of_patterns_imports_nothing_that_it_does_not_need() -> None:
 @pytest.mark.numba_dpex
 def test_importing_a_benchmark_compiles_nothing() -> None:
     script = (
-        "import xebench.runtime as r; r.load(); import time, importlib; import numba_dpex;"
+        "import xebench.system.runtime as r; r.load(); import time, importlib; import numba_dpex;"
         "m = importlib.import_module('benchmarks.slm.slm_convolution_cache');"
         "print(len(m.check_ends.signatures))"
     )

@@ -7,7 +7,7 @@ set -eu
 root=${1:-/var/cache/xebench/ocloc-current}
 here=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 python=${PYTHON:-$here/.venv/bin/python}
-suite=$here/harness/xebench/pages/data/isa_suite.json
+suite=$here/harness/xebench/isa/data/isa_suite.json
 
 "$here/tools/intel-root.sh" "$root"
 
@@ -19,7 +19,7 @@ exec "$root/lib64/ld-linux-x86-64.so.2" --library-path "$root/usr/lib/x86_64-lin
 END
 chmod +x "$root/ocloc"
 
-"$python" -m xebench.pages.generated_code_data --ocloc "$root/ocloc" --save "$suite"
-"$python" -m xebench.pages.generated_code >"$here/docs/generated-code.md"
-"$python" -m xebench.pages.claims >"$here/docs/claims.md"
+"$python" -m tools.pages.generated_code_data --ocloc "$root/ocloc" --save "$suite"
+"$python" -m tools.pages.generated_code >"$here/docs/generated-code.md"
+"$python" -m tools.pages.claims >"$here/docs/claims.md"
 PATH="$root:$PATH" "$python" -m pytest "$here/tests/isa"

@@ -19,7 +19,7 @@ import numba.core.config  # noqa: E402
 import numba_dpex  # noqa: E402
 
 from xebench.dpex.target_base.context import NAME, target  # noqa: E402
-from xebench.runtime.tensor import tensor  # noqa: E402
+from xebench.system.runtime.tensor import tensor  # noqa: E402
 
 
 def stand_in(name: str, **names: Any) -> ModuleType:

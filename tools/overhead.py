@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from xebench import runtime
+from xebench.system import runtime
 
 ROUNDS = 40
 
@@ -17,7 +17,7 @@ def main(device: str) -> None:
     runtime.load()
     from xebench.measuring.instrument import empty_launch
     from xebench.measuring.overhead import sample_overheads
-    from xebench.session.session import Session
+    from xebench.measuring.session.session import Session
 
     session = Session.on(device)
     overheads = sample_overheads(session, *empty_launch(session), rounds=ROUNDS)

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from xebench import runtime
+from xebench.system import runtime
 
 runtime.load()
 
@@ -23,10 +23,10 @@ import dpctl.program  # noqa: E402
 import numpy as np  # noqa: E402
 
 from xebench.dpex import DeviceEvent  # noqa: E402
-from xebench.roofline.bench import Bench  # noqa: E402
-from xebench.roofline.probes import arithmetic, global_memory  # noqa: E402
-from xebench.roofline.search import Form, WrongResult  # noqa: E402
-from xebench.session.session import Session  # noqa: E402
+from xebench.measuring.roofline.bench import Bench  # noqa: E402
+from xebench.measuring.roofline.probes import arithmetic, global_memory  # noqa: E402
+from xebench.measuring.roofline.search import Form, WrongResult  # noqa: E402
+from xebench.measuring.session.session import Session  # noqa: E402
 
 #: T is float or a vector of floats.
 SOURCE = """

@@ -27,9 +27,9 @@ from typing import Any
 
 import psutil
 
-from xebench import runtime
-from xebench.roofline.measure import ask_probes
-from xebench.runtime.libraries import CPU_DRIVER_LIBRARY, find_library
+from xebench.measuring.roofline.measure import ask_probes
+from xebench.system import runtime
+from xebench.system.runtime.libraries import CPU_DRIVER_LIBRARY, find_library
 from xebench.tables.provenance import now
 
 ALLOWED = 0.95  # of the best of the others

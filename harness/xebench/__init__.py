@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from xebench.callables import compare, measure, open_session
+    from xebench.callables.functions import compare, measure, open_session
     from xebench.dpex import device_func, kernel, kernel_api, opencl_kernel, specialize, spirv_kernel
     from xebench.patterns.declaring import Claim, Figure, Pattern, Problem, ceil_div, fit, inout, output
     from xebench.tables import load_run
@@ -54,7 +54,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(declaring, name)
     if name in _OF_CALLABLES:
-        from xebench import callables
+        from xebench.callables.functions import callables
 
         return getattr(callables, name)
     if name in _OF_KERNELS:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xebench.analysis import answer
-from xebench.analysis.answer import (
+from xebench.tables.analysis import answer
+from xebench.tables.analysis.answer import (
     Circumstances,
     judge,
     judge_accuracy,
@@ -16,10 +16,10 @@ from xebench.analysis.answer import (
     outcome_of,
     without_speedup,
 )
-from xebench.analysis.claim import Claim, Figure
-from xebench.analysis.intervals import UNKNOWN, Interval, blurred
-from xebench.analysis.judge import Comparison
-from xebench.analysis.judgement import Judgement, in_brief
+from xebench.tables.analysis.claim import Claim, Figure
+from xebench.tables.analysis.intervals import UNKNOWN, Interval, blurred
+from xebench.tables.analysis.judge import Comparison
+from xebench.tables.analysis.judgement import Judgement, in_brief
 from xebench.vocabulary import ANSWERED, REASON_CODES, Answer, Flag, Outcome
 
 FASTER = Claim("faster")

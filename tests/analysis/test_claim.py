@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from xebench.analysis.claim import Claim, Figure, applying, claims_of, from_json, is_expected, to_json
+from xebench.tables.analysis.claim import Claim, Figure, applying, claims_of, from_json, is_expected, to_json
 
 
 @pytest.mark.parametrize(

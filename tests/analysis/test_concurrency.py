@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 from synthetic import Synthetic
 
-from xebench.analysis import concurrency
-from xebench.analysis.metrics import EventTimes, span_ns, union_ns
 from xebench.tables import frame
+from xebench.tables.analysis import concurrency
+from xebench.tables.analysis.metrics import EventTimes, span_ns, union_ns
 
 Interval = tuple[int, int]
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from xebench.analysis.intervals import (
+from tools.studies.intervals import bootstrap
+from xebench.tables.analysis.intervals import (
     MIN_SAMPLES,
     Interval,
     blurred,
@@ -20,8 +21,7 @@ from xebench.analysis.intervals import (
     speedup,
     typical_time,
 )
-from xebench.analysis.statistics import variance_inflation
-from xebench.studies.intervals import bootstrap
+from xebench.tables.analysis.statistics import variance_inflation
 
 positive = st.floats(1e-3, 1e9)
 blocks = st.integers(1, 40).flatmap(

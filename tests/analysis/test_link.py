@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from synthetic import Synthetic
 
-from xebench.analysis.link import link_roofs, of_samples
 from xebench.tables import frame
+from xebench.tables.analysis.link import link_roofs, of_samples
 
 ROOFS: Mapping[str, float] = {
     "host_to_device": 10.0,

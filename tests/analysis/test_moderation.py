@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from synthetic import Synthetic
 
-from xebench.analysis.intervals import Interval, grouped_interval
-from xebench.analysis.moderation import LEAST_SPREAD, MOST_FREEDOM, NOTHING, Prior, moderated, prior_of
+from xebench.tables.analysis.intervals import Interval, grouped_interval
+from xebench.tables.analysis.moderation import LEAST_SPREAD, MOST_FREEDOM, NOTHING, Prior, moderated, prior_of
 
 SOURCE = np.random.default_rng(7)
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from synthetic import DEVICE, Synthetic, noisy
 
-from xebench.analysis.claim import Claim, Figure, to_json
+from xebench.tables.analysis.claim import Claim, Figure, to_json
 
 
 def test_every_variant_against_the_naive_one() -> None:

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from synthetic import Synthetic
 
-from xebench.analysis import points
+from xebench.tables.analysis import points
 
 
 def table(*texts: Any) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from xebench.analysis import statistics
+from xebench.tables.analysis import statistics
 
 times = st.lists(st.floats(1.0, 1e9), min_size=1, max_size=60)
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from synthetic import Synthetic
 
-from xebench.analysis.intervals import log_ratios
-from xebench.analysis.steady import NO_START, Start, settled, start_of, start_of_instances
+from xebench.tables.analysis.intervals import log_ratios
+from xebench.tables.analysis.steady import NO_START, Start, settled, start_of, start_of_instances
 
 STORED = json.loads((Path(__file__).parent / "data" / "slow_start.json").read_text())
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from synthetic import Synthetic, noisy
 
-from xebench.analysis.intervals import median_interval
+from xebench.tables.analysis.intervals import median_interval
 
 
 def only(frame: pd.DataFrame) -> pd.Series:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from synthetic import Synthetic
 
-from xebench.analysis.intervals import Interval
-from xebench.analysis.moderation import NOTHING, Prior, moderated_speedup, simultaneous
 from xebench.tables import Run, compare_versions
+from xebench.tables.analysis.intervals import Interval
+from xebench.tables.analysis.moderation import NOTHING, Prior, moderated_speedup, simultaneous
 from xebench.tables.schema import Row
 
 INSTANCES, BLOCKS = 6, 12

@@ -9,9 +9,9 @@ import pytest
 from fake_device import GPU
 
 from benchmarks.common import chase
-from xebench.analysis.claim import is_expected
 from xebench.patterns.registry import discover
-from xebench.runtime import missing
+from xebench.system.runtime import missing
+from xebench.tables.analysis.claim import is_expected
 from xebench.vocabulary import Status
 
 INFOS = {info.name: info for info in discover() if info.chapter in {"atomics", "memory"}}

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 
 import xebench
-from xebench.analysis.claim import Claim
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.fit import Room
 from xebench.patterns.plan import build_plan
 from xebench.patterns.registry import discover
 from xebench.tables import Run
+from xebench.tables.analysis.claim import Claim
 
 INFOS = {info.name: info for info in discover() if info.chapter in {"queues", "memory", "fusion", "reductions"}}
 #: 16 waves are 5 million work-items, and the last cache is as large as any.

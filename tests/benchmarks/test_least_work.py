@@ -15,7 +15,7 @@ from xebench.measuring.prepare import find_pattern, make_problem
 from xebench.patterns.plan import build_plan
 from xebench.patterns.problem import Problem, inout, output
 from xebench.patterns.registry import discover
-from xebench.runtime import load
+from xebench.system.runtime import load
 
 INFOS = {info.name: info for info in discover()}
 

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from xebench.dpex.signature import index_space_extents
-from xebench.gpu_model.gpu_parameters import GpuParameters
-from xebench.gpu_model.gpus import find_gpu
-from xebench.gpu_model.occupancy import LaunchShape, UnsupportedLaunch, occupancy_of
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.pattern_file import load_file
 from xebench.patterns.registry import builtin_files
-from xebench.runtime import load
+from xebench.system.gpu_model.gpu_parameters import GpuParameters
+from xebench.system.gpu_model.gpus import find_gpu
+from xebench.system.gpu_model.occupancy import LaunchShape, UnsupportedLaunch, occupancy_of
+from xebench.system.runtime import load
 
 GUIDES = find_gpu("tgl")  # the guide's example: 672 threads
 

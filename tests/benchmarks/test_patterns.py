@@ -16,12 +16,12 @@ from optional import needs
 from shared_folder import shared_folder
 
 import xebench
-from xebench.analysis.claim import from_json, is_expected
 from xebench.patterns.plan import build_plan
 from xebench.patterns.registry import builtin_files, discover
-from xebench.runtime import missing
-from xebench.runtime.stack import is_current
+from xebench.system.runtime import missing
+from xebench.system.runtime.stack import is_current
 from xebench.tables import Run
+from xebench.tables.analysis.claim import from_json, is_expected
 from xebench.vocabulary import SAMPLED_STATES
 
 INFOS = discover()

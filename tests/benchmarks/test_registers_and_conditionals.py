@@ -12,7 +12,7 @@ import pytest
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.pattern_file import load_file
 from xebench.patterns.registry import builtin_files
-from xebench.runtime import load
+from xebench.system.runtime import load
 
 SLM_OF_SMALL_GPUS = 48 << 10
 

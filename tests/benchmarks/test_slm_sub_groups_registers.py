@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from fake_device import GPU
 
-from xebench.analysis.claim import Claim
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.fit import Room
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.pattern_file import load_file
 from xebench.patterns.plan import Family, build_plan
 from xebench.patterns.registry import builtin_files, discover
-from xebench.runtime import load, missing
+from xebench.system.runtime import load, missing
+from xebench.tables.analysis.claim import Claim
 
 CHAPTERS = ("slm", "sub_groups", "registers")
 INFOS = {info.name: info for info in discover() if info.chapter in CHAPTERS}

@@ -18,7 +18,7 @@ from xebench.errors import Unsupported
 from xebench.patterns.plan import build_plan
 from xebench.patterns.problem import device_bytes
 from xebench.patterns.registry import discover
-from xebench.runtime import missing
+from xebench.system.runtime import missing
 
 INFOS = {info.name: info for info in discover()}
 
@@ -122,14 +122,14 @@ def small_device() -> Any:
 @pytest.fixture(scope="module")
 def session() -> Any:
     """A session on the small device that launches nothing."""
-    from xebench import runtime
+    from xebench.system import runtime
 
     runtime.load()
     from xebench.dpex import direct_calls
     from xebench.dpex.events import DeviceEvent
     from xebench.dpex.kernel_store import KernelStore
-    from xebench.packing.pattern_kernels import CompilingSession
-    from xebench.session.session import Session
+    from xebench.isa.packing.pattern_kernels import CompilingSession
+    from xebench.measuring.session.session import Session
 
     class Store(KernelStore):
         def submit(self, kernel: Any, queue: Any, space: Any, arguments: Any, depends: Any = ()) -> DeviceEvent:
@@ -146,10 +146,10 @@ def session() -> Any:
 @pytest.mark.device
 @pytest.mark.parametrize("name", INFOS)
 def test_no_variant_asks_for_what_the_device_lacks(name: str, session: Any) -> None:
+    from xebench.isa.packing.pattern_kernels import run_variant
     from xebench.measuring.bound_problem import Binding
     from xebench.measuring.prepare import check_device, find_pattern, make_problem
-    from xebench.packing.pattern_kernels import run_variant
-    from xebench.session.device_memory import DeviceMemory
+    from xebench.measuring.session.device_memory import DeviceMemory
 
     info = INFOS[name]
     pattern = find_pattern(info.source, name)

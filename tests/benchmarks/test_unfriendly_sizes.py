@@ -12,7 +12,7 @@ from xebench.measuring.prepare import find_pattern, make_problem
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.plan import build_plan
 from xebench.patterns.registry import discover
-from xebench.runtime import load
+from xebench.system.runtime import load
 
 INFOS = {info.name: info for info in discover()}
 

@@ -60,7 +60,7 @@ def test_errors_are_the_callers(function: Any, arguments: dict[str, Any], error:
 
 
 def test_a_function_that_hangs_is_told_and_the_others_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.callables import isolated
+    from xebench.callables.functions import isolated
 
     monkeypatch.setattr(isolated, "PATIENCE_S", 5.0)
     named = {"parent": os.getppid, "hangs": functions.hang, "own": os.getpid}

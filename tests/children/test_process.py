@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from xebench.children.process import in_threads, run
+from xebench.system.children.process import in_threads, run
 
 
 def test_results_are_in_the_items_order(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from xebench.children.worker import resident_bytes, system_memory_kills
+from xebench.system.children.worker import resident_bytes, system_memory_kills
 
 
 def test_the_memory_of_a_process_is_seen_and_that_of_none_is_none() -> None:

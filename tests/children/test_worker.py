@@ -16,7 +16,7 @@ import obedient_worker
 import pytest
 from obedient_worker import Answer, Execute, Said
 
-from xebench.children.worker import (
+from xebench.system.children.worker import (
     WorkerDied,
     WorkerEnded,
     WorkerHung,
@@ -155,7 +155,7 @@ def test_a_fork_that_comes_back_does_nothing_twice() -> None:
 
 def test_a_worker_and_its_forks_die_with_a_parent_that_is_killed() -> None:
     program = f"""
-from xebench.children.worker import WorkerProcess
+from xebench.system.children.worker import WorkerProcess
 from obedient_worker import Answer, Execute
 worker = WorkerProcess("obedient_worker", (), Answer)
 worker.ask(Execute({FORK!r}))
@@ -174,7 +174,7 @@ worker.listen(1000)
 def test_a_fork_ends_though_its_parent_was_killed_before_it_could_ask_for_that() -> None:
     late = """
 import os, signal, time
-from xebench.children import lifetime
+from xebench.system.children import lifetime
 os.register_at_fork(after_in_child=lambda: time.sleep(0.5))
 def main(arguments):
     if os.fork():

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from optional import needs
 
-from xebench.runtime import elf
+from xebench.system.runtime import elf
 
 pytestmark = pytest.mark.device
 OWN_SAXPY = Path(__file__).parents[2] / "docs/examples/own_saxpy.py"

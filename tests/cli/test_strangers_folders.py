@@ -38,7 +38,7 @@ def ends(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
     def no_runtime() -> None:
         raise BrokenEnvironment("this is as far as the test goes")
 
-    monkeypatch.setattr("xebench.runtime.load", no_runtime)
+    monkeypatch.setattr("xebench.system.runtime.load", no_runtime)
 
     def run(command: list[str]) -> tuple[int, str]:
         monkeypatch.setattr(sys, "argv", ["xebench", *command])

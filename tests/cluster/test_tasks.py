@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from xebench.cluster.order import FamilyOrder, FamilyResult
-from xebench.cluster.tasks import LATE_S, Tasks
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import portable_source
+from xebench.runner.cluster.order import FamilyOrder, FamilyResult
+from xebench.runner.cluster.tasks import LATE_S, Tasks
 from xebench.runner.resource_limits import RunBudget
 from xebench.vocabulary import Status
 

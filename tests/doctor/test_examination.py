@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from fake_device import GPU
 
-from xebench.children.ask import Reply
-from xebench.doctor import examination
-from xebench.doctor.examination import Report, examine
-from xebench.doctor.self_test import SelfTest
-from xebench.runtime import libraries, list_devices, packages
-from xebench.runtime.findings import Finding
+from xebench.measuring.doctor import examination
+from xebench.measuring.doctor.examination import Report, examine
+from xebench.measuring.doctor.self_test import SelfTest
+from xebench.system.children.ask import Reply
+from xebench.system.runtime import libraries, list_devices, packages
+from xebench.system.runtime.findings import Finding
 
 CPU = replace(GPU, device="opencl:cpu:0", backend="opencl", device_class="cpu", name="Xeon")
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from xebench.doctor import setup
 from xebench.errors import BrokenEnvironment, XebenchError
-from xebench.runtime import pins
+from xebench.measuring.doctor import setup
+from xebench.system.runtime import pins
 
 ROOT = Path(__file__).parents[2]
 

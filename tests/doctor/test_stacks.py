@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from xebench.doctor import stacks
-from xebench.runtime.stack import Stack
+from xebench.measuring.doctor import stacks
+from xebench.system.runtime.stack import Stack
 
 
 @pytest.mark.parametrize("used", Stack)

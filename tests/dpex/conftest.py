@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from xebench.runtime import load
+from xebench.system.runtime import load
 
 load()
 

@@ -12,7 +12,7 @@ import sys
 if sys.argv[1] == "repaired":
     import xebench.dpex
 else:
-    from xebench.runtime import load
+    from xebench.system.runtime import load
 
     load()
 

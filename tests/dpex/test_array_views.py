@@ -8,7 +8,7 @@ import pytest
 
 from xebench import kernel_api as kapi
 from xebench.dpex import PreparedLaunch, build, compile_kernel, device_func, kernel
-from xebench.runtime.tensor import tensor as dpt
+from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 

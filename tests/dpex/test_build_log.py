@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from xebench.dpex.build_log import NO_REASON, driver_reason
-from xebench.runtime import level_zero_library
+from xebench.system.runtime import level_zero_library
 
 LOG = """
 error: in kernel 'k': Double type is not supported on this platform.

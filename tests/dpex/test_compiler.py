@@ -13,7 +13,7 @@ import pytest
 from xebench import kernel_api as kapi
 from xebench.dpex import PreparedLaunch, build, compile_kernel, kernel, separate_context
 from xebench.dpex.signature import ArrayType, LocalType, ScalarType, signature_of
-from xebench.runtime.tensor import tensor as dpt
+from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 

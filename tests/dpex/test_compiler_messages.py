@@ -14,7 +14,7 @@ from numba_dpex.core.exceptions import InternalError
 from xebench import kernel_api as kapi
 from xebench.dpex import build, compile_kernel, device_func, kernel, translate
 from xebench.dpex.dpex_errors import ArgumentError, DpexError, KernelBuildError, KernelCompileError
-from xebench.runtime.tensor import tensor as dpt
+from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 

@@ -12,7 +12,7 @@ from optional import needs
 from xebench import kernel_api as kapi
 from xebench.dpex import compile_kernel, kernel, llvm_text
 from xebench.dpex.kernel_options import KernelOptions
-from xebench.runtime.tensor import tensor as dpt
+from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = [
     pytest.mark.device,

@@ -132,7 +132,7 @@ def test_it_is_an_error_of_compilation_that_names_kernel_and_line() -> None:
     from xebench import kernel_api
     from xebench.dpex import KernelCompileError, compile_kernel
     from xebench.dpex import kernel as decorate
-    from xebench.runtime.tensor import tensor as dpt
+    from xebench.system.runtime.tensor import tensor as dpt
 
     @decorate
     def one_item_waits(item: kernel_api.NdItem, x):

@@ -18,7 +18,7 @@ def test_the_examples_run(tmp_path: Path) -> None:
     import dpctl
 
     from xebench import kernel_api as kapi
-    from xebench.runtime.tensor import tensor as dpt
+    from xebench.system.runtime.tensor import tensor as dpt
 
     kernel_example, launch_example = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     source = tmp_path / "example.py"  # the compiler and the cache want a file

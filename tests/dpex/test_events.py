@@ -13,7 +13,7 @@ import pytest
 
 from xebench import kernel_api as kapi
 from xebench.dpex import DeviceEvent, PreparedLaunch, ProfilingUnavailable, build, compile_kernel, events, kernel
-from xebench.runtime.tensor import tensor as dpt
+from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 

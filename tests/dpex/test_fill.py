@@ -23,7 +23,7 @@ def queue() -> Any:
 )
 def test_every_element_becomes_the_value(queue: Any, dtype: str, value: Any) -> None:
     from xebench.dpex.fill import fill
-    from xebench.runtime.tensor import tensor as dpt
+    from xebench.system.runtime.tensor import tensor as dpt
 
     array = dpt.zeros(1000, dtype=dtype, sycl_queue=queue)
     queue.wait()  # the zeros: dpctl 0.18 and later do not
@@ -38,7 +38,7 @@ def test_every_element_becomes_the_value(queue: Any, dtype: str, value: Any) -> 
 def test_what_cannot_be_filled_is_refused(queue: Any) -> None:
     from xebench.dpex import ArgumentError
     from xebench.dpex.fill import fill
-    from xebench.runtime.tensor import tensor as dpt
+    from xebench.system.runtime.tensor import tensor as dpt
 
     with pytest.raises(ArgumentError, match="contiguous"):
         fill(queue, dpt.zeros(10, dtype="i4", sycl_queue=queue)[::2], 1)

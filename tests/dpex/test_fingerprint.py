@@ -14,7 +14,7 @@ from xebench.dpex import device_func, kernel, sub_group
 from xebench.dpex.fingerprint import fingerprint
 from xebench.dpex.signature import Signature, signature_of
 from xebench.dpex.toolchain import toolchain
-from xebench.runtime.tensor import tensor as dpt
+from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 

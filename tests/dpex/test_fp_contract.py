@@ -14,7 +14,7 @@ from xebench.dpex import compile_kernel, kernel, opencl_kernel
 from xebench.dpex.kernel_options import KernelOptions
 from xebench.isa.compilation import Source
 from xebench.isa.ocloc import find_compiler, to_spirv
-from xebench.runtime.tensor import tensor as dpt
+from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 

@@ -12,7 +12,7 @@ from xebench import kernel
 from xebench import kernel_api as kapi
 from xebench.dpex import compile_kernel
 from xebench.dpex.spirv_module import entry_points, without_assumptions
-from xebench.runtime.tensor import tensor as dpt
+from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 

@@ -14,7 +14,7 @@ from xebench import kernel_api as kapi
 from xebench.dpex import PreparedLaunch, build, compile_kernel, device_func, kernel, options_of, specialize
 from xebench.dpex.dpex_errors import OptionError
 from xebench.dpex.kernel_options import NO_OPTIONS, KernelOptions
-from xebench.runtime.tensor import tensor as dpt
+from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 INTEL_GPU = ("level_zero", "Intel(R) Corporation", "gpu")

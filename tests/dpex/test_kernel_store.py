@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from xebench.errors import Unsupported
-from xebench.runtime.stack import is_current
+from xebench.system.runtime.stack import is_current
 
 pytestmark = pytest.mark.device
 
 
 @pytest.fixture
 def session() -> Any:
-    from xebench.session.session import Session
+    from xebench.measuring.session.session import Session
 
     return Session.on("cpu")
 
@@ -39,13 +39,13 @@ def space(n: int = 64) -> Any:
 
 
 def upload(session: Any, array: np.ndarray) -> Any:
-    from xebench.session.device_memory import DeviceMemory
+    from xebench.measuring.session.device_memory import DeviceMemory
 
     return DeviceMemory(session.queue).upload(array)
 
 
 def shifted(session: Any, kernel: Any, x: Any, by: Any) -> np.ndarray:
-    from xebench.session.device_memory import DeviceMemory
+    from xebench.measuring.session.device_memory import DeviceMemory
 
     y = upload(session, np.zeros(64, x.dtype))
     session.launch(kernel, space(), x, y, by)
@@ -144,7 +144,7 @@ def test_another_shape_of_the_launch_or_another_queue_is_another_launch(session:
     session.forget_queues(1)
     session.launch(kernel, space(64), x, y, np.int32(4))
     session.wait()
-    from xebench.session.device_memory import DeviceMemory
+    from xebench.measuring.session.device_memory import DeviceMemory
 
     assert DeviceMemory(session.queue).read(y).tolist() == [5] * 64
 
@@ -190,7 +190,7 @@ def test_an_observer_sees_every_launch_even_of_what_the_device_cannot_run() -> N
     from xebench import kernel_api as kapi
     from xebench.dpex import kernel
     from xebench.dpex.kernel_store import KernelStore
-    from xebench.runtime.tensor import tensor as dpt
+    from xebench.system.runtime.tensor import tensor as dpt
 
     seen: list[tuple[Any, ...]] = []
     store = KernelStore(observer=lambda *launch: seen.append(launch))

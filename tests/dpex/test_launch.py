@@ -24,8 +24,8 @@ from xebench.dpex import (
     separate_context,
 )
 from xebench.dpex.dpex_errors import ArgumentError, IndexSpaceError, SubmissionError, UnsupportedByDevice
-from xebench.runtime.stack import is_current
-from xebench.runtime.tensor import tensor as dpt
+from xebench.system.runtime.stack import is_current
+from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 

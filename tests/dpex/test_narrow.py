@@ -16,7 +16,7 @@ from xebench.dpex.narrow.function_text import Function
 from xebench.dpex.narrow.intervals import ALL, Intervals
 from xebench.dpex.narrow.module import narrow_module
 from xebench.dpex.narrow.narrowing import narrowed
-from xebench.runtime.tensor import tensor as dpt
+from xebench.system.runtime.tensor import tensor as dpt
 
 #: Of 32 bits: their sign is known of no argument.
 ENDS = tuple(np.int32(end) for end in (-(1 << 31), -BOUND, -4097, -1, 0, 1, 7, 1 << 15, 1 << 29, BOUND, (1 << 31) - 1))

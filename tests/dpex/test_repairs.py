@@ -123,9 +123,9 @@ _KEPT_TO_THE_END = """
 import sys
 import colorsys
 sys.kept = colorsys
-from xebench import runtime
+from xebench.system import runtime
 runtime.load()
-from xebench.session.session import Session
+from xebench.measuring.session.session import Session
 colorsys.array = Session.on("cpu").alloc(16, "int32")
 """
 

@@ -21,8 +21,8 @@ from xebench.dpex import (
 )
 from xebench.dpex.identity import shipped_key, source_digest
 from xebench.dpex.signature import signature_of
-from xebench.kernel_pack import PackedKernel, write_pack
-from xebench.runtime.tensor import tensor as dpt
+from xebench.system.kernel_pack import PackedKernel, write_pack
+from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 
@@ -114,7 +114,7 @@ def test_everything_is_importable_and_says_what_is_missing_without_numba() -> No
         "import xebench.dpex as dpex, dpctl\n"
         "from xebench import kernel, kernel_api as kapi\n"
         "from xebench.dpex import atomics, native, sub_group, vector, work_group\n"
-        "from xebench.runtime.tensor import empty\n"
+        "from xebench.system.runtime.tensor import empty\n"
         "@kernel(sub_group_size=8)\n"
         "def run(item: kapi.NdItem, x):\n"
         "    x[0] = sub_group.reduce_add(x[0])\n"

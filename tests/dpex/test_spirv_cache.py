@@ -16,7 +16,7 @@ import pytest
 from xebench import kernel_api as kapi
 from xebench.dpex import CompiledKernel, PreparedLaunch, SpirvCache, build, compile_kernel, kernel
 from xebench.dpex.spirv_cache import Entry
-from xebench.runtime.tensor import tensor as dpt
+from xebench.system.runtime.tensor import tensor as dpt
 
 SPIRV = b"\x03\x02\x23\x07" + bytes(range(256))
 KEY = "a" * 64

@@ -11,7 +11,7 @@ from optional import needs
 
 from xebench import kernel_api as kapi
 from xebench.dpex import dpex_errors, kernel, vector
-from xebench.runtime.tensor import tensor as dpt
+from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 

@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from xebench import runtime
 from xebench.isa.compilation import Source, Target
 from xebench.isa.ocloc import compile_source, find_compiler
+from xebench.system import runtime
 
 FIXTURES = Path(__file__).parent / "fixtures"
 KERNELS = Path(__file__).parent / "kernels"
@@ -26,7 +26,7 @@ def mixture() -> Source:
 
     from xebench import kernel_api as kapi
     from xebench.dpex import compile_kernel, kernel, native
-    from xebench.runtime.tensor import tensor as dpt
+    from xebench.system.runtime.tensor import tensor as dpt
 
     @kernel
     def mixture(item: kapi.NdItem, x: Any, big: Any, total: Any, steps: Any, tile: Any) -> None:
@@ -49,7 +49,7 @@ def block_copy() -> Source:
     """Copy 16 elements a work-item as blocks of the sub-group."""
     from xebench import kernel_api as kapi
     from xebench.dpex import compile_kernel, kernel, sub_group
-    from xebench.runtime.tensor import tensor as dpt
+    from xebench.system.runtime.tensor import tensor as dpt
 
     @kernel(sub_group_size=16)
     def copy_blocks(item: kapi.NdItem, x: Any, y: Any) -> None:
@@ -66,7 +66,7 @@ def atomic_sum() -> Source:
     """Every work-item adds to the same number."""
     from xebench import kernel_api as kapi
     from xebench.dpex import compile_kernel, kernel
-    from xebench.runtime.tensor import tensor as dpt
+    from xebench.system.runtime.tensor import tensor as dpt
 
     @kernel
     def add_to_one(item: kapi.NdItem, x: Any, total: Any) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from xebench.analysis.claim import Claim
 from xebench.isa.code_answers import CodeAnswer, code_answers, judge
 from xebench.isa.collect import Collected, KernelLaunch, VariantWithoutKernel
 from xebench.isa.columns import ISA
@@ -17,6 +16,7 @@ from xebench.isa.table import KernelOnGpu
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
 from xebench.report import isa_html, isa_text
+from xebench.tables.analysis.claim import Claim
 from xebench.vocabulary import Answer, CodeClaim
 
 COLUMNS = [name for word in CodeClaim for name in word.columns]

@@ -20,7 +20,7 @@ from xebench.isa.ocloc import compile_source, find_compiler
 from xebench.patterns.registry import discover
 
 HERE = Path(__file__).parent
-GPUS = HERE.parents[1] / "harness/xebench/gpu_model/data/gpus.json"
+GPUS = HERE.parents[1] / "harness/xebench/system/gpu_model/data/gpus.json"
 
 
 def run(*arguments: str, status: int = 0) -> subprocess.CompletedProcess[str]:
@@ -148,7 +148,7 @@ def test_a_crash_of_the_installed_compiler_is_an_outcome(monkeypatch: pytest.Mon
     # the stack is importable only now
     from xebench import kernel_api as kapi
     from xebench.dpex import compile_kernel, kernel, llvm_text
-    from xebench.runtime.tensor import tensor as dpt
+    from xebench.system.runtime.tensor import tensor as dpt
 
     @kernel
     def copy(item: kapi.Item, x, y):

@@ -8,12 +8,12 @@ from typing import Any, Final
 import pytest
 from optional import needs
 
+from tools.pages import generated_code
+from tools.pages.claim_answers import all_said
 from xebench.cli.collecting import collected, plan_for
 from xebench.isa.code_answers import code_answers
 from xebench.isa.ocloc import find_compiler
 from xebench.isa.table import compile_launches, targets
-from xebench.pages import generated_code
-from xebench.pages.claim_answers import all_said
 from xebench.patterns.registry import discover
 from xebench.report import isa_text
 

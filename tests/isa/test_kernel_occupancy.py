@@ -14,9 +14,6 @@ import msgspec
 import pytest
 from optional import needs
 
-from xebench import runtime
-from xebench.gpu_model.gpu_parameters import GpuParameters
-from xebench.gpu_model.gpus import find_gpu
 from xebench.isa.collect import KernelLaunch, LeastWork, collect
 from xebench.isa.kernel_occupancy import KernelOccupancy, occupancies
 from xebench.isa.ocloc import find_compiler
@@ -25,6 +22,9 @@ from xebench.isa.zeinfo import read_zeinfo
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family, build_plan
 from xebench.patterns.registry import discover, select
+from xebench.system import runtime
+from xebench.system.gpu_model.gpu_parameters import GpuParameters
+from xebench.system.gpu_model.gpus import find_gpu
 
 PVC = find_gpu("pvc")
 

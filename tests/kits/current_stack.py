@@ -8,9 +8,9 @@ from pathlib import Path
 
 HIDE = """
 import sys
-from xebench import runtime
+from xebench.system import runtime
 runtime.load()
-from xebench.runtime import stack
+from xebench.system.runtime import stack
 stack.stack = lambda: stack.Stack.CURRENT
 for name in ("numba", "numba_dpex", "llvmlite"):
     sys.modules[name] = None

@@ -17,8 +17,8 @@ import pytest
 
 from xebench import kernel_api as kapi
 from xebench.dpex import PreparedLaunch, build, compile_kernel, dpex_errors
-from xebench.runtime.stack import is_current
-from xebench.runtime.tensor import tensor as dpt
+from xebench.system.runtime.stack import is_current
+from xebench.system.runtime.tensor import tensor as dpt
 
 #: Intel GPUs whose code is looked at.
 GPUS = ("pvc", "dg2-g10")

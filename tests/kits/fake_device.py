@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from xebench.runtime import DeviceInfo
+from xebench.system.runtime import DeviceInfo
 
 GPU = DeviceInfo(
     device="level_zero:gpu:0",

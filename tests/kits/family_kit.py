@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec import structs
 
-from xebench.children.activity import ActivityPage
 from xebench.measuring.messages import CaseOver, MeasureFamily, TableRows
-from xebench.sampling.limits import Sampling
+from xebench.measuring.sampling.limits import Sampling
+from xebench.system.children.activity import ActivityPage
 
 
 class Sender:
@@ -38,8 +38,8 @@ def measure(path: Path, pattern: str, *, visits: int = 1, **sampling: Any) -> Se
     from xebench.measuring.places import Pool
     from xebench.measuring.prepare import find_pattern
     from xebench.measuring.problem_store import ProblemStore
-    from xebench.runtime.devices import describe
-    from xebench.session.session import Session
+    from xebench.measuring.session.session import Session
+    from xebench.system.runtime.devices import describe
 
     session = Session.on("cpu")
     variants = list(find_pattern(str(path), pattern).variants)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from xebench.children.lifetime import run_as_child
-from xebench.children.parent import Parent
+from xebench.system.children.lifetime import run_as_child
+from xebench.system.children.parent import Parent
 
 
 class Execute(msgspec.Struct, tag=True):

@@ -17,14 +17,14 @@ import pytest
 
 def record(file: Path) -> None:
     """Run a module's tests, and write the pack of its kernels."""
-    from xebench import runtime
+    from xebench.system import runtime
 
     runtime.load()
     from xebench.dpex import compiler
     from xebench.dpex.toolchain import compiler_versions
-    from xebench.kernel_pack import pack_beside, write_pack
-    from xebench.packing.opencl_modules import OpenCLModules
-    from xebench.packing.recorder import Recorder
+    from xebench.isa.packing.opencl_modules import OpenCLModules
+    from xebench.isa.packing.recorder import Recorder
+    from xebench.system.kernel_pack import pack_beside, write_pack
 
     recorder = Recorder(compiler.compile_anew, OpenCLModules(pack_beside(file)).module, only=file)
     compiler.use_source(recorder)

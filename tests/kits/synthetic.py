@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from xebench.analysis.claim import Claim, to_json
-from xebench.analysis.pairs import pairs
-from xebench.analysis.summaries import summaries
 from xebench.tables import Run, frame
+from xebench.tables.analysis.claim import Claim, to_json
+from xebench.tables.analysis.pairs import pairs
+from xebench.tables.analysis.summaries import summaries
 
 DEVICE = "opencl:cpu:0"
 

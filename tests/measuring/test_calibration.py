@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xebench.roofline.in_process import forget_results, quick_result
+from xebench.measuring.roofline.in_process import forget_results, quick_result
 from xebench.vocabulary import MIXES, Roof
 
 #: Memory of the host that a copy may begin or end in.
@@ -29,7 +29,7 @@ def _measured_anew() -> Iterator[None]:
 
 def test_the_device_and_the_instrument_are_measured() -> None:
     from xebench.measuring.calibration import cold_limit_gbps, measure_roofs
-    from xebench.session.session import Session
+    from xebench.measuring.session.session import Session
     from xebench.tables import TABLES
 
     session = Session.on("cpu")
@@ -73,8 +73,8 @@ def test_the_device_and_the_instrument_are_measured() -> None:
 
 def test_what_computes_wrong_is_no_roof_and_limits_no_cold_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     from xebench.measuring import calibration
-    from xebench.roofline.probes import global_memory
-    from xebench.session.session import Session
+    from xebench.measuring.roofline.probes import global_memory
+    from xebench.measuring.session.session import Session
 
     monkeypatch.setattr(global_memory.expected, "read_sums", lambda width, vectors, group: np.zeros(group, np.float32))
     monkeypatch.setattr(calibration, "measure_instrument", lambda session: {})
@@ -89,7 +89,7 @@ def test_what_computes_wrong_is_no_roof_and_limits_no_cold_sample(monkeypatch: p
 
 def test_nothing_of_the_roofs_shows_in_the_session_of_a_pattern() -> None:
     from xebench.measuring.calibration import cold_limit_gbps
-    from xebench.session.session import Session
+    from xebench.measuring.session.session import Session
 
     session = Session.on("cpu")
     assert cold_limit_gbps(session) > 0
@@ -98,7 +98,7 @@ def test_nothing_of_the_roofs_shows_in_the_session_of_a_pattern() -> None:
 
 def test_roofs_of_a_disturbed_look_are_named() -> None:
     from xebench.measuring.calibration import _disturbed
-    from xebench.roofline.results import ProbeResult
+    from xebench.measuring.roofline.results import ProbeResult
 
     steady, shaken = ProbeResult("p", "ok", 10.0, 9.5), ProbeResult("p", "ok", 10.0, 5.0)
     lacking = ProbeResult("p", "skipped", reason="the device has no fp64")
@@ -109,9 +109,9 @@ def test_roofs_of_a_disturbed_look_are_named() -> None:
 
 def test_a_cache_that_the_driver_does_not_tell_of_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     from xebench.measuring import calibration
-    from xebench.roofline.catalogue import WORKING_SETS, level_name
-    from xebench.roofline.results import ProbeResult
-    from xebench.session.session import Session
+    from xebench.measuring.roofline.catalogue import WORKING_SETS, level_name
+    from xebench.measuring.roofline.results import ProbeResult
+    from xebench.measuring.session.session import Session
 
     def results(device: str, names: Any, effort: Any = None) -> dict[str, ProbeResult]:
         fast = {level_name(size) for size in WORKING_SETS if size <= 32 << 20}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from xebench.analysis.metrics import EventTimes
 from xebench.measuring.correctness import NOISE_NS, TIMES_AS_LONG, does_no_more
 from xebench.measuring.place import Call
-from xebench.session.recorder import Measured
+from xebench.measuring.session.recorder import Measured
+from xebench.tables.analysis.metrics import EventTimes
 from xebench.vocabulary import Metric
 
 MS = 1_000_000

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from xebench.children.worker import WorkerDied, WorkerEnded, WorkerHung, WorkerKilled
 from xebench.errors import BrokenEnvironment, NoDevice, XebenchError
 from xebench.measuring.device_worker import DeviceWorker, Lost
 from xebench.measuring.messages import Done, Failed, MeasureRoofs, Ready, VariantChecked
 from xebench.patterns.registry import builtin_files
+from xebench.system.children.worker import WorkerDied, WorkerEnded, WorkerHung, WorkerKilled
 from xebench.vocabulary import Status
 
 OWN, OTHER = (str(file) for file in builtin_files()[:2])

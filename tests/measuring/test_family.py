@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xebench.analysis.metrics import EventTimes
 from xebench.measuring.correctness import LOOKS, Expected
 from xebench.measuring.device_worker import Lost
 from xebench.measuring.family import Family, Listener, Plan
 from xebench.measuring.messages import Stage, TableRows
 from xebench.measuring.place import Calls, Checked, Contents, OnePlace, Started
 from xebench.measuring.row_stream import RowStream
+from xebench.measuring.sampling.limits import Sampling
+from xebench.measuring.session.recorder import Measured
 from xebench.measuring.spot_checks import SpotChecks
 from xebench.measuring.variant_run import VariantRun
 from xebench.measuring.visit_clock import VisitClock
 from xebench.patterns.pattern import Variant
-from xebench.sampling.limits import Sampling
-from xebench.session.recorder import Measured
+from xebench.tables.analysis.metrics import EventTimes
 from xebench.vocabulary import Status
 
 RIGHT = np.arange(1, 5, dtype=np.float32)

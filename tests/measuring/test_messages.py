@@ -10,7 +10,7 @@ import pytest
 from xebench.measuring import messages
 from xebench.measuring.case_rows import CaseResult, Work
 from xebench.measuring.messages import CaseOver, Message, Request, WorkerMessage
-from xebench.sampling.limits import Sampling
+from xebench.measuring.sampling.limits import Sampling
 from xebench.vocabulary import State, Status
 
 FAMILY = messages.MeasureFamily(

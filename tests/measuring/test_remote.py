@@ -37,8 +37,8 @@ class FakePeers:
 def through_the_channel(message: Any) -> Any:
     import os
 
-    from xebench.children.channel import Receiver, Sender
     from xebench.measuring.remote import Answers, Request
+    from xebench.system.children.channel import Receiver, Sender
 
     reading, writing = os.pipe()
     try:
@@ -62,8 +62,8 @@ def check(peers: FakePeers, contents: dict[str, Any]) -> Any:
 
 
 def measured(begin_ns: int) -> Any:
-    from xebench.analysis.metrics import EventTimes
-    from xebench.session.recorder import Measured
+    from xebench.measuring.session.recorder import Measured
+    from xebench.tables.analysis.metrics import EventTimes
 
     return Measured(100, 0, [[EventTimes(None, 10, 20, "kernel", "k", 0)]], begin_ns=begin_ns)
 

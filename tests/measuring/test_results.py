@@ -23,7 +23,7 @@ def test_arrays_of_dpnp_and_dpctl_come_to_the_host() -> None:
     import dpnp
 
     from xebench.measuring.results import arrays_of
-    from xebench.runtime.tensor import tensor as dpt
+    from xebench.system.runtime.tensor import tensor as dpt
 
     found = arrays_of([dpnp.ones(2, dtype=np.float32), dpt.ones(3, dtype=np.int32)])
     assert [array.tolist() for array in found.values()] == [[1, 1], [1, 1, 1]]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from xebench.analysis import metrics
-from xebench.analysis.metrics import EventTimes
 from xebench.measuring.sample_flags import Rules
-from xebench.session.recorder import Measured
+from xebench.measuring.session.recorder import Measured
+from xebench.tables.analysis import metrics
+from xebench.tables.analysis.metrics import EventTimes
 from xebench.vocabulary import Flag, is_valid
 
 

@@ -16,12 +16,12 @@ from xebench.dpex.foreign_kernel import foreign_digest
 from xebench.dpex.packs import shipped_spirv
 from xebench.dpex.signature import signature_of
 from xebench.isa.ocloc import NoCompiler
-from xebench.kernel_pack import write_pack
-from xebench.packing import opencl_modules
-from xebench.packing.opencl_modules import OCLOC, OpenCLModules
-from xebench.packing.recorder import Recorder
-from xebench.runtime.tensor import tensor as dpt
-from xebench.session.session import Session
+from xebench.isa.packing import opencl_modules
+from xebench.isa.packing.opencl_modules import OCLOC, OpenCLModules
+from xebench.isa.packing.recorder import Recorder
+from xebench.measuring.session.session import Session
+from xebench.system.kernel_pack import write_pack
+from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 

@@ -12,8 +12,8 @@ from current_stack import run_without_numba
 
 from xebench.dpex.toolchain import NUMBA_DPEX, OWN, this_compiler
 from xebench.errors import XebenchError
-from xebench.kernel_pack import Pack, compiler_label, pack_beside
-from xebench.runtime.stack import is_current
+from xebench.system.kernel_pack import Pack, compiler_label, pack_beside
+from xebench.system.runtime.stack import is_current
 
 pytestmark = pytest.mark.device
 
@@ -60,8 +60,8 @@ from pathlib import Path
 import numpy as np
 from xebench.patterns.pattern_file import load_file
 from xebench.measuring.bound_problem import Bound
-from xebench.session.device_memory import DeviceMemory
-from xebench.session.session import Session
+from xebench.measuring.session.device_memory import DeviceMemory
+from xebench.measuring.session.session import Session
 session = Session.on("opencl:cpu:0")
 (pattern,) = load_file(Path(sys.argv[1]))
 for n in (8, 16, 32):

@@ -12,13 +12,13 @@ import pandas as pd
 import pytest
 import stored
 
-from xebench.analysis.claim import Claim
-from xebench.pages import atlas
-from xebench.pages.atlas import Cell, by_device, cell, in_words, stored_runs
-from xebench.pages.claim_answers import RESULTS, Found, Said
-from xebench.pages.claims import Answered
+from tools.pages import atlas
+from tools.pages.atlas import Cell, by_device, cell, in_words, stored_runs
+from tools.pages.claim_answers import RESULTS, Found, Said
+from tools.pages.claims import Answered
 from xebench.patterns.registry import discover
 from xebench.tables import Run, load_run, packed_run, schema
+from xebench.tables.analysis.claim import Claim
 
 FIXTURE = Path(__file__).parents[1] / "tables" / "fixtures" / "schema-6"
 

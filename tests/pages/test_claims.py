@@ -12,12 +12,12 @@ import pytest
 import rows_kit
 import stored
 
-from xebench.analysis.claim import Claim, Figure
-from xebench.pages.claim_answers import Found, Said, all_said, answers, reference_runs
-from xebench.pages.claims import Answered, _code, cell, data, markdown
+from tools.pages.claim_answers import Found, Said, all_said, answers, reference_runs
+from tools.pages.claims import Answered, _code, cell, data, markdown
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.registry import discover
 from xebench.tables import Run, frame
+from xebench.tables.analysis.claim import Claim, Figure
 from xebench.vocabulary import ANSWERED
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -47,8 +47,8 @@ def test_every_claim_is_in_it(answered: Answered) -> None:
 @stored.needed
 def test_people_have_said_why_claims_do_not_hold_on_the_cpu(answered: Answered) -> None:
     assert answered.explained("cpu-epyc-2-cores"), "all that is claimed holds there"
-    assert answered.missing == [], "write them into harness/xebench/pages/data/claim_notes.toml"
-    assert answered.stale == [], "delete them from harness/xebench/pages/data/claim_notes.toml"
+    assert answered.missing == [], "write them into tools/pages/data/claim_notes.toml"
+    assert answered.stale == [], "delete them from tools/pages/data/claim_notes.toml"
 
 
 def test_each_defect_says_where_what_and_what_instead() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from xebench.pages.columns import ROWS, markdown
+from tools.pages.columns import ROWS, markdown
 from xebench.tables import TABLES
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -8,8 +8,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from xebench.cli.main import commands
-from xebench.pages.coverage import (
+from tools.pages.coverage import (
     CANNOT_BE_SAID,
     NOT_YET,
     RECORDED,
@@ -17,9 +16,10 @@ from xebench.pages.coverage import (
     markdown,
     patterns_by_entry,
 )
+from xebench.cli.main import commands
 from xebench.patterns.catalogue import entries
 from xebench.patterns.registry import discover
-from xebench.runtime.machine import Machine
+from xebench.system.runtime.machine import Machine
 from xebench.tables import schema
 
 DOCS = Path(__file__).parents[2] / "docs"

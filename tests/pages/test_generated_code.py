@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from xebench.pages import generated_code
-from xebench.pages.generated_code_data import KEPT, merged
+from tools.pages import generated_code
+from tools.pages.generated_code_data import KEPT, merged
 from xebench.patterns.registry import discover
 
 FIGURES = [

@@ -7,8 +7,8 @@ from pathlib import Path
 import stored
 from click.testing import CliRunner
 
-from xebench.pages.noise import in_brief, main, not_reached
-from xebench.studies.noise.study_folder import read_data
+from tools.pages.noise import in_brief, main, not_reached
+from tools.studies.noise.study_folder import read_data
 
 ROOT = Path(__file__).parents[2]
 STUDY = ROOT / "results" / "studies" / "noise"
@@ -25,7 +25,7 @@ def test_both_pages_are_those_of_the_stored_study(tmp_path: Path) -> None:
     )
     assert done.exit_code == 0
     for page, copy in zip(pages, copies, strict=True):
-        assert copy.read_text(encoding="utf-8") == page.read_text(encoding="utf-8"), "python -m xebench.pages.noise"
+        assert copy.read_text(encoding="utf-8") == page.read_text(encoding="utf-8"), "python -m tools.pages.noise"
 
 
 @stored.needed

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import stored
 
-from xebench.pages.readme import PATTERNS, renewed
+from tools.pages.readme import PATTERNS, renewed
 from xebench.tables import load_run
 
 ROOT = Path(__file__).parents[2]

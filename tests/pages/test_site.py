@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import xebench
-from xebench.pages import generated_code, site, site_links
+from tools.pages import generated_code, site, site_links
 from xebench.patterns.registry import discover
 
 ROOT = Path(__file__).parents[2]

@@ -10,9 +10,9 @@ import pytest
 from changed_run import changed
 from synthetic import Synthetic, noisy
 
+from tools.pages.marked import renewed
+from tools.pages.stacks import BEGIN, END, times
 from xebench.errors import XebenchError
-from xebench.pages.marked import renewed
-from xebench.pages.stacks import BEGIN, END, times
 from xebench.tables import Run
 
 ROOT = Path(__file__).parents[2]

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from xebench.analysis.claim import Claim
 from xebench.patterns.conditions import asked_of, fault
 from xebench.patterns.registry import discover
+from xebench.tables.analysis.claim import Claim
 
 MAX: dict[str, Any] = {"name": "Intel(R) Data Center GPU Max 1550", "sub_group_sizes": "16,32"}
 HALF_MAX: dict[str, Any] = {"name": "Intel(R) Data Center GPU Max 1100", "sub_group_sizes": "16,32"}

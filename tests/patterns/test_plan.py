@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from xebench.analysis.claim import Claim
 from xebench.errors import PatternError
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.fit import Room, fit
 from xebench.patterns.plan import build_plan, parse_override
+from xebench.tables.analysis.claim import Claim
 
 
 def info(name: str = "one", **changes: Any) -> PatternInfo:

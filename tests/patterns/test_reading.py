@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from xebench.analysis.claim import Claim
-from xebench.children import ask as children
 from xebench.errors import BrokenEnvironment, PatternError
 from xebench.patterns import reading_worker
 from xebench.patterns.reading import Declarations, Refusal, is_as_declared, read, read_each
+from xebench.system.children import ask as children
+from xebench.tables.analysis.claim import Claim
 
 FILE = """
 import numpy as np

@@ -281,7 +281,7 @@ def test_without_pytest_benchmark_only_its_users_fail(tmp_path: Path) -> None:
 
 def test_the_plugin_loads_nothing_heavy() -> None:
     heavy = "{'dpctl', 'pandas', 'numpy', 'pytest_benchmark'}"
-    code = f"import sys, xebench.pytest_plugin.plugin; print({heavy} & set(sys.modules))"
+    code = f"import sys, xebench.callables.pytest_plugin.plugin; print({heavy} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 

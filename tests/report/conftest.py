@@ -14,8 +14,8 @@ import pytest
 from changed_run import changed
 from synthetic import Synthetic, noisy
 
-from xebench.analysis.claim import Claim, Figure, to_json
 from xebench.tables import Run, RunWriter, schema
+from xebench.tables.analysis.claim import Claim, Figure, to_json
 from xebench.tables.checks import Check
 from xebench.vocabulary import CheckResult
 

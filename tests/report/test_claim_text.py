@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from xebench.analysis.claim import Claim, Figure
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.report import claim_text, patterns_text
+from xebench.tables.analysis.claim import Claim, Figure
 
 CLAIMS = (
     Claim(

@@ -2,9 +2,9 @@
 
 import json
 
-from xebench.gpu_model.gpus import find_gpu
-from xebench.gpu_model.occupancy_search import heat_map
 from xebench.report import heat_map_text
+from xebench.system.gpu_model.gpus import find_gpu
+from xebench.system.gpu_model.occupancy_search import heat_map
 
 PVC = find_gpu("pvc")
 

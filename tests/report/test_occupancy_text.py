@@ -4,8 +4,8 @@ import json
 
 from occupancy_kit import occupancy
 
-from xebench.gpu_model.gpus import find_gpu
 from xebench.report import occupancy_text, units
+from xebench.system.gpu_model.gpus import find_gpu
 
 PVC, TGL = find_gpu("pvc"), find_gpu("tgl")
 

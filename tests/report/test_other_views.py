@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from xebench.doctor.examination import Report
+from xebench.measuring.doctor.examination import Report
 from xebench.patterns.registry import discover
 from xebench.report import devices_text, patterns_text
 from xebench.report import doctor_text as doctor_view
-from xebench.runtime.findings import Finding
+from xebench.system.runtime.findings import Finding
 
 
 def test_the_table_of_devices(gpu_row: dict[str, Any]) -> None:

@@ -13,9 +13,9 @@ from optional import needs
 from swept_run import todays
 from synthetic import Synthetic, noisy
 
-from xebench.analysis.claim import Claim, to_json
 from xebench.report.formats.html import render
 from xebench.tables import Run, load_run
+from xebench.tables.analysis.claim import Claim, to_json
 
 pytestmark = [needs("chromium"), pytest.mark.slow]
 

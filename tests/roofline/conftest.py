@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from xebench.roofline.catalogue import PROBES
-from xebench.roofline.results import ProbeResult, Roofline
-from xebench.runtime import DeviceInfo
+from xebench.measuring.roofline.catalogue import PROBES
+from xebench.measuring.roofline.results import ProbeResult, Roofline
+from xebench.system.runtime import DeviceInfo
 
 
 @pytest.fixture

@@ -13,8 +13,16 @@ import numpy as np
 import pytest
 
 from xebench.errors import Unsupported
-from xebench.roofline.catalogue import FOOTPRINTS, GROUPS, PROBES, WORKING_SETS, chase_name, find_probe, level_name
-from xebench.roofline.search import QUICK, NoForm, WrongResult
+from xebench.measuring.roofline.catalogue import (
+    FOOTPRINTS,
+    GROUPS,
+    PROBES,
+    WORKING_SETS,
+    chase_name,
+    find_probe,
+    level_name,
+)
+from xebench.measuring.roofline.search import QUICK, NoForm, WrongResult
 
 pytestmark = pytest.mark.device
 
@@ -36,10 +44,10 @@ ONE_OF_EACH_GROUP = (
 
 
 def test_a_quick_look_at_every_group() -> None:
-    from xebench import runtime
-    from xebench.children.ask import ask
-    from xebench.children.programs import Program
-    from xebench.roofline.results import ProbeResult
+    from xebench.measuring.roofline.results import ProbeResult
+    from xebench.system import runtime
+    from xebench.system.children.ask import ask
+    from xebench.system.children.programs import Program
 
     assert {find_probe(name).group for name in ONE_OF_EACH_GROUP} == set(GROUPS)
     device = runtime.select_device().device
@@ -70,7 +78,7 @@ class Nothing:
 
 def idle_session() -> Any:
     """A session whose kernels, copies and fills do nothing; uploads and downloads work."""
-    from xebench.session.session import Session
+    from xebench.measuring.session.session import Session
 
     session = Session.on("cpu")
     for command in ("launch", "copy", "fill"):
@@ -80,14 +88,14 @@ def idle_session() -> Any:
 
 @pytest.mark.parametrize("group", [group for group in GROUPS if group != "launches"])
 def test_a_device_that_runs_nothing_passes_no_check(group: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.roofline.bench import Bench
-    from xebench.roofline.probes import global_memory
+    from xebench.measuring.roofline.bench import Bench
+    from xebench.measuring.roofline.probes import global_memory
 
     # times that nothing confirms let problems grow to their limit
     monkeypatch.setattr(global_memory, "grown_array_bytes", lambda start_bytes, largest_bytes: start_bytes)
 
     bench = Bench(idle_session(), replace(QUICK, quick=False, most_forms=None))
-    measuring = importlib.import_module(f"xebench.roofline.probes.{group}").Group(bench)
+    measuring = importlib.import_module(f"xebench.measuring.roofline.probes.{group}").Group(bench)
     names = [probe.name for probe in PROBES if probe.group == group]
     larger = [chase_name(size) for size in FOOTPRINTS[2:]] + [level_name(size) for size in WORKING_SETS[2:]]
     for name in names:
@@ -100,9 +108,9 @@ def test_a_device_that_runs_nothing_passes_no_check(group: str, monkeypatch: pyt
 
 
 def test_copies_between_parts_of_a_device() -> None:
-    from xebench.roofline.bench import Bench
-    from xebench.roofline.in_process import measure_probes
-    from xebench.session.session import Session
+    from xebench.measuring.roofline.bench import Bench
+    from xebench.measuring.roofline.in_process import measure_probes
+    from xebench.measuring.session.session import Session
 
     session = Session.on("cpu")
     try:
@@ -117,18 +125,18 @@ def test_copies_between_parts_of_a_device() -> None:
 
 
 def test_a_quick_look_leaves_parts_of_a_device_alone() -> None:
-    from xebench.roofline.bench import Bench
-    from xebench.roofline.in_process import measure_probes
-    from xebench.session.session import Session
+    from xebench.measuring.roofline.bench import Bench
+    from xebench.measuring.roofline.in_process import measure_probes
+    from xebench.measuring.session.session import Session
 
     (result,) = measure_probes(Bench(Session.on("cpu"), QUICK), ["device_to_peer"])
     assert (result.status, result.reason) == ("skipped", "needs 2 devices of one platform: there is 1")
 
 
 def test_kinds_of_memory_that_the_device_lacks_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.roofline.bench import Bench
-    from xebench.roofline.probes import arithmetic, transfers
-    from xebench.session.session import Session
+    from xebench.measuring.roofline.bench import Bench
+    from xebench.measuring.roofline.probes import arithmetic, transfers
+    from xebench.measuring.session.session import Session
 
     def refuse(shape: int, dtype: Any, queue: Any, usm: str) -> Any:
         raise Unsupported(f"the device has no {usm} USM")
@@ -147,8 +155,8 @@ def test_kinds_of_memory_that_the_device_lacks_are_skipped(monkeypatch: pytest.M
 
 
 def test_numbers_are_written_and_compared_piece_by_piece_and_whole() -> None:
-    from xebench.roofline import bench as module
-    from xebench.session.session import Session
+    from xebench.measuring.roofline import bench as module
+    from xebench.measuring.session.session import Session
 
     bench = module.Bench(Session.on("cpu"), QUICK)
     array = bench.session.alloc(2 * module.PIECE + 32, np.float32)
@@ -169,9 +177,9 @@ def test_numbers_are_written_and_compared_piece_by_piece_and_whole() -> None:
 
 
 def test_a_quick_look_compares_the_first_and_the_last_piece() -> None:
-    from xebench.roofline import bench as module
-    from xebench.roofline.search import FULL
-    from xebench.session.session import Session
+    from xebench.measuring.roofline import bench as module
+    from xebench.measuring.roofline.search import FULL
+    from xebench.measuring.session.session import Session
 
     session = Session.on("cpu")
     array = session.alloc(3 * module.PIECE, np.float32)
@@ -194,8 +202,8 @@ def test_a_quick_look_compares_the_first_and_the_last_piece() -> None:
 
 
 def test_a_form_that_no_work_group_of_the_device_fits_is_left_out() -> None:
-    from xebench.roofline.bench import Bench
-    from xebench.session.session import Session
+    from xebench.measuring.roofline.bench import Bench
+    from xebench.measuring.session.session import Session
 
     bench = Bench(Session.on("cpu"))
 

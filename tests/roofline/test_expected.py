@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xebench.roofline import expected
+from xebench.measuring.roofline import expected
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_chain_sums(dtype: Any, factor: int, chains: int, steps: int) -> None:
 
 
 def test_float_chains_stay_exact() -> None:
-    from xebench.roofline.sizes import MOST_STEPS
+    from xebench.measuring.roofline.sizes import MOST_STEPS
 
     largest = float(expected.chain_sums(np.array([2], np.float32), 16, MOST_STEPS)[0])
     assert largest < 2**24

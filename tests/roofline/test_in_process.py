@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from xebench.errors import TooLarge, Unsupported
-from xebench.roofline.catalogue import find_probe
-from xebench.roofline.in_process import measure_groups, result_of
-from xebench.roofline.search import Measurement, NoForm, Undetermined, WrongResult
+from xebench.measuring.roofline.catalogue import find_probe
+from xebench.measuring.roofline.in_process import measure_groups, result_of
+from xebench.measuring.roofline.search import Measurement, NoForm, Undetermined, WrongResult
 
 
 def test_a_rate_is_amount_over_time_and_its_best_the_highest() -> None:

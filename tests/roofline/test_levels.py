@@ -6,7 +6,14 @@ import json
 
 import pytest
 
-from xebench.roofline.levels import Cache, beyond_caches, cached_bytes, known_caches, measured_levels, named_levels
+from xebench.measuring.roofline.levels import (
+    Cache,
+    beyond_caches,
+    cached_bytes,
+    known_caches,
+    measured_levels,
+    named_levels,
+)
 
 KIB, MIB = 1 << 10, 1 << 20
 CACHES = [Cache("L1", 96 * KIB), Cache("L2", 2 * MIB), Cache("L3", 32 * MIB)]

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from xebench.roofline.line import fitted, search_line
-from xebench.roofline.search import BRIEF, Form, Measurement, Undetermined, WrongResult
+from xebench.measuring.roofline.line import fitted, search_line
+from xebench.measuring.roofline.search import BRIEF, Form, Measurement, Undetermined, WrongResult
 
 FIXED_NS, GBPS = 60_000.0, 50.0
 SIZES = (1 << 14, 4 << 20, 8 << 20, 16 << 20)

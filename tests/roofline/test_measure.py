@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from xebench.children.ask import Reply
 from xebench.errors import XebenchError
+from xebench.measuring.roofline import measure
+from xebench.measuring.roofline.catalogue import FOOTPRINTS, GROUPS, PROBES, chase_name, find_probe, grouped
+from xebench.measuring.roofline.results import ProbeResult, Roofline
+from xebench.measuring.roofline.store import Store
 from xebench.report.roofline_text import as_text
-from xebench.roofline import measure
-from xebench.roofline.catalogue import FOOTPRINTS, GROUPS, PROBES, chase_name, find_probe, grouped
-from xebench.roofline.results import ProbeResult, Roofline
-from xebench.roofline.store import Store
-from xebench.runtime import DeviceInfo
+from xebench.system.children.ask import Reply
+from xebench.system.runtime import DeviceInfo
 from xebench.vocabulary import Roof
 
 
@@ -28,7 +28,7 @@ class Child:
         self.deadly = set(deadly)
 
     def __call__(self, module: str, arguments: Sequence[str], *, timeout_s: float) -> Reply:
-        assert module == "xebench.roofline.probe_worker"
+        assert module == "xebench.measuring.roofline.probe_worker"
         assert timeout_s > 0
         device, effort, *names = arguments
         self.asked.append((device, effort, tuple(names)))

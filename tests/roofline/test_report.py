@@ -8,9 +8,9 @@ from dataclasses import replace
 import msgspec
 import pytest
 
+from xebench.measuring.roofline.catalogue import PROBES
+from xebench.measuring.roofline.results import Roofline
 from xebench.report import roofline_text as view
-from xebench.roofline.catalogue import PROBES
-from xebench.roofline.results import Roofline
 
 
 def test_the_table_names_every_probe_with_its_unit(measured: Roofline) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from xebench.roofline.results import ProbeResult, Roofline, with_kept_roofs
+from xebench.measuring.roofline.results import ProbeResult, Roofline, with_kept_roofs
 from xebench.vocabulary import Roof
 
 

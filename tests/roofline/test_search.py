@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from xebench.errors import Unsupported
-from xebench.roofline.search import BRIEF, FULL, QUICK, SHORTEST_NS, Form, NoForm, WrongResult, grown, search
+from xebench.measuring.roofline.search import BRIEF, FULL, QUICK, SHORTEST_NS, Form, NoForm, WrongResult, grown, search
 
 EFFORT = replace(FULL, screening=2, finalists=2, patience=3, patience_s=0.0, confirmations=1, most_s=100.0)
 

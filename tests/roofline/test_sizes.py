@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from xebench.errors import Unsupported
-from xebench.roofline import sizes
-from xebench.roofline.catalogue import FOOTPRINTS
+from xebench.measuring.roofline import sizes
+from xebench.measuring.roofline.catalogue import FOOTPRINTS
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -65,7 +65,7 @@ def test_blocks_and_powers() -> None:
 
 
 def test_every_form_divides_a_block() -> None:
-    from xebench.roofline.forms import READ_FORMS, STREAM_FORMS
+    from xebench.measuring.roofline.forms import READ_FORMS, STREAM_FORMS
 
     for group, vectors, width in (*STREAM_FORMS, *READ_FORMS):
         assert sizes.BLOCK % (width * vectors * group) == 0

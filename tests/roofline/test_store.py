@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from xebench.roofline.results import Roofline
-from xebench.roofline.store import Store
-from xebench.runtime import DeviceInfo
+from xebench.measuring.roofline.results import Roofline
+from xebench.measuring.roofline.store import Store
+from xebench.system.runtime import DeviceInfo
 
 
 def test_what_is_kept_comes_back(tmp_path: Path, measured: Roofline, gpu: DeviceInfo) -> None:

@@ -11,12 +11,12 @@ import pytest
 
 from xebench.errors import PatternError
 from xebench.measuring.case_rows import CaseResult, Work, fixed_columns
+from xebench.measuring.sampling.limits import Sampling
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
 from xebench.patterns.problem import Problem, inout, output
 from xebench.runner.family_progress import FamilyProgress, VisitShare
 from xebench.runner.visits import Visit
-from xebench.sampling.limits import Sampling
 from xebench.vocabulary import State, Status
 
 ROLES = (("a", "naive"), ("b", "intermediate"), ("c", "optimized"))

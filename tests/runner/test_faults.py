@@ -22,8 +22,8 @@ import pytest
 from pattern_copies import write_pattern
 from signals_kit import HEEDING_SIGNALS
 
-from xebench.analysis import metrics, times, timestamps
 from xebench.tables import Run, load_run
+from xebench.tables.analysis import metrics, times, timestamps
 from xebench.vocabulary import Flag, is_valid
 
 FAULTY = Path(__file__).parents[1] / "faulty"

@@ -10,8 +10,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from xebench.analysis.claim import Claim, from_json
-from xebench.children.worker import WorkerDied, WorkerHung, WorkerKilled
 from xebench.errors import BrokenEnvironment, NoDevice, XebenchError
 from xebench.measuring.case_rows import CaseResult, Work, fixed_columns
 from xebench.measuring.messages import (
@@ -25,6 +23,7 @@ from xebench.measuring.messages import (
     VariantChecked,
     VisitSeconds,
 )
+from xebench.measuring.sampling.limits import Sampling
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import builtin_files
@@ -32,7 +31,8 @@ from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.manager import END_GRACE_S, GRACE_S, Manager
 from xebench.runner.stop_signals import Stopped
 from xebench.runner.visits import Visit
-from xebench.sampling.limits import Sampling
+from xebench.system.children.worker import WorkerDied, WorkerHung, WorkerKilled
+from xebench.tables.analysis.claim import Claim, from_json
 from xebench.tables.checks import Check
 from xebench.vocabulary import State, Status
 

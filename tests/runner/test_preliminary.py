@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from xebench.analysis.claim import Claim
-from xebench.analysis.moderation import Prior
 from xebench.measuring.case_rows import CaseResult, fixed_columns
+from xebench.measuring.sampling.limits import Sampling
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.preliminary import MARGIN, pairs_so_far
-from xebench.sampling.limits import Sampling
+from xebench.tables.analysis.claim import Claim
+from xebench.tables.analysis.moderation import Prior
 from xebench.vocabulary import Status
 
 DEVICE = {"device": "opencl:cpu:0", "device_class": "cpu", "name": "Max 1550"}

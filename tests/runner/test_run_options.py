@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from xebench.errors import XebenchError
+from xebench.measuring.sampling.limits import Sampling
 from xebench.runner.recipe import Recipe
 from xebench.runner.run_options import Options
-from xebench.sampling.limits import Sampling
 
 
 def sampling(preset: str = "default", **asked: Any) -> Sampling:

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
+from xebench.measuring.sampling.limits import Sampling
 from xebench.runner.visits import FamilyState, PairState, Visit, Visits, half_width_after
-from xebench.sampling.limits import Sampling
 
 NEW, OVER = FamilyState(), FamilyState(1, over=True, beside_s=1.0)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from xebench.runtime import stack
-from xebench.runtime.stack import Stack
+from xebench.system.runtime import stack
+from xebench.system.runtime.stack import Stack
 
 
 @pytest.fixture

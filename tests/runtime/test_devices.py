@@ -9,8 +9,8 @@ import pytest
 from fake_device import GPU, sycl_device
 
 from xebench.errors import NoDevice
-from xebench.runtime import devices
-from xebench.runtime.variables import HIDING
+from xebench.system.runtime import devices
+from xebench.system.runtime.variables import HIDING
 
 GPU_CL = replace(GPU, device="opencl:gpu:0", backend="opencl")
 CPU = replace(GPU, device="opencl:cpu:0", backend="opencl", device_class="cpu", name="Xeon")

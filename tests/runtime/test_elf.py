@@ -3,7 +3,7 @@
 import isa_kit as kit
 import pytest
 
-from xebench.runtime import elf
+from xebench.system.runtime import elf
 
 
 def test_sections_by_name() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from xebench.runtime import gpu_nodes
+from xebench.system.runtime import gpu_nodes
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from xebench.runtime import hardware_id as module
-from xebench.runtime.hardware_id import hardware_id
+from xebench.system.runtime import hardware_id as module
+from xebench.system.runtime.hardware_id import hardware_id
 
 PCI, UUID = 0x410F, 0x106A
 
@@ -84,8 +84,8 @@ def test_without_a_driver_s_library_nothing_is_known(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.device
 def test_the_handle_of_an_opencl_device_is_its_own() -> None:
-    from xebench import runtime
-    from xebench.runtime import opencl_library
+    from xebench.system import runtime
+    from xebench.system.runtime import opencl_library
 
     runtime.load()
     import dpctl

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from xebench.runtime import libraries
+from xebench.system.runtime import libraries
 
 pytestmark = pytest.mark.usefixtures("pinned")
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from xebench.errors import BrokenEnvironment
-from xebench.runtime import gpu_nodes, libraries, loading, packages
-from xebench.runtime.findings import Finding
-from xebench.runtime.stack import is_current
+from xebench.system.runtime import gpu_nodes, libraries, loading, packages
+from xebench.system.runtime.findings import Finding
+from xebench.system.runtime.stack import is_current
 
 PACKAGES = "dpctl, dpnp" if is_current() else "dpctl, dpnp, numba_dpex"
 CLEAN = {"HOME": os.environ.get("HOME", "/"), "PATH": "/usr/bin:/bin"}
@@ -138,12 +138,16 @@ def test_an_old_cpu_driver_is_a_warning_with_its_command(monkeypatch: pytest.Mon
 
 
 def test_importing_the_room_is_cheap() -> None:
-    done = run("import sys, xebench.runtime; print(sorted({'dpctl', 'numpy', 'psutil', 'numba'} & set(sys.modules)))")
+    done = run(
+        "import sys, xebench.system.runtime; print(sorted({'dpctl', 'numpy', 'psutil', 'numba'} & set(sys.modules)))"
+    )
     assert done.stdout.strip() == "[]", done.stderr
 
 
 def test_every_public_name_is_there() -> None:
-    done = run("import xebench.runtime as r; print([n for n in r.__all__ if not hasattr(r, n)], hasattr(r, 'x'))")
+    done = run(
+        "import xebench.system.runtime as r; print([n for n in r.__all__ if not hasattr(r, n)], hasattr(r, 'x'))"
+    )
     assert done.stdout.strip() == "[] False", done.stderr
 
 
@@ -151,7 +155,7 @@ def test_every_public_name_is_there() -> None:
 def test_a_newer_dpctl_is_one_line_and_no_traceback(tmp_path: Path) -> None:
     """What ``pip install numba-dpex`` gives, as its metadata shows it."""
     shadow(tmp_path, "dpctl", "0.22.1")
-    done = run("from xebench import runtime; runtime.load()", PYTHONPATH=str(tmp_path))
+    done = run("from xebench.system import runtime; runtime.load()", PYTHONPATH=str(tmp_path))
     error = done.stderr.strip().splitlines()[-1]
     assert error.startswith("xebench.errors.BrokenEnvironment: dpctl 0.22.1 is installed, 0.17.0 is needed: run ")
     assert ".so" not in done.stderr
@@ -167,7 +171,7 @@ def shadow(folder: Path, name: str, version: str) -> None:
 @pytest.mark.device
 def test_a_clean_shell_can_import_everything_and_sees_a_device() -> None:
     done = run(
-        "from xebench import runtime; runtime.load(); runtime.load()\n"
+        "from xebench.system import runtime; runtime.load(); runtime.load()\n"
         f"import {PACKAGES}\n"
         "print(len(runtime.list_devices()) == len([d for d in dpctl.get_devices() if d.is_gpu or d.is_cpu]) > 0)"
     )
@@ -178,7 +182,7 @@ def test_a_clean_shell_can_import_everything_and_sees_a_device() -> None:
 @pytest.mark.device
 def test_numpy_keeps_its_own_lapack(tmp_path: Path) -> None:
     done = run(
-        "from xebench import runtime; runtime.load()\n"
+        "from xebench.system import runtime; runtime.load()\n"
         f"import {PACKAGES}, numpy as np\n"
         "a = np.eye(3)\n"
         "print(a @ a, np.linalg.inv(a), np.linalg.svd(a), np.linalg.eigh(a), np.linalg.solve(a, a))\n",
@@ -195,7 +199,7 @@ def test_numpy_keeps_its_own_lapack(tmp_path: Path) -> None:
 @pytest.mark.device
 def test_variables_of_the_user_stay_as_they_are() -> None:
     done = run(
-        "import os; from xebench import runtime; runtime.load(); print(os.environ['OCL_ICD_FILENAMES'])",
+        "import os; from xebench.system import runtime; runtime.load(); print(os.environ['OCL_ICD_FILENAMES'])",
         OCL_ICD_FILENAMES="/the/users/driver.so",
     )
     assert done.stdout.strip() == "/the/users/driver.so", done.stderr
@@ -206,8 +210,8 @@ def test_variables_of_the_user_stay_as_they_are() -> None:
 def test_a_library_that_cannot_be_loaded_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "libsvml.so").write_bytes(b"damaged")
     done = run(
-        "from xebench import runtime\n"
-        "from xebench.runtime import libraries\n"
+        "from xebench.system import runtime\n"
+        "from xebench.system.runtime import libraries\n"
         "from pathlib import Path\n"
         "real = libraries.library_folders\n"
         f"libraries.library_folders = lambda: [Path({str(tmp_path)!r}), *real()]\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from xebench.runtime import machine
+from xebench.system.runtime import machine
 
 
 def write(file: Path, text: str) -> None:

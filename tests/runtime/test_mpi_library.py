@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from xebench.runtime import mpi_library
+from xebench.system.runtime import mpi_library
 
 
 class Library:

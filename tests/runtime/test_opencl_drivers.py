@@ -10,8 +10,8 @@ from unittest.mock import Mock
 import pytest
 
 from xebench.errors import BrokenEnvironment
-from xebench.runtime import opencl_drivers
-from xebench.runtime.variables import hiding_variables
+from xebench.system.runtime import opencl_drivers
+from xebench.system.runtime.variables import hiding_variables
 
 INTEL = "processor : 0\nvendor_id : GenuineIntel\nflags\t\t: fpu avx avx2 fma bmi2\n"
 AMD = "processor : 0\nvendor_id : AuthenticAMD\nflags\t\t: {}\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from xebench.runtime import packages, pins
-from xebench.runtime.findings import Finding
+from xebench.system.runtime import packages, pins
+from xebench.system.runtime.findings import Finding
 
 PINS = {
     "numba-dpex": "0.23.0",

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from xebench.runtime import pins
+from xebench.system.runtime import pins
 
 SOURCE = Path(__file__).parents[2] / "pyproject.toml"
 

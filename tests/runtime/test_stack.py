@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from xebench.runtime import libraries, loading, packages, pins, stack
-from xebench.runtime.stack import Stack
+from xebench.system.runtime import libraries, loading, packages, pins, stack
+from xebench.system.runtime.stack import Stack
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from xebench.runtime import relevant_environment
+from xebench.system.runtime import relevant_environment
 
 MATTER = [
     *("ZE_AFFINITY_MASK", "ZE_FLAT_DEVICE_HIERARCHY", "ZEX_NUMBER_OF_CCS", "ONEAPI_DEVICE_SELECTOR"),

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xebench.sampling.blocks import Sampled, block_orders, sample_family
-from xebench.sampling.instances import Instances
-from xebench.sampling.limits import Sampling
-from xebench.sampling.stopping import NEXT_INSTANCE
+from xebench.measuring.sampling.blocks import Sampled, block_orders, sample_family
+from xebench.measuring.sampling.instances import Instances
+from xebench.measuring.sampling.limits import Sampling
+from xebench.measuring.sampling.stopping import NEXT_INSTANCE
 
 NAMES = ("naive", "optimized", "library")
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from xebench.analysis.moderation import NOTHING, Prior
-from xebench.sampling.instances import Instances
-from xebench.sampling.limits import Sampling
-from xebench.sampling.stopping import NEXT_INSTANCE
+from xebench.measuring.sampling.instances import Instances
+from xebench.measuring.sampling.limits import Sampling
+from xebench.measuring.sampling.stopping import NEXT_INSTANCE
+from xebench.tables.analysis.moderation import NOTHING, Prior
 from xebench.vocabulary import StopReason
 
 SAMPLING = Sampling(precision=0.01, budget_s=60.0, min_blocks=10, first_blocks=10, max_blocks=600, min_instances=6)

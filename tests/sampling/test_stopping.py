@@ -8,9 +8,9 @@ from functools import partial
 import numpy as np
 import pytest
 
-from xebench.analysis.intervals import median_interval
-from xebench.sampling.limits import FIRST_BLOCKS, Sampling
-from xebench.sampling.stopping import decide, log_speedups
+from xebench.measuring.sampling.limits import FIRST_BLOCKS, Sampling
+from xebench.measuring.sampling.stopping import decide, log_speedups
+from xebench.tables.analysis.intervals import median_interval
 from xebench.vocabulary import StopReason
 
 LIMITS = Sampling(precision=0.01, budget_s=10, max_blocks=50)

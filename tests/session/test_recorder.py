@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from xebench.analysis.metrics import EventTimes
 from xebench.errors import XebenchError
-from xebench.session.recorder import Measured, Recorder
+from xebench.measuring.session.recorder import Measured, Recorder
+from xebench.tables.analysis.metrics import EventTimes
 
 
 class Event:

@@ -36,7 +36,7 @@ class Queue:
 
 
 def found(environment: dict[str, str], queue: Any) -> dict[str, str]:
-    from xebench.session.switches import looked_up
+    from xebench.measuring.session.switches import looked_up
 
     with looked_up(environment, queue) as words:
         pass
@@ -56,7 +56,7 @@ def test_a_hierarchy_that_was_not_heeded_is_told(hierarchy: str, stacks: int, he
 
 
 def test_engines_and_lists_are_compared_with_what_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.session import switches
+    from xebench.measuring.session import switches
 
     monkeypatch.setattr(switches.dpctl, "SyclDevice", lambda filter_string: filter_string)
     monkeypatch.setattr(switches, "device_handle", lambda device: device)
@@ -86,7 +86,7 @@ def test_a_pool_is_found_by_what_becomes_of_freed_memory(
 ) -> None:
     from types import SimpleNamespace
 
-    from xebench.session import switches
+    from xebench.measuring.session import switches
 
     monkeypatch.setattr(switches.dpctl.memory, "MemoryUSMDevice", lambda size, queue: SimpleNamespace(_pointer=size))
     monkeypatch.setattr(switches.level_zero_library, "open_library", lambda: None)
@@ -104,7 +104,7 @@ def test_a_pool_is_found_by_what_becomes_of_freed_memory(
 
 
 def test_a_variable_that_mpi_has_not_read_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.session import switches
+    from xebench.measuring.session import switches
 
     read = {"I_MPI_OFFLOAD_BUFFER_NUM": 32, "I_MPI_OFFLOAD_PIPELINE_THRESHOLD": 65536}
     monkeypatch.setattr(switches.mpi_library, "control_variable", read.get)
@@ -116,7 +116,7 @@ def test_a_variable_that_mpi_has_not_read_is_told(monkeypatch: pytest.MonkeyPatc
 
 
 def test_builds_that_are_kept_although_none_are_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.session.switches import looked_up
+    from xebench.measuring.session.switches import looked_up
 
     monkeypatch.setenv("NEO_CACHE_DIR", str(tmp_path))
 

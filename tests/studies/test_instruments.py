@@ -12,13 +12,13 @@ from typing import Any
 import psutil
 import pytest
 
-from xebench.analysis.intervals import speedup
-from xebench.studies.noise.instruments.best_of import best_of
-from xebench.studies.noise.instruments.observation import Program, ProgramTimes
-from xebench.studies.noise.instruments.pyperf_runner import VALUES, WARMUPS, Pyperf, loops_within
-from xebench.studies.noise.instruments.pytest_bench import pytest_benchmark, read
-from xebench.studies.noise.instruments.xebench import conclude, xebench
-from xebench.studies.noise.load import background_load
+from tools.studies.noise.instruments.best_of import best_of
+from tools.studies.noise.instruments.observation import Program, ProgramTimes
+from tools.studies.noise.instruments.pyperf_runner import VALUES, WARMUPS, Pyperf, loops_within
+from tools.studies.noise.instruments.pytest_bench import pytest_benchmark, read
+from tools.studies.noise.instruments.xebench import conclude, xebench
+from tools.studies.noise.load import background_load
+from xebench.tables.analysis.intervals import speedup
 
 DATA = Path(__file__).parent / "data"
 
@@ -94,7 +94,7 @@ def test_pyperf_fits_into_the_budget() -> None:
 
 
 def children() -> list[Any]:
-    return [child for child in psutil.Process().children() if "xebench.studies.noise.load" in child.cmdline()]
+    return [child for child in psutil.Process().children() if "tools.studies.noise.load" in child.cmdline()]
 
 
 def test_the_load_is_there_only_as_long_as_it_is_wanted() -> None:

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from xebench.sampling.limits import Sampling
-from xebench.studies.intervals.interval_coverage import ESTIMATORS, NOISES, coverage, coverage_when_stopping
+from tools.studies.intervals.interval_coverage import ESTIMATORS, NOISES, coverage, coverage_when_stopping
+from xebench.measuring.sampling.limits import Sampling
 
 IN_USE = ESTIMATORS["order statistics, in use"]
 INDEPENDENT = [name for name in NOISES if name != "ratio correlated, 0.3"]

@@ -14,13 +14,13 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+from tools.studies.noise import figure
+from tools.studies.noise.__main__ import main
+from tools.studies.noise.instruments.observation import Observation, ProgramTimes
+from tools.studies.noise.known_pairs import CONDITIONS, EXCESSES, repetition_pairs
+from tools.studies.noise.rules import KNOBS, PRECISIONS, RULES, TOOLS, XEBENCH
+from tools.studies.noise.study_folder import read_data, write_data, write_report
 from xebench.errors import BrokenEnvironment, RunFolderError
-from xebench.studies.noise import figure
-from xebench.studies.noise.__main__ import main
-from xebench.studies.noise.instruments.observation import Observation, ProgramTimes
-from xebench.studies.noise.known_pairs import CONDITIONS, EXCESSES, repetition_pairs
-from xebench.studies.noise.rules import KNOBS, PRECISIONS, RULES, TOOLS, XEBENCH
-from xebench.studies.noise.study_folder import read_data, write_data, write_report
 
 FACTS = {
     "created": "2024-05-17T12:00:00+00:00",
@@ -149,6 +149,6 @@ def test_without_matplotlib_the_summary_is_written_and_the_figure_asked_for(
 
 
 def test_nothing_but_the_figure_imports_matplotlib() -> None:
-    code = "import sys, xebench.studies.noise.study_folder; print('matplotlib' in sys.modules)"
+    code = "import sys, tools.studies.noise.study_folder; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

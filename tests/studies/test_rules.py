@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 from pytest_benchmark.utils import parse_compare_fail
 
-from xebench.studies.noise import rules
-from xebench.studies.noise.instruments.observation import Observation, ProgramTimes
-from xebench.studies.noise.instruments.pytest_bench import read
+from tools.studies.noise import rules
+from tools.studies.noise.instruments.observation import Observation, ProgramTimes
+from tools.studies.noise.instruments.pytest_bench import read
 
 DATA = Path(__file__).parent / "data"
 

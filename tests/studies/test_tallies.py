@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from xebench.studies.noise import goals, tallies
-from xebench.studies.noise.known_pairs import CONDITIONS, EXCESSES
-from xebench.studies.noise.rules import KNOBS, OURS_FINE, PRECISIONS, RULES, TOOLS, XEBENCH
-from xebench.studies.noise.tallies import Score, Share
+from tools.studies.noise import goals, tallies
+from tools.studies.noise.known_pairs import CONDITIONS, EXCESSES
+from tools.studies.noise.rules import KNOBS, OURS_FINE, PRECISIONS, RULES, TOOLS, XEBENCH
+from tools.studies.noise.tallies import Score, Share
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 10), (1, 10), (5, 10), (10, 10), (3, 96), (29, 32)])

@@ -8,9 +8,9 @@ from itertools import groupby
 
 import pytest
 
-from xebench.analysis.intervals import Interval
-from xebench.studies.noise.known_pairs import ALONE_OF, CONDITIONS, PAIRS_OF, KnownPair, repetition_pairs
-from xebench.studies.noise.truth import Calibration, LengthLine, fit_line
+from tools.studies.noise.known_pairs import ALONE_OF, CONDITIONS, PAIRS_OF, KnownPair, repetition_pairs
+from tools.studies.noise.truth import Calibration, LengthLine, fit_line
+from xebench.tables.analysis.intervals import Interval
 
 
 def pair(excess: float, answer: str) -> KnownPair:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
+from tools.studies.versions import __main__ as study
+from tools.studies.versions.page import HEADINGS, counts, page
 from xebench.patterns.registry import builtin_files
-from xebench.studies.versions import __main__ as study
-from xebench.studies.versions.page import HEADINGS, counts, page
 
 
 def row(seed: int, pattern: str, variant: str, outcome: str, by_time: str, speedup: float = 1.0) -> dict[str, Any]:

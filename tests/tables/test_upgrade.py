@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 import stored
 
-from xebench.analysis import points
-from xebench.analysis.claim import from_json
 from xebench.errors import RunFolderError
 from xebench.report import formats
 from xebench.tables import Run, RunWriter, compare_runs, load_run, schema, upgrade
+from xebench.tables.analysis import points
+from xebench.tables.analysis.claim import from_json
 from xebench.vocabulary import RUN_BUDGET, Answer
 
 FIXTURES = Path(__file__).parent / "fixtures"

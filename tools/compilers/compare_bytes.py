@@ -65,8 +65,8 @@ def main() -> None:
 def versions() -> dict[str, str]:
     """Of what made the modules, and of the driver."""
     from xebench.dpex.toolchain import compiler_versions
-    from xebench.kernel_pack import OWN_PACK, Pack
-    from xebench.runtime.pins import installed_version
+    from xebench.system.kernel_pack import OWN_PACK, Pack
+    from xebench.system.runtime.pins import installed_version
 
     made = {f"shipped {name}": version for name, version in Pack.open(OWN_PACK).index.versions.items()}
     return made | compiler_versions() | {"intel-opencl-rt": installed_version("intel-opencl-rt") or ""}
@@ -99,7 +99,7 @@ def in_children(pattern: str) -> dict[str, dict[str, Any]]:
 
 def compare(pattern: str, without: set[str], out: TextIO) -> None:
     """Write a line before each launch of a module, and one with the outcome."""
-    from xebench import runtime
+    from xebench.system import runtime
 
     runtime.load()
     from xebench.dpex import direct_calls
@@ -107,10 +107,10 @@ def compare(pattern: str, without: set[str], out: TextIO) -> None:
     from xebench.dpex.identity import UnknownIdentity, shipped_key
     from xebench.dpex.kernel_store import KernelStore
     from xebench.dpex.signature import signature_of
-    from xebench.packing.pattern_kernels import CompilingSession, collect_preset
+    from xebench.isa.packing.pattern_kernels import CompilingSession, collect_preset
+    from xebench.measuring.session.session import Session
     from xebench.patterns.reading import read
     from xebench.patterns.registry import builtin_files
-    from xebench.session.session import Session
     from xebench.vocabulary import DeviceClass
 
     class ComparingStore(KernelStore):

@@ -57,16 +57,16 @@ def summary(processes: Sequence[Sequence[float]]) -> tuple[float, float, float]:
 
 def times(folder: Path) -> dict[str, Any]:
     """The time of each kernel, in the order in which the patterns ask for them."""
-    from xebench import runtime
+    from xebench.system import runtime
 
     runtime.load()
     from xebench.dpex import SpirvCache, compiler, direct_calls, packs
     from xebench.dpex.identity import shipped_key
     from xebench.dpex.toolchain import this_compiler
-    from xebench.packing.pattern_kernels import CompilingSession, CompilingStore, collect_preset
+    from xebench.isa.packing.pattern_kernels import CompilingSession, CompilingStore, collect_preset
+    from xebench.measuring.session.session import Session
     from xebench.patterns.reading import read
     from xebench.patterns.registry import builtin_files
-    from xebench.session.session import Session
     from xebench.vocabulary import DeviceClass
 
     packs.OWN_PACK = folder / "no.pack"  # type: ignore[attr-defined]

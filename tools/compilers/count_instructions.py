@@ -22,7 +22,7 @@ from xebench.isa.compilation import Compiled, Source, Target
 from xebench.isa.compile_cache import CompileCache
 from xebench.isa.kernel_code import compile_all, read_code
 from xebench.isa.ocloc import find_compiler
-from xebench.kernel_pack import OWN_PACK, Pack, PackedKernel
+from xebench.system.kernel_pack import OWN_PACK, Pack, PackedKernel
 
 ROOT: Final = Path(__file__).parents[2]
 DATA: Final = ROOT / "results/studies/compilers/instructions.json"

@@ -17,9 +17,9 @@ from typing import Any, Final
 
 import click
 
+from tools.pages.marked import renewed
 from xebench.cli.output import run_program
 from xebench.errors import XebenchError
-from xebench.pages.marked import renewed
 from xebench.report.markdown_table import table
 
 ROOT: Final = Path(__file__).parents[2]

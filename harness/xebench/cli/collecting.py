@@ -16,10 +16,10 @@ from xebench.cli import completion
 from xebench.cli.output import say
 
 if TYPE_CHECKING:
-    from xebench.gpu_model.gpu_parameters import GpuParameters
     from xebench.isa.collect import Collected
     from xebench.patterns.declaration import PatternInfo
     from xebench.patterns.plan import Family
+    from xebench.system.gpu_model.gpu_parameters import GpuParameters
 
 
 #: Where there is no terminal.
@@ -45,8 +45,8 @@ def gpus_option(**more: Any) -> Callable[[Any], Any]:
 
 def _gpus(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str | GpuParameters, ...]:
     """The GPUs, none twice: of names, aliases, products and files what is known, other names as ocloc may know them."""
-    from xebench.gpu_model.gpu_parameters import GpuError
-    from xebench.gpu_model.gpus import find_gpu
+    from xebench.system.gpu_model.gpu_parameters import GpuError
+    from xebench.system.gpu_model.gpus import find_gpu
 
     found: dict[str, str | GpuParameters] = {}
     for name in listed(value):

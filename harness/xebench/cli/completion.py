@@ -27,7 +27,7 @@ def presets(context: click.Context, parameter: click.Parameter, incomplete: str)
 
 def gpus(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Codes and products of the catalogue, also after a comma."""
-    from xebench.gpu_model.gpus import gpus as catalogue
+    from xebench.system.gpu_model.gpus import gpus as catalogue
 
     before, comma, last = incomplete.rpartition(",")
     products = (alias for gpu in catalogue() for product in gpu.products for alias in product.aliases)
@@ -37,7 +37,7 @@ def gpus(context: click.Context, parameter: click.Parameter, incomplete: str) ->
 
 def probes(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Names of the roofs' probes."""
-    from xebench.roofline.catalogue import PROBES
+    from xebench.measuring.roofline.catalogue import PROBES
 
     return _beginning(incomplete, [probe.name for probe in PROBES])
 

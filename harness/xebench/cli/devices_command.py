@@ -14,8 +14,8 @@ from xebench.cli.output import show_view
 @table_forms
 def devices(form: str) -> None:
     """The SYCL devices here."""
-    from xebench import runtime
     from xebench.report import devices_text
+    from xebench.system import runtime
 
     runtime.load()
     rows = [device.to_row() for device in runtime.list_devices()]

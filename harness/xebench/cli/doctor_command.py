@@ -14,7 +14,7 @@ from xebench.cli.output import show_view
 @table_forms
 def doctor(form: str) -> None:
     """What runs here, what is missing, and which package brings it. Exit status 3 when no device is usable."""
-    from xebench.doctor.examination import examine
+    from xebench.measuring.doctor.examination import examine
     from xebench.report import doctor_text
 
     report = examine()

@@ -16,8 +16,8 @@ from xebench.errors import XebenchError
 @table_forms
 def kernels(pack: Path | None, form: str) -> None:
     """The kernels of a PACK, by default the project's own: they are launched where nothing compiles them."""
-    from xebench.kernel_pack import OWN_PACK, Pack
     from xebench.report import kernels_text
+    from xebench.system.kernel_pack import OWN_PACK, Pack
 
     path = pack or OWN_PACK
     try:

@@ -13,7 +13,7 @@ from xebench.cli.output import say, show_view
 from xebench.errors import XebenchError
 
 if TYPE_CHECKING:
-    from xebench.gpu_model.gpu_parameters import GpuParameters
+    from xebench.system.gpu_model.gpu_parameters import GpuParameters
 
 #: Options that describe a launch by numbers, and so contradict a pattern's own.
 _NUMBERS = ("work_group", "sub_group", "slm", "barriers", "global_size", "large_grf", "as_map")
@@ -65,11 +65,11 @@ def occupancy(gpu: str | None, eus: int | None, names: tuple[str, ...], form: st
 
 
 def _gpu(name: str | None, eus: int | None) -> GpuParameters:
-    from xebench.gpu_model.gpus import find_gpu, gpu_of_device
+    from xebench.system.gpu_model.gpus import find_gpu, gpu_of_device
 
     if name is not None:
         return find_gpu(name, eus)
-    from xebench import runtime
+    from xebench.system import runtime
 
     runtime.load()
     device = runtime.select_device().device
@@ -79,9 +79,9 @@ def _gpu(name: str | None, eus: int | None) -> GpuParameters:
 
 
 def _map(gpu: GpuParameters, form: str, given: dict[str, Any]) -> None:
-    from xebench.gpu_model.occupancy_search import heat_map
-    from xebench.gpu_model.size_text import parse_size
     from xebench.report import heat_map_text
+    from xebench.system.gpu_model.occupancy_search import heat_map
+    from xebench.system.gpu_model.size_text import parse_size
 
     size = parse_size(given["sub_group"])
     cells = heat_map(gpu, size, barriers=given["barriers"], large_grf=given["large_grf"])
@@ -89,8 +89,8 @@ def _map(gpu: GpuParameters, form: str, given: dict[str, Any]) -> None:
 
 
 def _of_numbers(gpu: GpuParameters, form: str, given: dict[str, Any]) -> None:
-    from xebench.gpu_model.occupancy import occupancy_of, parse_launch
     from xebench.report import occupancy_text
+    from xebench.system.gpu_model.occupancy import occupancy_of, parse_launch
 
     shape = {name: given[name] for name in ("slm", "barriers", "global_size", "large_grf")}
     launch = parse_launch(given["work_group"], given["sub_group"], **shape)

@@ -24,10 +24,10 @@ def pack(files: tuple[Path, ...], device: str, output: Path | None, check: bool)
     """
     if output and len(files) > 1:
         raise XebenchError("--output is one pack: name one FILE, or none for the project's")
-    from xebench import runtime
+    from xebench.system import runtime
 
     runtime.load()
-    from xebench.packing.making import make_pack
+    from xebench.isa.packing.making import make_pack
     from xebench.patterns.registry import pattern_file
 
     chosen = runtime.select_device(device).device.device

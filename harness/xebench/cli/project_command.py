@@ -31,12 +31,12 @@ def project(names: tuple[str, ...], gpu: str, eus: int | None, form: str, **give
 
     NAMES as in 'list', all when there are none. Every variant runs once on the device here, to see what it launches.
     """
-    from xebench.gpu_model.gpus import find_gpu
     from xebench.isa.compile_cache import CompileCache
     from xebench.isa.kernel_occupancy import occupancies
     from xebench.isa.ocloc import find_compiler
     from xebench.isa.roof_projection import project as project_plan
     from xebench.report import projection_text
+    from xebench.system.gpu_model.gpus import find_gpu
 
     parameters = find_gpu(gpu, eus)
     plan = plan_for(names, given["paths"], given["preset"], [parameters])

@@ -22,10 +22,10 @@ def roofline(probes: tuple[str, ...], device: str, refresh: bool, quick: bool, f
 
     PROBES are measured alone, and not kept: names as in --json, such as fp32; all when there are none.
     """
-    from xebench import runtime
+    from xebench.measuring.roofline.measure import measure_roofline
     from xebench.report import roofline_text
     from xebench.report.progress import ProgressLine
-    from xebench.roofline.measure import measure_roofline
+    from xebench.system import runtime
 
     with ProgressLine(sys.stderr) as progress:
         selection = runtime.select_device(device)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: What numpy's generators and the tables take (`xebench.runner.recipe`, likewise).
 LARGEST_SEED = 2**32 - 1
-#: Fewest samples that make an interval (`xebench.analysis.intervals`, which would have to be loaded).
+#: Fewest samples that make an interval (`xebench.tables.analysis.intervals`, which would have to be loaded).
 MIN_SAMPLES = 6
 
 
@@ -174,8 +174,8 @@ def measure(
     """
     plan = recipe.plan()
 
+    from xebench.measuring.roofline.store import Store
     from xebench.report.progress import ProgressLine
-    from xebench.roofline.store import Store
     from xebench.runner.run import run_plan
     from xebench.runner.run_options import Options
 
@@ -190,6 +190,6 @@ def measure(
     with ProgressLine(sys.stderr) as progress:
         if scheduler is None:
             return run_plan(plan, options, progress)
-        from xebench.cluster.run import run_plan_on
+        from xebench.runner.cluster.run import run_plan_on
 
         return run_plan_on(scheduler, plan, options, progress)

@@ -1,8 +1,8 @@
 """What numba-dpex 0.23 lacks: kernel options, group algorithms, prepared launches, a SPIR-V cache, repairs.
 
 An extension of numba-dpex that can be used without the rest of the harness. Importing it loads the SYCL runtime
-(``xebench.runtime.load``, which does nothing when dpctl is importable already) and repairs numba-dpex once for
-this process (``xebench.dpex.repairs``). Without numba-dpex (`xebench.runtime.stack`) kernels are shipped
+(``xebench.system.runtime.load``, which does nothing when dpctl is importable already) and repairs numba-dpex once for
+this process (``xebench.dpex.repairs``). Without numba-dpex (`xebench.system.runtime.stack`) kernels are shipped
 (``xebench.dpex.shipped``) or compiled by our own target of numba (``xebench.dpex.numba_target``); all that builds and
 launches them is the same.
 
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xebench.runtime.loading import load
+from xebench.system.runtime.loading import load
 
 load()
 
@@ -48,7 +48,7 @@ from xebench.dpex.foreign_kernel import ForeignKernel, opencl_kernel, spirv_kern
 from xebench.dpex.kernel_options import KernelOptions
 from xebench.dpex.launch import PreparedLaunch
 from xebench.dpex.spirv_cache import SpirvCache
-from xebench.runtime.stack import is_current
+from xebench.system.runtime.stack import is_current
 
 if TYPE_CHECKING or is_current():
     from xebench.dpex.launching import call_kernel, call_kernel_async

@@ -12,7 +12,7 @@ import dpctl.program._program as dpctl_program
 
 from xebench.dpex.dpctl_library import kernel_bundle_delete, kernel_delete
 from xebench.dpex.native_handles import context_handle, device_handle, new_object, sycl_function
-from xebench.runtime import level_zero_library, opencl_library
+from xebench.system.runtime import level_zero_library, opencl_library
 
 _MAKE_BUNDLE: Final = "_ZN4sycl3_V16detail18make_kernel_bundleEmRKNS0_7contextEbNS0_12bundle_stateENS0_7backendE"
 _MAKE_OF_BUNDLE: Final = (

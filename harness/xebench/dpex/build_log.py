@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
-from xebench.runtime import level_zero_library, opencl_library
+from xebench.system.runtime import level_zero_library, opencl_library
 
 _BUILD_LOG = 0x1183
 _MOST_CHARACTERS = 400

@@ -21,7 +21,7 @@ from xebench.dpex.source_kernel import SourceKernel
 from xebench.dpex.spirv_cache import SpirvCache, kept_or_compiled
 from xebench.dpex.toolchain import OWN, toolchain
 from xebench.errors import BrokenEnvironment
-from xebench.runtime.packages import numba_finding
+from xebench.system.runtime.packages import numba_finding
 
 
 def find_or_compile(kernel: Any, signature: Signature, cache: SpirvCache | None) -> CompiledKernel:

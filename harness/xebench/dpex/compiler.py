@@ -16,7 +16,7 @@ from xebench.dpex.compiled_kernel import CompiledKernel
 from xebench.dpex.foreign_kernel import ForeignKernel
 from xebench.dpex.signature import Signature, not_a_kernel, signature_of
 from xebench.dpex.spirv_cache import SpirvCache
-from xebench.runtime.stack import is_current
+from xebench.system.runtime.stack import is_current
 
 #: Makes the SPIR-V of a kernel for a signature, with the help of a cache or without.
 Source = Callable[[Any, Signature, SpirvCache | None], CompiledKernel]

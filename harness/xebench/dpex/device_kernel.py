@@ -15,8 +15,8 @@ from xebench.dpex.dpex_errors import KernelBuildError
 from xebench.dpex.packs import shipped_spirv
 from xebench.dpex.spirv_module import without_assumptions
 from xebench.errors import Unsupported
-from xebench.runtime.level_zero_library import LevelZeroError
-from xebench.runtime.opencl_library import OpenCLError
+from xebench.system.runtime.level_zero_library import LevelZeroError
+from xebench.system.runtime.opencl_library import OpenCLError
 
 #: Build options of OpenCL C's text, which mean nothing for the SPIR-V that it became.
 _OF_THE_TEXT = ("-D", "-I", "-cl-std=")

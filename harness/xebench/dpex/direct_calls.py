@@ -3,7 +3,7 @@
 A worker process calls :func:`install` before it imports benchmark files. Functions of numba-dpex (where it is), dpnp
 and ``dpctl.tensor`` then have stand-ins, which do what the original does until :func:`recorded_by` names the session
 that takes the calls. A session's queues are :class:`RecordedQueue`. Commands that go yet another way, such as those of
-``dpctl.memory``, are left to the comparison of host times (:mod:`xebench.analysis.unrecorded`).
+``dpctl.memory``, are left to the comparison of host times (:mod:`xebench.tables.analysis.unrecorded`).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import dpnp
 
 from xebench.dpex.events import DeviceEvent
 from xebench.errors import XebenchError
-from xebench.runtime.stack import is_current
-from xebench.runtime.tensor import tensor
+from xebench.system.runtime.stack import is_current
+from xebench.system.runtime.tensor import tensor
 
 #: Where functions of arrays are found by users of dpnp and of dpctl.
 _LIBRARIES = (dpnp, dpnp.fft, dpnp.linalg, dpnp.random, tensor)
@@ -30,7 +30,7 @@ _COPIES = ("_copy_from_usm_ndarray_to_usm_ndarray", "_copy_from_numpy_into")
 
 
 class Recording(Protocol):
-    """Takes direct calls: a :class:`xebench.session.session.Session`."""
+    """Takes direct calls: a :class:`xebench.measuring.session.session.Session`."""
 
     def launch_directly(self, kernel: Any, index_space: Any, arguments: Sequence[Any], depends: Sequence[Any]) -> Any:
         """Launch a kernel; gives its event."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import dpctl
 
-from xebench.runtime.stack import is_current
+from xebench.system.runtime.stack import is_current
 
 # the very file that dpctl's own modules have loaded: the pinned stack's wheel has copies under shorter names
 _NAME = "libDPCTLSyclInterface.so" if is_current() else "libDPCTLSyclInterface.so.0"

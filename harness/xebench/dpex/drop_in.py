@@ -11,7 +11,7 @@ from xebench.dpex import kernel_api
 from xebench.dpex.decorators import device_func, kernel
 from xebench.dpex.dpex_errors import ArgumentError, KernelCompileError, NeedsCompiler, OptionError
 from xebench.dpex.launching import call_kernel, call_kernel_async
-from xebench.runtime.stack import is_current
+from xebench.system.runtime.stack import is_current
 
 _NAME: Final = "numba_dpex"
 #: Of the host's part of numba-dpex, which compiles whole programs and not kernels.

@@ -6,7 +6,7 @@ kernels use is a name (`xebench.dpex.kernel_names`).
 
 from typing import TYPE_CHECKING
 
-from xebench.runtime.stack import is_current
+from xebench.system.runtime.stack import is_current
 
 if TYPE_CHECKING or not is_current():
     from numba_dpex.kernel_api import (

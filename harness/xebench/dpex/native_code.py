@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from xebench.dpex.device_kernel import DeviceKernel, module_of
 from xebench.dpex.native_handles import kernel_handle
-from xebench.runtime import elf, level_zero_library, opencl_library
+from xebench.system.runtime import elf, level_zero_library, opencl_library
 
 _KERNEL_PROGRAM, _BINARY_SIZES, _BINARIES = 0x1194, 0x1165, 0x1166
 

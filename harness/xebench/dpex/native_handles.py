@@ -6,7 +6,7 @@ import ctypes
 import functools
 from typing import Any, Final
 
-from xebench.runtime import libraries, opencl_library
+from xebench.system.runtime import libraries, opencl_library
 
 _KERNEL: Final = "_ZNK4sycl3_V16kernel9getNativeEv"
 _DEVICE: Final = "_ZNK4sycl3_V16device9getNativeEv"

@@ -17,7 +17,7 @@ from xebench.dpex.dpctl_library import event_delete, event_wait
 from xebench.dpex.native_handles import new_object
 from xebench.dpex.signature import as_usm_array
 from xebench.errors import Unsupported
-from xebench.runtime import libraries
+from xebench.system.runtime import libraries
 
 __all__ = ["axpy", "gemm", "uniform"]
 

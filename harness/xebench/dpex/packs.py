@@ -8,7 +8,7 @@ from pathlib import Path
 
 from xebench.dpex.dpex_errors import NotShipped
 from xebench.dpex.foreign_kernel import ForeignKernel, foreign_digest
-from xebench.kernel_pack import OWN_PACK, Pack, PackedKernel, pack_beside
+from xebench.system.kernel_pack import OWN_PACK, Pack, PackedKernel, pack_beside
 
 
 def find_packed(key: str, file: Path) -> tuple[Pack, PackedKernel] | None:

@@ -13,7 +13,7 @@ from xebench.dpex.identity import UnknownIdentity, shipped_key
 from xebench.dpex.packs import find_packed
 from xebench.dpex.signature import Signature, not_a_kernel
 from xebench.dpex.source_kernel import SourceFunction, SourceKernel
-from xebench.kernel_pack import compiler_label
+from xebench.system.kernel_pack import compiler_label
 
 _COMPILE: Final = "run 'python -m pip install numba', which compiles it here"
 

@@ -17,7 +17,7 @@ from xebench.dpex.dpex_errors import ArgumentError, IndexSpaceError
 from xebench.dpex.foreign_kernel import ForeignKernel
 from xebench.dpex.kernel_api import LocalAccessor, NdRange, Range
 from xebench.dpex.parameters import GlobalPointer, LocalPointer, Parameter
-from xebench.runtime.tensor import usm_ndarray
+from xebench.system.runtime.tensor import usm_ndarray
 
 _DTYPES = (
     *("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),

@@ -14,11 +14,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from xebench import disk_cache
 from xebench.dpex.compiled_kernel import CompiledKernel
 from xebench.dpex.decorators import options_of
 from xebench.dpex.signature import Signature
 from xebench.dpex.toolchain import this_compiler
+from xebench.system import disk_cache
 
 _MAGIC = b"xebench.dpex SPIR-V 3"
 _SPIRV_MAGIC = b"\x03\x02\x23\x07"

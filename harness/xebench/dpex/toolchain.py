@@ -8,9 +8,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from xebench.kernel_pack import compiler_label
-from xebench.runtime.pins import installed_version
-from xebench.runtime.stack import is_current
+from xebench.system.kernel_pack import compiler_label
+from xebench.system.runtime.pins import installed_version
+from xebench.system.runtime.stack import is_current
 
 #: Packages that decide what a kernel becomes, the compiler first: numba-dpex, or our own target of numba.
 NUMBA_DPEX: Final = ("numba-dpex", "numba", "llvmlite", "dpcpp-llvm-spirv")

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from xebench.gpu_model.gpus import gpu_of_platform
 from xebench.isa.sends import Message, is_message, read_message
+from xebench.system.gpu_model.gpus import gpu_of_platform
 
 #: Every class of instructions, and what it holds.
 CLASSES: Final = {

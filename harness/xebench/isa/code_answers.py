@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from xebench.analysis.claim import Claim, to_json
 from xebench.isa.collect import Collected
 from xebench.isa.compilation import Target
 from xebench.isa.table import KernelOnGpu
 from xebench.patterns.plan import Family
+from xebench.tables.analysis.claim import Claim, to_json
 from xebench.vocabulary import Answer, CodeClaim, DeviceClass
 
 #: What the numbers of a variant's kernels make together, by the word of a claim.

@@ -9,8 +9,6 @@ from typing import Any
 import dpctl
 import numpy as np
 
-from xebench import runtime
-from xebench.children.parent import Parent
 from xebench.dpex import direct_calls, kernel_api
 from xebench.dpex.compiled_kernel import CompiledKernel
 from xebench.dpex.kernel_store import KernelStore
@@ -22,11 +20,13 @@ from xebench.measuring.bound_problem import Binding
 from xebench.measuring.case_rows import Work
 from xebench.measuring.messages import Stage
 from xebench.measuring.prepare import find_pattern, make_problem
+from xebench.measuring.session.device_memory import DeviceMemory
+from xebench.measuring.session.session import Session
 from xebench.measuring.variant_run import start
 from xebench.patterns.registry import portable_text
-from xebench.runtime.variables import narrow_switch
-from xebench.session.device_memory import DeviceMemory
-from xebench.session.session import Session
+from xebench.system import runtime
+from xebench.system.children.parent import Parent
+from xebench.system.runtime.variables import narrow_switch
 
 NOTHING_LAUNCHED = "launches no kernel through the session"
 

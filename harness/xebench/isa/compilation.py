@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from xebench.gpu_model.gpu_parameters import GpuError, GpuParameters
-from xebench.gpu_model.gpus import find_gpu
+from xebench.system.gpu_model.gpu_parameters import GpuError, GpuParameters
+from xebench.system.gpu_model.gpus import find_gpu
 
 GRF_FLAGS = {
     "default": (),

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import msgspec
 
-from xebench import disk_cache
 from xebench.isa.compilation import Compiled, Compiler, Source, Target
+from xebench.system import disk_cache
 
 _FORMAT = 2
 # made before there are threads: msgspec dies where two of them are the first to use a type

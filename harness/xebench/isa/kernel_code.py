@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from xebench.children.process import in_threads
-from xebench.gpu_model.gpus import gpu_of_platform
 from xebench.isa.assembly import Assembly, read_assembly
 from xebench.isa.compilation import Compiled, Compiler, Job, Source, Target
 from xebench.isa.compile_cache import CompileCache
 from xebench.isa.ocloc import compile_source
 from xebench.isa.registers import registers_named
 from xebench.isa.zeinfo import KernelInfo, read_zeinfo
+from xebench.system.children.process import in_threads
+from xebench.system.gpu_model.gpus import gpu_of_platform
 
 #: Of a GPU that the catalogue does not know.
 _REGISTER_BYTES: Final = 32

@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from xebench.gpu_model.gpu_parameters import GpuParameters
-from xebench.gpu_model.occupancy import (
+from xebench.isa.collect import KernelLaunch
+from xebench.isa.compilation import Compiler
+from xebench.isa.compile_cache import CompileCache
+from xebench.isa.table import KernelOnGpu, compile_launches, targets
+from xebench.system.gpu_model.gpu_parameters import GpuParameters
+from xebench.system.gpu_model.occupancy import (
     DRIVERS_WORK_GROUP,
     LaunchShape,
     Occupancy,
@@ -17,10 +21,6 @@ from xebench.gpu_model.occupancy import (
     drivers_work_group,
     occupancy_of,
 )
-from xebench.isa.collect import KernelLaunch
-from xebench.isa.compilation import Compiler
-from xebench.isa.compile_cache import CompileCache
-from xebench.isa.table import KernelOnGpu, compile_launches, targets
 
 
 @dataclass(frozen=True)

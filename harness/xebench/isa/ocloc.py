@@ -15,15 +15,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from xebench.children import process
-from xebench.children.process_exit import how_it_ended
 from xebench.errors import XebenchError
-from xebench.gpu_model.gpu_parameters import GpuError, GpuParameters
-from xebench.gpu_model.gpus import find_gpu
 from xebench.isa.assembly import KERNEL_LINE
 from xebench.isa.compilation import Compiled, Compiler, Source, Target
 from xebench.isa.zeinfo import SYMBOL_TABLE, read_zeinfo
-from xebench.runtime import elf
+from xebench.system.children import process
+from xebench.system.children.process_exit import how_it_ended
+from xebench.system.gpu_model.gpu_parameters import GpuError, GpuParameters
+from xebench.system.gpu_model.gpus import find_gpu
+from xebench.system.runtime import elf
 
 TIMEOUT_S = 180.0
 VERSION_TIMEOUT_S = 30.0

@@ -1,4 +1,4 @@
-"""The cases of a plan under the roofs of a GPU that is not there: `xebench.gpu_model.roof_model` of each."""
+"""The cases of a plan under the roofs of a GPU that is not there: `xebench.system.gpu_model.roof_model` of each."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xebench.gpu_model.gpu_parameters import GpuParameters
-from xebench.gpu_model.occupancy import Occupancy
-from xebench.gpu_model.roof_model import RoofBound, bound, engines_share
 from xebench.isa.collect import LeastWork
 from xebench.isa.kernel_occupancy import KernelOccupancy
 from xebench.patterns.declaration import VariantInfo
 from xebench.patterns.plan import Family
+from xebench.system.gpu_model.gpu_parameters import GpuParameters
+from xebench.system.gpu_model.occupancy import Occupancy
+from xebench.system.gpu_model.roof_model import RoofBound, bound, engines_share
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from xebench.gpu_model.gpu_parameters import GpuParameters
 from xebench.isa.collect import KernelLaunch
 from xebench.isa.columns import ISA
 from xebench.isa.compilation import Compiled, Compiler, Source, Target
 from xebench.isa.compile_cache import CompileCache
 from xebench.isa.kernel_code import KernelCode, compile_all, read_code
+from xebench.system.gpu_model.gpu_parameters import GpuParameters
 
 if TYPE_CHECKING:
     import pandas as pd

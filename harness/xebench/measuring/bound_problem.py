@@ -13,7 +13,7 @@ from xebench.errors import TooLarge, suggestion
 from xebench.patterns.problem import InOut, Output, Problem, device_bytes
 
 if TYPE_CHECKING:
-    from xebench.session.device_memory import DeviceMemory
+    from xebench.measuring.session.device_memory import DeviceMemory
 
 Array = npt.NDArray[Any]
 

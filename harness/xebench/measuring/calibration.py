@@ -9,13 +9,13 @@ from typing import Final
 
 from xebench.measuring.instrument import measure_instrument
 from xebench.measuring.machine_monitor import LOAD_CHANGE, MachineMonitor
-from xebench.roofline.catalogue import ROUTES, WORKING_SETS, level_name
-from xebench.roofline.in_process import quick_result, quick_results
-from xebench.roofline.levels import beyond_caches, cached_bytes, known_caches, measured_levels, named_levels
-from xebench.roofline.results import ProbeResult, highest
-from xebench.roofline.search import BRIEF, RUN
-from xebench.session.cache_flush import Flusher, cache_bytes
-from xebench.session.session import Session
+from xebench.measuring.roofline.catalogue import ROUTES, WORKING_SETS, level_name
+from xebench.measuring.roofline.in_process import quick_result, quick_results
+from xebench.measuring.roofline.levels import beyond_caches, cached_bytes, known_caches, measured_levels, named_levels
+from xebench.measuring.roofline.results import ProbeResult, highest
+from xebench.measuring.roofline.search import BRIEF, RUN
+from xebench.measuring.session.cache_flush import Flusher, cache_bytes
+from xebench.measuring.session.session import Session
 from xebench.vocabulary import MIXES, DeviceClass, Roof
 
 #: How much faster than a quick look memory may be: that tries few forms for a moment, and others of the same device

@@ -10,15 +10,15 @@ import msgspec
 import numpy as np
 from msgspec.structs import asdict
 
-from xebench.analysis import points
-from xebench.analysis.answer import same_within
-from xebench.analysis.claim import to_json
 from xebench.errors import PatternError
+from xebench.measuring.sampling.limits import Sampling
 from xebench.patterns.conditions import asked_of
 from xebench.patterns.plan import Family
 from xebench.patterns.problem import Problem
 from xebench.patterns.registry import portable_source
-from xebench.sampling.limits import Sampling
+from xebench.tables.analysis import points
+from xebench.tables.analysis.answer import same_within
+from xebench.tables.analysis.claim import to_json
 from xebench.vocabulary import OWN_SIZES, Status
 
 #: The one status that is not final: the case is still to be measured.

@@ -14,17 +14,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from xebench.analysis.metrics import EventTimes
 from xebench.measuring.accuracy import exact_parts, largest_error_ulp
 from xebench.measuring.bound_problem import declared, fills, untouched
 from xebench.measuring.comparison import check_reference, difference, in_part, poison_for
 from xebench.measuring.place import Array, Call, Calls, Checked, Contents, Place, Started
 from xebench.measuring.prepare import make_reference
 from xebench.measuring.sample_taker import times_of
+from xebench.measuring.session.recorder import Measured
 from xebench.measuring.variant_run import VariantRun
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import Problem
-from xebench.session.recorder import Measured
+from xebench.tables.analysis.metrics import EventTimes
 from xebench.vocabulary import Metric, Status
 
 #: Times in a row that a variant must do less when called again: what it does may vary by itself.

@@ -8,11 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
-from xebench.children.programs import Program
-from xebench.children.worker import WorkerEnded, WorkerHung, WorkerKilled, WorkerProcess
 from xebench.errors import BrokenEnvironment, NoDevice, XebenchError
 from xebench.measuring.messages import Done, Failed, Message, WorkerMessage
 from xebench.patterns.registry import is_builtin
+from xebench.system.children.programs import Program
+from xebench.system.children.worker import WorkerEnded, WorkerHung, WorkerKilled, WorkerProcess
 from xebench.vocabulary import Status
 
 # Starting the stack takes seconds; on a loaded machine a multiple of that.

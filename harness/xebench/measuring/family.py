@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from xebench.analysis.moderation import NOTHING, Prior
 from xebench.errors import Unsupported
 from xebench.measuring.correctness import Checker, Expected
 from xebench.measuring.device_worker import Lost
@@ -24,15 +23,16 @@ from xebench.measuring.row_stream import RowStream
 from xebench.measuring.running_clock import RunningClock
 from xebench.measuring.sample_flags import Rules
 from xebench.measuring.sample_taker import SampleTaker, times_of
+from xebench.measuring.sampling import batching
+from xebench.measuring.sampling.blocks import Sampled, sample_family
+from xebench.measuring.sampling.instances import Instances
+from xebench.measuring.sampling.limits import Sampling
+from xebench.measuring.sampling.stopping import NEXT_INSTANCE
 from xebench.measuring.spot_checks import SpotChecks
 from xebench.measuring.variant_run import VariantRun, outcome
 from xebench.measuring.visit_clock import VisitClock
-from xebench.runtime import DeviceInfo, missing
-from xebench.sampling import batching
-from xebench.sampling.blocks import Sampled, sample_family
-from xebench.sampling.instances import Instances
-from xebench.sampling.limits import Sampling
-from xebench.sampling.stopping import NEXT_INSTANCE
+from xebench.system.runtime import DeviceInfo, missing
+from xebench.tables.analysis.moderation import NOTHING, Prior
 from xebench.vocabulary import State, Status, StopReason, VisitPart, metric_named
 
 #: Reasons for the end of sampling, the least satisfying first: a case that was sampled in two states has one.

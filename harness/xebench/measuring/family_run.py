@@ -9,9 +9,6 @@ from functools import partial
 
 import psutil
 
-from xebench.children.activity import ActivityPage
-from xebench.children.channel import Sender
-from xebench.children.parent import Parent
 from xebench.dpex import direct_calls
 from xebench.measuring import messages
 from xebench.measuring.bound_problem import check_memory
@@ -30,12 +27,15 @@ from xebench.measuring.prepare import check_device, find_pattern
 from xebench.measuring.problem_store import PART, ProblemStore
 from xebench.measuring.remote import BeginProblem
 from xebench.measuring.row_stream import RowStream
+from xebench.measuring.session.session import Session
 from xebench.measuring.variant_run import VariantRun, outcome
 from xebench.measuring.visit_clock import VisitClock
-from xebench.runtime import DeviceInfo
-from xebench.runtime.devices import describe
-from xebench.runtime.machine import has_cores_to_spare
-from xebench.session.session import Session
+from xebench.system.children.activity import ActivityPage
+from xebench.system.children.channel import Sender
+from xebench.system.children.parent import Parent
+from xebench.system.runtime import DeviceInfo
+from xebench.system.runtime.devices import describe
+from xebench.system.runtime.machine import has_cores_to_spare
 from xebench.vocabulary import State, Status, VisitPart
 
 

@@ -21,8 +21,8 @@ from xebench.dpex.device_kernel import DeviceKernel
 from xebench.dpex.kernel_api import NdRange
 from xebench.dpex.spirv_cache import SpirvCache
 from xebench.measuring.bound_problem import Binding
-from xebench.runtime.tensor import usm_ndarray
-from xebench.session.device_memory import DeviceMemory, allocate
+from xebench.measuring.session.device_memory import DeviceMemory, allocate
+from xebench.system.runtime.tensor import usm_ndarray
 
 #: Smallest input that the device looks at itself: the sums of a smaller one would be as large as half of it.
 LARGE_BYTES: Final = 1 << 20

@@ -13,17 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from xebench.analysis.intervals import Interval, speedup
-from xebench.analysis.metrics import EventTimes, queue_ns, union_ns
-from xebench.analysis.timer_quality import Linearity, linearity, timer_quantum
 from xebench.dpex import kernel
 from xebench.dpex import kernel_api as kapi
 from xebench.measuring.overhead import sample_overheads
-from xebench.sampling.blocks import sample_family
-from xebench.sampling.limits import Sampling
-from xebench.session.device_memory import DeviceMemory
-from xebench.session.recorder import Measured
-from xebench.session.session import Session
+from xebench.measuring.sampling.blocks import sample_family
+from xebench.measuring.sampling.limits import Sampling
+from xebench.measuring.session.device_memory import DeviceMemory
+from xebench.measuring.session.recorder import Measured
+from xebench.measuring.session.session import Session
+from xebench.tables.analysis.intervals import Interval, speedup
+from xebench.tables.analysis.metrics import EventTimes, queue_ns, union_ns
+from xebench.tables.analysis.timer_quality import Linearity, linearity, timer_quantum
 
 GROUP = 64
 EMPTY_LAUNCHES = 200

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xebench.measuring.kept_arrays import has_bits
-from xebench.session.device_memory import memory_of, spoil
+from xebench.measuring.session.device_memory import memory_of, spoil
 
 Bytes = npt.NDArray[Any]
 

@@ -24,14 +24,14 @@ from xebench.measuring.place import Array, Call, Calls, Checked, CompiledStage, 
 from xebench.measuring.programs import Programs
 from xebench.measuring.results import arrays_of
 from xebench.measuring.sample_flags import is_late
+from xebench.measuring.session import switches
+from xebench.measuring.session.device_memory import DeviceMemory, allocate
+from xebench.measuring.session.recorder import Measured
+from xebench.measuring.session.session import Session
 from xebench.measuring.unfinished import TRIES, Unfinished
 from xebench.measuring.variant_run import start
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import Problem
-from xebench.session import switches
-from xebench.session.device_memory import DeviceMemory, allocate
-from xebench.session.recorder import Measured
-from xebench.session.session import Session
 from xebench.vocabulary import metric_named
 
 if TYPE_CHECKING:

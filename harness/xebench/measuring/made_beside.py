@@ -9,14 +9,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from xebench.children.programs import Program
-from xebench.children.worker import WorkerEnded, WorkerHung, WorkerProcess
 from xebench.measuring.device_worker import start_worker
 from xebench.measuring.messages import Done, Upcoming
 from xebench.measuring.prepare import find_pattern
 from xebench.measuring.problem_maker import ALIGNED, Answers, DataMade, MakeData
 from xebench.measuring.problem_store import Data, ProblemStore
 from xebench.patterns.problem import Problem
+from xebench.system.children.programs import Program
+from xebench.system.children.worker import WorkerEnded, WorkerHung, WorkerProcess
 
 
 class MadeBeside:

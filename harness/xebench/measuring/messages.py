@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from xebench.analysis.moderation import Prior
 from xebench.measuring.case_rows import CaseResult
-from xebench.sampling.limits import Sampling
+from xebench.measuring.sampling.limits import Sampling
+from xebench.tables.analysis.moderation import Prior
 from xebench.vocabulary import State
 
 #: Log speed-ups by variant, for each instance.

@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from xebench.children.lifetime import run_as_child
 from xebench.errors import Unsupported
-from xebench.runtime import set_variables
+from xebench.system.children.lifetime import run_as_child
+from xebench.system.runtime import set_variables
 
 _NAME: Final = "mpiexec"
 _HOW: Final = "pip install mpi4py mpich"

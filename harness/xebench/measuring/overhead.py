@@ -12,7 +12,6 @@ from functools import partial
 from statistics import median
 from typing import Any
 
-from xebench.children.channel import Sender
 from xebench.dpex import build, compile_kernel
 from xebench.dpex.signature import index_space_extents
 from xebench.measuring.local import FunctionPlace
@@ -20,11 +19,12 @@ from xebench.measuring.place import Calls, make
 from xebench.measuring.row_stream import RowStream
 from xebench.measuring.sample_flags import Rules
 from xebench.measuring.sample_taker import SampleTaker
+from xebench.measuring.sampling.blocks import sample_family
+from xebench.measuring.sampling.limits import Sampling
+from xebench.measuring.sampling.stopping import decide
+from xebench.measuring.session.session import Session
 from xebench.patterns.pattern import Variant
-from xebench.sampling.blocks import sample_family
-from xebench.sampling.limits import Sampling
-from xebench.sampling.stopping import decide
-from xebench.session.session import Session
+from xebench.system.children.channel import Sender
 from xebench.vocabulary import Metric, Role
 
 #: Samples in a round; the rounds of the two sides are taken in turns.

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xebench.measuring.messages import Message
-from xebench.session.recorder import Measured
+from xebench.measuring.session.recorder import Measured
 
 if TYPE_CHECKING:
     from xebench.patterns.pattern import Variant
@@ -47,9 +47,9 @@ class Started(Message, frozen=True):
         results: what it wrote or returned; empty where nobody asked.
         changed: inputs that it changed; they are put back.
         reads: whether its preparation may have read data: what it keeps of them it may rightly keep.
-        program: the same for variants that ask for the same of the device (`xebench.session.transcript`); None where
+        program: the same for variants that ask for the same of the device (`xebench.measuring.session.transcript`); None where
             that is not known.
-        switches: what was found of each variable that it asks for (`xebench.session.switches`).
+        switches: what was found of each variable that it asks for (`xebench.measuring.session.switches`).
     """
 
     host_ns: int
@@ -204,7 +204,7 @@ class OnePlace:
 
 
 class Flusher(Protocol):
-    """Empties the device's caches (`xebench.session.cache_flush.Flusher`).
+    """Empties the device's caches (`xebench.measuring.session.cache_flush.Flusher`).
 
     Attributes:
         covers: whether it surely does.

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from xebench.children.parent import Parent
 from xebench.dpex import direct_calls
 from xebench.errors import XebenchError, named
 from xebench.measuring import remote
@@ -17,7 +16,8 @@ from xebench.measuring.input_check import Sums
 from xebench.measuring.local import FunctionPlace, ProblemPlace
 from xebench.measuring.place import Call, Calls, make
 from xebench.measuring.prepare import find_pattern, make_problem
-from xebench.session.session import Session
+from xebench.measuring.session.session import Session
+from xebench.system.children.parent import Parent
 
 IMPORTABLE: Final = (
     "isolated=True: another process must be able to import every function: define it with def at the top of a file, "

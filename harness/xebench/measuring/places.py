@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from xebench.children.programs import Program
-from xebench.children.worker import WorkerDied, WorkerEnded, WorkerHung, WorkerProcess
 from xebench.errors import XebenchError
 from xebench.measuring.device_worker import START_TIMEOUT_S, Lost, start_worker
 from xebench.measuring.messages import Done, Failed
@@ -28,6 +26,8 @@ from xebench.measuring.remote import (
     words_of,
 )
 from xebench.patterns.pattern import Variant
+from xebench.system.children.programs import Program
+from xebench.system.children.worker import WorkerDied, WorkerEnded, WorkerHung, WorkerProcess
 from xebench.vocabulary import Status
 
 

@@ -20,8 +20,8 @@ from xebench.measuring.variant_run import READ_ONLY, accepted
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.pattern_file import load_file
 from xebench.patterns.problem import InOut, Output, Problem
-from xebench.runtime import DeviceInfo, missing
-from xebench.runtime.capabilities import LIMITED_AXES
+from xebench.system.runtime import DeviceInfo, missing
+from xebench.system.runtime.capabilities import LIMITED_AXES
 from xebench.vocabulary import GENERATOR
 
 _loaded: dict[str, list[Pattern]] = {}

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from xebench.children.parent import Parent
 from xebench.measuring.messages import Done, Failed, Message, Ready
 from xebench.measuring.prepare import find_pattern, make_problem
 from xebench.measuring.problem_store import Data
+from xebench.system.children.parent import Parent
 
 #: It takes the time of cores that are free.
 NICENESS: Final = 19

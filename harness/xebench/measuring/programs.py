@@ -9,8 +9,8 @@ from functools import cached_property
 
 from xebench.dpex.device_kernel import DeviceKernel
 from xebench.dpex.native_code import native_code
-from xebench.session.session import Session
-from xebench.session.transcript import Transcript
+from xebench.measuring.session.session import Session
+from xebench.measuring.session.transcript import Transcript
 from xebench.vocabulary import Metric
 
 

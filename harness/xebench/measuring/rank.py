@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from xebench.children.parent import Parent
 from xebench.dpex import direct_calls
 from xebench.errors import XebenchError, first_line
 from xebench.measuring import remote
 from xebench.measuring.place_server import PlaceServer, answering
-from xebench.session.ranks import Ranks
-from xebench.session.session import Session
+from xebench.measuring.session.ranks import Ranks
+from xebench.measuring.session.session import Session
+from xebench.system.children.parent import Parent
 
 #: What `xebench.measuring.serve` reads.
 Request = remote.Request

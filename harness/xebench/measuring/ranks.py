@@ -21,15 +21,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from xebench.children import process
-from xebench.children.channel import Receiver, Sender, UnreadableMessage
-from xebench.children.process_exit import how_it_ended
-from xebench.children.programs import Program
 from xebench.errors import Unsupported, XebenchError, first_line, named
 from xebench.measuring.device_worker import START_TIMEOUT_S, Lost
 from xebench.measuring.messages import Done, Failed, Ready
 from xebench.measuring.mpi_launcher import find_launcher
 from xebench.measuring.remote import Answers, Identify, Identity, Raised, Reply, Request, counted, error_of, words_of
+from xebench.system.children import process
+from xebench.system.children.channel import Receiver, Sender, UnreadableMessage
+from xebench.system.children.process_exit import how_it_ended
+from xebench.system.children.programs import Program
 from xebench.vocabulary import Status
 
 #: When one rank has failed, the others have so long to fail as well, or to be done; else they wait for it.

@@ -17,7 +17,7 @@ from xebench.errors import XebenchError
 from xebench.measuring.device_worker import Lost
 from xebench.measuring.messages import Done, Failed, Message, Ready
 from xebench.measuring.place import Calls, Checked, Contents, Started
-from xebench.session.recorder import Measured
+from xebench.measuring.session.recorder import Measured
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from xebench.runtime import tensor
+from xebench.system.runtime import tensor
 
 Array = npt.NDArray[Any]
 

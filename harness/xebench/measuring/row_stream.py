@@ -9,10 +9,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from xebench.analysis import timestamps
-from xebench.analysis.metrics import EventTimes, HostCall
 from xebench.measuring.machine_monitor import FLAGS, MachineMonitor
 from xebench.measuring.messages import TableRows
+from xebench.tables.analysis import timestamps
+from xebench.tables.analysis.metrics import EventTimes, HostCall
 from xebench.vocabulary import State
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ COOLING_LOOK_S = 0.25
 
 
 class Receives(Protocol):
-    """Takes rows: a pipe to the manager (`xebench.children.channel.Sender`), or who keeps them in this process."""
+    """Takes rows: a pipe to the manager (`xebench.system.children.channel.Sender`), or who keeps them in this process."""
 
     def send(self, message: TableRows, /) -> None:
         """Take some rows of one table."""

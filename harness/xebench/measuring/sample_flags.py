@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from xebench.analysis import metrics, timestamps
-from xebench.analysis.metrics import EventTimes
-from xebench.sampling import batching
-from xebench.session.recorder import Measured
+from xebench.measuring.sampling import batching
+from xebench.measuring.session.recorder import Measured
+from xebench.tables.analysis import metrics, timestamps
+from xebench.tables.analysis.metrics import EventTimes
 from xebench.vocabulary import Flag
 
 #: Least time that a queue must have been busy, and part of the sample's: an idle queue takes about 1 us to ask.

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from xebench.analysis import metrics
 from xebench.errors import XebenchError
 from xebench.measuring.place import Call, Calls, Flusher
 from xebench.measuring.row_stream import RowStream
 from xebench.measuring.running_clock import RunningClock
 from xebench.measuring.sample_flags import Rules
+from xebench.measuring.session.recorder import Measured
 from xebench.patterns.pattern import Variant
-from xebench.session.recorder import Measured
+from xebench.tables.analysis import metrics
 from xebench.vocabulary import Flag, Metric, is_valid, metric_named
 
 

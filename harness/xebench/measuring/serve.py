@@ -13,12 +13,12 @@ import json
 import signal
 import traceback
 
-from xebench import runtime
-from xebench.children.lifetime import STOPPING, be_the_first_to_go, run_as_child
-from xebench.children.parent import Parent
 from xebench.errors import XebenchError, named
 from xebench.measuring.messages import Done, Failed, Ready
 from xebench.measuring.running_clock import note_stops
+from xebench.system import runtime
+from xebench.system.children.lifetime import STOPPING, be_the_first_to_go, run_as_child
+from xebench.system.children.parent import Parent
 
 
 def main(arguments: list[str]) -> int:

@@ -6,10 +6,10 @@ import os
 import socket
 import sys
 
-from xebench.children.activity import ActivityPage
-from xebench.children.lifetime import run_as_child
-from xebench.children.programs import Program
 from xebench.measuring import serve
+from xebench.system.children.activity import ActivityPage
+from xebench.system.children.lifetime import run_as_child
+from xebench.system.children.programs import Program
 
 
 def main(arguments: list[str]) -> int:

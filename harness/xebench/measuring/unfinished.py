@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from xebench.errors import XebenchError
-from xebench.session.recorder import Measured
+from xebench.measuring.session.recorder import Measured
 
 #: Calls in a row after which the device had work left, so that it is not the system's doing.
 TRIES: Final = 3

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from xebench.sampling.limits import Clock
+from xebench.measuring.sampling.limits import Clock
 from xebench.vocabulary import VisitPart
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-from xebench.analysis.claim import Claim
+from xebench.tables.analysis.claim import Claim
 from xebench.vocabulary import DeviceClass, Outcome
 
 #: A claim of time: who makes it, and whom it is compared with.

@@ -1,7 +1,7 @@
 """Of which devices a claim is made: the words of ``Claim(requires=...)``, and the facts that answer them.
 
 A fact is what the driver says of the device at hand (its row of the table `devices`), or what the catalogue of Intel's
-GPUs has by its name (`xebench.gpu_model`). A device of which nothing is known is none of those that a claim is made of.
+GPUs has by its name (`xebench.system.gpu_model`). A device of which nothing is known is none of those that a claim is made of.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import msgspec
 
-from xebench.analysis.claim import Claim
-from xebench.gpu_model.gpu_parameters import GpuError, GpuParameters
-from xebench.gpu_model.gpus import gpu_of_device
+from xebench.system.gpu_model.gpu_parameters import GpuError, GpuParameters
+from xebench.system.gpu_model.gpus import gpu_of_device
+from xebench.tables.analysis.claim import Claim
 
 
 def _stacks(gpu: GpuParameters, name: str) -> int | None:

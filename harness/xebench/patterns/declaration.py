@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from xebench.analysis.claim import Claim
+from xebench.tables.analysis.claim import Claim
 
 if TYPE_CHECKING:  # a list of patterns needs none of what declares them
     from xebench.patterns.pattern import Pattern

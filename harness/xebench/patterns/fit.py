@@ -26,7 +26,7 @@ class Room:
     """What sizes follow on a device.
 
     Attributes:
-        lanes: work-items that fill it (`xebench.session.lanes`); 0 when nothing is known.
+        lanes: work-items that fill it (`xebench.measuring.session.lanes`); 0 when nothing is known.
         cache_bytes: its last-level cache.
     """
 

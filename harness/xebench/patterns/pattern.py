@@ -17,11 +17,11 @@ from pathlib import Path
 from types import EllipsisType
 from typing import Any, Final, Protocol, TypeVar, overload
 
-from xebench.analysis.claim import Claim, Claims, claims_of
 from xebench.errors import PatternError, shown, suggestion
 from xebench.patterns import conditions
 from xebench.patterns.claim_rules import contradiction
 from xebench.patterns.fit import by_class, is_fit
+from xebench.tables.analysis.claim import Claim, Claims, claims_of
 from xebench.vocabulary import SAMPLED_STATES, DeviceClass, Metric, Role, find_baseline
 
 #: What tables, JSON and the command line can have as a size or on an axis; numpy's numbers are not among them.

@@ -9,13 +9,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from xebench.analysis import points
-from xebench.analysis.claim import Claim, applying
 from xebench.errors import PatternError, suggestion
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.fit import Room, by_class, fitted, is_fit
 from xebench.patterns.pattern import DEVICE
-from xebench.runtime.capabilities import LIMITED_AXES, usual_sub_group_size
+from xebench.system.runtime.capabilities import LIMITED_AXES, usual_sub_group_size
+from xebench.tables.analysis import points
+from xebench.tables.analysis.claim import Claim, applying
 from xebench.vocabulary import find_baseline
 
 #: Of a size or an axis.

@@ -17,9 +17,9 @@ from typing import Final
 
 import msgspec
 
-from xebench import disk_cache
 from xebench.errors import BrokenEnvironment, PatternError, XebenchError
 from xebench.patterns.declaration import PatternInfo
+from xebench.system import disk_cache
 
 #: Seconds that a file may take: the first may import a large stack from a slow disk.
 FILE_LIMIT_S: Final = 60.0
@@ -78,7 +78,9 @@ def read_each(files: Sequence[Path]) -> Iterator[PatternInfo]:
         PatternError, BrokenEnvironment: see `read`.
     """
     if files:
-        from xebench.children.process import in_threads  # it costs what a list of the project's patterns need not pay
+        from xebench.system.children.process import (
+            in_threads,  # it costs what a list of the project's patterns need not pay
+        )
 
         yield from chain.from_iterable(in_threads(lambda file: read([file]), files, os.cpu_count() or 1))
 
@@ -134,8 +136,8 @@ def _is_current(declarations: Declarations) -> bool:
 def _execute(files: Sequence[Path], limit_s: float) -> Declarations:
     import tempfile  # these cost milliseconds that a list of known patterns does not have
 
-    from xebench.children.ask import ask
-    from xebench.children.programs import Program
+    from xebench.system.children.ask import ask
+    from xebench.system.children.programs import Program
 
     with tempfile.NamedTemporaryFile("r", prefix="xebench-", errors="replace") as log:
         answer = ask(

@@ -17,12 +17,12 @@ from typing import Final
 
 import msgspec
 
-from xebench import runtime
-from xebench.children.lifetime import run_as_child
 from xebench.errors import BrokenEnvironment, PatternError
 from xebench.patterns.declaration import PatternInfo, describe
 from xebench.patterns.pattern_file import PACKAGES, load_file
 from xebench.patterns.reading import RUNTIME_LIMIT_S, Declarations, Refusal, contents_hash
+from xebench.system import runtime
+from xebench.system.children.lifetime import run_as_child
 
 HARNESS: Final = Path(__file__).parents[1]
 

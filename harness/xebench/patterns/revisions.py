@@ -11,9 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from xebench import disk_cache
 from xebench.errors import PatternError, XebenchError
 from xebench.patterns.registry import pattern_file
+from xebench.system import disk_cache
 
 #: In place of a revision: the files as they are now.
 WORKING_TREE: Final = "."

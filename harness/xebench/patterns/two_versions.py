@@ -17,11 +17,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from xebench import disk_cache
 from xebench.errors import PatternError, Unsupported, XebenchError, shown
 from xebench.patterns.pattern import Pattern, Variant
 from xebench.patterns.pattern_file import PACKAGES, load_file
 from xebench.patterns.problem import InOut, Output, Problem
+from xebench.system import disk_cache
 from xebench.vocabulary import NEW_VERSION, OLD_VERSION, Role
 
 #: What must be one and the same, beside sizes and data, for times to be compared.

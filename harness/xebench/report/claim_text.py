@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xebench.analysis.claim import Claim, Figure
+from xebench.tables.analysis.claim import Claim, Figure
 from xebench.vocabulary import Outcome, Strength
 
 

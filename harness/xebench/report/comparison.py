@@ -13,9 +13,6 @@ from typing import Any, Final, Literal, NamedTuple
 from rich.table import Table
 from rich.text import Text
 
-from xebench.analysis import points
-from xebench.analysis.compare import DECIDED
-from xebench.analysis.rows import rows
 from xebench.report import units
 from xebench.report.answer_words import SIGNS
 from xebench.report.console import draw, plain_table, terminal_width
@@ -23,6 +20,9 @@ from xebench.report.markdown_table import escape, table
 from xebench.report.run_summary import headline
 from xebench.report.templates import fill
 from xebench.tables import Run, compare_runs, compare_versions
+from xebench.tables.analysis import points
+from xebench.tables.analysis.compare import DECIDED
+from xebench.tables.analysis.rows import rows
 from xebench.tables.files import as_csv
 from xebench.vocabulary import Outcome, State
 

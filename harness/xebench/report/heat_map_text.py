@@ -11,10 +11,10 @@ from typing import Final
 from rich.table import Table
 from rich.text import Text
 
-from xebench.gpu_model.gpu_parameters import GpuParameters
-from xebench.gpu_model.occupancy_search import HeatCell
 from xebench.report.console import draw, terminal_width
 from xebench.report.units import binary_size
+from xebench.system.gpu_model.gpu_parameters import GpuParameters
+from xebench.system.gpu_model.occupancy_search import HeatCell
 
 ROWS: Final = "cells"
 

@@ -9,8 +9,8 @@ from typing import Final
 import msgspec
 from rich.table import Table
 
-from xebench.kernel_pack import Index, PackedKernel
 from xebench.report.console import draw, plain_table, terminal_width
+from xebench.system.kernel_pack import Index, PackedKernel
 
 ROWS: Final = "kernels"
 SHOWN: Final = ("origin", "kernel", "signature", "options", "source", "spirv")

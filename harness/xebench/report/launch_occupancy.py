@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from math import prod
 from typing import Any
 
-from xebench.analysis.rows import Place, by_place, place, rows
-from xebench.gpu_model.gpu_parameters import GpuError, GpuParameters
-from xebench.gpu_model.gpus import gpu_of_device
-from xebench.gpu_model.occupancy import LaunchShape, UnsupportedLaunch, drivers_work_group, occupancy_of
 from xebench.report import units
+from xebench.system.gpu_model.gpu_parameters import GpuError, GpuParameters
+from xebench.system.gpu_model.gpus import gpu_of_device
+from xebench.system.gpu_model.occupancy import LaunchShape, UnsupportedLaunch, drivers_work_group, occupancy_of
 from xebench.tables import Run
+from xebench.tables.analysis.rows import Place, by_place, place, rows
 from xebench.vocabulary import DeviceClass
 
 

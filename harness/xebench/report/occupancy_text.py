@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from xebench.gpu_model.occupancy import Occupancy
-from xebench.gpu_model.occupancy_search import difference, explain, nearest_better
 from xebench.report.units import percent
+from xebench.system.gpu_model.occupancy import Occupancy
+from xebench.system.gpu_model.occupancy_search import difference, explain, nearest_better
 
 
 def as_json(occupancy: Occupancy) -> str:

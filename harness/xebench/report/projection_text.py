@@ -10,11 +10,11 @@ from typing import Final
 from rich.table import Table
 from rich.text import Text
 
-from xebench.analysis import points
-from xebench.gpu_model.gpu_parameters import GpuParameters
 from xebench.isa.roof_projection import Projection
 from xebench.report import units
 from xebench.report.console import draw, plain_table, terminal_width
+from xebench.system.gpu_model.gpu_parameters import GpuParameters
+from xebench.tables.analysis import points
 from xebench.vocabulary import RATE_ROOFS, Roof
 
 ROWS: Final = "cases"

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 import pandas as pd
 
-from xebench.analysis.claim import from_json, is_expected
-from xebench.analysis.fixed_cost import FEW
-from xebench.analysis.kernel_compilers import compilers_of
-from xebench.analysis.noise_floor import noise_floor
-from xebench.analysis.rows import rows
-from xebench.analysis.times import counted
 from xebench.tables import Run
+from xebench.tables.analysis.claim import from_json, is_expected
+from xebench.tables.analysis.fixed_cost import FEW
+from xebench.tables.analysis.kernel_compilers import compilers_of
+from xebench.tables.analysis.noise_floor import noise_floor
+from xebench.tables.analysis.rows import rows
+from xebench.tables.analysis.times import counted
 from xebench.vocabulary import NEVER_RUN, REMEDIES, ROOF_DOUBT, Status
 
 #: Part of the samples from which a flag is worth a line of the short report.

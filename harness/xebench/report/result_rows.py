@@ -9,14 +9,14 @@ from typing import Any, Final
 
 import pandas as pd
 
-from xebench.analysis import points
-from xebench.analysis.levels import MEMORY, levels_of
-from xebench.analysis.rows import Row
-from xebench.analysis.rows import rows as rows_of
 from xebench.report import units
 from xebench.report.answer_words import asides, classes, guide_words, is_foreign, obstacle, sentence
 from xebench.report.launch_occupancy import occupancies
 from xebench.tables import Run
+from xebench.tables.analysis import points
+from xebench.tables.analysis.levels import MEMORY, levels_of
+from xebench.tables.analysis.rows import Row
+from xebench.tables.analysis.rows import rows as rows_of
 from xebench.vocabulary import ROOF_DOUBT, Roof, State, Status, Strength, find_baseline
 
 #: A speed-up and the ends of its interval, where they are known.

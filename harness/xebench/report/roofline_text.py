@@ -9,10 +9,10 @@ from typing import Final
 
 from rich.table import Table
 
+from xebench.measuring.roofline.catalogue import GROUPS, Probe, find_probe
+from xebench.measuring.roofline.results import DISTURBED, ProbeResult, Roofline
 from xebench.report.console import draw
 from xebench.report.units import duration, figure
-from xebench.roofline.catalogue import GROUPS, Probe, find_probe
-from xebench.roofline.results import DISTURBED, ProbeResult, Roofline
 from xebench.vocabulary import Roof
 
 ROWS: Final = "results"

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from xebench.analysis.rows import Row
 from xebench.report import units
 from xebench.report.answer_words import obstacle
 from xebench.report.result_rows import claimant, number, text
 from xebench.tables import Run
+from xebench.tables.analysis.rows import Row
 from xebench.vocabulary import RUN_BUDGET, Answer, Outcome, Reason
 
 #: How many reasons, and names of patterns, a sentence gives.

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from xebench.analysis.rows import rows
 from xebench.report import run_advice, units
 from xebench.report.answer_words import SIGNS, guide_words
 from xebench.report.result_rows import claimant, claims_for_others, number, sorted_pairs, text
 from xebench.tables import Run
+from xebench.tables.analysis.rows import rows
 from xebench.vocabulary import RUN_BUDGET, Answer, DeviceClass, Outcome
 
 #: Between a sign or a unit and its number, so that no line ends between them.

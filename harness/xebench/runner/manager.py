@@ -14,15 +14,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final, Protocol
 
-from xebench.analysis import timestamps
-from xebench.analysis.claim import from_json, is_expected
-from xebench.analysis.moderation import Prior, prior_of
-from xebench.children.worker import WorkerProcess
 from xebench.errors import BrokenEnvironment, XebenchError
 from xebench.measuring import messages
 from xebench.measuring.case_rows import ENDED_BEFORE, NOT_MEASURED, CaseResult, fixed_columns
 from xebench.measuring.device_worker import START_TIMEOUT_S, DeviceWorker, Lost, start_worker
 from xebench.measuring.messages import MeasureFamily, Upcoming, WorkerMessage
+from xebench.measuring.sampling.limits import Clock, Sampling
 from xebench.patterns.plan import Family
 from xebench.patterns.reading import is_as_declared
 from xebench.patterns.registry import is_builtin
@@ -30,7 +27,10 @@ from xebench.runner.family_progress import FamilyProgress, VisitShare
 from xebench.runner.silence import Silence
 from xebench.runner.stop_signals import Stopped
 from xebench.runner.visits import Visit
-from xebench.sampling.limits import Clock, Sampling
+from xebench.system.children.worker import WorkerProcess
+from xebench.tables.analysis import timestamps
+from xebench.tables.analysis.claim import from_json, is_expected
+from xebench.tables.analysis.moderation import Prior, prior_of
 from xebench.tables.checks import Check
 from xebench.vocabulary import CheckResult, Flag, Status
 

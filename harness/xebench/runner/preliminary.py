@@ -1,6 +1,6 @@
 """What the instances of a family say so far: for the plan of visits and for progress, never for a table.
 
-The answers are those of the one judge (`xebench.analysis.judge`). For the table `pairs` it knows more: the timer's
+The answers are those of the one judge (`xebench.tables.analysis.judge`). For the table `pairs` it knows more: the timer's
 quantum, drift, and the host's times.
 """
 
@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from xebench.analysis.answer import Circumstances, judge
-from xebench.analysis.claim import Claim
-from xebench.analysis.intervals import Interval, grouped_interval
-from xebench.analysis.judge import Comparison, compared
-from xebench.analysis.judgement import Judgement, in_brief
-from xebench.analysis.moderation import NOTHING, Prior, moderated
-from xebench.analysis.steady import settled
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.visits import PairState
+from xebench.tables.analysis.answer import Circumstances, judge
+from xebench.tables.analysis.claim import Claim
+from xebench.tables.analysis.intervals import Interval, grouped_interval
+from xebench.tables.analysis.judge import Comparison, compared
+from xebench.tables.analysis.judgement import Judgement, in_brief
+from xebench.tables.analysis.moderation import NOTHING, Prior, moderated
+from xebench.tables.analysis.steady import settled
 from xebench.vocabulary import Answer, Outcome, Reason, StopReason, find_baseline
 
 #: How many times as wide an interval must be that still answers, before a family makes room for others on that
@@ -120,7 +120,7 @@ def pair_state(logs: Interval, claim: Claim | None, band: float, fewest: int) ->
 
 
 def _wanted(logs: Interval, claim: Claim, band: float) -> float:
-    """The half-width that would answer a claim, if the estimate stays: see `xebench.analysis.answer.judge`."""
+    """The half-width that would answer a claim, if the estimate stays: see `xebench.tables.analysis.answer.judge`."""
     distance, edge = abs(logs.estimate), math.log1p(claim.within or band)
     if not logs.known:
         return edge / MARGIN

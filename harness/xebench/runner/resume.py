@@ -10,18 +10,18 @@ from typing import Any, Final
 import msgspec
 import pandas as pd
 
-from xebench.analysis import times
-from xebench.analysis.points import to_json
-from xebench.analysis.rows import rows
 from xebench.errors import RunFolderError, XebenchError
 from xebench.measuring.case_rows import NOT_MEASURED, CaseResult
+from xebench.measuring.sampling.limits import Sampling
+from xebench.measuring.sampling.stopping import log_speedups
 from xebench.patterns.plan import Family
 from xebench.runner.family_progress import FamilyProgress, LogSpeedups
 from xebench.runner.run_options import Options, Progress
 from xebench.runner.visits import Visit
-from xebench.sampling.limits import Sampling
-from xebench.sampling.stopping import log_speedups
 from xebench.tables import Run, RunWriter, load_run, schema
+from xebench.tables.analysis import times
+from xebench.tables.analysis.points import to_json
+from xebench.tables.analysis.rows import rows
 from xebench.vocabulary import SAMPLED_STATES, StopReason, find_baseline
 
 #: What tells one device, or one of its drivers, from another.

@@ -9,13 +9,13 @@ from typing import Any, Final
 
 import msgspec
 
-from xebench import runtime
-from xebench.doctor.self_test import selftest
 from xebench.errors import NoDevice
 from xebench.measuring.device_worker import start_worker
+from xebench.measuring.doctor.self_test import selftest
+from xebench.measuring.roofline.results import with_kept_roofs
+from xebench.measuring.sampling.limits import Sampling
 from xebench.patterns.fit import Room
 from xebench.patterns.plan import Family
-from xebench.roofline.results import with_kept_roofs
 from xebench.runner import resume
 from xebench.runner.device_lock import DeviceLock, OtherRun, SharingWatch, device_lock
 from xebench.runner.family_progress import FamilyProgress
@@ -25,7 +25,7 @@ from xebench.runner.run_end import EndTrials, RunEnd
 from xebench.runner.run_options import Options, Progress
 from xebench.runner.stop_signals import Stopped, StoppedEarly, StopSignals, exit_code
 from xebench.runner.visiting import Visiting
-from xebench.sampling.limits import Sampling
+from xebench.system import runtime
 from xebench.tables import Run, RunWriter, schema
 from xebench.tables.checks import superseding
 from xebench.tables.provenance import manifest
@@ -99,7 +99,7 @@ def _choose_device(options: Options, earlier: Run | None, progress: Progress) ->
 def _room(device: runtime.DeviceInfo) -> Room:
     import dpctl  # can be imported once the runtime is loaded
 
-    from xebench.session.lanes import device_lanes
+    from xebench.measuring.session.lanes import device_lanes
 
     return Room(device_lanes(dpctl.SyclDevice(device.device)), device.global_cache_bytes)
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from xebench.errors import RunFolderError, XebenchError, named
+from xebench.measuring.sampling.limits import Clock
 from xebench.runner.resource_limits import RunBudget
 from xebench.runner.run_options import Progress
 from xebench.runner.stop_signals import Stopped, StopSignals
-from xebench.sampling.limits import Clock
 from xebench.tables import Run, RunWriter
 from xebench.vocabulary import RUN_BUDGET
 

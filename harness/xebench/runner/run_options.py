@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from xebench.analysis.intervals import MIN_SAMPLES
 from xebench.errors import XebenchError
-from xebench.roofline.results import Roofline
+from xebench.measuring.roofline.results import Roofline
+from xebench.measuring.sampling.limits import FEW_INSTANCES, MIN_BLOCKS, MIN_INSTANCES, Sampling
 from xebench.runner.recipe import Recipe
 from xebench.runner.resource_limits import DEFAULT_MEMORY, RunBudget
 from xebench.runner.visits import Visits
-from xebench.runtime import DeviceInfo
-from xebench.sampling.limits import FEW_INSTANCES, MIN_BLOCKS, MIN_INSTANCES, Sampling
+from xebench.system.runtime import DeviceInfo
+from xebench.tables.analysis.intervals import MIN_SAMPLES
 from xebench.vocabulary import STATES_ASKED
 
 #: Seconds of sampling per family, by preset: smoke proves that everything works, guide takes the time it needs.

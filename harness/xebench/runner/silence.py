@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from xebench.sampling.limits import Clock
+from xebench.measuring.sampling.limits import Clock
 
 #: Seconds of silence after which it is told, and from one telling to the next.
 FIRST_TOLD_S: Final = 10.0

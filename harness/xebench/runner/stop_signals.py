@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from xebench.children.lifetime import STOPPING
 from xebench.errors import XebenchError
+from xebench.system.children.lifetime import STOPPING
 
 
 class Stopped(BaseException):

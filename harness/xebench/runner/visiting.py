@@ -9,6 +9,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 
 from xebench.measuring.case_rows import NOT_MEASURED
+from xebench.measuring.sampling.limits import Clock
 from xebench.patterns.plan import Family
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.manager import Manager
@@ -16,8 +17,7 @@ from xebench.runner.preliminary import PairSoFar, pairs_so_far
 from xebench.runner.resource_limits import RunBudget
 from xebench.runner.run_options import Progress
 from xebench.runner.visits import FamilyState, Visits
-from xebench.runtime.machine import has_cores_to_spare
-from xebench.sampling.limits import Clock
+from xebench.system.runtime.machine import has_cores_to_spare
 from xebench.vocabulary import DeviceClass
 
 

@@ -15,8 +15,8 @@ from typing import Final
 
 from scipy import special
 
-from xebench.analysis.intervals import CONFIDENCE
-from xebench.sampling.limits import Sampling
+from xebench.measuring.sampling.limits import Sampling
+from xebench.tables.analysis.intervals import CONFIDENCE
 
 #: Part of the budget that the first round leaves to later ones, where its visits are not too short for that.
 RESERVE: Final = 0.5

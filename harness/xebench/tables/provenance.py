@@ -11,8 +11,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
-from xebench.children.process import run
-from xebench.runtime.stack import stack
+from xebench.system.children.process import run
+from xebench.system.runtime.stack import stack
 from xebench.tables.schema import SCHEMA_VERSION
 from xebench.vocabulary import GENERATOR
 
@@ -53,8 +53,8 @@ def manifest(
 
     Args:
         command: The command line, as in ``sys.argv``.
-        machine: Facts of the machine (processor, memory, load, drivers), found by `xebench.runtime`.
-        environment: The environment variables that matter, found by `xebench.runtime`.
+        machine: Facts of the machine (processor, memory, load, drivers), found by `xebench.system.runtime`.
+        environment: The environment variables that matter, found by `xebench.system.runtime`.
         project: Folder that may be a git checkout; by default the one that holds the package ``harness``.
     """
     return {

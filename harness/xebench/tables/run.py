@@ -12,11 +12,11 @@ from typing import Any, Literal, Protocol
 
 import pandas as pd
 
-from xebench.analysis import points
-from xebench.analysis.claim import from_json, is_expected
-from xebench.analysis.kernel_compilers import compilers
 from xebench.errors import RunFolderError, XebenchError, named, suggestion
 from xebench.tables import checks, files, journal, packed_run, schema
+from xebench.tables.analysis import points
+from xebench.tables.analysis.claim import from_json, is_expected
+from xebench.tables.analysis.kernel_compilers import compilers
 from xebench.tables.doubled import refuse_doubled_events, refuse_doubled_samples
 from xebench.vocabulary import FAILED
 
@@ -229,7 +229,7 @@ class Run:
 
     @property
     def stack(self) -> str:
-        """Which set of packages measured it (`xebench.runtime.stack`): earlier runs knew of the pinned one only."""
+        """Which set of packages measured it (`xebench.system.runtime.stack`): earlier runs knew of the pinned one only."""
         return str(self.manifest.get("stack", "pinned"))
 
     @cached_property
@@ -316,8 +316,8 @@ def measured(folder: Path, manifest: Mapping[str, Any]) -> dict[str, pd.DataFram
 def with_derived(measured: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """``measured`` with the summaries and pairs that analysis makes of it."""
     # imported here because scipy is slow to import, and a finished run is read without it
-    from xebench.analysis.pairs import pairs
-    from xebench.analysis.summaries import summaries
+    from xebench.tables.analysis.pairs import pairs
+    from xebench.tables.analysis.summaries import summaries
 
     devices, cases, samples = measured["devices"], measured["cases"], measured["samples"]
     summary = summaries(cases, samples, devices, measured["events"])
@@ -335,14 +335,14 @@ def compare_runs(
     Args:
         before: The first run.
         after: The second run.
-        threshold: Relative change that matters; `xebench.analysis.compare.THRESHOLD` by default.
-        on: What is compared: the times of each case (`xebench.analysis.compare.compare`), or what each pair says, its
-            speed-up and its answer (`xebench.analysis.compare.compare_pairs`).
+        threshold: Relative change that matters; `xebench.tables.analysis.compare.THRESHOLD` by default.
+        on: What is compared: the times of each case (`xebench.tables.analysis.compare.compare`), or what each pair says, its
+            speed-up and its answer (`xebench.tables.analysis.compare.compare_pairs`).
 
     Returns:
         The table `comparisons`, or `pair_comparisons`.
     """
-    from xebench.analysis import compare
+    from xebench.tables.analysis import compare
 
     of, table = (compare.compare, "comparisons") if on == "time" else (compare.compare_pairs, "pair_comparisons")
     rows = of(before, after, compare.THRESHOLD if threshold is None else threshold)
@@ -359,12 +359,12 @@ def compare_versions(run: Run, threshold: float | None = None) -> pd.DataFrame:
 
     Args:
         run: that has both.
-        threshold: Relative change that matters; `xebench.analysis.compare.THRESHOLD` by default.
+        threshold: Relative change that matters; `xebench.tables.analysis.compare.THRESHOLD` by default.
 
     Returns:
         The table `comparisons`; before is the old version. Its intervals hold together, all in 95 % of runs.
     """
-    from xebench.analysis import compare, versions
+    from xebench.tables.analysis import compare, versions
 
     found = versions.compare_versions(run, compare.THRESHOLD if threshold is None else threshold)
     return points.with_columns(schema.frame("comparisons", found))

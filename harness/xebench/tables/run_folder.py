@@ -23,11 +23,11 @@ from typing import Any, Final, Literal, Self
 
 import pandas as pd
 
-from xebench.analysis import points
-from xebench.analysis.kernel_compilers import compilers
-from xebench.analysis.rows import rows
 from xebench.errors import BrokenEnvironment, RunFolderError, XebenchError, named
 from xebench.tables import files, journal, schema
+from xebench.tables.analysis import points
+from xebench.tables.analysis.kernel_compilers import compilers
+from xebench.tables.analysis.rows import rows
 from xebench.tables.checks import Check
 from xebench.tables.files import MANIFEST
 from xebench.tables.lock import NAME as LOCK_FILE
@@ -247,7 +247,7 @@ def _try_the_end(folder: Path) -> None:
         raise RunFolderError(f"{folder} has {free >> 20} MiB free: make room for {least}, or name another folder")
     try:
         # they make summaries and pairs, with packages that nothing before needs
-        from xebench.analysis import pairs, summaries  # noqa: F401
+        from xebench.tables.analysis import pairs, summaries  # noqa: F401
 
         files.try_parquet(folder)
     except XebenchError:

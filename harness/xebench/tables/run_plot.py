@@ -7,8 +7,8 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from xebench.analysis import points
 from xebench.errors import XebenchError, suggestion
+from xebench.tables.analysis import points
 from xebench.vocabulary import State
 
 #: Speed-ups from one over this to this are drawn in any case, so that noise does not look like a difference.

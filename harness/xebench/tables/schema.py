@@ -1,6 +1,6 @@
 """The columns of every table in one place, and the only function that makes frames of rows.
 
-A run folder holds the tables of `RUN_TABLES`; `comparisons` and `pair_comparisons` are what `xebench.analysis.compare`
+A run folder holds the tables of `RUN_TABLES`; `comparisons` and `pair_comparisons` are what `xebench.tables.analysis.compare`
 makes of two runs. A frame made here has the columns, the order and the dtypes that `xebench.tables.columns` declares.
 """
 
@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import pandas as pd
 
-from xebench.analysis.rows import place, problem_id
 from xebench.errors import XebenchError
+from xebench.tables.analysis.rows import place, problem_id
 from xebench.tables.columns import (
     CASES,
     CHECKS,

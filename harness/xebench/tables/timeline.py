@@ -1,7 +1,7 @@
 """What each variant of a pattern did, moment by moment: the calls of the host, and the commands of the device.
 
-The host's side is what was read in the variant's traced execution (`xebench.session.host_trace`); the device's times
-are laid beside it by what both saw (`xebench.analysis.clocks`). A run of an earlier xebench has no traced execution.
+The host's side is what was read in the variant's traced execution (`xebench.measuring.session.host_trace`); the device's times
+are laid beside it by what both saw (`xebench.tables.analysis.clocks`). A run of an earlier xebench has no traced execution.
 Of that the sample of median time is shown, without the host; each clock begins with its own first moment.
 """
 
@@ -15,11 +15,11 @@ from typing import Any, Final, Protocol
 
 import pandas as pd
 
-from xebench.analysis import points
-from xebench.analysis.clocks import Alignment, Seen, align
-from xebench.analysis.rows import Row, rows
-from xebench.analysis.times import usable
 from xebench.errors import XebenchError, suggestion
+from xebench.tables.analysis import points
+from xebench.tables.analysis.clocks import Alignment, Seen, align
+from xebench.tables.analysis.rows import Row, rows
+from xebench.tables.analysis.times import usable
 from xebench.vocabulary import State, metric_named
 
 #: From one process's number to the next one's. Those between are its threads': Perfetto takes threads of one number

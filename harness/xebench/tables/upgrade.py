@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import pandas as pd
 
-from xebench.analysis.points import parse, to_json
-from xebench.analysis.rows import measured_at, rows
 from xebench.tables import reasons, schema
+from xebench.tables.analysis.points import parse, to_json
+from xebench.tables.analysis.rows import measured_at, rows
 
 #: The version that this module reads.
 BEFORE: Final = 5

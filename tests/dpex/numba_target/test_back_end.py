@@ -12,8 +12,8 @@ import pytest
 from xebench import kernel
 from xebench import kernel_api as kapi
 from xebench.dpex import compile_kernel
-from xebench.runtime.stack import is_current
-from xebench.runtime.tensor import tensor as dpt
+from xebench.system.runtime.stack import is_current
+from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = [pytest.mark.device, pytest.mark.skipif(not is_current(), reason="numba-dpex compiles on this stack")]
 
@@ -41,7 +41,7 @@ PROGRAM = """
 import hashlib, sys
 from xebench import kernel, kernel_api as kapi
 from xebench.dpex import compile_kernel
-from xebench.runtime.tensor import tensor as dpt
+from xebench.system.runtime.tensor import tensor as dpt
 @kernel(unroll="disable", sub_group_size=8)
 def run(item: kapi.Item, x, n):
     for k in range(n):

@@ -10,8 +10,8 @@ import pytest
 from xebench import dpex
 from xebench import kernel_api as kapi
 from xebench.dpex import KernelCompileError, OptionError
-from xebench.runtime.stack import is_current
-from xebench.runtime.tensor import tensor as dpt
+from xebench.system.runtime.stack import is_current
+from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 

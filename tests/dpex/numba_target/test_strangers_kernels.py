@@ -19,8 +19,8 @@ from device_kit import require
 
 from xebench import dpex
 from xebench import kernel_api as kapi
-from xebench.runtime.stack import is_current
-from xebench.runtime.tensor import tensor as dpt
+from xebench.system.runtime.stack import is_current
+from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 

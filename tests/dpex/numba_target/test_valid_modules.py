@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from optional import needs
 
-from xebench.kernel_pack import Pack
-from xebench.runtime.stack import is_current
+from xebench.system.kernel_pack import Pack
+from xebench.system.runtime.stack import is_current
 
 pytestmark = [
     pytest.mark.device,

@@ -5,8 +5,8 @@ import numpy as np
 from xebench import kernel_api, opencl_kernel, runtime
 
 runtime.load()
-from xebench.runtime.tensor import tensor  # noqa: E402 the runtime is loaded first
-from xebench.session.session import Session  # noqa: E402
+from xebench.measuring.session.session import Session  # noqa: E402
+from xebench.system.runtime.tensor import tensor  # noqa: E402 the runtime is loaded first
 
 TEXT = """
 __kernel void not_of_maximum(__global const int *a, __global int *r) {

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from xebench.dpex._intrinsics.later import module
-from xebench.runtime.stack import is_current
+from xebench.system.runtime.stack import is_current
 
 __all__ = ["GroupOperation", "Scope", "block_access", "checks", "extended", "fetch", "groups", "vectors"]
 

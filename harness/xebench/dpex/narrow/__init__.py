@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from xebench.runtime.variables import narrow_switch
+from xebench.system.runtime.variables import narrow_switch
 
 #: Arrays have fewer elements, and no limit is larger: sums of two such numbers fit 32 bits, with a sign.
 BOUND: Final = 1 << 30

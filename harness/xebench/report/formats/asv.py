@@ -16,10 +16,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from xebench.analysis import times
-from xebench.analysis.rows import Row, by_place, place, rows
 from xebench.report.result_rows import point_words
 from xebench.tables import Run
+from xebench.tables.analysis import times
+from xebench.tables.analysis.rows import Row, by_place, place, rows
 
 #: Of asv's files of results and of benchmarks, and of that of a machine.
 VERSION: Final = 2

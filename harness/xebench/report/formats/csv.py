@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from xebench.analysis import points
 from xebench.tables import Run
+from xebench.tables.analysis import points
 from xebench.tables.files import as_csv
 
 

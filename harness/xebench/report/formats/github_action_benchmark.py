@@ -11,9 +11,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from xebench.analysis.rows import Row, by_place, place, rows
 from xebench.report.result_rows import point_words
 from xebench.tables import Run
+from xebench.tables.analysis.rows import Row, by_place, place, rows
 
 
 def render(run: Run) -> str:

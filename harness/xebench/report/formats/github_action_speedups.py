@@ -5,9 +5,9 @@ What slows a whole machine is not in them: both sides of a pair were sampled sid
 
 from __future__ import annotations
 
-from xebench.analysis.rows import by_place, rows
 from xebench.report.formats.github_action_benchmark import as_json, entry, name
 from xebench.tables import Run
+from xebench.tables.analysis.rows import by_place, rows
 
 
 def render(run: Run) -> str:

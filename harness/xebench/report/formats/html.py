@@ -7,8 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from xebench.analysis.fixed_cost import FEW
-from xebench.analysis.rows import Row, rows
 from xebench.report.answer_words import SIGNS
 from xebench.report.charts import forest
 from xebench.report.charts.scale import Scale
@@ -24,6 +22,8 @@ from xebench.report.result_rows import device_line
 from xebench.report.run_summary import answer_sentence, headline, highlights, state
 from xebench.report.templates import fill
 from xebench.tables import Run
+from xebench.tables.analysis.fixed_cost import FEW
+from xebench.tables.analysis.rows import Row, rows
 
 #: The axis of the overview, which all patterns have in common.
 OVERVIEW: Final = Scale(1 / 8, 64.0, 8, forest.WIDTH - 8, logarithmic=True)

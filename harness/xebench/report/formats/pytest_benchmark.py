@@ -12,12 +12,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from xebench.analysis import points, times
-from xebench.analysis.rows import Row, by_place, place, rows
-from xebench.analysis.statistics import Floats
 from xebench.report.remarks import failures
 from xebench.report.result_rows import point_words
 from xebench.tables import Run
+from xebench.tables.analysis import points, times
+from xebench.tables.analysis.rows import Row, by_place, place, rows
+from xebench.tables.analysis.statistics import Floats
 
 #: Of pytest-benchmark, the first whose files have every field that is written here.
 VERSION: Final = "4.0.0"

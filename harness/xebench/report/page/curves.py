@@ -7,11 +7,11 @@ from typing import Final
 
 from markupsafe import Markup
 
-from xebench.analysis import points
-from xebench.analysis.rows import Row
 from xebench.report.charts import curve
 from xebench.report.charts.curve import Point, Series
 from xebench.report.page.families import Family
+from xebench.tables.analysis import points
+from xebench.tables.analysis.rows import Row
 
 #: Charts of a pattern at most: with many parameters every combination of the others is one.
 MOST: Final = 6

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from xebench.analysis import points
-from xebench.analysis.fixed_cost import FEW
-from xebench.analysis.rows import Row, rows
 from xebench.report.answer_words import is_foreign
 from xebench.report.charts.forest import Estimate
 from xebench.report.result_rows import ResultRow, number, result_rows, sorted_pairs, text
 from xebench.tables import Run
+from xebench.tables.analysis import points
+from xebench.tables.analysis.fixed_cost import FEW
+from xebench.tables.analysis.rows import Row, rows
 from xebench.vocabulary import TIME_CLAIMS, Answer
 
 #: Answers that say how it is.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from xebench.analysis.rows import Row
-from xebench.analysis.times import usable
 from xebench.report.charts.distribution import Sampled
 from xebench.report.trace_events import Event, variants
 from xebench.tables import Run, schema
+from xebench.tables.analysis.rows import Row
+from xebench.tables.analysis.times import usable
 from xebench.tables.timeline import by_key, executions, median_ns
 from xebench.vocabulary import SAMPLED_STATES, Metric
 

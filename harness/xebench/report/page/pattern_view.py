@@ -11,9 +11,6 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from xebench.analysis import points
-from xebench.analysis.claim import from_json
-from xebench.analysis.rows import Row
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import is_builtin
 from xebench.report import units
@@ -31,6 +28,9 @@ from xebench.report.page.program import Programs
 from xebench.report.page.roofs import Chart, Under, charts
 from xebench.report.page.timelines import Timeline
 from xebench.report.result_rows import number, part_of_roof, text
+from xebench.tables.analysis import points
+from xebench.tables.analysis.claim import from_json
+from xebench.tables.analysis.rows import Row
 from xebench.vocabulary import RATE_ROOFS, REMEDIES, TIME_CLAIMS, Answer
 
 #: Headings of the table of times, after the variant.

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xebench.analysis import points
-from xebench.analysis.levels import MEMORY, levels_of
-from xebench.analysis.rows import Row, by_place, place, rows
 from xebench.report import units
 from xebench.report.charts import roofline
 from xebench.report.charts.roofline import Placed, Roofs
 from xebench.report.result_rows import number, part_of_roof
 from xebench.tables import Run
+from xebench.tables.analysis import points
+from xebench.tables.analysis.levels import MEMORY, levels_of
+from xebench.tables.analysis.rows import Row, by_place, place, rows
 from xebench.vocabulary import RATE_ROOFS, Role, Roof, State, Status
 
 

@@ -1,6 +1,6 @@
 """What Intel's GPU compiler makes of a pattern's kernels, by the figures that come with xebench.
 
-They are of the project's own patterns, made by ``python -m xebench.pages.generated_code_data`` without a GPU.
+They are of the project's own patterns, made by ``python -m tools.pages.generated_code_data`` without a GPU.
 """
 
 from __future__ import annotations

@@ -1,0 +1,14 @@
+"""Any function, measured in this process as a run measures variants: `measure` one, `compare` several.
+
+Importing this room loads the SYCL runtime.
+"""
+
+from xebench.system import runtime
+
+runtime.load()
+
+from xebench.callables.functions.comparing import Compared, compare  # noqa: E402 what they import needs the SYCL runtime
+from xebench.callables.functions.measuring import Measured, measure  # noqa: E402
+from xebench.callables.functions.sessions import open_session  # noqa: E402
+
+__all__ = ["Compared", "Measured", "compare", "measure", "open_session"]

@@ -1,0 +1,119 @@
+"""What a user asks of `measure` and `compare`, checked and put together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from xebench.callables.functions.family import FunctionFamily, Settings
+from xebench.callables.functions.isolated import measured_apart, refuse_what_stays_here
+from xebench.callables.functions.sessions import session_on
+from xebench.errors import XebenchError, suggestion
+from xebench.measuring.sampling.limits import MIN_INSTANCES, Sampling
+from xebench.measuring.session.session import Session
+from xebench.tables.analysis.claim import Claim
+from xebench.vocabulary import SAMPLED_STATES, Metric, State, metric_named
+
+#: Seconds for the samples of one call of `measure` or `compare`.
+BUDGET_S: Final = Sampling.budget_s
+PRECISION: Final = Sampling.precision
+
+#: Arguments that are numbers, each with whether it may be 0, and whether it may be left out.
+_NUMBERS: Final = {
+    "precision": (False, False),
+    "budget_s": (False, False),
+    "rtol": (True, False),
+    "atol": (True, False),
+    "bytes_moved": (True, True),
+    "operations": (True, True),
+}
+
+
+def known(word: str, words: Iterable[str], what: str) -> str:
+    """A word, if it is one of these.
+
+    Raises:
+        XebenchError: it is not.
+    """
+    words = list(words)
+    if word not in words:
+        raise XebenchError(f"{what}={word!r} is not known: {suggestion(str(word), words)}")
+    return word
+
+
+def settings_of(
+    *,
+    metric: str,
+    state: str,
+    precision: float,
+    budget_s: float,
+    setup: Callable[[Session], Any] | None,
+    instances: int | None,
+    **others: Any,
+) -> Settings:
+    """The settings that arguments make.
+
+    Raises:
+        XebenchError: a word is not known, a number is none that can be kept to, or instances cannot be made anew.
+    """
+    known(metric, Metric, "metric")
+    known(state, SAMPLED_STATES, "state")
+    for name, value in {"precision": precision, "budget_s": budget_s, **others}.items():
+        if name in _NUMBERS:
+            _check_number(name, value)
+    if instances is not None and (instances < 1 or instances % 1):
+        raise XebenchError(f"instances={instances!r}: give a whole number from 1")
+    if instances not in (None, 1) and setup is None:
+        raise XebenchError(f"instances={instances}: nothing is made anew without setup=, which makes the arguments")
+    count = instances or (MIN_INSTANCES if setup else 1)
+    sampling = Sampling(
+        precision=precision, budget_s=budget_s, min_instances=count, few_instances=count, states=(State(state),)
+    )
+    return Settings(metric=metric, state=State(state), sampling=sampling, setup=setup, **others)
+
+
+def _check_number(name: str, value: Any) -> None:
+    from_zero, optional = _NUMBERS[name]
+    if value is None and optional:
+        return
+    is_number = isinstance(value, int | float | np.integer | np.floating)
+    if not is_number or not 0 <= value < math.inf or (value == 0 and not from_zero):
+        least = "from 0" if from_zero else "above 0"
+        raise XebenchError(f"{name}={value!r}: give a number {least} that is finite")
+
+
+def measured(
+    functions: Mapping[str, Callable[..., Any]],
+    reference: str,
+    claims: Mapping[str, tuple[Claim, ...]],
+    settings: Settings,
+    *,
+    queue: Any,
+    device: str,
+    isolated: bool,
+) -> FunctionFamily:
+    """A family of functions, measured; see `FunctionFamily`, `session_on` and `measured_apart` for what is raised."""
+    if isolated:
+        refuse_what_stays_here(queue, settings)
+    timed = metric_named(settings.metric).on_device_clock or settings.state == State.COLD
+    session = session_on(queue, device, timed=timed)
+    if isolated:
+        return measured_apart(functions, reference, claims, session, settings)
+    family = FunctionFamily(functions, reference, claims, session, settings)
+    family.measure_here()
+    return family
+
+
+def checked_function(function: Any, name: str) -> Callable[..., Any]:
+    """The function, if it can be called.
+
+    Raises:
+        XebenchError: it cannot.
+    """
+    if not callable(function):
+        kind = type(function).__name__
+        raise XebenchError(f"{name} is a {kind}: give the function itself, without calling it, or a lambda")
+    return function  # type: ignore[no-any-return]

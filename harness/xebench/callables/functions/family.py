@@ -1,0 +1,162 @@
+"""Some functions as one family: called, compared, and sampled side by side, here or in a process of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from xebench.callables.functions.rows import Rows, case_id
+from xebench.measuring.calibration import make_flusher
+from xebench.measuring.correctness import Expected
+from xebench.measuring.family import Family, Plan
+from xebench.measuring.local import FunctionPlace
+from xebench.measuring.messages import Stage
+from xebench.measuring.place import OnePlace, Place
+from xebench.measuring.row_stream import RowStream
+from xebench.measuring.sampling.limits import Sampling
+from xebench.measuring.session.session import Session
+from xebench.measuring.variant_run import VariantRun
+from xebench.patterns.pattern import Variant
+from xebench.system.runtime.devices import describe
+from xebench.tables.analysis.claim import Claim
+from xebench.vocabulary import Role, State, Status
+
+#: How a function's work is seen.
+RECORDED: Final = (
+    "open session = xebench.open_session() first, make arrays with sycl_queue=session.queue, and give queue=session; "
+    "or ask for metric='wall'"
+)
+NO_COMMAND: Final = f"{{name}}: no command of it was recorded: {RECORDED}"
+
+#: Stages in reasons: nobody declares a problem, and nothing is prepared.
+_WORDS: Final = {
+    Stage.CHECK: "first call",
+    Stage.PREPARE: "first call",
+    Stage.RECHECK: "check after the samples",
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How functions are measured.
+
+    Attributes:
+        metric: device, span or wall.
+        state: hot or cold.
+        sampling: how long.
+        setup: makes the functions' arguments anew for every instance, of the session; None: they take none.
+        check: whether results are compared with the reference's.
+        rtol, atol: tolerances of that.
+        bytes_moved, operations: least work of one call, where known.
+        no_command: what to tell of a function of which nothing was recorded.
+    """
+
+    metric: str
+    state: State
+    sampling: Sampling
+    setup: Callable[[Session], Any] | None = None
+    check: bool = False
+    rtol: float = 0.0
+    atol: float = 0.0
+    bytes_moved: int | None = None
+    operations: int | None = None
+    no_command: str = NO_COMMAND
+
+
+#: What became of functions earlier: they are not called.
+Ended = Mapping[str, tuple[Status, str]]
+
+
+class FunctionFamily:
+    """Functions that are measured together.
+
+    Args:
+        functions: by name.
+        reference: the name of the one whose results are expected, and that speed-ups are counted from.
+        claims: by name.
+        session: on the device; and where functions run that are measured here.
+        settings: how.
+        ended: functions that are not called any more.
+
+    Attributes:
+        device: what the session's device says of itself.
+        variants: the functions by name, with what became of each.
+        rows: what was measured.
+        stopped_by: the rule that ended the sampling.
+        compared: whether the reference returned anything that others could be compared with.
+    """
+
+    def __init__(
+        self,
+        functions: Mapping[str, Callable[..., Any]],
+        reference: str,
+        claims: Mapping[str, tuple[Claim, ...]],
+        session: Session,
+        settings: Settings,
+        ended: Ended | None = None,
+    ) -> None:
+        self.device = describe(session.device)
+        self.variants = {
+            name: VariantRun(Variant(name, _role(name == reference), function, claims.get(name, ()), (), ""))
+            for name, function in functions.items()
+        }
+        for name, what in (ended or {}).items():
+            self.variants[name].drop(*what)
+        self.rows = Rows()
+        self.stopped_by = ""
+        self.compared = False
+        self.reference = reference
+        self.session = session
+        self.settings = settings
+
+    def measure_here(self) -> None:
+        """Measure all in this process; see `measure`."""
+        functions = {name: run.variant.function for name, run in self.variants.items()}
+        place = FunctionPlace(self.session, functions, self.settings.metric, self.settings.setup, RECORDED)
+        try:
+            self.measure(place)
+        finally:
+            place.end()
+
+    def measure(self, place: Place) -> None:
+        """Measure all in a place, which is not told to end: what is called there may hang when a user gives up.
+
+        Raises:
+            XebenchError: nothing of the reference is recorded.
+            Lost: the place ends with a function.
+            Exception: whatever the reference raises; what others raise ends them alone.
+        """
+        settings, session = self.settings, self.session
+        expected = Expected(settings.rtol, settings.atol, of=self.reference)
+        runs = list(self.variants.values())
+        claimed = [(run.name, claim.against) for run in runs for claim in run.variant.claims if claim.against]
+        plan = Plan(
+            settings.metric,
+            settings.sampling,
+            self.reference,
+            compared=claimed,
+            bytes_moved=settings.bytes_moved,
+            essential=self.reference,
+            no_command=settings.no_command,
+            words=_WORDS,
+        )
+        stream = RowStream(self.rows, {run.name: case_id(run.name, self.device) for run in runs}, 0)
+        family = Family(
+            plan,
+            runs,
+            OnePlace(place),
+            {0: expected} if settings.check else {},
+            stream,
+            self.device,
+            make_flusher=partial(make_flusher, session),
+        )
+        place.begin()
+        family.measure()
+        stream.flush()
+        self.stopped_by, self.compared = family.stopped_by, bool(expected.arrays)
+
+
+def _role(is_reference: bool) -> Role:
+    return Role.BASELINE if is_reference else Role.INTERMEDIATE

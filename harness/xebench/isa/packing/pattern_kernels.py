@@ -1,0 +1,140 @@
+"""The kernels of patterns, for every device: each variant runs once for each of its problems, and launches nothing."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from xebench.dpex.compiler import compile_for
+from xebench.dpex.events import DeviceEvent
+from xebench.dpex.kernel_store import KernelStore
+from xebench.dpex.signature import signature_of
+from xebench.errors import Unsupported, named
+from xebench.measuring.bound_problem import Binding, Bound
+from xebench.measuring.prepare import find_pattern, make_problem
+from xebench.measuring.session.device_memory import DeviceMemory
+from xebench.measuring.session.session import Session
+from xebench.measuring.variant_run import accepted, start
+from xebench.patterns.declaration import PatternInfo
+from xebench.patterns.pattern import Variant
+from xebench.patterns.plan import Family, build_plan
+from xebench.patterns.problem import Problem
+from xebench.vocabulary import DeviceClass
+
+#: What devices offer: Intel's CPUs and GPUs, and others' GPUs.
+SUB_GROUP_SIZES: Final = (8, 16, 32, 64)
+
+
+class CompilingStore(KernelStore):
+    """Compiles what is to be launched, and launches nothing."""
+
+    def submit(
+        self, kernel: Any, queue: Any, index_space: Any, arguments: Sequence[Any], depends: Sequence[Any] = ()
+    ) -> DeviceEvent:
+        """An event that tells of nothing."""
+        compile_for(kernel, signature_of(kernel, index_space, arguments), None)
+        return DeviceEvent(queue.submit_barrier())
+
+
+class CompilingSession(Session):
+    """A session whose device has a sub-group size that one chooses, and runs no kernel.
+
+    Attributes:
+        sub_group_size: of the device that is meant.
+    """
+
+    sub_group_size = SUB_GROUP_SIZES[0]
+
+
+def collect_kernels(device: str, patterns: Sequence[PatternInfo], known: Callable[[], int]) -> Iterator[str]:
+    """Ask for every kernel of some patterns; gives a line for each variant that fails.
+
+    Where the second preset's sizes ask for no kernel that the first did not, on a CPU, where they are smallest, sizes
+    are no part of the kernels, and all others are left out: large problems take long, and may not fit this machine.
+
+    Args:
+        device: SYCL filter string: any that has memory.
+        patterns: what to go through.
+        known: how many kernels were asked for.
+    """
+    session = CompilingSession(Session.on(device).queue, CompilingStore())
+    for info in patterns:
+        first, *others = info.presets
+        yield from collect_preset(session, info, first, tuple(DeviceClass))
+        for preset in others:
+            before = known()
+            yield from collect_preset(session, info, preset, (DeviceClass.CPU,))
+            if known() == before:
+                break
+            yield from collect_preset(session, info, preset, tuple(DeviceClass))
+
+
+def collect_preset(
+    session: CompilingSession, info: PatternInfo, preset: str, device_classes: Sequence[DeviceClass]
+) -> Iterator[str]:
+    """Ask for the kernels of one preset; gives a line for each variant that fails."""
+    for family in build_plan([info], preset):
+        yield from _collect_family(session, info, family, device_classes)
+        gc.collect()  # what variants prepared refers to itself, and holds arrays
+
+
+def _collect_family(
+    session: CompilingSession, info: PatternInfo, family: Family, device_classes: Sequence[DeviceClass]
+) -> Iterator[str]:
+    pattern = find_pattern(info.source, info.name)
+    made: dict[str, tuple[Problem, Binding]] = {}
+    failures: dict[str, None] = {}
+    for concrete in _on_devices(family, device_classes):
+        session.sub_group_size = concrete.sub_group_size
+        numbers = concrete.numbers
+        # one problem at a time: those of the guide are large
+        key = repr(accepted(pattern.make_problem, numbers)) if pattern.make_problem else ""
+        if key not in made:
+            made.clear()
+            problem = make_problem(pattern, numbers, 0)
+            made[key] = problem, Binding(problem, numbers, DeviceMemory(session.queue))
+        problem, binding = made[key]
+        others = {name: number for name, number in numbers.items() if name not in problem.fields}
+        bound = binding.bound.with_numbers(others)
+        for variant in pattern.variants.values():
+            failure = run_variant(session, variant, bound, numbers)
+            if failure and not any(claim.word == "error" for claim in variant.claims):
+                failures[f"{info.name}/{variant.name}: {failure}"] = None
+    session.release()
+    yield from failures
+
+
+def run_variant(session: Session, variant: Variant, bound: Bound, parameters: Mapping[str, Any]) -> str:
+    """Run a variant once in a session that launches nothing; how it failed, or ""."""
+    failure, sample = "", None
+    try:
+        sample = start(variant.function, session, bound, parameters)
+    except Unsupported:
+        pass  # by the device here: what it was to launch is compiled
+    except Exception as error:
+        failure = named(error)
+    session.wait()
+    del sample  # which has the arrays of what was not over
+    session.forget_queues(1)
+    session.begin()
+    return failure
+
+
+class _OnDevice:
+    """A family as some device has it."""
+
+    def __init__(self, family: Family, device_class: DeviceClass, sub_group_size: int) -> None:
+        concrete = family.on(device_class, (sub_group_size,))
+        self.sub_group_size = sub_group_size
+        self.numbers: dict[str, Any] = dict(concrete.parameters)
+
+
+def _on_devices(family: Family, device_classes: Sequence[DeviceClass]) -> list[_OnDevice]:
+    """One for each class of devices that differ in sizes, and each sub-group size."""
+    seen: dict[str, _OnDevice] = {}
+    for device_class in device_classes:
+        for size in SUB_GROUP_SIZES:
+            one = _OnDevice(family, device_class, size)
+            seen.setdefault(f"{one.numbers} {size}", one)
+    return list(seen.values())

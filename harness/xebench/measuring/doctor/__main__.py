@@ -1,0 +1,35 @@
+"""The doctor's child, since a bad driver may abort or hang: ``python -m xebench.measuring.doctor devices`` prints JSON.
+
+``python -m xebench.measuring.doctor self-test FILTER`` prints the failures of a device's self-test as a JSON list.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from xebench.system import runtime
+from xebench.system.children.ask import answer
+
+
+def devices() -> list[dict[str, Any]]:
+    """Every device that can be measured."""
+    return [asdict(device) for device in runtime.list_devices()]
+
+
+def self_test(device: str) -> list[str]:
+    """What a device computes wrong."""
+    runtime.load()
+    from xebench.measuring.doctor.self_test_kernels import run_checks
+
+    return run_checks(device)
+
+
+def main(arguments: list[str]) -> list[Any]:
+    """What is asked for."""
+    request, *operands = arguments
+    return self_test(*operands) if request == "self-test" else devices()
+
+
+if __name__ == "__main__":
+    answer(main)

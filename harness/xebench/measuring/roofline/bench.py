@@ -1,0 +1,228 @@
+"""What a probe sees of a device: its limits, its memory, and trustworthy times of what it submits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from xebench.dpex import DpexError
+from xebench.dpex import kernel_api as kapi
+from xebench.errors import Unsupported
+from xebench.measuring.roofline import sizes
+from xebench.measuring.roofline.search import FULL, Effort, Form, Measurement, WrongResult, grown, search
+from xebench.measuring.session.cache_flush import cache_bytes
+from xebench.measuring.session.device_memory import Array, DeviceMemory
+from xebench.measuring.session.session import Session
+from xebench.tables.analysis import metrics, timestamps
+from xebench.vocabulary import is_valid
+
+Numbers = TypeVar("Numbers", bound=tuple[int, ...])
+
+#: The host's clock must confirm a time: it may see a kernel end so much later, in parts of its time and in ns.
+LATE_PART = 0.2
+LATE_NS = 500_000
+#: What a form raises that the device should run.
+FAILURES = (WrongResult, DpexError)
+#: Elements that are written or compared at once: the host's part of that stays in its caches.
+PIECE = 1 << 18
+
+
+class Bench:
+    """One device and how much effort to spend on it.
+
+    Args:
+        session: on the device.
+        effort: how long to look for the best form.
+
+    Attributes:
+        device: its ``dpctl.SyclDevice``.
+        memory: for untimed transfers.
+    """
+
+    def __init__(self, session: Session, effort: Effort = FULL) -> None:
+        self.session = session
+        self.device = session.device
+        self.memory = DeviceMemory(session.queue)
+        self.effort = effort
+        self._last_end_ns: dict[int, int] = {}  # by clock
+
+    # ---- how large problems are, and how many forms ---------------------------------------------------------------
+
+    @property
+    def cache_bytes(self) -> int:
+        """Its last-level cache."""
+        return cache_bytes(self.device)
+
+    @property
+    def compute_units(self) -> int:
+        """How many compute units it has; at least one."""
+        return max(1, int(self.device.max_compute_units))
+
+    @property
+    def largest_array_bytes(self) -> int:
+        """The largest array to ask for."""
+        return sizes.largest_array_bytes(int(self.device.global_mem_size), int(self.device.max_mem_alloc_size))
+
+    def array_bytes(self) -> int:
+        """Size of an array that the caches do not hold; ``Unsupported`` if memory is too small for one."""
+        return sizes.array_bytes(self.cache_bytes, self.largest_array_bytes)
+
+    def likely(self, forms: Sequence[Numbers]) -> Sequence[Numbers]:
+        """Those forms whose work-group, their first number, the device allows, or the first few of these.
+
+        Raises:
+            Unsupported: it allows none.
+        """
+        allowed = [form for form in forms if form[0] <= int(self.device.max_work_group_size)]
+        if not allowed:
+            raise Unsupported("no form fits this device")
+        return allowed[: self.effort.most_forms]
+
+    # ---- running ----------------------------------------------------------------------------------------------------
+
+    def device_ns(self, submit: Callable[[], Any]) -> float:
+        """Run once; the time during which its commands ran.
+
+        Infinity if there were none, the events contradict one another, or the host waited much longer: a driver may
+        stamp the start or the end of a kernel whose threads do not all run.
+        """
+        measured = self.session.measure(submit)
+        events = list(measured.events)
+        flags = timestamps.flags(
+            events,
+            host_ns=measured.host_ns,
+            resolution_ns=self.device.profiling_timer_resolution,
+            earlier_end_ns=self._last_end_ns.get(events[0].clock) if events else None,
+        )
+        if events:
+            self._last_end_ns[events[0].clock] = max(event.end_ns for event in events)
+        busy_ns = metrics.union_ns(events)
+        confirmed = busy_ns > 0 and measured.host_ns <= (1 + LATE_PART) * busy_ns + LATE_NS
+        return busy_ns if confirmed and is_valid(flags, "device") else math.inf
+
+    def form(
+        self,
+        parameters: Mapping[str, int | str],
+        amount: float,
+        submit: Callable[[], Any],
+        output: Any,
+        expected: Callable[[], Array],
+        poison: npt.ArrayLike = -1,
+    ) -> Form:
+        """A form of a kernel or command that is timed on the device, and writes the whole of one array.
+
+        Args:
+            parameters: what distinguishes it.
+            amount: bytes, operations or steps of one run.
+            submit: submits it and gives its event.
+            output: the array that it writes.
+            expected: gives what it must write, or one period of that.
+            poison: what stands in the array before; a number that it must not write.
+
+        An array of which all numbers are given, rather than one period, is compared as a whole in a quick look, too.
+        """
+
+        def verify() -> None:
+            wanted = expected()
+            parts = [slice(None)] if wanted.size > PIECE else self.compared(output.size)
+            for part in parts:
+                self.write(output[part], poison)
+            submit().wait()
+            for part in parts:
+                self.require(output[part], wanted)
+
+        return Form(parameters, amount, partial(self.device_ns, submit), verify)
+
+    def grown(
+        self, forms: Sequence[Numbers], fewest: int, most: int, make: Callable[[int, Numbers], Form]
+    ) -> Iterator[Form]:
+        """The likely forms, of a problem that is long enough for the first of them.
+
+        Args:
+            forms: see `likely`.
+            fewest, most: limits of the problem's size.
+            make: gives a form for a size.
+        """
+        likely = self.likely(forms)
+        size = grown(fewest, most, lambda size: make(size, likely[0]).run())
+        return (make(size, form) for form in likely)
+
+    def search(self, forms: Iterable[Form], part: float = 1.0) -> Measurement:
+        """The best of the forms; see :func:`xebench.measuring.roofline.search.search`.
+
+        Args:
+            forms: of the kernel.
+            part: of the patience, for one of many similar probes.
+        """
+        return search(forms, self.effort.part(part), failures=FAILURES)
+
+    # ---- writing and comparing --------------------------------------------------------------------------------------
+
+    def write(self, array: Any, numbers: npt.ArrayLike) -> None:
+        """Fill a device array with one period of numbers, or a single one, and wait; by plain copies."""
+        for part, wanted in _pieces(array, np.atleast_1d(numbers).astype(array.dtype)):
+            self.memory.write(part, wanted)
+
+    def compared(self, size: int) -> list[slice]:
+        """Which elements of an array are poisoned and compared: all; in a quick look the first and the last piece."""
+        if not self.effort.quick or size <= 2 * PIECE:
+            return [slice(None)]
+        return [slice(PIECE), slice(size - PIECE, size)]
+
+    def require(self, array: Any, expected: Array) -> None:
+        """Compare every element of a device array with one period of numbers, or with as many as it has.
+
+        Raises:
+            WrongResult: they differ.
+        """
+        require_equal((self.memory.read(part), wanted) for part, wanted in _pieces(array, expected))
+
+
+class ProbeGroup:
+    """What the class ``Group`` of each module of probes is: made for a bench, and asked for its probes by name."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+
+    def measure(self, name: str) -> Measurement:
+        """Measure one probe."""
+        raise NotImplementedError
+
+
+def nd_range(items: int, group: int) -> kapi.NdRange:
+    """One dimension of ``items`` work-items in work-groups of ``group``."""
+    return kapi.NdRange((items,), (group,))
+
+
+def require_equal(parts: Iterable[tuple[Array, Array]]) -> None:
+    """Compare every element of some arrays with those that they must be.
+
+    Raises:
+        WrongResult: they differ; how many, and the first of them.
+    """
+    size = wrong = 0
+    first = ""
+    for actual, wanted in parts:
+        differing = np.flatnonzero(actual != wanted)
+        if differing.size and not first:
+            at = int(differing[0])
+            first = f"first at {size + at}: got {actual.flat[at]}, wanted {wanted.flat[at]}"
+        size, wrong = size + actual.size, wrong + differing.size
+    if wrong:
+        raise WrongResult(f"{wrong} of {size} elements are wrong, {first}")
+
+
+def _pieces(array: Any, period: Array) -> Iterator[tuple[Any, Array]]:
+    """The parts of a flat array, each with the numbers that stand or shall stand in it."""
+    if array.size % period.size:
+        raise ValueError(f"{array.size} elements are no whole number of periods of {period.size}")
+    repeats = min(PIECE, array.size) // period.size
+    numbers = np.tile(period, repeats) if repeats > 1 else period
+    for begin in range(0, array.size, numbers.size):
+        part = array[begin : begin + numbers.size]
+        yield part, numbers[: part.size]

@@ -1,0 +1,115 @@
+"""What is measured: each probe's name, place and unit. The probes themselves are one module a group.
+
+They cannot declare themselves there: their modules need SYCL, and who only reads results has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from xebench.errors import XebenchError, suggestion
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One number that is measured.
+
+    Attributes:
+        name: its name in JSON.
+        group: probes of a group share a module (``xebench.measuring.roofline.probes.<group>``), a process and their arrays.
+        title: its name for readers.
+        unit: of its value: ``GB/s``, ``GFLOP/s``, ``Gop/s``, or ``ns``, where less is better.
+    """
+
+    name: str
+    group: str
+    title: str
+    unit: str
+
+    @property
+    def is_rate(self) -> bool:
+        """Whether more is better."""
+        return self.unit != "ns"
+
+
+#: Footprints of the pointer chase in bytes; one is measured until the caches are far behind.
+FOOTPRINTS: Final = tuple(4096 << (2 * step) for step in range(10))
+
+
+#: Working sets whose bandwidth is measured, in bytes.
+WORKING_SETS: Final = tuple(1 << power for power in range(15, 29))
+
+
+def size_text(size_bytes: int) -> str:
+    """``4096`` as ``4 KiB``; whole units only."""
+    for shift, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if size_bytes >= 1 << shift:
+            return f"{size_bytes >> shift} {unit}"
+    return f"{size_bytes} B"
+
+
+def level_name(working_set_bytes: int) -> str:
+    """The name of the probe that reads a working set again and again: ``read_32KiB``."""
+    return f"read_{size_text(working_set_bytes).replace(' ', '')}"
+
+
+def chase_name(footprint_bytes: int) -> str:
+    """The name of the pointer chase of a footprint: ``chase_4KiB``."""
+    return f"chase_{size_text(footprint_bytes).replace(' ', '')}"
+
+
+PROBES: Final = (
+    Probe("stream_copy", "global_memory", "STREAM copy", "GB/s"),
+    Probe("stream_scale", "global_memory", "STREAM scale", "GB/s"),
+    Probe("stream_add", "global_memory", "STREAM add", "GB/s"),
+    Probe("stream_triad", "global_memory", "STREAM triad", "GB/s"),
+    Probe("read", "global_memory", "read only", "GB/s"),
+    Probe("write", "global_memory", "write only", "GB/s"),
+    Probe("random_read", "global_memory", "random read of 4 bytes", "GB/s"),
+    *(Probe(level_name(size), "global_memory", f"{size_text(size)} again and again", "GB/s") for size in WORKING_SETS),
+    Probe("fp32", "arithmetic", "fp32 multiply-add", "GFLOP/s"),
+    Probe("fp64", "arithmetic", "fp64 multiply-add", "GFLOP/s"),
+    Probe("int32", "arithmetic", "int32 multiply-add", "Gop/s"),
+    Probe("slm_read", "local_memory", "SLM read", "GB/s"),
+    Probe("atomic_global_one", "atomics", "global atomic add, one address", "Gop/s"),
+    Probe("atomic_global_many", "atomics", "global atomic add, an address each", "Gop/s"),
+    Probe("atomic_local_one", "atomics", "local atomic add, one address", "Gop/s"),
+    Probe("atomic_local_many", "atomics", "local atomic add, an address each", "Gop/s"),
+    Probe("launch_host", "launches", "empty kernel, submit to end, host", "ns"),
+    Probe("launch_queue", "launches", "empty kernel, submit to start", "ns"),
+    Probe("launch_device", "launches", "empty kernel, start to end", "ns"),
+    Probe("pageable_to_device", "transfers", "pageable memory to device", "GB/s"),
+    Probe("device_to_pageable", "transfers", "device to pageable memory", "GB/s"),
+    Probe("host_to_device", "transfers", "host USM to device", "GB/s"),
+    Probe("device_to_host", "transfers", "device to host USM", "GB/s"),
+    Probe("shared_to_device", "transfers", "shared USM to device", "GB/s"),
+    Probe("device_to_shared", "transfers", "device to shared USM", "GB/s"),
+    Probe("device_to_peer", "transfers", "device to another device", "GB/s"),
+    *(Probe(chase_name(size), "chase", f"pointer chase in {size_text(size)}", "ns") for size in FOOTPRINTS),
+)
+
+#: The probes of copies; each has the name of its route in the table `events`.
+ROUTES: Final = tuple(probe.name for probe in PROBES if probe.group == "transfers")
+
+_BY_NAME: Final = {probe.name: probe for probe in PROBES}
+GROUPS: Final = tuple(dict.fromkeys(probe.group for probe in PROBES))
+
+
+def find_probe(name: str) -> Probe:
+    """The probe of a name.
+
+    Raises:
+        XebenchError: there is none.
+    """
+    if name not in _BY_NAME:
+        raise XebenchError(f"no probe {name!r}: {suggestion(name, _BY_NAME)}")
+    return _BY_NAME[name]
+
+
+def grouped(names: Iterable[str]) -> dict[str, list[str]]:
+    """The names by group, groups in the order of :data:`GROUPS`."""
+    probes = [find_probe(name) for name in names]
+    members = {group: [probe.name for probe in probes if probe.group == group] for group in GROUPS}
+    return {group: names for group, names in members.items() if names}

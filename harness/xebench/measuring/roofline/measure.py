@@ -1,0 +1,115 @@
+"""Measure a device's roofs in child processes, or take them from the disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import msgspec
+
+from xebench.measuring.roofline.catalogue import PROBES, find_probe, grouped
+from xebench.measuring.roofline.results import ProbeResult, Roofline
+from xebench.measuring.roofline.store import Store
+from xebench.system import runtime
+from xebench.system.children.ask import Reply, ask
+from xebench.system.children.programs import Program
+from xebench.tables.provenance import now
+
+#: Seconds after which a group of probes counts as hung; most of that is for slow compilers.
+GROUP_TIMEOUT_S = 300.0
+PROBE_TIMEOUT_S = 120.0
+
+Ask = Callable[..., Reply]
+
+
+def roofs(device: str = "auto", *, store: Store | None = None) -> dict[str, float | None]:
+    """What cases on a device are placed under: kept from earlier, or measured now, which takes a minute or two.
+
+    Args:
+        device: see :func:`xebench.system.runtime.select_device`.
+        store: where they are kept; the user's cache folder if None.
+
+    Returns:
+        A value for the column of each :class:`xebench.vocabulary.Roof`; None where the device lacks something or its
+        probes failed.
+
+    Raises:
+        NoDevice: no device fits.
+        BrokenEnvironment: the stack cannot be loaded.
+    """
+    return measure_roofline(runtime.select_device(device).device, store=store).roofs()
+
+
+def measure_roofline(
+    device: runtime.DeviceInfo,
+    *,
+    names: Sequence[str] = (),
+    quick: bool = False,
+    refresh: bool = False,
+    store: Store | None = None,
+    say: Callable[[str], None] = lambda text: None,
+    ask: Ask = ask,
+) -> Roofline:
+    """All probes of a device, or some.
+
+    Args:
+        device: which.
+        names: of the probes; all if there is none. A measurement of some is neither kept nor taken from the disk.
+        quick: a look with few forms and samples, which is neither kept nor taken from the disk.
+        refresh: measure even if there is a measurement on the disk.
+        store: where measurements are kept; the user's cache folder if None.
+        say: told which group is at work.
+        ask: runs a module in a child process.
+
+    Raises:
+        XebenchError: there is no probe of a name.
+    """
+    names = [find_probe(name).name for name in dict.fromkeys(names)]
+    store = store or Store()
+    kept = None if quick or refresh or names else store.load(device)
+    if kept is not None:
+        return kept
+    measured = Roofline(device, now(), quick, os.getloadavg()[0], len(os.sched_getaffinity(0)), ())
+    effort = "quick" if quick else "patient" if measured.busy else "full"
+    results = ask_probes(device.device, names or [probe.name for probe in PROBES], effort, say=say, ask=ask)
+    measured = replace(measured, results=tuple(results))
+    if not quick and not names and not measured.failed:
+        store.keep(measured)
+    return measured
+
+
+def ask_probes(
+    device: str,
+    names: Sequence[str],
+    effort: str = "full",
+    *,
+    say: Callable[[str], None] = lambda text: None,
+    ask: Ask = ask,
+) -> list[ProbeResult]:
+    """Measure some probes, each group of them in a process; a group that dies is asked again probe by probe.
+
+    Args:
+        device: SYCL filter string.
+        names: of probes.
+        effort: ``full``, ``patient``, for a device that others use, or ``quick``.
+        say, ask: as for :func:`measure_roofline`.
+    """
+    results: list[ProbeResult] = []
+    for group, members in grouped(names).items():
+        say(f"measuring {group.replace('_', ' ')}")
+        answer = ask(Program.PROBE_ROOFS, [device, effort, *members], timeout_s=GROUP_TIMEOUT_S)
+        if answer.failure is None:
+            results += _decoded(answer)
+            continue
+        for name in members:
+            answer = ask(Program.PROBE_ROOFS, [device, effort, name], timeout_s=PROBE_TIMEOUT_S)
+            if answer.failure is None:
+                results += _decoded(answer)
+            else:
+                results.append(ProbeResult(name, "failed", reason=answer.failure))
+    return results
+
+
+def _decoded(answer: Reply) -> list[ProbeResult]:
+    return msgspec.convert(answer.value, list[ProbeResult])

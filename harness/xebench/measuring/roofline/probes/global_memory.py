@@ -1,0 +1,181 @@
+"""Bandwidth of device memory and of its caches: STREAM's four kernels, reading alone, writing alone, reads at random
+places, and working sets that are read again and again.
+
+Bytes are counted as STREAM does: what the kernel reads and writes, without the lines that a cache fetches because they
+are written. J. D. McCalpin, "Memory Bandwidth and Machine Balance in Current High Performance Computers", 1995.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache, partial
+from typing import Any
+
+import numpy as np
+
+from xebench.dpex import specialize
+from xebench.measuring.roofline import expected
+from xebench.measuring.roofline.bench import ProbeGroup, nd_range
+from xebench.measuring.roofline.catalogue import WORKING_SETS, level_name
+from xebench.measuring.roofline.expected import SCALE, stream_bytes, stream_inputs, stream_result
+from xebench.measuring.roofline.forms import AGAIN_FORMS, RANDOM_FORMS, READ_FORMS, STREAM_FORMS, cpu_first, gpu_first
+from xebench.measuring.roofline.probes import global_memory_kernels
+from xebench.measuring.roofline.search import Form, Measurement, grown
+from xebench.measuring.roofline.sizes import (
+    AGAIN_BLOCK_BYTES,
+    MOST_PASSES,
+    check_working_set,
+    far_shift,
+    grown_array_bytes,
+    next_power_of_two,
+    power_of_two,
+    whole_blocks,
+)
+
+_FEWEST_READS = 1 << 22
+_WRITTEN = np.float32(7)
+_WORKING_SETS = {level_name(size): size for size in WORKING_SETS}
+#: Levels are many; each gets a part of the patience that a roof gets.
+_LEVEL_PATIENCE = 0.25
+#: Work-groups of each compute unit that read a working set, so that small ones keep the whole device busy.
+_READERS_PER_UNIT = 8
+
+
+class Group(ProbeGroup):
+    """Three arrays, larger than the caches, for all probes."""
+
+    def measure(self, name: str) -> Measurement:
+        """Measure one probe."""
+        if name in _WORKING_SETS:
+            return self._bench.search(self._reads_again(_WORKING_SETS[name]), _LEVEL_PATIENCE)
+        return self._bench.search(self.forms(name))
+
+    def forms(self, name: str) -> Iterator[Form]:
+        """The forms of one probe."""
+        if name.startswith("stream_"):
+            return self._streams(name.removeprefix("stream_"))
+        return {"read": self._reads, "write": self._writes, "random_read": self._random_reads}[name]()
+
+    #: What was read of the working set that was measured last.
+    _read_bytes = 0
+
+    # ---- three arrays of one size, each made when it is first used ---------------------------------------------------
+
+    @cached_property
+    def _b(self) -> Any:
+        """The first input; on fast devices enlarged until reading it takes long enough."""
+        bench = self._bench
+        allocated = lru_cache(maxsize=1)(self._input)
+        form = self._likely_readers()[0]
+        start_bytes = bench.array_bytes()
+        most_bytes = grown_array_bytes(start_bytes, bench.largest_array_bytes)
+        elements = grown(
+            whole_blocks(start_bytes // 4),
+            whole_blocks(most_bytes // 4),
+            lambda elements: 3 * self._reader(allocated(elements, 0), *form).run(),  # as long as a triad takes
+        )
+        return allocated(elements, 0)
+
+    @cached_property
+    def _c(self) -> Any:
+        """The second input."""
+        return self._input(self._b.size, 1)
+
+    @cached_property
+    def _a(self) -> Any:
+        """The output."""
+        return self._bench.session.alloc(self._b.size, np.float32)
+
+    def _input(self, elements: int, number: int) -> Any:
+        array = self._bench.session.alloc(elements, np.float32)
+        self._bench.write(array, stream_inputs()[number])
+        return array
+
+    # ---- forms ------------------------------------------------------------------------------------------------------
+
+    def _streams(self, operation: str) -> Iterator[Form]:
+        a, b, c, session = self._a, self._b, self._c, self._bench.session
+        amount, result = stream_bytes(operation, a.size), partial(stream_result, operation)
+        for group, vectors, width in self._bench.likely(self._gpu_first(STREAM_FORMS)):
+            kernel = specialize(global_memory_kernels.make_stream, operation=operation, width=width, vectors=vectors)
+            space = nd_range(a.size // (width * vectors), group)
+            submit = partial(session.launch, kernel, space, a, b, c, np.float32(SCALE))
+            yield self._bench.form(_parameters(group, vectors, width), amount, submit, a, result)
+        if operation == "copy":
+            yield self._bench.form({"command": "memcpy"}, amount, partial(session.copy, a, b), a, result)
+
+    def _writes(self) -> Iterator[Form]:
+        a, session, result = self._a, self._bench.session, partial(np.full, 1, _WRITTEN)
+        for group, vectors, width in self._bench.likely(self._gpu_first(STREAM_FORMS)):
+            kernel = specialize(global_memory_kernels.make_write, width=width, vectors=vectors)
+            submit = partial(session.launch, kernel, nd_range(a.size // (width * vectors), group), a, _WRITTEN)
+            yield self._bench.form(_parameters(group, vectors, width), a.nbytes, submit, a, result)
+        yield self._bench.form({"command": "fill"}, a.nbytes, partial(session.fill, a, _WRITTEN), a, result)
+
+    def _reads(self) -> Iterator[Form]:
+        return (self._reader(self._b, *form) for form in self._likely_readers())
+
+    def _likely_readers(self) -> Sequence[tuple[int, int, int]]:
+        return self._bench.likely(cpu_first(self._gpu_first(READ_FORMS), is_cpu=self._bench.device.is_cpu))
+
+    def _gpu_first(self, forms: Sequence[tuple[int, int, int]]) -> Sequence[tuple[int, int, int]]:
+        return gpu_first(forms, is_gpu=not self._bench.device.is_cpu)
+
+    def _reader(self, b: Any, group: int, vectors: int, width: int) -> Form:
+        session = self._bench.session
+        sums = session.alloc(b.size // (width * vectors), np.float32)
+        kernel = specialize(global_memory_kernels.make_read, width=width, vectors=vectors)
+        submit = partial(session.launch, kernel, nd_range(sums.size, group), b, sums)
+        result = partial(expected.read_sums, width, vectors, group)
+        return self._bench.form(_parameters(group, vectors, width), b.nbytes, submit, sums, result)
+
+    # ---- working sets, in as many work-groups as keep the device busy -----------------------------------------------
+
+    def _reads_again(self, working_set_bytes: int) -> Iterator[Form]:
+        bench = self._bench
+        check_working_set(working_set_bytes, bench.cache_bytes, self._b.nbytes)
+        # the vectors of a CPU's work-group lie far apart, unless the group is one vector wide
+        likely = bench.likely(cpu_first(AGAIN_FORMS, is_cpu=bench.device.is_cpu))
+        likely = likely[:1] if bench.effort.quick else likely
+        make = partial(self._again, working_set_bytes)
+        # a larger set is no faster than the last one
+        start = max(1, self._read_bytes // (2 * working_set_bytes))
+        passes = grown(start, MOST_PASSES, lambda passes: make(passes, likely[0]).run())
+        self._read_bytes = passes * working_set_bytes
+        return (make(passes, form) for form in likely)
+
+    def _again(self, working_set_bytes: int, passes: int, form: tuple[int, int]) -> Form:
+        group, vectors = form
+        session, blocks = self._bench.session, working_set_bytes // AGAIN_BLOCK_BYTES
+        groups = max(blocks, next_power_of_two(_READERS_PER_UNIT * self._bench.compute_units))
+        sums = session.alloc(groups * group, np.float32)
+        kernel = specialize(global_memory_kernels.make_read_again, vectors=vectors)
+        counts = tuple(np.uint64(number) for number in (passes, blocks - 1, far_shift(blocks)))
+        submit = partial(session.launch, kernel, nd_range(sums.size, group), self._b, sums, *counts)
+        amount = groups * passes * AGAIN_BLOCK_BYTES
+        return self._bench.form(
+            {"work-group": group, "vectors": vectors, "passes": passes},
+            amount,
+            submit,
+            sums,
+            lambda: np.float32(passes) * expected.read_sums(1, vectors, group),
+        )
+
+    def _random_reads(self) -> Iterator[Form]:
+        bench = self._bench
+        entries = power_of_two(bench.array_bytes() // 4)
+        table = bench.memory.upload(np.arange(entries, dtype=np.uint32))
+        return bench.grown(RANDOM_FORMS, _FEWEST_READS, entries, partial(self._random_reader, table))
+
+    def _random_reader(self, table: Any, count: int, form: tuple[int, int]) -> Form:
+        group, reads = form
+        session, mask = self._bench.session, np.uint32(table.size - 1)
+        sums = session.alloc(count // reads, np.uint32)
+        kernel = specialize(global_memory_kernels.make_random_read, reads=reads)
+        submit = partial(session.launch, kernel, nd_range(sums.size, group), table, sums, mask)
+        result = partial(expected.random_sums, sums.size, reads, int(mask))
+        return self._bench.form({"work-group": group, "reads": reads}, 4 * count, submit, sums, result, poison=0)
+
+
+def _parameters(group: int, vectors: int, width: int) -> dict[str, int | str]:
+    return {"work-group": group, "vectors": vectors, "width": width}

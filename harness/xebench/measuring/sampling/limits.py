@@ -1,0 +1,72 @@
+"""How long to sample: what a precision, a budget and the preset make of a family."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from xebench.tables.analysis.moderation import ENOUGH_INSTANCES
+from xebench.vocabulary import State
+
+Clock = Callable[[], float]
+
+#: Fewest blocks before the rule may say that the speed-up is known. Intervals of fewer blocks are valid, but
+#: stopping on a width picks those that are narrow by chance (`xebench.tables.analysis.intervals`).
+MIN_BLOCKS: Final = 10
+
+#: Blocks of the first instance before it is left: a slow start of up to half as many is seen in it
+#: (`xebench.tables.analysis.steady`). An instance that is alone ends no sooner, since from fewer blocks on those that are
+#: narrow by chance end the sampling too often (`tools.studies.intervals`).
+FIRST_BLOCKS: Final = 32
+
+#: Fewest instances of a family before the rule may say that the speed-up is known, but for a quick look.
+MIN_INSTANCES: Final = ENOUGH_INSTANCES
+
+#: Fewest where the run's other pairs say how much instances differ (`xebench.tables.analysis.moderation`).
+FEW_INSTANCES: Final = 3
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How long to sample.
+
+    Attributes:
+        precision: wanted half-width of the 95 % interval of the log speed-up.
+        budget_s: seconds for the samples of one family, warm-up included.
+        min_blocks: blocks before a decision.
+        max_blocks: blocks at most.
+        first_blocks: blocks of the first instance before it is left, where they take little time.
+        record_part: warm-up ends with a block in which no variant is faster than ever before by this part.
+        start_blocks: blocks of warm-up after that: what is known of a slow start.
+        min_instances: instances of the family, with arrays and kernels made anew, before a decision.
+        few_instances: likewise, where the interval is narrow with what the run's other pairs say.
+        passes: times that a run comes to the family; each takes its part of the instances.
+        longest_s: seconds until which the budget waits for the first instance with blocks enough for an interval; 0: it
+            does not.
+        states: hot (as the samples before left the caches), cold (after a flush of the caches), or both; none: what the
+            pattern asks for.
+    """
+
+    precision: float = 0.01
+    budget_s: float = 6.0
+    min_blocks: int = MIN_BLOCKS
+    max_blocks: int = 1000
+    first_blocks: int = FIRST_BLOCKS
+    record_part: float = 0.1
+    start_blocks: int = 0
+    min_instances: int = MIN_INSTANCES
+    few_instances: int = MIN_INSTANCES
+    passes: int = 1
+    longest_s: float = 0.0
+    states: Sequence[State] = (State.HOT,)
+
+    def for_each_state(self) -> Sampling:
+        """The limits of each state: budget and blocks are shared, so a family never takes more than it may."""
+        states = len(self.states)
+        return replace(
+            self,
+            budget_s=self.budget_s / states,
+            longest_s=self.longest_s / states,
+            max_blocks=self.max_blocks // states,
+        )

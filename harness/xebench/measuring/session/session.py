@@ -1,0 +1,548 @@
+"""The session: all that a variant sees of the harness. It records the event of every command."""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import dpctl
+import dpnp
+
+from xebench.dpex import DeviceEvent, direct_calls, native_handles, separate_context
+from xebench.dpex.fill import fill
+from xebench.dpex.kernel_store import Compilation, KernelStore
+from xebench.dpex.signature import name_of
+from xebench.errors import Unsupported, XebenchError, first_line
+from xebench.measuring.session import device_memory
+from xebench.measuring.session.host_trace import HostTrace
+from xebench.measuring.session.imported import import_memory
+from xebench.measuring.session.lanes import core_threads, device_lanes
+from xebench.measuring.session.ranks import ALONE, Ranks
+from xebench.measuring.session.recorder import NO_TRAFFIC, Measured, Recorder, Traffic
+from xebench.measuring.session.several_devices import SeveralDevices, check_copy, devices_alike, several_devices
+from xebench.measuring.session.transcript import Transcript
+from xebench.measuring.session.waits import Waits, as_sycl
+from xebench.system.runtime.capabilities import usual_sub_group_size
+from xebench.system.runtime.tensor import usm_ndarray
+
+#: Out-of-order queues of CPUs stay until the process ends (7 kB each). Intel's driver (2026.2) destroys a queue within
+#: the task of its last command where nothing else refers to it any more, and waits there for this same task to end:
+#: the thread is lost, and commands of sub-devices, which the host's thread does not help with, never start.
+_out_of_order: list[dpctl.SyclQueue] = []
+
+
+#: Time that an idle queue may take to ask: 10 us on a busy machine, 100 us in 5 of 10,000 cases there.
+IDLE_NS = 100_000
+
+
+class Session:
+    """One device, its queues, and a record of what was submitted to them.
+
+    Args:
+        queue: in order, with profiling: see :meth:`on`.
+        kernels: compiles and submits kernels.
+        clock: host clock in ns.
+
+    Attributes:
+        watched: queues of which nothing is recorded. What they still do when a sample is over is late.
+        device: the ``dpctl.SyclDevice``: its properties are the device's limits.
+        queue: the session's own queue: in order, with profiling.
+        records_direct_calls: whether ``call_kernel`` and library functions that a variant calls by itself are recorded
+            (:mod:`xebench.dpex.direct_calls`). Host times hold them anyway, and are not to hold the recording.
+    """
+
+    def __init__(
+        self, queue: dpctl.SyclQueue, kernels: KernelStore, *, clock: Callable[[], int] = time.perf_counter_ns
+    ) -> None:
+        self.queue = queue
+        self.device = queue.sycl_device
+        self.records_direct_calls = True
+        self._queues = [queue]
+        self.watched: list[dpctl.SyclQueue] = []
+        self._clock_of: dict[dpctl.SyclQueue, int] = {}  # where that is not 0: see `EventTimes`
+        self._several: dict[tuple[int, str, bool], tuple[SeveralDevices, dpctl.SyclContext]] = {}
+        self._ran_on: dict[str, None] = {}
+        self._ranks: Ranks = ALONE
+        self._first_device = self.device
+        self._measuring = False
+        self._allocated: list[weakref.ref[Any]] = []
+        self._waits = Waits()
+        self._transcript: Transcript | None = None
+        self._recorder = Recorder()
+        self._kernels = kernels
+        self._clock = clock
+
+    @classmethod
+    def on(cls, device: str) -> Session:
+        """A session on the device of a SYCL filter string."""
+        queue = direct_calls.RecordedQueue(device, property=["in_order", "enable_profiling"])
+        return cls(queue, KernelStore())
+
+    @classmethod
+    def of_rank(cls, ranks: Ranks, device: str) -> Session:
+        """A rank's session: on the device of a filter string, or one of those of its platform in turn.
+
+        Args:
+            ranks: all of them, on this machine.
+            device: of the run, which is that of rank 0.
+        """
+        first = dpctl.SyclDevice(device)
+        alike = devices_alike(first)
+        own = alike[ranks.comm.rank % len(alike)]
+        session = cls(direct_calls.RecordedQueue(own, property=["in_order", "enable_profiling"]), KernelStore())
+        session._first_device = first
+        session.use_ranks(ranks)
+        return session
+
+    # ---- what variants call -------------------------------------------------------------------------------------
+
+    def launch(
+        self,
+        kernel: Any,
+        index_space: Any,
+        *arguments: Any,
+        depends: Sequence[Any] = (),
+        queue: dpctl.SyclQueue | None = None,
+    ) -> DeviceEvent:
+        """Submit a kernel; returns at once.
+
+        Args:
+            kernel: made by ``xebench.kernel``, ``opencl_kernel``, ``spirv_kernel`` or ``numba_dpex.kernel``.
+            index_space: ``kernel_api.Range`` or ``kernel_api.NdRange``.
+            arguments: device arrays, numbers, ``LocalAccessor``.
+            depends: events that must be over before it starts.
+            queue: a queue of :meth:`new_queue`; the session's own otherwise.
+
+        Raises:
+            Unsupported: the device's limits do not allow this launch.
+        """
+        queue = queue or self.queue
+        waits = self._waits.before_kernel(queue, depends)
+        event = self._kernels.submit(kernel, queue, index_space, arguments, waits)
+        event.queue = queue
+        self._recorder.add("kernel", name_of(kernel), self._number(queue), event)
+        if self._transcript is not None:
+            self._transcript.launched(self._kernels.latest, arguments, depends, event)
+        return event
+
+    def copy(
+        self,
+        destination: Any,
+        source: Any,
+        *,
+        depends: Sequence[Any] = (),
+        queue: dpctl.SyclQueue | None = None,
+    ) -> DeviceEvent:
+        """Submit a copy between contiguous arrays of equal size; either may be a numpy array; returns at once.
+
+        Raises:
+            Unsupported: it is between two devices, and would hang.
+        """
+        queue = queue or self.queue
+        if self._several:
+            check_copy(destination, source)
+        waits = [as_sycl(event) for event in depends]
+        with direct_calls.unrecorded:
+            event = DeviceEvent(device_memory.copy_async(queue, destination, source, waits), keep=(destination, source))
+        event.queue = queue
+        traffic = device_memory.traffic(destination, source, destination.nbytes)
+        self._recorder.add("copy", "memcpy", self._number(queue), event, traffic)
+        if self._transcript is not None:
+            self._transcript.copied(destination, source, depends, event)
+        return event
+
+    def fill(self, array: Any, value: Any, *, queue: dpctl.SyclQueue | None = None) -> DeviceEvent:
+        """Submit a fill of a contiguous device array with one value; returns at once."""
+        queue = queue or self.queue
+        event = fill(queue, array, value)
+        event.queue = queue
+        self._recorder.add("fill", "fill", self._number(queue), event, Traffic(array.nbytes))
+        if self._transcript is not None:
+            self._transcript.filled(array, value, event)
+        return event
+
+    def call(
+        self, function: Callable[..., Any], *arguments: Any, queue: dpctl.SyclQueue | None = None, **options: Any
+    ) -> Any:
+        """Call library code (dpnp) on a queue, between two barriers that time it; returns when the library does.
+
+        Device arrays become dpnp arrays of that queue on the way in, without a copy. The library's commands cannot be
+        seen one by one: the row's kind is ``library``. dpnp 0.15 waits for some of its functions, dpnp 0.20 for few.
+
+        No events of the library's own are taken: dpnp 0.15 hands none out, and those that dpnp 0.20 keeps in dpctl's
+        ``SequentialOrderManager`` are incomplete. It drops events of commands that are over, so that after ten calls of
+        ``add`` none is left, and it never has those of ``fft`` and ``linalg.solve``.
+
+        Args:
+            function: takes arrays and the options.
+            arguments: device arrays and anything else.
+            queue: a queue of :meth:`new_queue` with the session's context; the session's own otherwise.
+            options: handed on.
+
+        Raises:
+            XebenchError: the queue has another context, so the arrays are not its own.
+            Unsupported: the library has no code for this device (dpnp says so by a RuntimeError of the SYCL runtime).
+        """
+        queue = queue or self.queue
+        with direct_calls.unrecorded:
+            prepared = {name: _for_dpnp(value, queue) for name, value in options.items()}
+            return self._between_barriers(function, queue, [_for_dpnp(value, queue) for value in arguments], prepared)
+
+    def alloc(
+        self,
+        shape: int | tuple[int, ...],
+        dtype: Any,
+        *,
+        usm: str = "device",
+        queue: dpctl.SyclQueue | None = None,
+    ) -> Any:
+        """An uninitialised array in ``device``, ``shared`` or ``host`` USM; outside of samples it holds a poison.
+
+        Raises:
+            Unsupported: the device lacks this kind of USM, or the memory.
+        """
+        with direct_calls.unrecorded:
+            array = device_memory.allocate(shape, dtype, queue or self.queue, usm)
+            self._allocated.append(device_memory.watch(array))
+            if not self._measuring:
+                device_memory.spoil(array.usm_data)
+            if self._transcript is not None:
+                self._transcript.allocated(array, usm)
+            return array
+
+    def import_memory(self, array: Any) -> None:
+        """Have the driver know the memory of a contiguous numpy array as host USM while the array lives.
+
+        Raises:
+            Unsupported: this is not Level Zero, or its driver has not taken it.
+        """
+        import_memory(array, self.queue)
+
+    def new_queue(self, *, in_order: bool = True, context: str = "shared") -> dpctl.SyclQueue:
+        """A further queue with profiling.
+
+        Args:
+            in_order: False for SYCL's default, where only dependences order commands.
+            context: ``shared``: the session's; ``separate``: a context of its own, which shares neither memory nor
+                built kernels.
+        """
+        properties = ["enable_profiling", *(["in_order"] if in_order else [])]
+        sycl_context = separate_context(self.device) if context == "separate" else self.queue.sycl_context
+        return self._new_queue(sycl_context, self.device, properties)
+
+    def queues_on(self, count: int, *, kind: str = "any", context: str = "shared") -> tuple[dpctl.SyclQueue, ...]:
+        """A queue on each of several devices: in order, with profiling.
+
+        Args:
+            count: of devices.
+            kind: ``devices``: the session's and others of its platform; ``sub-devices`` of the session's: its stacks
+                (affinity domains), or else equal parts of its compute units; ``any``: devices if there are so many,
+                else sub-devices; ``cpu``: the CPU as a device beside the session's GPU. Every rank of MPI gets the same
+                ones in the same order: those of rank 0.
+            context: ``shared``: one for all these queues, made once a family, in which each may use arrays of the
+                others; ``with device``: such a one that has the session's device, too, for which kernels are then
+                built, once for all of its parts; ``separate``: a new one for each. None is that of ``session.queue``,
+                where the problem's device arrays belong: copy from ``p.host``.
+
+        Raises:
+            Unsupported: there are not so many, and the device cannot be partitioned into them.
+        """
+        key = count, kind, context == "with device"
+        if key not in self._several:
+            found = several_devices(self._first_device, count, kind)
+            first = [self._first_device] if key[-1] else []
+            comprised = [*first, *(each for each in found.devices if each not in first)]
+            self._several[key] = found, dpctl.SyclContext(comprised)
+        several, shared = self._several[key]
+        self._ran_on[several.words] = None
+        queues = []
+        for number, device in enumerate(several.devices):
+            sycl_context = separate_context(device) if context == "separate" else shared
+            clock = 0 if several.are_parts else number + (kind == "cpu")  # 0 is that of the session's device
+            queues.append(self._new_queue(sycl_context, device, ["enable_profiling", "in_order"], clock))
+        return tuple(queues)
+
+    def forget_builds(self, *, keep_binaries: bool = False) -> None:
+        """Have the driver build each kernel again when it is launched next; what Python compiled stays.
+
+        A driver that keeps its builds on disk may read them there: see the pattern's ``environment``.
+
+        Args:
+            keep_binaries: it loads instead the binary that it made of each kernel before, as from a program that was
+                compiled ahead of time.
+        """
+        self._kernels.forget_builds(keep_binaries=keep_binaries)
+        if self._transcript is not None:
+            self._transcript.lose("it has its kernels built anew")
+
+    def barrier(self, *, queue: dpctl.SyclQueue | None = None, depends: Sequence[Any] = ()) -> DeviceEvent:
+        """Submit a barrier: what comes later on the queue starts after what came before."""
+        queue = queue or self.queue
+        waits = self._waits.before_barrier(queue, depends)
+        with direct_calls.unrecorded:
+            event = DeviceEvent(queue.submit_barrier(waits))
+        event.queue = queue
+        self._recorder.add("barrier", "barrier", self._number(queue), event)
+        if self._transcript is not None:
+            self._transcript.submitted(event, depends, "barrier")
+        return event
+
+    def flush(self, queue: dpctl.SyclQueue | None = None) -> None:
+        """Have an OpenCL driver begin with what a queue holds (``clFlush``); it may wait else until the host does.
+
+        Raises:
+            Unsupported: the queue is not on OpenCL.
+        """
+        queue = queue or self.queue
+        if queue.backend != dpctl.backend_type.opencl:
+            raise Unsupported("needs the opencl backend: nothing else has queues to flush")
+        native_handles.flush(queue)
+        if self._transcript is not None:
+            self._transcript.lose("it flushes queues")
+
+    @property
+    def comm(self) -> Any:
+        """The communicator of mpi4py with all ranks of the variant; without ``ranks=``, one of a rank that is alone."""
+        return self._ranks.comm
+
+    def mpi_buffer(self, array: Any) -> Any:
+        """What functions of MPI take for an array in USM, so that no copy to the host is needed.
+
+        Raises:
+            Unsupported: the array is in device memory, and this MPI does not know the device.
+        """
+        return self._ranks.buffer(array, self.device)
+
+    @property
+    def lanes(self) -> int:
+        """Work-items that fill the device: compute units x hardware threads x largest sub-group (`lanes`)."""
+        return device_lanes(self.device)
+
+    def core_threads(self, sub_group_size: int) -> int:
+        """Hardware threads that the work-groups on one core share (`lanes.core_threads`)."""
+        return core_threads(self.device, sub_group_size)
+
+    @property
+    def sub_group_size(self) -> int:
+        """For a kernel that must require a size: 16, as most of the guide, where offered, else the largest offered."""
+        return usual_sub_group_size(self.device.sub_group_sizes or ())
+
+    def wait(self) -> None:
+        """Return when every command of the sample is over."""
+        self._recorder.wait()
+
+    # ---- what a variant calls by itself -------------------------------------------------------------------------
+
+    def launch_directly(self, kernel: Any, index_space: Any, arguments: Sequence[Any], depends: Sequence[Any]) -> Any:
+        """Launch what a variant gave ``call_kernel``, on the queue of its arrays, as numba-dpex does."""
+        queues = direct_calls.queues_of(*arguments)
+        queue = queues[0] if queues else self.queue
+        return self.launch(kernel, index_space, *arguments, depends=depends, queue=queue)
+
+    def call_directly(self, function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
+        """Call a library function that a variant called by itself, timed as :meth:`call` does.
+
+        Raises:
+            XebenchError: a sample's call works on a queue that the session does not have.
+        """
+        name = getattr(function, "__name__", "a library function")
+        queues = direct_calls.queues_of(*arguments, *options.values())
+        with direct_calls.unrecorded:
+            if queues and queues[0] in self._queues:
+                return self._between_barriers(function, queues[0], arguments, options)
+            result = function(*arguments, **options)
+        if self._measuring and any(queue not in self._queues for queue in queues or direct_calls.queues_of(result)):
+            raise XebenchError(
+                f"{name} works on a queue that nobody times: pass sycl_queue=session.queue, or use session.alloc"
+            )
+        return result
+
+    def note_directly(
+        self,
+        kind: str,
+        name: str,
+        queue: dpctl.SyclQueue,
+        event: dpctl.SyclEvent,
+        copied: tuple[Any, Any, int] | None = None,
+    ) -> None:
+        """Record what a variant submitted to a queue by dpctl's own methods; of a copy both sides and its bytes."""
+        if self._transcript is not None:
+            self._transcript.lose("it submits past its session")
+        traffic = NO_TRAFFIC if copied is None else device_memory.traffic(*copied)
+        self._recorder.add(kind, name, self._number(queue), DeviceEvent(event), traffic)
+
+    # ---- what the harness calls ---------------------------------------------------------------------------------
+
+    def watching(self) -> AbstractContextManager[None]:
+        """Record what is called directly meanwhile, if this session does."""
+        return direct_calls.recorded_by(self if self.records_direct_calls else None)
+
+    @contextmanager
+    def transcribing(self) -> Iterator[Transcript]:
+        """Note meanwhile what is asked of the device."""
+        self._transcript = Transcript(self.queue)
+        try:
+            with self._transcript.watching():
+                yield self._transcript
+        finally:
+            self._transcript = None
+
+    def begin(self) -> None:
+        """Start a new sample.
+
+        Raises:
+            XebenchError: a variant called it; the commands of its sample so far would be forgotten.
+        """
+        if self._measuring:
+            raise XebenchError("session.begin and session.measure are the harness's own: leave them out")
+        self._recorder.begin()
+
+    def measure(self, timed: Callable[[], Any], batch: int = 1) -> Measured:
+        """Run one sample: ``batch`` executions, each of them until everything that it submitted is over.
+
+        Executions are not let overlap, so a batch's mean is that of executions measured singly.
+        """
+        self.begin()
+        clock, recorder, built_before_ns = self._clock, self._recorder, self._kernels.build_ns
+        with self.watching():
+            self._measuring = True
+            try:
+                begin = clock()
+                for _ in range(batch):
+                    timed()
+                    recorder.end_execution()
+                end = clock()
+            finally:
+                self._measuring = False
+        for queue in self._queues:
+            queue.wait()
+        late_ns = clock() - end + self._longest_wait()
+        executions = recorder.collect(self._clocks())
+        self.begin()
+        build_ns = self._kernels.build_ns - built_before_ns
+        return Measured(end - begin, late_ns, executions, build_ns, begin)
+
+    def trace(self, timed: Callable[[], Any]) -> Measured:
+        """Run one execution whose host calls are timed; it is no sample, as the readings take time of their own."""
+        recorder, trace = self._recorder, HostTrace(self._clock)
+        self._recorder = trace.recorder
+        try:
+            with trace.installed(type(self)):
+                measured = self.measure(partial(trace.with_lines, timed))
+        finally:
+            self._recorder = recorder
+        return replace(measured, calls=trace.calls(measured.begin_ns, measured.host_ns))
+
+    def use_ranks(self, ranks: Ranks) -> None:
+        """Have another communicator."""
+        self._ranks = ranks
+
+    def forget_queues(self, keep: int) -> None:
+        """Drop queues that a sample made, and what was built for them; the first ``keep`` stay."""
+        if len(self._queues) > keep:
+            self._kernels.forget(self._queues[keep:])
+            self._waits.forget(self._queues[keep:])
+            for queue in self._queues[keep:]:
+                self._clock_of.pop(queue, None)
+            del self._queues[keep:]
+
+    @property
+    def queue_count(self) -> int:
+        """How many queues the session knows."""
+        return len(self._queues)
+
+    @property
+    def has_commands(self) -> bool:
+        """Whether anything was submitted since :meth:`begin`."""
+        return self._recorder.has_commands
+
+    def take_allocations(self) -> list[weakref.ref[Any]]:
+        """The memory that :meth:`alloc` gave since the last call, where it is in use still."""
+        taken, self._allocated = self._allocated, []
+        return [memory for memory in taken if memory() is not None]
+
+    def take_compilations(self) -> list[Compilation]:
+        """What was compiled since the last call."""
+        return self._kernels.take_compilations()
+
+    def take_kernels(self) -> list[dict[str, Any]]:
+        """Identity of the kernels launched for the first time since the last call."""
+        return self._kernels.take_used()
+
+    def take_devices(self) -> str | None:
+        """On which devices queues were asked for since the last call; None where on the session's own alone."""
+        taken, self._ran_on = self._ran_on, {}
+        return "; ".join(taken) or None
+
+    def release(self) -> None:
+        """Forget kernels, queues and sub-devices of the family that is over."""
+        self._kernels.clear()
+        self._several.clear()
+        self._ran_on.clear()
+        self.forget_queues(1)
+        self._recorder.begin()
+
+    def _longest_wait(self) -> int:
+        """For how long a watched queue had work, in ns; 0 for what an idle one may take to ask."""
+        longest = 0
+        for queue in self.watched:
+            begin = self._clock()
+            queue.wait()
+            longest = max(longest, self._clock() - begin)
+        return longest if longest > IDLE_NS else 0
+
+    def _between_barriers(
+        self,
+        function: Callable[..., Any],
+        queue: dpctl.SyclQueue,
+        arguments: Sequence[Any],
+        options: Mapping[str, Any],
+    ) -> Any:
+        if self._transcript is not None:
+            self._transcript.lose("it calls a library")
+        name = getattr(function, "__name__", "library")
+        first = DeviceEvent(queue.submit_barrier())
+        try:
+            result = function(*arguments, **options)
+        except RuntimeError as error:
+            raise Unsupported(f"{name} does not run on this device: {first_line(error)}") from error
+        last = DeviceEvent(queue.submit_barrier())
+        self._recorder.add_bracket(name, self._number(queue), first, last)
+        return result
+
+    def _new_queue(
+        self, context: dpctl.SyclContext, device: Any, properties: list[str], clock: int = 0
+    ) -> dpctl.SyclQueue:
+        queue = direct_calls.RecordedQueue(context, device, property=properties)
+        if clock:
+            self._clock_of[queue] = clock
+        if queue.sycl_device.is_cpu and not queue.is_in_order:
+            _out_of_order.append(queue)
+        self._queues.append(queue)
+        return queue
+
+    def _clocks(self) -> dict[int, int]:
+        return {self._queues.index(queue): clock for queue, clock in self._clock_of.items()}
+
+    def _number(self, queue: dpctl.SyclQueue) -> int:
+        if queue not in self._queues:
+            if not queue.has_enable_profiling:
+                raise XebenchError("what runs on a queue without profiling has no times: use session.new_queue()")
+            self._queues.append(queue)
+        return self._queues.index(queue)
+
+
+def _for_dpnp(value: Any, queue: dpctl.SyclQueue) -> Any:
+    """The argument of a library function that works on a queue: libraries take that of their arrays."""
+    if not isinstance(value, usm_ndarray | dpnp.ndarray):
+        return value
+    if value.sycl_queue != queue:
+        if value.sycl_queue.sycl_context != queue.sycl_context:
+            raise XebenchError("the queue's context is not that of the array: session.alloc(..., queue=queue) has one")
+        value = value.to_device(queue)  # the same memory
+    return dpnp.asarray(value)

@@ -1,0 +1,138 @@
+"""Several devices from one: others of its platform, or parts of it (sub-devices)."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import dpctl
+
+from xebench.dpex.native_handles import device_handle
+from xebench.errors import Unsupported
+from xebench.system.runtime import level_zero_library
+from xebench.system.runtime.stack import is_current
+
+KINDS: Final = ("any", "devices", "sub-devices", "cpu")
+
+#: Stacks of a GPU, each with memory of its own; the two words are one on Intel's GPUs (G 17258).
+DOMAINS: Final = ("next_partitionable", "numa")
+
+
+@dataclass(frozen=True)
+class SeveralDevices:
+    """Devices that work side by side.
+
+    Attributes:
+        devices: each a ``dpctl.SyclDevice``.
+        words: what they are, for tables: ``2 sub-devices of opencl:cpu:0 by count: 1 and 1 compute units``.
+        are_parts: whether they are parts of one device, and so have one clock.
+    """
+
+    devices: tuple[Any, ...]
+    words: str
+    are_parts: bool
+
+
+def several_devices(device: Any, count: int, kind: str = "any") -> SeveralDevices:
+    """So many devices.
+
+    Args:
+        device: a ``dpctl.SyclDevice``: the first of them, or what is cut into parts.
+        count: how many.
+        kind: ``devices``, ``sub-devices``, or ``any``: sub-devices where there are not so many devices; ``cpu``: CPUs
+            as devices beside it.
+
+    Raises:
+        ValueError: there is no such kind, or no such number.
+        Unsupported: there are fewer.
+    """
+    if kind not in KINDS or count < 1:
+        raise ValueError(f"{count} of kind={kind!r}: give a number from 1 on, and one of {', '.join(map(repr, KINDS))}")
+    if kind == "cpu":
+        return _cpus_beside(device, count)
+    alike = [] if kind == "sub-devices" else devices_alike(device)
+    if len(alike) >= count:
+        return SeveralDevices(tuple(alike[:count]), _words("devices", alike[:count]), are_parts=False)
+    for partition, how in () if kind == "devices" else partitions(device.max_compute_units, count):
+        parts = _parts(device, partition)
+        if len(parts) >= count:
+            what = f"sub-devices of {device.filter_string} {how}"
+            return SeveralDevices(tuple(parts[:count]), _words(what, parts[:count]), are_parts=True)
+    there = f"there {'is' if len(alike) == 1 else 'are'} {len(alike)}" if alike else ""
+    uncut = "" if kind == "devices" else f"{device.name.strip()} cannot be partitioned into as many"
+    what = "sub-devices" if kind == "sub-devices" else "devices of one platform"
+    raise Unsupported(f"needs {count} {what}: {', and '.join(filter(None, (there, uncut)))}")
+
+
+def _cpus_beside(device: Any, count: int) -> SeveralDevices:
+    if device.is_cpu:
+        raise Unsupported("needs a GPU beside the CPU, the device is a CPU")
+    beside = dpctl.get_devices(device_type="cpu")[:count]
+    if len(beside) < count:
+        raise Unsupported(f"needs {count} CPU as a device, here {len(beside)}: pip install intel-opencl-rt")
+    return SeveralDevices(tuple(beside), _words("CPU as device", beside), are_parts=False)
+
+
+def check_copy(destination: Any, source: Any) -> None:
+    """Refuse a copy that would fail or hang; either side may be an array of the host.
+
+    Raises:
+        Unsupported: it is between two devices that cannot access each other's memory. Or it is between two sub-devices
+            on OpenCL, on the current stack: the events of such copies have no times there, and after a few of them
+            nobody comes back (dpctl 0.22 with Intel's OpenCL CPU driver).
+    """
+    target, origin = (getattr(array, "sycl_device", None) for array in (destination, source))
+    if target is None or origin is None or target == origin:
+        return
+    if not _are_peers(target, origin):
+        raise Unsupported(f"needs peer access: {target.name.strip()} cannot access memory of the other device")
+    if not is_current() or target.parent_device is None:
+        return
+    if target.backend == dpctl.backend_type.opencl:
+        what = "copies between sub-devices of OpenCL hang on the current stack"
+        raise Unsupported(f"{what}: use the pinned one (xebench setup --kernels)")
+
+
+@functools.cache
+def _are_peers(device: Any, other: Any) -> bool:
+    """What the driver says of two devices on Level Zero; on OpenCL copies between devices are the driver's own."""
+    if device.backend != dpctl.backend_type.level_zero:
+        return True
+    handles = device_handle(device), device_handle(other)
+    return level_zero_library.can_access_peer(level_zero_library.open_library(), *handles)
+
+
+def devices_alike(device: Any, get_devices: Callable[[], Sequence[Any]] | None = None) -> list[Any]:
+    """The device and after it the others of its platform and type, which can share a context with it."""
+    listed = get_devices or partial(dpctl.get_devices, backend=device.backend, device_type=device.device_type)
+    own = _platform(device)
+    return [device, *(other for other in listed() if other != device and _platform(other) == own)]
+
+
+def partitions(compute_units: int, count: int) -> list[tuple[Any, str]]:
+    """How a device may be cut, as ``create_sub_devices`` takes it, and how that is told; the best first."""
+    domains: list[tuple[Any, str]] = [(domain, "by affinity domain") for domain in DOMAINS]
+    if compute_units < count:
+        return domains
+    return [*domains, ([compute_units // count] * count, "by count")]
+
+
+def _parts(device: Any, partition: Any) -> Sequence[Any]:
+    try:
+        parts: Sequence[Any] = device.create_sub_devices(partition=partition)
+    except dpctl.SyclSubDeviceCreationError:
+        return ()
+    return parts
+
+
+def _platform(device: Any) -> tuple[str, ...]:
+    platform = device.sycl_platform
+    return platform.name, platform.vendor, platform.version
+
+
+def _words(what: str, devices: Sequence[Any]) -> str:
+    units = " and ".join(str(each.max_compute_units) for each in devices)
+    return f"{len(devices)} {what}: {units} compute units"

@@ -1,0 +1,267 @@
+"""What a worker of the scheduler does: say what it has, and measure families as a run on its machine would.
+
+The families' code runs in worker processes of the agent (`xebench.runner.manager`), as in a run on one machine: a
+crash, a hang or too much memory costs a variant there, and not the agent.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from xebench.measuring.device_worker import START_TIMEOUT_S, start_worker
+from xebench.measuring.doctor.self_test import selftest
+from xebench.measuring.roofline.results import with_kept_roofs
+from xebench.measuring.roofline.store import Store
+from xebench.patterns.plan import Family
+from xebench.patterns.registry import local_source
+from xebench.runner.cluster.one_at_a_time import alone_on
+from xebench.runner.cluster.order import Announcement, FamilyOrder, FamilyResult, Order
+from xebench.runner.cluster.software import Software
+from xebench.runner.device_lock import OtherRun, SharingWatch, device_lock
+from xebench.runner.manager import Manager
+from xebench.runner.resource_limits import RunBudget, host_memory_bytes, parse_memory
+from xebench.runner.run_options import Options
+from xebench.runner.visiting import Visiting
+from xebench.system import runtime
+from xebench.system.children.ask import ask
+from xebench.system.children.programs import Program
+from xebench.system.runtime import DeviceInfo
+from xebench.tables import schema
+from xebench.tables.checks import Check
+from xebench.tables.provenance import manifest
+from xebench.vocabulary import Flag
+
+#: Seconds without a family after which the process that holds the device ends: a run whose command was killed does not
+#: say that it is over.
+IDLE_S: Final = 120.0
+
+#: Tells the command what is being done: a word of `xebench.runner.cluster.news`, and what it is about.
+Tell = Callable[[str, str], None]
+
+
+class RunIsOver(Exception):
+    """Nobody waits for the family any more."""
+
+
+def announce(order: Order) -> Announcement:
+    """What this host has for a run, tested as a run on it would."""
+    host, machine = socket.gethostname(), _machine()
+    if different := order.software.difference(Software.here(order.software.files)):
+        return Announcement(host, machine, different=different)
+    asked = [order.recipe.device, *(["--require-gpu"] if order.recipe.require_gpu else [])]
+    answer = ask(Program.DEVICE_PROBE, asked, timeout_s=START_TIMEOUT_S)
+    if answer.failure is not None:
+        return Announcement(host, machine, unfit=answer.failure)
+    device = msgspec.convert(answer.value["device"], DeviceInfo)
+    failures = selftest(device.device).failures
+    unfit = f"{device.device} failed its self-test ({failures[0]}): update its driver" if failures else ""
+    facts = manifest((), asdict(runtime.describe_machine()), runtime.relevant_environment())
+    facts["drivers"] = answer.value["drivers"]
+    return Announcement(host, machine, device, answer.value["lanes"], unfit=unfit, facts=facts)
+
+
+def _machine() -> str:
+    """The same for all workers of a machine, and another on every other."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
+
+
+@dataclass
+class Agent:
+    """Measures families on the device of a worker.
+
+    Attributes:
+        order: of the run.
+        announced: what the worker has said of itself.
+        tell: tells the command.
+    """
+
+    order: Order
+    announced: Announcement
+    tell: Tell
+
+    def __post_init__(self) -> None:
+        device = self.announced.device
+        assert device is not None  # a worker without one is sent no family
+        order = self.order
+        self._options = Options(
+            output=Path(order.run),
+            recipe=order.recipe,
+            timeout_s=order.timeout_s,
+            run_budget_s=order.run_budget_s,
+            kept_roofs=Store().load,
+        )
+        self._device = device
+        self._row: dict[str, Any] = {
+            **dict.fromkeys(schema.columns("devices")),
+            **device.to_row(),
+            "host": self.announced.host,
+            "selftest": "ok",
+        }
+        self._calibrated = (self.announced.host, device.device) in order.calibrated
+        self._watch = SharingWatch(None, self._tell_of_other_run)
+        self._rows = _Rows()
+        self._others_told: set[str] = set()
+        self._over = threading.Event()
+        self._busy = threading.Lock()
+        self._idle: threading.Timer | None = None
+        self._manager = Manager(
+            self._row,
+            self._rows,
+            sampling=self._options.sampling(),
+            timeout_s=self._options.silence_s(),
+            seed=order.recipe.seed,
+            first=(0, order.first_block),
+            notice=lambda variant: self.tell("variant", variant),
+            say=self._say,
+            sample_flags=lambda: (Flag.SHARED,) if self._watch.shared() else (),
+            make_worker=partial(
+                start_worker,
+                memory_limit_bytes=parse_memory(order.memory_limit, host_memory_bytes()),
+                poll=self._poll,
+            ),
+        )
+
+    def measure(self, asked: FamilyOrder) -> FamilyResult:
+        """Measure a family, with all visits that the run makes to one.
+
+        Raises:
+            RunIsOver: nobody waits for it any more.
+            XebenchError: the device cannot be used.
+        """
+        with self._busy:
+            self._stop_idling()
+            try:
+                with alone_on(self._row, poll=self._stop_when_over, unseen=self._say):
+                    return self._measure(asked)
+            finally:
+                if not self._over.is_set():
+                    self._idle = threading.Timer(IDLE_S, self._rest)
+                    self._idle.daemon = True
+                    self._idle.start()
+
+    def close(self) -> None:
+        """End what is being measured, and the process that holds the device."""
+        self._over.set()
+        with self._busy:
+            self._stop_idling()
+            self._manager.close()
+
+    def _measure(self, asked: FamilyOrder) -> FamilyResult:
+        run_budget = RunBudget(asked.left_s)
+        lock = device_lock(self._row, Path(self.order.run), exclusive=self.order.exclusive, unseen=self._say)
+        family = self._local(asked)
+        with lock as held:
+            self._watch = SharingWatch(held, self._tell_of_other_run)
+            self.tell("begin", family.title())
+            if not self._calibrated:
+                self._calibrate()
+            self._rows.take()
+            told, first = _Answers(), self._manager.next_sample
+            share_s = None if asked.share_s is None else min(asked.share_s, run_budget.left_s())
+            visits = replace(self._options, run_budget_s=share_s).visits()
+            unvisited = Visiting([family], self._manager, visits, RunBudget(share_s), told, held=nullcontext).run()
+        if unvisited.never:
+            self._manager.announce(unvisited.never, f"not measured: {RunBudget(self.order.run_budget_s).spent}")
+        lacks = len(unvisited.never) + unvisited.cut_off
+        killed = bool(unvisited.cut_off) and self._manager.worker_was_killed
+        self._manager.worker_was_killed = False
+        tables = self._rows.take()
+        end = self._manager.next_sample
+        return FamilyResult(self._row, tables, first, end, told.answers, killed, lacks, unvisited.wide)
+
+    def _calibrate(self) -> None:
+        """Measure the device's roofs and the instrument's own error, once in a run."""
+        self.tell("variant", "roofs")
+        kept = self._options.kept_roofs(self._device)
+        brief = kept is not None or self.order.recipe.preset == "smoke"
+        self._row.update(with_kept_roofs(self._manager.measure_roofs(brief=brief), kept))
+        self._calibrated = True
+
+    @staticmethod
+    def _local(asked: FamilyOrder) -> Family:
+        pattern = asked.family.pattern
+        here = msgspec.structs.replace(pattern, source=local_source(pattern.source))
+        return replace(asked.family, pattern=here)
+
+    def _poll(self) -> None:
+        self._stop_when_over()
+        self._watch.shared()
+
+    def _stop_when_over(self) -> None:
+        if self._over.is_set():
+            raise RunIsOver
+
+    def _tell_of_other_run(self, run: OtherRun) -> None:
+        if str(run) not in self._others_told:
+            self._others_told.add(str(run))
+            self._say(f"another run uses {self._device.name} ({run}): samples taken meanwhile are marked")
+
+    def _say(self, text: str) -> None:
+        self.tell("say", text)
+
+    def _rest(self) -> None:
+        if self._busy.acquire(blocking=False):
+            try:
+                self._manager.close()
+            finally:
+                self._busy.release()
+
+    def _stop_idling(self) -> None:
+        if self._idle is not None:
+            self._idle.cancel()
+            self._idle = None
+
+
+@dataclass
+class _Rows:
+    """Rows on their way to the command: a manager's sink."""
+
+    _tables: list[tuple[str, list[Mapping[str, Any]]]] = field(default_factory=list)
+
+    def append(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Take rows of a table."""
+        self._tables.append((table, [dict(row) for row in rows]))
+
+    def append_checks(self, checks: Iterable[Check]) -> None:
+        """Take checks."""
+        self.append("checks", [check._asdict() for check in checks])
+
+    def take(self) -> list[tuple[str, list[Mapping[str, Any]]]]:
+        """What came since the last call."""
+        taken, self._tables = self._tables, []
+        return taken
+
+
+@dataclass
+class _Answers:
+    """What a family's visits found: the progress of one family."""
+
+    answers: Sequence[tuple[str, str, str]] = ()
+
+    def say(self, text: str) -> None:
+        """Nothing is said here."""
+
+    def stage(self, text: str) -> None:
+        """There is no stage."""
+
+    def family(self, done: int, total: int, name: str, left_s: float | None = None) -> None:
+        """There is one."""
+
+    def variant(self, name: str) -> None:
+        """The manager tells."""
+
+    def finished(self, name: str, answers: Sequence[tuple[str, str, str]]) -> None:
+        """Keep the answers."""
+        self.answers = answers

@@ -1,0 +1,190 @@
+"""The families of a run as tasks of the scheduler, until the last of them is in the run folder."""
+
+from __future__ import annotations
+
+import math
+import queue
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import msgspec
+
+from xebench.errors import XebenchError, first_line, named
+from xebench.patterns.plan import Family
+from xebench.patterns.registry import portable_source
+from xebench.runner.cluster.folder import Folder
+from xebench.runner.cluster.order import FamilyOrder, FamilyResult, Order
+from xebench.runner.cluster.scheduler import Scheduler, SchedulerLost
+from xebench.runner.cluster.workers import Workers
+from xebench.runner.manager import END_GRACE_S
+from xebench.runner.resource_limits import RunBudget
+from xebench.runner.run_options import Progress
+from xebench.runner.stop_signals import StopSignals
+from xebench.vocabulary import Status
+
+#: Seconds between two looks whether the scheduler and the workers are there.
+LOOK_S: Final = 0.2
+
+#: Seconds for which a worker may go on, and its rows may be on their way, when the budget of the run is spent.
+LATE_S: Final = END_GRACE_S + 1.0
+
+#: Seconds that the rows of a family may take to come.
+FETCH_S: Final = 30.0
+
+
+class Tasks:
+    """Families that are being measured somewhere.
+
+    Args:
+        families: to measure.
+        scheduler: takes them.
+        order: of the run.
+        workers: measure them.
+        folder: takes their rows.
+        progress: is told.
+        signals: wait while rows are written.
+        budget: of the run.
+
+    Attributes:
+        cut_off: whether a family lacks results, since a process was killed from outside.
+        lacking: how many families the budget was not enough for.
+        wide: how many were to be visited for longer.
+    """
+
+    def __init__(
+        self,
+        families: Sequence[Family],
+        scheduler: Scheduler,
+        order: Order,
+        workers: Workers,
+        folder: Folder,
+        progress: Progress,
+        signals: StopSignals,
+        budget: RunBudget,
+    ) -> None:
+        self._families, self._scheduler, self._order, self._workers = families, scheduler, order, workers
+        self._folder, self._progress, self._signals = folder, progress, signals
+        self._budget = budget
+        self._waiting = deque(range(len(families)))
+        self._open: dict[int, Any] = {}
+        #: where a family is measured now, and which variant is at work
+        self._running: dict[int, tuple[str, str]] = {}
+        self._begin_s = time.monotonic()
+        self.cut_off = False
+        self.lacking = self.wide = 0
+
+    def run(self) -> None:
+        """Have all families measured, or those that the budget allows.
+
+        Raises:
+            XebenchError: the scheduler is lost, no worker is left, or one cannot use its device.
+        """
+        try:
+            self._submit_more()
+            self._show()
+            self._wait()
+            self._give_up()
+        finally:
+            self._scheduler.cancel([*self._open.values()])
+
+    def _wait(self) -> None:
+        """Hear what workers tell until no family is open, or the budget is spent and the workers do not keep to it."""
+        while self._open and self._budget.left_s() > -LATE_S:
+            try:
+                what, number, host, *rest = self._scheduler.news.get(timeout=LOOK_S)
+            except queue.Empty:
+                self._scheduler.check()
+                self._folder.check_in_place()
+            else:
+                self._hear(what, number, host, rest[0])
+            if self._workers.look():
+                # Dask looks for a worker of a class when one comes, which is before that has said what it has
+                for number in [*self._open]:
+                    self._submit(number, self._budget.left_s())
+            self._submit_more()
+
+    def _submit_more(self) -> None:
+        """Submit what waits: with a budget as many families as there are devices, with equal shares of what is left."""
+        if self._budget.seconds is None:
+            while self._waiting:
+                self._submit(self._waiting.popleft(), None)
+            return
+        devices = self._workers.device_count()
+        while self._waiting and len(self._open) < devices and (left_s := self._budget.left_s()) > 0:
+            rounds = math.ceil(len(self._waiting) / devices)
+            self._submit(self._waiting.popleft(), left_s / rounds)
+
+    def _submit(self, number: int, share_s: float | None) -> None:
+        family = self._families[number]
+        pattern = msgspec.structs.replace(family.pattern, source=portable_source(family.pattern.source))
+        asked = FamilyOrder(number, replace(family, pattern=pattern), share_s, self._budget.left_s())
+        self._open[number] = self._scheduler.submit(self._order, asked, self._workers.device_class)
+
+    def _give_up(self) -> None:
+        """Write of families that were not measured why."""
+        for number in [*self._open, *self._waiting]:
+            with self._signals.held():
+                self._folder.give_up(self._families[number], Status.INTERRUPTED, f"not measured: {self._budget.spent}")
+            self.lacking += 1
+
+    def _hear(self, what: str, number: int, host: str, about: Any) -> None:
+        if what == "done":
+            if self._open.get(number) is about:
+                self._finish(number, about)
+        elif what == "worker":
+            self._workers.add(host)
+        elif what == "say":
+            self._progress.say(f"{host}: {about}")
+        elif number in self._open:
+            self._running[number] = (host, about if what == "variant" else "")
+            self._show()
+
+    def _finish(self, number: int, future: Any) -> None:
+        """Write what a worker measured of a family, or why none has."""
+        family, host = self._families[number], self._running.get(number, ("", ""))[0]
+        if future.cancelled():
+            raise SchedulerLost(self._scheduler.address)
+        error = future.exception()
+        if error is None:
+            try:
+                result: FamilyResult = future.result(timeout=FETCH_S)
+            except TimeoutError:  # its worker has died with it, and another measures it now
+                self._scheduler.tell_when_done(number, future)
+                return
+            with self._signals.held():
+                self._folder.take(family, result)
+            self.cut_off = self.cut_off or result.cut_off
+            self.lacking += result.lacks
+            self.wide += result.wide
+            self._end(number)
+            self._progress.finished(f"{family.title()} on {result.device['host']}", result.answers)
+        elif type(error).__name__ == "KilledWorker":
+            reason = "the workers that were sent it died, one after another"
+            with self._signals.held():
+                self._folder.give_up(family, Status.CRASHED, reason)
+            self._end(number)
+            self._progress.say(f"{family.title()}: {reason}")
+        else:
+            what = first_line(error) if isinstance(error, XebenchError) else named(error)
+            raise XebenchError(f"{host}: {family.title()}: {what}" if host else f"{family.title()}: {what}")
+
+    def _end(self, number: int) -> None:
+        """A family is over."""
+        self._show()
+        del self._open[number]
+        self._running.pop(number, None)
+
+    def _show(self) -> None:
+        """Tell how far the run is, and which families run where."""
+        total = len(self._families)
+        left = len(self._open) + len(self._waiting)
+        done = total - left
+        left_s = (time.monotonic() - self._begin_s) / done * left if done else None
+        words = [
+            " ".join(filter(None, [self._families[number].title(), variant, "on", host]))
+            for number, (host, variant) in self._running.items()
+        ]
+        self._progress.family(done, total, ", ".join(words) or "waiting for a device", left_s)

@@ -1,0 +1,235 @@
+"""How full a launch keeps an Intel GPU, computed from the launch and the GPU's parameters, never measured.
+
+Formulas F1 to F6 are those of the guide ("Thread Mapping and GPU Occupancy" and the notebook of that name).
+`occupancy_of` joins them in the way of Intel's GPU Occupancy Calculator (``data/gpus.json`` names the snapshot),
+without the rounding that the calculator does for display:
+
+    T         thread contexts of an Xe-core (F1), half of them with large GRF
+    t         ceil(work-group size / sub-group size), threads of a work-group
+    n         min(T // t, SLM of the core // SLM of a work-group as allocated (F6),
+              barrier registers // barriers, most work-groups per Xe-core)
+    Xe-core   n t / T_all, where T_all counts all contexts: large GRF never exceeds one half (F5)
+    waves     work-groups / (Xe-cores n)
+    device    peak: the fullest wave; average: over all waves, the partial last one (the tail) included
+
+The guide's printed tables are peaks, so `device_occupancy` is the peak. With less than one wave it is F3: the
+threads of all work-groups over the thread contexts of the GPU.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Final
+
+from xebench.errors import XebenchError
+from xebench.system.gpu_model.gpu_parameters import GpuParameters
+from xebench.system.gpu_model.size_text import parse_size
+
+#: Work-group that is assumed where the launch leaves it to the driver; less where it does not divide the launch.
+DRIVERS_WORK_GROUP: Final = 256
+
+
+class UnsupportedLaunch(XebenchError):
+    """The GPU cannot run such a launch; the message names the limit."""
+
+
+@dataclass(frozen=True)
+class LaunchShape:
+    """What a kernel asks of the GPU.
+
+    Attributes:
+        slm_bytes: shared local memory of one work-group.
+        barriers: barrier registers of one work-group: 1 for any number of ordinary group barriers, more only
+            with named barriers (``barrier_count`` of the compiled kernel).
+        global_size: work-items in all; None asks for a GPU that never runs out of work-groups.
+        large_grf: twice the registers per thread, half the threads.
+    """
+
+    work_group_size: int
+    sub_group_size: int
+    slm_bytes: int = 0
+    barriers: int = 0
+    global_size: int | None = None
+    large_grf: bool = False
+
+    @property
+    def threads_per_work_group(self) -> int:
+        """Hardware threads of one work-group: one per sub-group, the last perhaps partly filled."""
+        return -(-self.work_group_size // self.sub_group_size)
+
+    @property
+    def work_groups(self) -> int | None:
+        """Work-groups in all, None without a global size."""
+        return None if self.global_size is None else self.global_size // self.work_group_size
+
+
+def parse_launch(
+    work_group: str,
+    sub_group: str,
+    *,
+    slm: str = "0",
+    barriers: int = 0,
+    global_size: str | None = None,
+    large_grf: bool = False,
+) -> LaunchShape:
+    """A launch from a command line: sizes such as ``32K`` and ``1M``, ranges such as ``64x64x128``.
+
+    Raises:
+        SizeError: one of the texts is no size.
+    """
+    return LaunchShape(
+        _extent(work_group),
+        parse_size(sub_group),
+        parse_size(slm),
+        barriers,
+        None if global_size is None else _extent(global_size),
+        large_grf,
+    )
+
+
+def _extent(text: str) -> int:
+    extent = prod(map(parse_size, text.lower().split("x")))
+    return parse_size(extent)
+
+
+@dataclass(frozen=True)
+class Occupancy:
+    """Occupancies are fractions of thread contexts, from 0 to 1.
+
+    Attributes:
+        work_group_utilisation: one work-group alone on its Xe-core (F4).
+        work_groups_per_xe_core: those resident together, not more than the launch has.
+        device_occupancy: of the fullest wave.
+        average_device_occupancy: over all waves, each counted as equally long.
+        tail_occupancy: of the last wave if it is partial, else None.
+        waves: rounds of work-groups that the GPU needs, not rounded; None without a global size.
+        limited_by: ``threads``, ``large GRF``, ``slm``, ``barriers``, ``work-groups``, or ``global size`` if
+            the launch does not fill one wave.
+        work_groups_by_limit: what each limit alone would allow per Xe-core.
+    """
+
+    gpu: GpuParameters
+    launch: LaunchShape
+    threads_per_work_group: int
+    work_group_utilisation: float
+    work_groups_per_xe_core: int
+    xe_core_occupancy: float
+    device_occupancy: float
+    average_device_occupancy: float
+    tail_occupancy: float | None
+    waves: float | None
+    limited_by: str
+    work_groups_by_limit: dict[str, int]
+
+    @property
+    def is_upper_bound(self) -> bool:
+        """Whether the launch does not fill one wave: then nothing says how long all of its work-groups run together."""
+        return self.waves is not None and self.waves < 1
+
+    def to_json(self) -> dict[str, str | int | float | None]:
+        """The figures that ``xebench occupancy --json`` prints."""
+        per_core = ("threads_per_work_group", "work_groups_per_xe_core", "xe_core_occupancy")
+        names = (*per_core, "device_occupancy", "is_upper_bound", "waves", "limited_by")
+        return {"gpu": self.gpu.code, **{name: getattr(self, name) for name in names}}
+
+
+def drivers_work_group(global_size: int, gpu: GpuParameters) -> int:
+    """The work-group that is assumed where a launch leaves it to the driver."""
+    size = min(DRIVERS_WORK_GROUP, gpu.max_work_group_size)
+    while global_size % size:
+        size -= 1
+    return size
+
+
+def occupancy_of(launch: LaunchShape, gpu: GpuParameters) -> Occupancy:
+    """How full the launch keeps the GPU.
+
+    Raises:
+        UnsupportedLaunch: the GPU cannot run it.
+    """
+    limits = _work_groups_by_limit(launch, gpu)
+    per_core = min(limits.values())
+    per_wave = per_core * gpu.xe_cores
+    threads = launch.threads_per_work_group
+    work_groups = launch.work_groups
+    full = threads * per_core / gpu.threads_per_xe_core
+
+    peak, average, tail, waves = full, full, None, None
+    if work_groups is not None:
+        waves = work_groups / per_wave
+        full_waves, left = divmod(work_groups, per_wave)
+        if left:
+            tail = threads * left / gpu.threads
+            average = (full_waves * full + tail) / (full_waves + 1)
+            peak = full if full_waves else tail
+    resident = per_core if work_groups is None else min(per_core, work_groups)
+    return Occupancy(
+        gpu=gpu,
+        launch=launch,
+        threads_per_work_group=threads,
+        work_group_utilisation=threads / gpu.threads_per_xe_core,
+        work_groups_per_xe_core=resident,
+        xe_core_occupancy=threads * resident / gpu.threads_per_xe_core,
+        device_occupancy=peak,
+        average_device_occupancy=average,
+        tail_occupancy=tail,
+        waves=waves,
+        limited_by=_limited_by(launch, gpu, limits),
+        work_groups_by_limit=limits,
+    )
+
+
+def _work_groups_by_limit(launch: LaunchShape, gpu: GpuParameters) -> dict[str, int]:
+    slm_bytes = _check(launch, gpu)
+    limits = {"threads": _contexts(launch, gpu) // launch.threads_per_work_group}
+    if slm_bytes:
+        limits["slm"] = gpu.slm_per_xe_core_bytes // slm_bytes
+    if launch.barriers:
+        limits["barriers"] = gpu.barrier_registers // launch.barriers
+    limits["work-groups"] = gpu.max_work_groups_per_xe_core
+    return limits
+
+
+def _contexts(launch: LaunchShape, gpu: GpuParameters) -> int:
+    return gpu.threads_per_xe_core // (2 if launch.large_grf else 1)
+
+
+def _limited_by(launch: LaunchShape, gpu: GpuParameters, limits: dict[str, int]) -> str:
+    per_core = min(limits.values())
+    if launch.work_groups is not None and launch.work_groups < per_core * gpu.xe_cores:
+        return "global size"
+    # of equal limits the first: with all threads taken, more SLM or barriers would not help
+    binding = next(name for name, work_groups in limits.items() if work_groups == per_core)
+    return "large GRF" if binding == "threads" and launch.large_grf else binding
+
+
+def _check(launch: LaunchShape, gpu: GpuParameters) -> int:
+    """The SLM that a work-group is given in bytes; a launch that cannot run ends here."""
+    size, sub_group_size, global_size = launch.work_group_size, launch.sub_group_size, launch.global_size
+    if size < 1 or launch.slm_bytes < 0 or launch.barriers < 0 or (global_size is not None and global_size < 1):
+        raise UnsupportedLaunch("sizes must be above 0, SLM and barriers not below it")
+    if size > gpu.max_work_group_size:
+        raise UnsupportedLaunch(f"{gpu.code} has no work-groups of {size}: use at most {gpu.max_work_group_size}")
+    if sub_group_size not in gpu.sub_group_sizes:
+        offered = ", ".join(map(str, gpu.sub_group_sizes))
+        raise UnsupportedLaunch(f"{gpu.code} has no sub-groups of {sub_group_size}: use one of {offered}")
+    if launch.large_grf and not gpu.large_grf:
+        raise UnsupportedLaunch(f"{gpu.code} has no large GRF mode: compile for the small one")
+    contexts = _contexts(launch, gpu)
+    if launch.threads_per_work_group > contexts:
+        needed = f"a work-group of {size} needs {launch.threads_per_work_group} threads"
+        largest = contexts * sub_group_size
+        raise UnsupportedLaunch(f"{needed}, an Xe-core of {gpu.code} has {contexts}: use at most {largest} work-items")
+    slm_bytes = gpu.allocated_slm_bytes(launch.slm_bytes)
+    if slm_bytes is None:
+        largest = gpu.max_slm_per_work_group_bytes
+        raise UnsupportedLaunch(
+            f"{gpu.code} has no {launch.slm_bytes} bytes of SLM per work-group: use at most {largest}"
+        )
+    if launch.barriers > gpu.barrier_registers:
+        registers = gpu.barrier_registers
+        raise UnsupportedLaunch(f"{gpu.code} has no {launch.barriers} barriers per work-group: use at most {registers}")
+    if global_size is not None and global_size % size:
+        raise UnsupportedLaunch(f"global size {global_size} is no multiple of the work-group size {size}: pad it")
+    return slm_bytes

@@ -1,0 +1,23 @@
+"""The SYCL runtime and the machine under it: loading, devices, and what they lack.
+
+Importing this package loads neither dpctl nor numpy; a function that needs them does. Only this package touches
+environment variables and shared libraries.
+"""
+
+from xebench.system.runtime.capabilities import missing
+from xebench.system.runtime.devices import DeviceInfo, Selection, list_devices, select_device
+from xebench.system.runtime.loading import load
+from xebench.system.runtime.machine import describe_machine
+from xebench.system.runtime.variables import relevant_environment, set_variables
+
+__all__ = [
+    "DeviceInfo",
+    "Selection",
+    "describe_machine",
+    "list_devices",
+    "load",
+    "missing",
+    "relevant_environment",
+    "select_device",
+    "set_variables",
+]

@@ -1,0 +1,204 @@
+"""The SYCL devices of this machine, and choosing one.
+
+A device is a GPU or a CPU. Accelerators (the FPGA emulator of a oneAPI installation is one) are left out: the
+guide promises nothing for them, and an emulator must not answer to ``--device auto``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from xebench.errors import NoDevice
+from xebench.system.runtime.hardware_id import hardware_id
+from xebench.system.runtime.libraries import CPU_DRIVER_LIBRARY, find_library
+from xebench.system.runtime.loading import load
+from xebench.system.runtime.opencl_extensions import extensions_of
+from xebench.system.runtime.packages import CPU_DRIVER
+from xebench.system.runtime.pins import mend_command
+from xebench.system.runtime.variables import hiding_variables
+
+_CLASSES = ("gpu", "cpu")
+_BACKENDS = ("level_zero", "opencl")
+_ASPECT = "has_aspect_"
+
+
+@dataclass(frozen=True)
+class DeviceInfo:
+    """What a SYCL device says of itself: the columns of table ``devices`` known before anything runs.
+
+    Attributes:
+        device: SYCL filter string, such as ``level_zero:gpu:0``: its name in every other table.
+        device_class: ``gpu`` or ``cpu``.
+        sub_group_sizes: empty if the device offers no sub-groups.
+        max_clock_mhz: None if the driver does not say.
+        aspects: names of SYCL's aspects (``fp64``, ``usm_shared_allocations``), and of OpenCL's extensions that a
+            pattern may require (`xebench.system.runtime.opencl_extensions`).
+        hardware_id: PCI address or UUID, which tell equal devices apart; None if the driver gives neither.
+    """
+
+    device: str
+    name: str
+    vendor: str
+    backend: str
+    driver_version: str
+    device_class: str
+    compute_units: int
+    sub_group_sizes: tuple[int, ...]
+    local_memory_bytes: int
+    global_memory_bytes: int
+    global_cache_bytes: int
+    max_work_group_size: int
+    max_alloc_bytes: int
+    max_clock_mhz: int | None
+    timer_resolution_ns: int
+    aspects: tuple[str, ...]
+    hardware_id: str | None = None
+
+    def to_row(self) -> dict[str, Any]:
+        """The row of table ``devices``; lists become text, as the table keeps them."""
+        return asdict(self) | {
+            "sub_group_sizes": ",".join(map(str, self.sub_group_sizes)),
+            "aspects": ",".join(self.aspects),
+        }
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The device that was chosen, and what the user must be told of the choice."""
+
+    device: DeviceInfo
+    notice: str | None = None
+
+
+def list_devices() -> list[DeviceInfo]:
+    """Every usable device: GPUs on Level Zero, GPUs on OpenCL, other GPUs, then CPUs.
+
+    A GPU that two drivers offer is listed once for each.
+
+    Raises:
+        BrokenEnvironment: the SYCL runtime cannot be loaded.
+    """
+    load()
+    import dpctl
+
+    return in_order(describe(device) for device in dpctl.get_devices() if device_class(device) is not None)
+
+
+def select_device(request: str = "auto", require_gpu: bool = False) -> Selection:
+    """Choose a device.
+
+    Args:
+        request: ``auto`` (a GPU if there is one, else the CPU device with a notice), ``gpu``, ``cpu``, or a
+            SYCL filter string such as ``opencl:gpu:1``.
+        require_gpu: accept nothing but a GPU.
+
+    Raises:
+        NoDevice: nothing fits; the message says what there is.
+        BrokenEnvironment: the SYCL runtime cannot be loaded.
+    """
+    devices = list_devices()
+    if request in ("auto", *_CLASSES):
+        return choose(devices, request, require_gpu)
+    return _by_filter(devices, request, require_gpu)
+
+
+def choose(devices: Sequence[DeviceInfo], request: str, require_gpu: bool = False) -> Selection:
+    """The first of ``devices`` (in order, see :func:`in_order`) that answers ``auto``, ``gpu`` or ``cpu``.
+
+    Raises:
+        NoDevice: there is none.
+    """
+    if require_gpu and request == "cpu":
+        raise NoDevice("a GPU is required, but the CPU device is asked for: leave out one of the two")
+    wanted = "gpu" if require_gpu or request == "gpu" else request
+    first = next((device for device in devices if wanted in ("auto", device.device_class)), None)
+    if first is None:
+        what = "SYCL device" if wanted == "auto" else wanted.upper()
+        step = ": see xebench doctor, or name one of these with --device" if devices else ""
+        raise NoDevice(f"no {what} found ({_available(devices)}){step}")
+    if request == "auto" and first.device_class != "gpu":
+        notice = f"no GPU found: falling back to the CPU device {first.device} ({first.name}); see xebench doctor"
+        return Selection(first, notice)
+    return Selection(first)
+
+
+def in_order(devices: Iterable[DeviceInfo]) -> list[DeviceInfo]:
+    """Devices in the order of preference; those of one driver stay as the driver lists them."""
+
+    def preference(device: DeviceInfo) -> tuple[int, int]:
+        backend = _BACKENDS.index(device.backend) if device.backend in _BACKENDS else len(_BACKENDS)
+        return _CLASSES.index(device.device_class), backend
+
+    return sorted(devices, key=preference)
+
+
+def describe(device: Any) -> DeviceInfo:
+    """The facts of a ``dpctl.SyclDevice``, which must be a GPU or a CPU."""
+    kind = device_class(device)
+    assert kind is not None
+    aspects = (name for name in dir(device) if name.startswith(_ASPECT))
+    return DeviceInfo(
+        device=device.filter_string,
+        name=device.name.strip(),
+        vendor=device.vendor.strip(),
+        backend=device.backend.name,
+        driver_version=device.driver_version,
+        device_class=kind,
+        compute_units=device.max_compute_units,
+        sub_group_sizes=tuple(sorted(size for size in device.sub_group_sizes or () if size > 0)),
+        local_memory_bytes=device.local_mem_size,
+        global_memory_bytes=device.global_mem_size,
+        global_cache_bytes=device.global_mem_cache_size,
+        max_work_group_size=device.max_work_group_size,
+        max_alloc_bytes=device.max_mem_alloc_size,
+        max_clock_mhz=device.max_clock_frequency or None,
+        timer_resolution_ns=device.profiling_timer_resolution,
+        aspects=(
+            *(name.removeprefix(_ASPECT) for name in aspects if getattr(device, name)),
+            *extensions_of(device),
+        ),
+        hardware_id=hardware_id(device),
+    )
+
+
+def open_device(filter_string: str) -> Any:
+    """The ``dpctl.SyclDevice`` of a filter string; None if there is none, or it is neither GPU nor CPU."""
+    import dpctl
+
+    try:
+        device = dpctl.SyclDevice(filter_string)
+    except (dpctl.SyclDeviceCreationError, ValueError):
+        return None
+    return device if device_class(device) else None
+
+
+def device_class(device: Any) -> str | None:
+    """``gpu`` or ``cpu``; None for what is neither."""
+    return "gpu" if device.is_gpu else "cpu" if device.is_cpu else None
+
+
+def _by_filter(devices: Sequence[DeviceInfo], request: str, require_gpu: bool) -> Selection:
+    chosen = open_device(request)
+    if chosen is None:
+        raise NoDevice(f"no device {request!r} ({_available(devices)})")
+    device = describe(chosen)
+    if require_gpu and device.device_class != "gpu":
+        raise NoDevice(f"a GPU is required, and {device.device} is a CPU ({_available(devices)})")
+    return Selection(device)
+
+
+def _available(devices: Sequence[DeviceInfo]) -> str:
+    """What there is instead, or why there is nothing."""
+    own_driver = find_library(CPU_DRIVER_LIBRARY)
+    hiding = hiding_variables(os.environ, own_driver)
+    hidden = f"; {hiding} may hide others" if hiding else ""
+    if devices:
+        return "available: " + ", ".join(f"{device.device} ({device.name})" for device in devices) + hidden
+    if hiding:
+        return f"{hiding} may hide it: unset that"
+    if own_driver is None:
+        return f"the CPU device's driver is missing: {mend_command([CPU_DRIVER])}"
+    return "no driver offers one: run xebench doctor"

@@ -1,0 +1,112 @@
+"""Make dpctl, dpnp and, where it is, numba_dpex importable from a clean shell, or say in one line why they are not."""
+
+from __future__ import annotations
+
+import functools
+import os
+
+from xebench.errors import BrokenEnvironment
+from xebench.system.runtime import files, gpu_nodes, libraries, opencl_drivers, packages, pins
+from xebench.system.runtime.findings import Finding
+from xebench.system.runtime.stack import is_current
+
+
+@functools.cache
+def load() -> None:
+    """Load the SYCL runtime of this environment, which needs no environment variable; again is free.
+
+    Sets ``OCL_ICD_FILENAMES`` (and, for an old CPU driver, ``CL_CONFIG_CPU_TARGET_ARCH``) for this process
+    and its children, unless the user has set them.
+
+    Raises:
+        BrokenEnvironment: packages or libraries are missing, or do not fit together.
+    """
+    check_environment()
+    cpu_driver = libraries.find_library(libraries.CPU_DRIVER_LIBRARY)
+    os.environ.update(opencl_drivers.driver_settings(os.environ, cpu_driver, files.text_of(files.CPUINFO)))
+    failure = libraries.load_libraries() or _import_failure()
+    if failure is not None:
+        package, reason = failure
+        step = pins.mend_command([package])
+        raise BrokenEnvironment(f"the SYCL runtime cannot be loaded ({reason}): {step}")
+
+
+def check_environment() -> None:
+    """Check versions and files without importing or running anything of SYCL.
+
+    Raises:
+        BrokenEnvironment: one line that names what is wrong and the command that mends it.
+    """
+    python = packages.python_finding()
+    if python.status == "error":
+        raise BrokenEnvironment(python.as_line())
+    wrong = [finding for finding in packages.package_findings() if finding.status == "error"]
+    if wrong:
+        raise BrokenEnvironment(_packages_line(wrong))
+    for finding in (compiler_finding(), runtime_finding(), cpu_driver_finding()):
+        if finding.status == "error":
+            raise BrokenEnvironment(finding.as_line())
+
+
+def compiler_finding() -> Finding:
+    """Whether numba compiles at all; on the current stack the project's own kernels need no compiler."""
+    if is_current():
+        return packages.numba_finding()
+    value = os.environ.get("NUMBA_DISABLE_JIT", "0")
+    if value.strip() in ("", "0"):
+        return Finding("runtime", "ok", "numba", "compiles")
+    detail = f"NUMBA_DISABLE_JIT={value} is set, so that no kernel is compiled"
+    return Finding("runtime", "error", "numba", detail, "unset NUMBA_DISABLE_JIT")
+
+
+def runtime_finding() -> Finding:
+    """Whether every shared library of the runtime is there."""
+    absent = libraries.missing_libraries()
+    if not absent:
+        where = libraries.sycl_library()
+        return Finding("runtime", "ok", "SYCL runtime", f"all libraries found ({where or 'of the system'})")
+    owners = list(dict.fromkeys(absent.values()))
+    detail = f"{_shortened(list(absent))} missing (package {', '.join(owners)})"
+    return Finding("runtime", "error", "SYCL runtime", detail, pins.mend_command(owners))
+
+
+def cpu_driver_finding() -> Finding:
+    """Whether the CPU device has a driver, and one that computes right.
+
+    Its absence is an error only on a machine where no other device can be.
+    """
+    driver = libraries.find_library(libraries.CPU_DRIVER_LIBRARY)
+    step = pins.mend_command([packages.CPU_DRIVER])
+    if driver is None:
+        drivers = opencl_drivers.existing_drivers(os.environ)
+        if opencl_drivers.cpu_driver_registered(drivers):
+            return Finding("opencl", "ok", "CPU driver", "the system's own")
+        detail = f"{libraries.CPU_DRIVER_LIBRARY} is missing (package {packages.CPU_DRIVER}), so no CPU device"
+        others = drivers or gpu_nodes.nodes()  # whether a driver offers a device, and a good one, is seen later
+        return Finding("opencl", "warning" if others else "error", "CPU driver", detail, step)
+    series = opencl_drivers.cpu_driver_series(driver)
+    if series is not None and series < packages.FIRST_GOOD_DRIVER:
+        detail = f"series {series} computes wrong results on newer processors ({driver})"
+        return Finding("opencl", "warning", "CPU driver", detail, step)
+    return Finding("opencl", "ok", "CPU driver", str(driver.resolve()))
+
+
+def _packages_line(wrong: list[Finding]) -> str:
+    """All wrong packages in one line."""
+    first = ", ".join(f"{finding.title} {finding.detail}" for finding in wrong[:3])
+    more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
+    return f"{first}{more}: {packages.mend_command(wrong)}"
+
+
+def _import_failure() -> tuple[str, str] | None:
+    """Package and reason, if dpctl cannot be imported although all that it needs is loaded."""
+    try:
+        import dpctl  # noqa: F401
+    except ImportError as error:
+        return "dpctl", str(error).partition("\n")[0]
+    return None
+
+
+def _shortened(names: list[str]) -> str:
+    more = len(names) - 3
+    return ", ".join(names[:3]) + (f" and {more} more" if more > 0 else "") + (" is" if len(names) == 1 else " are")

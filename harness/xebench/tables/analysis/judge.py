@@ -1,0 +1,153 @@
+"""The judge of pairs: what the cases of two variants, and what was sampled of them so far, say of a claim.
+
+The table `pairs` and the progress of a run both ask it; the table knows more of the circumstances.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from xebench.tables.analysis import answer, points
+from xebench.tables.analysis.answer import Circumstances
+from xebench.tables.analysis.claim import Claim, from_json
+from xebench.tables.analysis.intervals import Interval
+from xebench.tables.analysis.judgement import Judgement
+from xebench.tables.analysis.rows import Row
+from xebench.vocabulary import NEVER_RUN, OWN_SIZES, Answer, DeviceClass, Reason, Status, find_baseline
+
+#: Part of a ratio that the guide prints which must be measured, on its product and at its sizes, for its claim to hold:
+#: drivers differ, and the guide prints neither the spread of its times nor the number of its runs.
+FIGURE_MARGIN: Final = 0.8
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A variant, what it is compared with, and what is claimed of that.
+
+    Attributes:
+        baseline, case: rows of the table `cases`.
+        claim: None when nothing is claimed.
+    """
+
+    baseline: Row
+    case: Row
+    claim: Claim | None
+
+    @property
+    def band(self) -> float:
+        """Relative difference below which two times are the same in practice."""
+        stated = self.case["same_within"]
+        return answer.SAME_WITHIN if stated is None else float(stated)
+
+    @property
+    def same_program(self) -> bool | None:
+        """Whether both sides ask for the same of the device; None where it is not known."""
+        sides = [side.get("program") for side in (self.case, self.baseline)]
+        return sides[0] == sides[1] if all(isinstance(side, str) for side in sides) else None
+
+    def at_guides_size(self, device: Mapping[str, Any]) -> bool | None:
+        """Whether it is measured as the guide's figure was: on that product, by that metric, at the guide's sizes.
+
+        None without a figure.
+        """
+        figure, case = self.claim.figure if self.claim else None, self.case
+        if figure is None:
+            return None
+        product, name = figure.device.lower().split(), str(device.get("name") or "").lower()
+        here = bool(product) and all(word in name for word in product)
+        guides = case["preset"] == "guide" and not str(case.get("parameters_from") or "").startswith(OWN_SIZES)
+        as_printed = guides and points.point(case) == points.swept(case)
+        return here and as_printed and figure.metric in ("", case["metric"])
+
+    def least(self, device: Mapping[str, Any]) -> float:
+        """The smallest ratio that is promised; elsewhere than at the guide's size nobody promises how much."""
+        there = self.at_guides_size(device)
+        if self.claim is None or there is False:
+            return 1.0
+        printed = self.claim.figure.speedup if there and self.claim.figure else 1.0
+        return max(self.claim.at_least, FIGURE_MARGIN * max(printed, 1 / printed))
+
+    def _asked(self, judged: Judgement) -> Judgement:
+        """An answer, unless the claim is made of other devices."""
+        why = self.claim.not_asked if self.claim else ""
+        return replace(judged, answer=Answer.NOT_ASKED, code=Reason.OTHER_DEVICE, reason=why) if why else judged
+
+    def ended(self, blocks: int | None = None, spoilt: str | None = None) -> Judgement | None:
+        """The answer that needs no speed-up, or the one where there is none; else None.
+
+        Args:
+            blocks: that both sides share; None as long as some may come.
+            spoilt: what became of a side most of whose samples are not valid.
+        """
+        judged = self._ended(blocks, spoilt)
+        return judged and self._asked(judged)
+
+    def _ended(self, blocks: int | None, spoilt: str | None) -> Judgement | None:
+        own, other, claim = self.case, self.baseline, self.claim
+        # where both were skipped nothing was asked
+        if claim is not None and claim.of_end and other["status"] not in NEVER_RUN:
+            return answer.judge_end(own["status"], own["reason"], claim)
+        if claim is not None and claim.of_accuracy and not {own["status"], other["status"]} & NEVER_RUN:
+            return answer.judge_accuracy(own["error_ulp"], other["error_ulp"], str(other["variant"]), claim)
+        for side, name in ((own, ""), (other, str(other["variant"]))):
+            if side["status"] != Status.OK:
+                return answer.without_speedup(side["status"], side["reason"], name, claim)
+        if self.same_program and claim is not None:  # else how much equal programs differ is what is measured
+            return answer.same_program(str(other["variant"]))
+        if blocks == 0:
+            why = spoilt or "the two sides share no block with a valid sample"
+            return answer.without_speedup(Status.OK, why, "", claim)
+        return None
+
+    def judge(self, speedup: Interval, device: Mapping[str, Any], circumstances: Circumstances) -> Judgement:
+        """The answer of a speed-up.
+
+        Args:
+            speedup: with its interval.
+            device: its row of the table `devices`.
+            circumstances: what else is known of the samples.
+        """
+        judged = answer.judge(speedup, self.claim, circumstances, self.band, self.least(device))
+        own, other = (lanes(side) for side in (self.case, self.baseline))
+        if own and other and own != other:
+            judged = replace(judged, reason=f"{judged.reason}; kernels of {own} lanes against {other}")
+        return self._asked(judged)
+
+
+def lanes(case: Row) -> str:
+    """The widths for which a GPU's driver compiled a case's kernels, such as ``16`` or ``16 and 32``; "" if unknown."""
+    if case.get("device_class") != DeviceClass.GPU:
+        return ""
+    widths = [kernel.get("max_sub_group_size") for kernel in json.loads(case.get("kernels") or "[]")]
+    return "" if None in widths else " and ".join(map(str, sorted(set(widths))))
+
+
+def compared(members: Sequence[Row]) -> Iterator[Comparison]:
+    """All comparisons of a family; none without a naive, baseline or antipattern variant.
+
+    The one without a claim comes first: with the variant that the case names, else with the baseline, where nothing is
+    claimed against it. What is claimed of generated code has none.
+
+    Args:
+        members: its rows of the table `cases`.
+    """
+    baseline = find_baseline(members, role=lambda case: str(case["role"]))
+    if baseline is None:
+        return
+    by_name = {case["variant"]: case for case in members}
+    for case in members:
+        claims = [claim for claim in from_json(case["claims"]) if not claim.of_code]
+        if case is not baseline and not any(_is_answered_by(claim, baseline) for claim in claims):
+            yield Comparison(by_name.get(case.get("against"), baseline), case, None)
+        for claim in claims:
+            against = by_name.get(claim.against or baseline["variant"])
+            if against is not None:  # else a run of this variant alone
+                yield Comparison(against, case, claim)
+
+
+def _is_answered_by(claim: Claim, baseline: Row) -> bool:
+    """Whether the answer to a claim shows how a variant compares with the baseline, or that it does not."""
+    return claim.of_end or (not claim.of_accuracy and claim.against in ("", baseline["variant"]))

@@ -1,0 +1,32 @@
+"""Which compilers made the kernels of cases: what ``cases.kernels`` says of those of Python."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pandas as pd
+
+from xebench.tables.analysis.rows import Row
+
+
+def compilers_of(case: Row) -> frozenset[str]:
+    """Of one case; nothing where it launched no kernel of Python, or an earlier run does not say."""
+    return frozenset(compiler for _, compiler in _made(case["kernels"]))
+
+
+def _made(kernels: str | None) -> set[tuple[str, str]]:
+    """Hash and compiler of each kernel whose compiler is named."""
+    return {
+        (kernel["spirv_sha256"], kernel["compiler"]) for kernel in json.loads(kernels or "[]") if kernel.get("compiler")
+    }
+
+
+def compilers(kernels: pd.Series[str]) -> dict[str, int]:
+    """How many kernels each compiler made, the most first; a kernel of several cases counts once.
+
+    Args:
+        kernels: the column of a run's cases.
+    """
+    found = set().union(*map(_made, kernels.dropna().unique()))
+    return dict(Counter(compiler for _, compiler in sorted(found)).most_common())

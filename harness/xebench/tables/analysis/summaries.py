@@ -1,0 +1,190 @@
+"""One row for each case and state: how long, how sure, and how near to the roofs that were measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from xebench.tables.analysis import concurrency, intervals, link, statistics, times
+from xebench.tables.analysis.levels import MEMORY, levels_of
+from xebench.tables.analysis.rows import Place, Row, by_place, place, rows
+from xebench.vocabulary import MIXES, ROOF_DOUBT, Roof, State
+
+#: Columns of `cases` that a summary repeats.
+_KEPT: Final = (
+    "case_id", "family_id", "pattern", "variant", "role", "preset", "parameters", "host", "device", "device_class",
+    "metric", "status", "reason",
+)  # fmt: skip
+
+_NOTHING_RAN: Final[Row] = dict.fromkeys(("overlap", "concurrency", "copy_gbps", "link_fraction", "link_apart"))
+
+
+def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, events: pd.DataFrame) -> list[Row]:
+    """The rows of the table `summaries`: one for each case and state, one without state for a case never sampled.
+
+    Args:
+        cases: The table `cases`.
+        samples: The table `samples`.
+        devices: The table `devices`, for the roofs.
+        events: The table `events`, for what ran at the same time.
+    """
+    trusted = times.usable(cases, samples)
+    used = by_place(devices)
+    together = _of_events(trusted, concurrency.of_samples(events).join(_of_links(cases, events, used)))
+    by_state = {key: _describe(times.Series.of(data)) for key, data in trusted.groupby(["case_id", "state"])}
+    of_nothing = _describe(times.NONE)
+    compilations = samples[times.counted(samples) & (samples["state"] == State.COMPILE)]
+    compiled = compilations.groupby("case_id")["host_ns"].sum(min_count=1).to_dict()
+    states = times.states_of(samples)
+    first = events[events["sample_id"].isin(events.drop_duplicates("case_id")["sample_id"])]
+    queues = first.groupby("case_id")["queue"].nunique().to_dict()
+    notes = concurrency.notes(first)
+    result: list[Row] = []
+    for case in rows(cases):
+        for state in times.in_order(states.get(case["case_id"], ())):
+            described = by_state.get((case["case_id"], state), of_nothing)
+            result.append(
+                {
+                    **{name: case[name] for name in _KEPT},
+                    "state": state,
+                    "compile_ns": compiled.get(case["case_id"]),
+                    "queues": queues.get(case["case_id"]),
+                    "overlap_note": notes.get(case["case_id"]),
+                    **described,
+                    **_with_link_note(together.get((case["case_id"], state), _NOTHING_RAN)),
+                    **_against_roofs(case, state, described["median_ns"], used.get(place(case), {})),
+                }
+            )
+    return result
+
+
+def _of_links(cases: pd.DataFrame, events: pd.DataFrame, used: Mapping[Place, Row]) -> pd.DataFrame:
+    """What the copies of each sample come to at the links of the device that they were made on."""
+    own: dict[Place, list[str]] = {}
+    for case in rows(cases[["host", "device", "case_id"]]):
+        own.setdefault(place(case), []).append(case["case_id"])
+    parts = [
+        link.of_samples(events[events["case_id"].isin(own.get(one, ()))], link.link_roofs(device["link_roofs"]))
+        for one, device in used.items()
+    ]
+    return pd.concat(parts) if parts else link.of_samples(events, {})
+
+
+def _of_events(trusted: pd.DataFrame, samples: pd.DataFrame) -> dict[tuple[str, str | None], Row]:
+    """Of each case and state that had events: what these come to in its typical sample.
+
+    Args:
+        trusted: the samples that count.
+        samples: what the events of samples come to, by sample number.
+    """
+    found = trusted[["case_id", "state", "sample_id"]].join(samples, on="sample_id", how="inner")
+    medians = found.groupby(["case_id", "state"])[[*_NOTHING_RAN]].median().reset_index()
+    return {(row["case_id"], row["state"]): {name: row[name] for name in _NOTHING_RAN} for row in rows(medians)}
+
+
+def _with_link_note(row: Row) -> Row:
+    doubt = (row["link_apart"] or 0) > ROOF_DOUBT
+    note = "copies faster than the measured roof of the link: it was measured too low" if doubt else None
+    return {**row, "link_note": note}
+
+
+def _describe(series: times.Series) -> Row:
+    measured = series.time_ns
+    median = intervals.typical_time(measured, series.instances)
+    low_quartile, high_quartile = np.quantile(measured, (0.25, 0.75)) if measured.size else (None, None)
+    return {
+        "n": measured.size,
+        "median_ns": median.estimate,
+        "low_ns": median.low,
+        "high_ns": median.high,
+        "mad_ns": statistics.mad(measured),
+        "min_ns": measured.min() if measured.size else None,
+        "q25_ns": low_quartile,
+        "q75_ns": high_quartile,
+        "outliers": statistics.outliers(measured),
+        "drift": intervals.drift(measured).estimate - 1,
+    }
+
+
+@dataclass(frozen=True)
+class _Limit:
+    """What a case is held against: a roof, or for bandwidth one level of it; ``value`` in the roof's unit."""
+
+    roof: Roof
+    name: str
+    bound_by: str
+    value: float
+
+
+def _against_roofs(case: Row, state: str | None, median_ns: float, device: Row) -> Row:
+    """How near a case comes to the limit that it is nearest to; nothing where it states no work, or has no roof."""
+    kinds = (None, case["operation_kind"])
+    limits = [_limit(roof, case, state, device) for roof in Roof if roof.operation_kind in kinds and roof not in MIXES]
+    fractions = {limit: _number(case[limit.roof.work]) / median_ns / limit.value for limit in limits}
+    reached = {limit: fraction for limit, fraction in fractions.items() if not math.isnan(fraction)}
+    row: Row = {
+        "bandwidth_gbps": _number(case["bytes_moved"]) / median_ns,
+        "rate_gops": _number(case["operations"]) / median_ns,
+        **dict.fromkeys(("roof_fraction", "bound_by", "nearest_roof", "roof_note")),
+    }
+    if reached:
+        nearest = max(reached, key=lambda limit: reached[limit])
+        fraction = reached[nearest]
+        row |= {"roof_fraction": fraction, "bound_by": nearest.bound_by, "nearest_roof": nearest.name}
+        if fraction > ROOF_DOUBT:
+            row |= _explained(nearest, _working_set(case))
+    return row
+
+
+def _limit(roof: Roof, case: Row, state: str | None, device: Row) -> _Limit:
+    measured = _Limit(roof, str(roof), roof.bound_by, _number(device.get(roof.column)))
+    if roof is not Roof.BANDWIDTH:
+        return measured
+    memory = _of_mix(replace(measured, name=f"{MEMORY} {roof}"), case, device)
+    working_set, levels = _working_set(case), levels_of(device.get("bandwidth_levels"))
+    if state == State.COLD or working_set is None or not levels:
+        return memory
+    # a set that lies between two that were measured is no faster than the smaller one
+    level = next((level for level in reversed(levels) if level.working_set_bytes <= working_set), levels[0])
+    if level.level == MEMORY and level.gbps <= measured.value:
+        return memory
+    bound_by = roof.bound_by if level.level == MEMORY else "cache"
+    return replace(memory, name=f"{level.level} {roof}", bound_by=bound_by, value=level.gbps)
+
+
+def _of_mix(memory: _Limit, case: Row, device: Row) -> _Limit:
+    """The roof of a case's mix of reads and writes: of the two measured mixes around it the higher one."""
+    part = case["read_part"]
+    known = {roof: _number(device.get(roof.column)) for roof in MIXES}
+    sides = [
+        [roof for roof, value in known.items() if part is not None and sign * (roof.reads - part) >= 0 and value > 0]
+        for sign in (-1, 1)
+    ]
+    if not all(sides):
+        return memory
+    around = [min(side, key=lambda roof: abs(roof.reads - part)) for side in sides]
+    highest = max(around, key=lambda roof: known[roof])
+    return replace(memory, name=str(highest), value=known[highest])
+
+
+def _working_set(case: Row) -> float | None:
+    """What a case goes over, at most: not more than its arrays, nor than the bytes that it must move."""
+    arrays, moved = case["working_set_bytes"], case["bytes_moved"]
+    return None if arrays is None or moved is None else min(arrays, moved)
+
+
+def _explained(limit: _Limit, working_set: float | None) -> Row:
+    """What a case is that passes above a limit: no roof is higher than the device, so something was counted wrong."""
+    if limit.roof is Roof.BANDWIDTH and working_set is None:
+        return {"bound_by": "cache", "roof_note": "faster than the memory: its data came from a cache"}
+    doubt = f"{limit.name} was measured too low, or {limit.roof.work} counts too much"
+    return {"roof_note": f"faster than the measured roof: {doubt}"}
+
+
+def _number(value: Any) -> float:
+    return math.nan if value is None else float(value)

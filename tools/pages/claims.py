@@ -1,0 +1,247 @@
+"""Every claim with its source, and what the reference runs answer: ``python -m tools.pages.claims > docs/claims.md``.
+
+People write `data/claim_notes.toml`: a sentence on each claim that inverts or has no effect on the reference CPU
+device. The command names on standard error the sentences that are missing, and
+those that nothing asks for. `data/guide_defects.toml` has the guide's own defects.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
+from typing import Any, Final
+
+from tools.pages import generated_code
+from tools.pages.claim_answers import Found, Said, all_said, answers, class_of, is_asked, reference_runs, varying
+from xebench.patterns.declaration import PatternInfo
+from xebench.patterns.registry import discover
+from xebench.report import claim_text, units
+from xebench.report.markdown_table import table
+from xebench.report.templates import fill
+from xebench.tables import Run
+from xebench.tables.analysis.claim import Claim, to_json
+from xebench.vocabulary import ANSWERED, Answer, DeviceClass
+
+NOT_MEASURED: Final = "not in that run"
+NOT_ASKED: Final = "not asked"
+OLDER: Final = "older program"
+
+#: Answers that a sentence is asked for.
+EXPLAINED: Final = (Answer.INVERTS, Answer.NO_EFFECT)
+
+_SHOWN: Final = (*ANSWERED, Answer.SKIPPED)
+_COUNTED: Final = ("asked", *_SHOWN, OLDER, NOT_ASKED, NOT_MEASURED)
+
+
+def data(name: str) -> dict[str, Any]:
+    """A file of `data`, written by people."""
+    return tomllib.loads(resources.files(__package__).joinpath(f"data/{name}.toml").read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True)
+class Answered:
+    """All claims, and what the runs answer.
+
+    Attributes:
+        infos: the patterns.
+        runs: by their folder.
+        notes: the content of `data/claim_notes.toml`.
+    """
+
+    infos: Sequence[PatternInfo]
+    runs: Mapping[str, Run]
+    notes: Mapping[str, Any]
+
+    @cached_property
+    def said(self) -> list[Said]:
+        """The claims that samples can answer."""
+        return [said for said in all_said(self.infos) if not said.claim.of_code]
+
+    @cached_property
+    def found(self) -> dict[str, list[list[Found]]]:
+        """For each run its answers to each of `said`."""
+        return {name: answers(self.said, run, self.infos) for name, run in self.runs.items()}
+
+    def without(self, name: str, n: int) -> str:
+        """Why a run does not answer a claim."""
+        return NOT_MEASURED if is_asked(self.said[n], self.said, class_of(self.runs[name])) else NOT_ASKED
+
+    def explained(self, name: str) -> set[str]:
+        """Keys of the claims that invert or have no effect in a run."""
+        return {
+            said.key
+            for said, found in zip(self.said, self.found[name], strict=True)
+            if any(each.answer in EXPLAINED for each in found)
+        }
+
+    def owner(self, said: Said) -> str:
+        """Who makes a claim, as the summary counts them."""
+        if said.claim.is_ours:
+            return "ours"
+        return "of stand-ins" if said.pattern in self._stand_ins else "the guide's"
+
+    @cached_property
+    def _stand_ins(self) -> set[str]:
+        return {info.name for info in self.infos if info.stand_in}
+
+    @property
+    def missing(self) -> list[str]:
+        """Keys of the claims that a sentence is missing for."""
+        asked = [self.explained(name) for name, run in self.runs.items() if class_of(run) == DeviceClass.CPU]
+        return sorted(set().union(*asked) - set(self.notes["sentences"]))
+
+    @property
+    def stale(self) -> list[str]:
+        """Keys of sentences on what holds everywhere, or is not claimed."""
+        return sorted(set(self.notes["sentences"]) - set().union(*map(self.explained, self.runs)))
+
+
+def markdown(answered: Answered, defects: Sequence[Mapping[str, str]]) -> str:
+    """The page."""
+    of_chapter = {info.name: info.chapter for info in answered.infos}
+    chapters = sorted({of_chapter[said.pattern] for said in answered.said})
+    return (
+        fill(
+            "tools.pages",
+            "claims.md.j2",
+            runs=answered.runs,
+            not_measured=NOT_MEASURED,
+            not_asked=NOT_ASKED,
+            older=OLDER,
+            summary=_summary(answered),
+            chapters={chapter: _chapter(answered, of_chapter, chapter) for chapter in chapters},
+            code=_code(all_said(answered.infos), generated_code.read()),
+            defects=table(("where", "what is wrong", "what is done here"), map(_defect, defects)),
+        ).rstrip("\n")
+        + "\n"
+    )
+
+
+def _summary(answered: Answered) -> list[str]:
+    lines = []
+    for name in answered.runs:
+        for who in ("the guide's", "of stand-ins", "ours"):
+            own = [n for n, said in enumerate(answered.said) if answered.owner(said) == who]
+            counts = Counter(each.answer for n in own for each in answered.found[name][n])
+            counts += Counter(answered.without(name, n) for n in own if not answered.found[name][n])
+            counts["asked"] = sum(counts[word] for word in _SHOWN)
+            counts[OLDER] = sum(each.older for n in own for each in answered.found[name][n] if each.answer in _SHOWN)
+            lines.append((f"`{name}`", who, *(counts[word] for word in _COUNTED)))
+    headings = ("run", "claims", *_COUNTED)
+    return table(headings, lines, right=range(2, len(headings)))
+
+
+def _chapter(answered: Answered, of_chapter: Mapping[str, str], chapter: str) -> dict[str, list[str]]:
+    numbers = [n for n, said in enumerate(answered.said) if of_chapter[said.pattern] == chapter]
+    headings = ("pattern", "claim", "strength", "source", "figure", *(f"`{name}`" for name in answered.runs))
+    lines = [
+        (
+            *told(answered.said[n], first=n == numbers[0] or answered.said[n - 1].pattern != answered.said[n].pattern),
+            *(cell(answered.found[name][n]) or answered.without(name, n) for name in answered.runs),
+        )
+        for n in numbers
+    ]
+    return {"table": table(headings, lines), "notes": list(_notes(answered, numbers))}
+
+
+def told(said: Said, *, first: bool = True) -> tuple[str, ...]:
+    """A claim in words: the pattern where it is the first of one, what is said, who says so, where, and the figure."""
+    claim, figure = said.claim, said.claim.figure
+    printed = claim_text.printed(figure) if figure else ""
+    what = f"`{said.variant}` {claim_text.said(claim)}"
+    return f"`{said.pattern}`" if first else "", what, claim.strength, claim.source, printed
+
+
+def cell(found: Sequence[Found]) -> str:
+    """The answers of one run: ``holds 2.91``, ``holds 1.2 to 4.5 (stride=1|16); inverts 0.9 (stride=32)``, or ""."""
+    names = list(varying(found))
+    by_answer = [
+        (word, [each for each in found if each.answer == word]) for word in (*_SHOWN, Answer.NOT_ASKED, Answer.NO_CLAIM)
+    ]
+    present = [(word, group) for word, group in by_answer if group]
+    parts = []
+    for word, group in present:
+        speedups = [each.speedup for each in group if each.speedup is not None]
+        ends = (min(speedups), max(speedups)) if speedups else ()
+        span = " to ".join(dict.fromkeys(map(units.figure, ends)))
+        if word == Answer.NOT_ASKED:
+            span = f"({group[0].reason})"
+        where = f"({_points(group, names)})" if len(present) > 1 else ""
+        parts.append(" ".join(part for part in (word, span, where) if part))
+    older = f" ({OLDER})" if any(each.older and each.answer in _SHOWN for each in found) else ""
+    return "; ".join(parts) + older
+
+
+def _points(found: Sequence[Found], names: Sequence[str]) -> str:
+    values = {name: dict.fromkeys(str(each.point.get(name)) for each in found) for name in names}
+    return ", ".join(f"{name}={'|'.join(known)}" for name, known in values.items())
+
+
+def _notes(answered: Answered, numbers: Sequence[int]) -> Iterator[str]:
+    """A line for each claim of a chapter that a sentence is there for, or missing, and for each that is undecided."""
+    sentences, missing = answered.notes["sentences"], answered.missing
+    for key in dict.fromkeys(answered.said[n].key for n in numbers):
+        pattern, variant, against = key.split("/")
+        whose = f"- `{pattern}`: `{variant}` against `{against}`"
+        if key in sentences or key in missing:
+            where = ", ".join(f"`{name}`" for name in answered.runs if key in answered.explained(name))
+            yield f"{whose}, on {where}: {' '.join(sentences.get(key, 'nobody has said yet why.').split())}"
+        for name in answered.runs:
+            found = [each for n in numbers if answered.said[n].key == key for each in answered.found[name][n]]
+            reasons = [*dict.fromkeys(each.reason for each in found if each.answer == Answer.UNDECIDED)]
+            if reasons:
+                more = f", and {len(reasons) - 1} more" if reasons[1:] else ""
+                yield f"{whose}, undecided on `{name}`: {reasons[0]}{more}."
+
+
+def _code(every: Sequence[Said], compilers: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The table of the claims on generated code; nothing where there are none."""
+    of_code = [said for said in every if said.claim.of_code]
+    headings = ("pattern", "claim", "strength", "source", "figure", *map(generated_code.name, compilers))
+    lines = [(*told(said), *(_by_gpu(said, compiler.get("claims", ())) for compiler in compilers)) for said in of_code]
+    return table(headings, lines) if of_code else []
+
+
+def _by_gpu(said: Said, told: Sequence[Mapping[str, Any]]) -> str:
+    """``holds on pvc, 8 against 16; no effect on dg2, 11 against 11``."""
+    own = [
+        each
+        for each in told
+        if (each["pattern"], each["variant"]) == (said.pattern, said.variant) and _same(said.claim, each["claim"])
+    ]
+    parts = [f"{each['answer']} on {each['gpu']}{_numbers(each)}" for each in own]
+    return "; ".join(dict.fromkeys(parts)) or "not compiled yet"
+
+
+def _numbers(told: Mapping[str, Any]) -> str:
+    number, against = told["number"], told["against_number"]
+    return "" if number is None or against is None else f", {number} against {against}"
+
+
+def _same(claim: Claim, kept: Mapping[str, Any]) -> bool:
+    """Whether a claim was answered as it is now; who makes it may have changed."""
+    now = json.loads(to_json([claim]))[0]
+    return all(now[name] == kept[name] for name in ("word", "against", "at_least", "where"))
+
+
+def _defect(defect: Mapping[str, str]) -> tuple[str, ...]:
+    return defect["where"], " ".join(defect["wrong"].split()), " ".join(defect["here"].split())
+
+
+def main() -> None:
+    """Print the page, and what people still have to write on standard error."""
+    answered = Answered(discover(), reference_runs(), data("claim_notes"))
+    for what, keys in (("no sentence yet on", answered.missing), ("nothing asks for the sentence on", answered.stale)):
+        for key in keys:
+            print(f"{what} {key} (tools/pages/data/claim_notes.toml)", file=sys.stderr)
+    print(markdown(answered, data("guide_defects")["defects"]), end="")
+
+
+if __name__ == "__main__":
+    main()

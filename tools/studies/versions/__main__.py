@@ -1,0 +1,120 @@
+"""Run the study: ``python -m tools.studies.versions``."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Final
+
+import click
+
+from xebench.cli.options import DEVICE
+from xebench.cli.output import run_program, say
+from xebench.errors import XebenchError
+from xebench.patterns.registry import BENCHMARKS
+
+PLANTED: Final = Path(__file__).with_name("planted.py")
+#: Its line that differs between the versions, and by how much.
+LINE: Final = "LONGER_STEPS = 1_000"
+LONGER: Final = "LONGER_STEPS = 1_030"
+
+#: Patterns of the suite whose two to five variants take a millisecond or less, by the device's clock, from the first
+#: submission on, or on the host's.
+EQUAL: Final = (
+    "atomics_usm_kind", "block_io_registers", "constant_trip_count", "copy_beside_copy", "copy_directions",
+    "int32_matmul_slm", "intermediates_on_device", "live_ranges", "loop_bound_by_value", "loop_fission",
+    "occupancy_limits", "private_histogram", "reads_vs_writes", "slm_per_work_group", "specialized_triad",
+    "split_private_array", "stencil_cacheline_utilisation", "subgroup_sizes", "tiled_matmul",
+    "volatile_and_addresses",
+)  # fmt: skip
+
+_NUMBERS: Final = ("speedup", "speedup_low", "speedup_high")
+CONDITIONS: Final = ("quiet", "load")
+DATA: Final = "runs.csv"
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--output", type=click.Path(path_type=Path), default="results/studies/compare", show_default=True)
+@click.option("--runs", type=click.IntRange(1), default=20, show_default=True, help="Of each condition.")
+@click.option("--condition", type=click.Choice(CONDITIONS), help="Measure this one only; both by default.")
+@click.option("--budget", default="2", show_default=True, help="Sampling of each pattern.")
+@click.option("--threshold", default="1%", show_default=True)
+@click.option("--add", is_flag=True, help="Keep what --output holds, and add to it: the study can be made in pieces.")
+@click.option("--from-data", is_flag=True, help="Measure nothing; make the page from the data in --output.")
+@DEVICE
+def main(output: Path, runs: int, condition: str | None, add: bool, from_data: bool, **given: str) -> None:
+    """Compare 20 equal patterns, and one of which a variant takes 3 % longer, by 'xebench ab', again and again."""
+    import pandas as pd
+
+    from tools.studies.noise.load import background_load
+    from tools.studies.versions.page import page
+
+    output.mkdir(parents=True, exist_ok=True)
+    data = output / DATA
+    if not (add or from_data):
+        data.unlink(missing_ok=True)
+    for each in () if from_data else (condition,) if condition else CONDITIONS:
+        for number in range(runs):
+            begin = time.monotonic()
+            # another load in each run, and other orders of samples
+            seed = time.time_ns() % 2**32
+            with background_load(seed) if each == "load" else nullcontext(), tempfile.TemporaryDirectory() as folder:
+                found = list(_measured(Path(folder), seed, **given))
+            kept = {"condition": each, "seed": seed, **given, "seconds": round(time.monotonic() - begin, 1)}
+            rows = pd.DataFrame([{**kept, **row} for row in found])
+            rows.to_csv(data, mode="a", header=not data.exists(), index=False)
+            say(f"{each} {number + 1}/{runs}: {kept['seconds']} s")
+    if not data.exists():
+        raise XebenchError(f"{output} holds no study: run it without --from-data")
+    text = page(pd.read_csv(data))
+    (output / "README.md").write_text(text + "\n", encoding="utf-8")
+    click.echo(text)
+
+
+def _versions(folder: Path) -> tuple[Path, Path]:
+    """Two copies of the suite, each with the planted pattern; in the second one of its variants takes longer."""
+    made = folder / "old", folder / "new"
+    for version in made:
+        shutil.copytree(BENCHMARKS, version, ignore=shutil.ignore_patterns("__pycache__"))
+        text = PLANTED.read_text(encoding="utf-8")
+        changed = text.replace(LINE, LONGER) if version.name == "new" else text
+        (version / "planted").mkdir()
+        (version / "planted/planted.py").write_text(changed, encoding="utf-8")
+    return made
+
+
+def _measured(folder: Path, seed: int, *, budget: str, threshold: str, device: str) -> Iterator[dict[str, Any]]:
+    from xebench.tables import load_run
+    from xebench.tables.analysis.versions import compare_versions
+
+    old, new = _versions(folder)
+    command = [sys.executable, "-m", "xebench", "ab", str(old), str(new), *EQUAL, "planted", "--device", device]
+    options = ["--budget", budget, "--threshold", threshold, "--seed", str(seed), "--output", str(folder / "run")]
+    done = subprocess.run([*command, *options], stdout=subprocess.DEVNULL, check=False)
+    if done.returncode:
+        raise XebenchError(f"a run ended with status {done.returncode}: see above")
+    run = load_run(folder / "run")
+    device_line = f"{run.devices['name'].iloc[0]}, driver {run.devices['driver_version'].iloc[0]}"
+    part = float(threshold.removesuffix("%")) / 100
+    # as if it were not known that equal code is the same program
+    blind = SimpleNamespace(**{name: getattr(run, name) for name in ("devices", "samples", "pairs")})
+    blind.cases = run.cases.assign(program=None)
+    for row, by_time in zip(compare_versions(run, part), compare_versions(blind, part), strict=True):
+        yield {
+            "created": run.manifest["created"],
+            "on": device_line,
+            **{name: by_time[name] for name in ("pattern", "variant", "metric", "before_n", *_NUMBERS)},
+            "outcome": row["outcome"],
+            "outcome_by_time": by_time["outcome"],
+        }
+
+
+if __name__ == "__main__":
+    run_program(main, "python -m tools.studies.versions")
