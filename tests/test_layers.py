@@ -80,7 +80,7 @@ def test_no_string_names_a_module_of_another_room() -> None:
     }
     for path in SOURCES:
         room = path.relative_to(SOURCE).parts[0]
-        if path.name != "programs.py":
+        if path.name != "programs.py" and path != SOURCE / "__init__.py":
             named = {name for name in constants(path) & modules - {"xebench"} if name.split(".")[1] != room}
             assert not named, (path, named)
 
@@ -112,15 +112,12 @@ def test_a_list_of_patterns_imports_nothing_that_it_does_not_need() -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stderr.split() == [
         "xebench",
-        "xebench.tables.analysis",
-        "xebench.tables.analysis.claim",
         "xebench.cli",
         "xebench.cli.completion",
         "xebench.cli.list_command",
         "xebench.cli.main",
         "xebench.cli.options",
         "xebench.cli.output",
-        "xebench.system.disk_cache",
         "xebench.errors",
         "xebench.patterns",
         "xebench.patterns.declaration",
@@ -129,6 +126,12 @@ def test_a_list_of_patterns_imports_nothing_that_it_does_not_need() -> None:
         "xebench.report",
         "xebench.report.claim_text",
         "xebench.report.patterns_text",
+        "xebench.system",
+        "xebench.system.disk_cache",
+        "xebench.system.lazy",
+        "xebench.tables",
+        "xebench.tables.analysis",
+        "xebench.tables.analysis.claim",
         "xebench.vocabulary",
     ]
 

@@ -1,6 +1,6 @@
 """The pictures of docs/img: a run's HTML report in Chromium, light and dark, wide and narrow.
 
-``python tools/screenshots.py results/cpu-epyc-2-cores`` makes them again; it needs Chromium and Pillow.
+``python -m tools.screenshots results/cpu-epyc-2-cores`` makes them again; it needs Chromium and Pillow.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from browser import browser
 from PIL import Image
 
+from tools.browser import browser
 from xebench.report import formats
 from xebench.tables import load_run
 

@@ -6,7 +6,9 @@ runtime nor pandas.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from xebench.system.lazy import lazily
 
 if TYPE_CHECKING:
     from xebench.callables.functions import compare, measure, open_session
@@ -36,32 +38,17 @@ __all__ = [
     "spirv_kernel",
 ]
 
-#: What benchmark files declare; `xebench list` needs none of it.
-_OF_PATTERNS = ("Claim", "Figure", "Pattern", "Problem", "ceil_div", "fit", "inout", "output")
-#: What loads the SYCL runtime when it is asked for.
-_OF_CALLABLES = ("compare", "measure", "open_session")
-#: Likewise, looked up in ``xebench.dpex``.
-_OF_KERNELS = ("device_func", "kernel", "kernel_api", "opencl_kernel", "specialize", "spirv_kernel")
-
-
-def __getattr__(name: str) -> Any:
-    if name == "load_run":
-        from xebench.tables import load_run
-
-        return load_run
-    if name in _OF_PATTERNS:
-        from xebench.patterns import declaring
-
-        return getattr(declaring, name)
-    if name in _OF_CALLABLES:
-        from xebench.callables.functions import callables
-
-        return getattr(callables, name)
-    if name in _OF_KERNELS:
-        from xebench import dpex
-
-        return getattr(dpex, name)
-    raise AttributeError(f"module 'xebench' has no attribute {name!r}")
+__getattr__ = lazily(
+    __name__,
+    {
+        "xebench.callables.functions": ("compare", "measure", "open_session"),
+        "xebench.dpex": ("device_func", "kernel", "kernel_api", "opencl_kernel", "specialize", "spirv_kernel"),
+        "xebench.patterns.declaring": (
+            *("Claim", "Figure", "Pattern", "Problem", "ceil_div", "fit", "inout", "output"),
+        ),
+        "xebench.tables": ("load_run",),
+    },
+)
 
 
 def __dir__() -> list[str]:

@@ -412,7 +412,8 @@ class Roof(_Word):
         work: column of table ``cases`` with the amount that passes through it; amount per ns has the roof's unit.
         operation_kind: of the operations that it limits, the roof's name; None for a bandwidth.
         reads: part of the traffic that is read, of a roof of memory that holds for cases of about this mix alone.
-        probes: of `xebench.measuring.roofline.catalogue`, the one of the roof's name unless others are given; the highest counts,
+        probes: of `xebench.measuring.roofline.catalogue`, the one of the roof's name unless others are given; the
+            highest counts,
             since nothing may pass above a roof. A run asks the first alone, and quickly; `xebench roofline` asks all.
     """
 

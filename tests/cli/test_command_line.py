@@ -55,9 +55,9 @@ def test_what_a_user_can_cause_ends_in_one_line(arguments: tuple[str, ...], said
 
 @pytest.mark.parametrize("program", ["pages.readme", "pages.stacks", "studies.intervals"])
 def test_programs_about_xebench_read_their_arguments(program: str) -> None:
-    command = [sys.executable, "-m", f"xebench.{program}"]
+    command = [sys.executable, "-m", f"tools.{program}"]
     done = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith(f"Usage: python -m xebench.{program}")
+    assert done.stdout.startswith(f"Usage: python -m tools.{program}")
     done = subprocess.run([*command, "no", "such", "files"], capture_output=True, text=True, check=False)
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1 and f"{program} --help" in done.stderr
 

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 OWN = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
 WIDE = {**OWN, "COLUMNS": "300"}
 FIXTURE = "device_" + "benchmark"  # in one word it would have the plugin prepare this process
-PLUGINS = ("-ppytest_benchmark.plugin", "-pxebench.pytest_plugin.plugin")
+PLUGINS = ("-ppytest_benchmark.plugin", "-pxebench.callables.pytest_plugin.plugin")
 
 TESTS = """
 import ctypes

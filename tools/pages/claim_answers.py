@@ -20,7 +20,7 @@ from xebench.tables.analysis.rows import Row, by_place, place, rows
 from xebench.vocabulary import STATES_ASKED, DeviceClass
 
 #: Folder of the reference runs.
-RESULTS: Final = Path(__file__).resolve().parents[3] / "results"
+RESULTS: Final = Path(__file__).resolve().parents[2] / "results"
 
 
 @dataclass(frozen=True)

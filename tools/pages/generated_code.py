@@ -25,7 +25,7 @@ SHOWN: Final = ("pvc", "dg2")
 
 def read() -> list[Mapping[str, Any]]:
     """The kept results, a compiler each, oldest first."""
-    text = resources.files(__package__).joinpath("data/isa_suite.json").read_text(encoding="utf-8")
+    text = resources.files("xebench.isa").joinpath("data/isa_suite.json").read_text(encoding="utf-8")
     data: list[Mapping[str, Any]] = json.loads(text)
     return data
 

@@ -47,8 +47,8 @@ class Started(Message, frozen=True):
         results: what it wrote or returned; empty where nobody asked.
         changed: inputs that it changed; they are put back.
         reads: whether its preparation may have read data: what it keeps of them it may rightly keep.
-        program: the same for variants that ask for the same of the device (`xebench.measuring.session.transcript`); None where
-            that is not known.
+        program: the same for variants that ask for the same of the device (`xebench.measuring.session.transcript`);
+            None where that is not known.
         switches: what was found of each variable that it asks for (`xebench.measuring.session.switches`).
     """
 

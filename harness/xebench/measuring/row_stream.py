@@ -31,7 +31,7 @@ COOLING_LOOK_S = 0.25
 
 
 class Receives(Protocol):
-    """Takes rows: a pipe to the manager (`xebench.system.children.channel.Sender`), or who keeps them in this process."""
+    """Takes rows: a pipe to the manager (`system.children.channel.Sender`), or who keeps them in this process."""
 
     def send(self, message: TableRows, /) -> None:
         """Take some rows of one table."""

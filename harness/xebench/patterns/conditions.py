@@ -1,7 +1,8 @@
 """Of which devices a claim is made: the words of ``Claim(requires=...)``, and the facts that answer them.
 
 A fact is what the driver says of the device at hand (its row of the table `devices`), or what the catalogue of Intel's
-GPUs has by its name (`xebench.system.gpu_model`). A device of which nothing is known is none of those that a claim is made of.
+GPUs has by its name (`xebench.system.gpu_model`). A device of which nothing is known is none of those that a claim is
+made of.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What the instances of a family say so far: for the plan of visits and for progress, never for a table.
 
-The answers are those of the one judge (`xebench.tables.analysis.judge`). For the table `pairs` it knows more: the timer's
-quantum, drift, and the host's times.
+The answers are those of the one judge (`xebench.tables.analysis.judge`). For the table `pairs` it knows more: the
+timer's quantum, drift, and the host's times.
 """
 
 from __future__ import annotations

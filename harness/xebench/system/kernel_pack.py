@@ -18,7 +18,7 @@ import msgspec
 from xebench.errors import BrokenEnvironment, first_line
 
 #: The project's own.
-OWN_PACK: Final = Path(__file__).with_name("shipped_kernels.zip")
+OWN_PACK: Final = Path(__file__).parents[1] / "shipped_kernels.zip"
 #: What stands for ``.py`` in the name of a pattern file's own pack.
 SUFFIX: Final = ".kernels.zip"
 

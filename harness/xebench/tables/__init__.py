@@ -1,8 +1,13 @@
-"""Tidy tables of what was measured, and the run folder that keeps them."""
+"""Tidy tables of what was measured, the run folder that keeps them, and what is computed from them."""
 
-from xebench.tables.run import Run, compare_runs, compare_versions, load_run
-from xebench.tables.run_folder import RunWriter
-from xebench.tables.schema import SCHEMA_VERSION, TABLES, SchemaError, frame
+from typing import TYPE_CHECKING
+
+from xebench.system.lazy import lazily
+
+if TYPE_CHECKING:
+    from xebench.tables.run import Run, compare_runs, compare_versions, load_run
+    from xebench.tables.run_folder import RunWriter
+    from xebench.tables.schema import SCHEMA_VERSION, TABLES, SchemaError, frame
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -15,3 +20,12 @@ __all__ = [
     "frame",
     "load_run",
 ]
+
+__getattr__ = lazily(
+    __name__,
+    {
+        "xebench.tables.run": ("Run", "compare_runs", "compare_versions", "load_run"),
+        "xebench.tables.run_folder": ("RunWriter",),
+        "xebench.tables.schema": ("SCHEMA_VERSION", "TABLES", "SchemaError", "frame"),
+    },
+)

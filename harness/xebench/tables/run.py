@@ -229,7 +229,7 @@ class Run:
 
     @property
     def stack(self) -> str:
-        """Which set of packages measured it (`xebench.system.runtime.stack`): earlier runs knew of the pinned one only."""
+        """Which set of packages measured it (`system.runtime.stack`); earlier runs had the pinned one only."""
         return str(self.manifest.get("stack", "pinned"))
 
     @cached_property
@@ -336,8 +336,8 @@ def compare_runs(
         before: The first run.
         after: The second run.
         threshold: Relative change that matters; `xebench.tables.analysis.compare.THRESHOLD` by default.
-        on: What is compared: the times of each case (`xebench.tables.analysis.compare.compare`), or what each pair says, its
-            speed-up and its answer (`xebench.tables.analysis.compare.compare_pairs`).
+        on: What is compared: the times of each case (`xebench.tables.analysis.compare.compare`), or what each pair
+            says, its speed-up and its answer (`xebench.tables.analysis.compare.compare_pairs`).
 
     Returns:
         The table `comparisons`, or `pair_comparisons`.

@@ -1,6 +1,7 @@
 """The columns of every table in one place, and the only function that makes frames of rows.
 
-A run folder holds the tables of `RUN_TABLES`; `comparisons` and `pair_comparisons` are what `xebench.tables.analysis.compare`
+A run folder holds the tables of `RUN_TABLES`; `comparisons` and `pair_comparisons` are what
+`xebench.tables.analysis.compare`
 makes of two runs. A frame made here has the columns, the order and the dtypes that `xebench.tables.columns` declares.
 """
 

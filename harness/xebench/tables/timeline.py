@@ -1,8 +1,9 @@
 """What each variant of a pattern did, moment by moment: the calls of the host, and the commands of the device.
 
-The host's side is what was read in the variant's traced execution (`xebench.measuring.session.host_trace`); the device's times
-are laid beside it by what both saw (`xebench.tables.analysis.clocks`). A run of an earlier xebench has no traced execution.
-Of that the sample of median time is shown, without the host; each clock begins with its own first moment.
+The host's side is what was read in the variant's traced execution (`xebench.measuring.session.host_trace`); the
+device's times
+are laid beside it by what both saw (`xebench.tables.analysis.clocks`). A run of an earlier xebench has no traced
+execution. Of that the sample of median time is shown, without the host; each clock begins with its own first moment.
 """
 
 from __future__ import annotations

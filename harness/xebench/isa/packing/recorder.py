@@ -21,7 +21,7 @@ from xebench.patterns.registry import portable_source
 from xebench.system.kernel_pack import PackedKernel
 
 #: The folder that the package ``xebench`` is in, and that of a checkout.
-_ROOTS: Final = Path(__file__).resolve().parents[2:4]
+_ROOTS: Final = Path(__file__).resolve().parents[3:5]
 
 
 class Recorder:

@@ -18,8 +18,8 @@ class Probe:
 
     Attributes:
         name: its name in JSON.
-        group: probes of a group share a module (``xebench.measuring.roofline.probes.<group>``), a process and their arrays.
-        title: its name for readers.
+        group: probes of a group share a module (``xebench.measuring.roofline.probes.<group>``), a process and their
+        arrays. title: its name for readers.
         unit: of its value: ``GB/s``, ``GFLOP/s``, ``Gop/s``, or ``ns``, where less is better.
     """
 

@@ -16,8 +16,8 @@ Clock = Callable[[], float]
 MIN_BLOCKS: Final = 10
 
 #: Blocks of the first instance before it is left: a slow start of up to half as many is seen in it
-#: (`xebench.tables.analysis.steady`). An instance that is alone ends no sooner, since from fewer blocks on those that are
-#: narrow by chance end the sampling too often (`tools.studies.intervals`).
+#: (`xebench.tables.analysis.steady`). An instance that is alone ends no sooner, since from fewer blocks on those that
+#: are narrow by chance end the sampling too often (`tools.studies.intervals`).
 FIRST_BLOCKS: Final = 32
 
 #: Fewest instances of a family before the rule may say that the speed-up is known, but for a quick look.

@@ -29,7 +29,7 @@ SHORTEST_LINE_NS: Final = 1000
 MOST_LINES: Final = 10_000
 
 #: Files that are no variant's own, whatever calls them, but for the benchmarks of an installed xebench.
-_PACKAGE: Final = f"{Path(__file__).parents[1]}{os.sep}"
+_PACKAGE: Final = f"{Path(__file__).parents[2]}{os.sep}"
 _BENCHMARKS: Final = f"{_PACKAGE}benchmarks{os.sep}"
 _INSTALLED: Final = ("<", sys.prefix, sys.base_prefix, f"{Path(os.__file__).parent}{os.sep}")
 

@@ -17,7 +17,7 @@ from xebench.patterns import reading
 from xebench.patterns.registry import BENCHMARKS
 from xebench.system.runtime.stack import stack
 
-_HARNESS: Final = Path(__file__).resolve().parents[1]
+_HARNESS: Final = Path(__file__).resolve().parents[2]
 
 #: What stands for a file that is not there.
 _MISSING: Final = b""

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from runpy import run_module
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
+sys.path.insert(0, str(Path(__file__).parents[3]))
 import_module("xebench")
 sys.path[0] = ""  # pattern files may import what lies in the working directory
 del sys.argv[0]

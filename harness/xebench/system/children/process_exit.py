@@ -13,7 +13,7 @@ _LONGEST: Final = 160
 _BANNER: Final = re.compile(r"PLEASE (submit a bug report|ATTACH)|^Stack dump")
 
 #: Files that are not a pattern's: installed packages and this one.
-_LIBRARY: Final = re.compile(rf"/lib/python\d|^{re.escape(str(Path(__file__).parents[1]))}/")
+_LIBRARY: Final = re.compile(rf"/lib/python\d|^{re.escape(str(Path(__file__).parents[2]))}/")
 _FRAME: Final = re.compile(r'File "(.+)", line (\d+) in (.+)')
 
 

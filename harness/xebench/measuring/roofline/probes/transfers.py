@@ -1,7 +1,8 @@
 """Copies between host and device memory, by kind of host memory and direction, and from device to device: without
 what every copy costs.
 
-Copies of several sizes are timed, and the line through them gives the bandwidth (`xebench.measuring.roofline.line`). Where the
+Copies of several sizes are timed, and the line through them gives the bandwidth (`xebench.measuring.roofline.line`).
+Where the
 host's memory is USM, times are those of events. Drivers time a copy of pageable memory from anywhere between its first
 and its last piece, so that such a copy is timed by the host's clock. Host memory is written by the host before each
 copy, so that shared memory is where the host uses it.
