@@ -71,6 +71,10 @@ def test_csv_has_every_column_of_every_row() -> None:
     assert json.loads(second["further"]) == [{"name": "v", "role": "r"}]
 
 
+def test_csv_has_no_formula() -> None:
+    assert table_forms.render(view([{"name": "=1+1", "part": -0.5}]), "csv") == "name,part\n'=1+1,-0.5"
+
+
 def test_markdown_leaves_out_what_is_empty_and_shows_few_digits() -> None:
     assert table_forms.render(view(ROWS), "markdown").splitlines() == [
         "| name | role | part | axes | list | flag | further |",
