@@ -55,8 +55,8 @@ MIN_SAMPLES = 6
 @click.option(
     "--instances",
     type=click.IntRange(1),
-    help="Times that arrays and kernels are made anew, at least, before the precision may end a pattern; the budget "
-    "may.  [default: 6, or 3 where the run's pairs show little difference; smoke: 1]",
+    help="Least number of re-allocations and rebuilds before --precision may stop a pattern; --budget may stop it "
+    "sooner.  [default: 6, or 3 where the run's pairs show little difference; smoke: 1]",
 )
 @click.option(
     "--passes",
