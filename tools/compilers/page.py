@@ -1,4 +1,4 @@
-"""What docs/compiler.md says of results/studies/compilers: ``python tools/compilers/page.py``.
+"""What docs/compiler.md says of results/studies/compilers: ``python -m tools.compilers.page``.
 
 Each kernel whose bytes differ, and each with more than a twentieth more instructions, needs its cause in
 ``causes.toml``: without it, or with one that nothing needs any more, there is no page.
@@ -135,10 +135,10 @@ def main() -> None:
     text = PAGE.read_text(encoding="utf-8")
     for what, content in (("bytes", of_bytes), ("instructions", of_instructions)):
         data = json.loads((DATA / f"{what}.json").read_text(encoding="utf-8"))
-        begin = f"<!-- {what}: made by python tools/compilers/page.py -->"
+        begin = f"<!-- {what}: made by python -m tools.compilers.page -->"
         text = renewed(text, begin, f"<!-- end of {what} -->", "\n".join(content(data, Causes(what, causes[what]))))
     PAGE.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    run_program(main, "python tools/compilers/page.py")
+    run_program(main, "python -m tools.compilers.page")
