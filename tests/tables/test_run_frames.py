@@ -73,9 +73,9 @@ def test_a_variant_that_is_not_there_is_named_with_what_was_meant(run: Run) -> N
 
 
 def test_a_run_in_one_line_and_as_html(run: Run) -> None:
-    assert repr(run) == f"<Run {KEPT}: 121 patterns, 506 cases, interrupted>"
+    assert repr(run) == f"<Run {KEPT}: 132 patterns, 678 cases, interrupted>"
     page = run._repr_html_()
-    assert "121 patterns" in page and "<table" in page and "inverts" in page and len(page) < 10_000
+    assert "132 patterns" in page and "<table" in page and "inverts" in page and len(page) < 10_000
 
 
 def test_hostile_names_are_text_in_html(run: Run) -> None:
@@ -110,8 +110,8 @@ class TestPlot:
     def test_what_cannot_be_drawn_is_named(self, swept: Run, run: Run) -> None:
         with pytest.raises(XebenchError, match="no parameter 'm': known are n"):
             swept.plot("p", along="m")
-        with pytest.raises(XebenchError, match="driver_cache has no speed-up to draw"):
-            run.plot("driver_cache")
+        with pytest.raises(XebenchError, match="immediate_command_lists has no speed-up to draw"):
+            run.plot("immediate_command_lists")
 
 
 def test_a_plot_without_matplotlib_says_what_to_install(swept: Run, monkeypatch: pytest.MonkeyPatch) -> None:

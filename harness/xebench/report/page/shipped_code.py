@@ -54,6 +54,6 @@ def _rows() -> dict[str, list[Mapping[str, Any]]]:
 @cache
 def _read() -> list[Mapping[str, Any]]:
     # data of the room above, not its code
-    text = resources.files("xebench.isa").joinpath("data", "isa_suite.json").read_text(encoding="utf-8")
+    text = resources.files("xebench").joinpath("isa", "data", "isa_suite.json").read_text(encoding="utf-8")
     data: list[Mapping[str, Any]] = json.loads(text)
     return data

@@ -82,7 +82,7 @@ def lock_file() -> Path:
     """The pinned set with its hashes: in this package where a wheel brought it, beside it in a source tree."""
     package = Path(__file__).resolve().parents[2]
     installed = package / "requirements.lock"
-    return installed if installed.is_file() else package.parents[2] / installed.name
+    return installed if installed.is_file() else package.parents[1] / installed.name
 
 
 def in_conda() -> bool:
