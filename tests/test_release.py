@@ -23,6 +23,13 @@ def test_one_place_has_the_version() -> None:
     assert "\nversion:" not in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
+def test_the_licence_is_named_alike_and_its_text_is_packed() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert project["license"] == citation["license"] == "MIT" and project["license-files"] == ["LICENSE"]
+    assert (ROOT / "LICENSE").read_text(encoding="utf-8").startswith(f"{project['license']} License\n")
+
+
 @pytest.fixture
 def release(tmp_path: Path) -> Path:
     """A checkout with what the script reads, and a `python` that does nothing: tests install nothing."""
