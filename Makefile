@@ -66,7 +66,7 @@ docs: install  ## pages that are generated from the code
 	$(BIN)/python -m tools.pages.coverage > docs/coverage.md
 	$(BIN)/python -m tools.pages.columns > docs/data.md
 	$(BIN)/python -m tools.pages.claims > docs/claims.md
-	$(BIN)/python -m tools.pages.generated_code > docs/generated-code.md
+	$(BIN)/python -m tools.pages.generated_code
 	$(BIN)/python -m tools.pages.native_twins > docs/native-twins.md
 	$(BIN)/python -m tools.pages.projection > docs/projection.md
 	$(BIN)/python -m tools.pages.readme README.md results/cpu-epyc-2-cores

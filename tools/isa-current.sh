@@ -20,6 +20,6 @@ END
 chmod +x "$root/ocloc"
 
 "$python" -m tools.pages.generated_code_data --ocloc "$root/ocloc" --save "$suite"
-"$python" -m tools.pages.generated_code >"$here/docs/generated-code.md"
+"$python" -m tools.pages.generated_code
 "$python" -m tools.pages.claims >"$here/docs/claims.md"
 PATH="$root:$PATH" "$python" -m pytest "$here/tests/isa"

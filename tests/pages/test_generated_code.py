@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from tools.pages import generated_code
 from tools.pages.generated_code_data import KEPT, merged
 from xebench.patterns.registry import discover
+
+ROOT = Path(__file__).parents[2]
 
 FIGURES = [
     name for name in KEPT if name not in ("pattern", "chapter", "variant", "role", "kernel", "gpu", "status", "reason")
@@ -42,10 +46,33 @@ NEW = compiler(
 
 
 def test_equal_figures_share_a_line_and_others_do_not() -> None:
-    lines = generated_code.markdown([OLD, NEW]).splitlines()
+    lines = generated_code.kernels_markdown([OLD, NEW]).splitlines()
     assert "| a | k | IGC 1 and IGC 2 | 32 | 0 | 0 | 16/0/0 | - | 32 | 0 | 0 | - | - |" in lines
     assert "| b | k | IGC 1 | 32 | 64 | 0 | - | - | 32 | 0 | 0 | - | - |" in lines
     assert "| b | k | IGC 2 | 32 | 0 | 0 | - | - | refused | - | - | - | - |" in lines
+
+
+def test_the_page_counts_kernels_and_compares_those_that_both_compilers_have() -> None:
+    old = compiler(
+        "1", "libigc.so.1.0", [row("a", "pvc", instructions=10), row("b", "pvc", spill_bytes=64, instructions=9)]
+    )
+    new = compiler(
+        "2", "libigc.so.2.0", [row("a", "pvc", instructions=20, simd_width=16), row("c", "pvc", instructions=1)]
+    )
+    lines = generated_code.markdown([old, new]).splitlines()
+    assert "| IGC 1 | pvc | 2 | 2 | 0 | 0 | 1 | 0 | 9.5 |" in lines
+    assert "| pvc | 1 | 2.00 | 1 | 0 | 1 |" in lines
+    assert "| slm | 1 | 2.00 | - |" in lines
+    assert "| `p` | 64 | - | - | - |" in lines
+
+
+def test_both_pages_are_up_to_date(tmp_path: Path) -> None:
+    pages = ROOT / "docs" / "generated-code.md", ROOT / "results" / "studies" / "generated-code.md"
+    new = [tmp_path / "page.md", tmp_path / "kernels.md"]
+    done = CliRunner().invoke(generated_code.main, ["--page", str(new[0]), "--kernels", str(new[1])])
+    assert done.exit_code == 0, done.output
+    for page, made in zip(pages, new, strict=True):
+        assert page.read_text(encoding="utf-8") == made.read_text(encoding="utf-8"), "run 'make docs'"
 
 
 def test_compilers_are_named_with_what_they_refused() -> None:

@@ -1,11 +1,13 @@
-"""Two stacks' times beside one another: ``python -m tools.pages.stacks docs/stacks.md PINNED_RUN CURRENT_RUN``.
+"""Two runs, one on each stack, beside one another: ``python -m tools.pages.stacks PINNED_RUN CURRENT_RUN``.
 
-They are times of two runs, so that no ratio of them is given: what else changed between the runs is in it too.
+docs/stacks.md gets what was measured, and which answers differ; results/studies/stacks.md gets the times of every case.
+No ratio of the times is given, since they are of two runs: what else changed between the runs is in them too.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -22,8 +24,9 @@ from xebench.tables import Run, load_run
 from xebench.tables.analysis.rows import rows
 from xebench.vocabulary import ANSWERED, Answer, State
 
-BEGIN: Final = "<!-- times: made by python -m tools.pages.stacks -->"
-END: Final = "<!-- end of times -->"
+TIMES: Final = "results/studies/stacks.md"
+BEGIN: Final = "<!-- found: made by python -m tools.pages.stacks -->"
+END: Final = "<!-- end of found -->"
 
 STACKS: Final = ("pinned", "current")
 
@@ -31,8 +34,8 @@ STACKS: Final = ("pinned", "current")
 PACKAGES: Final = ("dpctl", "dpnp", "intel-sycl-rt", "intel-opencl-rt")
 
 
-def times(pinned: Run, current: Run) -> str:
-    """What was measured where, whether kernels and answers are equal, and the times of every case.
+def found(pinned: Run, current: Run) -> str:
+    """What was measured where, whether kernels are equal, and which answers differ.
 
     Raises:
         XebenchError: The runs are not of these two stacks, or of two devices.
@@ -48,14 +51,27 @@ def times(pinned: Run, current: Run) -> str:
     parts = [
         *table(("", *STACKS), _provenance(runs)),
         "",
-        f"On {', '.join(devices[0])}. {_kernels(runs)} {_answers(runs)}",
-        "",
-        "Median and 95 % interval of each case, of two runs one after the other: not samples in turns, so trust no",
-        "small difference between the columns.",
-        "",
-        *table(("case", *STACKS), _times(runs), right=(1, 2)),
+        f"Measured on {', '.join(devices[0])}. {_kernels(runs)}",
+        _answers(runs),
     ]
     return "\n".join(parts)
+
+
+def times(pinned: Run, current: Run) -> str:
+    """The page with the times of every case."""
+    runs = (pinned, current)
+    return "\n".join(
+        (
+            "# Times of every case on both stacks",
+            "",
+            "Median and 95 % interval of each case at smoke. [Two stacks](../../docs/stacks.md#times-side-by-side)",
+            "says what was measured, where and with which packages. The two runs followed one another, so their",
+            "samples do not alternate: trust no small difference between the columns.",
+            "",
+            *table(("case", *STACKS), _times(runs), right=(1, 2)),
+            "",
+        )
+    )
 
 
 def _provenance(runs: Sequence[Run]) -> Iterator[Sequence[object]]:
@@ -81,21 +97,22 @@ def _digests(case: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _answers(runs: Sequence[Run]) -> str:
-    """In words, whether claims were answered alike."""
+    """How many claims both answered, and a table of those with two answers."""
     keys = ["case_id", "baseline", "claim", "state"]
     claimed = [run.pairs[run.pairs["answer"].isin(ANSWERED)] for run in runs]
     both = claimed[0].merge(claimed[1], on=keys, suffixes=STACKS)
     first, second = (both[f"answer{stack}"] for stack in STACKS)
     decided = both[(first != Answer.UNDECIDED) & (second != Answer.UNDECIDED)]
     other = decided[decided["answerpinned"] != decided["answercurrent"]]
-    text = f"Of {len(both)} claims that both answered {len(decided)} are decided on both"
+    text = f"Both stacks answered {len(both)} claims, and decided {len(decided)} of them"
     if other.empty:
         return f"{text}, all alike."
-    named = "; ".join(
-        f"{'/'.join(row['case_id'].split('/')[:2])} {row['answerpinned']}, {row['answercurrent']}"
-        for row in rows(other)
+    count = Counter(
+        ("/".join(row["case_id"].split("/")[:2]), row["answerpinned"], row["answercurrent"]) for row in rows(other)
     )
-    return f"{text}; pinned and current differ in {len(other)}: {named}."
+    cells = [(f"`{case}`", *answers, number) for (case, *answers), number in count.items()]
+    lines = table(("variant", *STACKS, "claims"), cells, right=(3,))
+    return "\n".join((f"{text}. {len(other)} of these have two answers:", "", *lines))
 
 
 def _times(runs: Sequence[Run]) -> Iterator[tuple[str, str, str]]:
@@ -117,13 +134,16 @@ def _time(row: Mapping[str, Any]) -> str:
 
 
 @click.command()
-@click.argument("page", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.argument("pinned", type=click.Path(path_type=Path))
 @click.argument("current", type=click.Path(path_type=Path))
-def main(page: Path, pinned: Path, current: Path) -> None:
-    """Put the times of two runs, one on each stack, into a page."""
-    content = times(load_run(pinned), load_run(current))
+@click.option("--page", type=click.Path(path_type=Path, exists=True), default="docs/stacks.md", show_default=True)
+@click.option("--times", "all_times", type=click.Path(path_type=Path), default=TIMES, show_default=True)
+def main(pinned: Path, current: Path, page: Path, all_times: Path) -> None:
+    """Put what two runs found, one on each stack, into a page, and the times of their cases into another."""
+    runs = load_run(pinned), load_run(current)
+    content = found(*runs)
     page.write_text(renewed(page.read_text(encoding="utf-8"), BEGIN, END, content), encoding="utf-8")
+    all_times.write_text(times(*runs), encoding="utf-8")
 
 
 if __name__ == "__main__":
