@@ -12,9 +12,13 @@ from changed_run import changed
 from swept_run import swept, todays
 from synthetic import Synthetic, noisy
 
+from xebench.report import units
 from xebench.report.answer_words import SIGNS
 from xebench.report.formats.html import render
+from xebench.report.result_rows import sorted_pairs
+from xebench.report.run_advice import gains
 from xebench.tables import Run, load_run
+from xebench.tables.analysis.claim import Claim, to_json
 from xebench.vocabulary import Answer
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
@@ -87,6 +91,22 @@ def test_patterns_of_names_that_look_alike_have_anchors_of_their_own() -> None:
         made.times(made.case("other", "optimized", pattern=name), noisy(50))
     checker = checked(render(made.run()))
     assert {"a-b", "a-b.2", "-script-alert-1-script-", "page-choose"} <= set(checker.ids)
+
+
+def test_a_chapters_mean_is_of_the_guides_claims_and_counts_a_pattern_once() -> None:
+    made = Synthetic()
+    for pattern, times in {"a": [500, 125], "b": [1000]}.items():  # 4x in the mean, and 1x
+        made.times(made.case("naive", "naive", pattern=pattern, chapter="slm"), noisy(1000))
+        for number, time in enumerate(times):
+            claims = to_json([Claim("faster", source="G 1")])
+            named = {"pattern": pattern, "chapter": "slm", "claims": claims}
+            made.times(made.case(f"v{number}", "optimized", **named), noisy(time, seed=number + 1))
+    ours = {"pattern": "b", "chapter": "slm", "claims": to_json([Claim("faster", strength="ours")])}
+    made.times(made.case("ours", "optimized", **ours), noisy(10))
+    run = made.run()
+    mean, patterns = gains(sorted_pairs(run))["slm"]
+    assert (mean, patterns) == (pytest.approx(2, rel=0.02), 2)
+    assert f'<td class="n">{units.ratio(mean)} (2)</td>' in render(run)
 
 
 def test_answers_have_signs_and_are_what_the_filter_sees(all_answers: Run) -> None:

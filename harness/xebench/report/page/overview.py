@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xebench.report import units
 from xebench.report.answer_words import SIGNS
-from xebench.report.page.families import Family, Pair
+from xebench.report.page.families import Family
 from xebench.report.page.pattern_view import PatternView
 from xebench.report.result_rows import text
-from xebench.vocabulary import Outcome
+from xebench.report.run_advice import gains
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter: anchor, patterns, answers (sign, word, count, part of all), and the mean speed-up of its advice."""
+    """A chapter: its patterns, answers (sign, word, count, part), and the mean of what the guide calls faster."""
 
     name: str
     anchor: str
@@ -44,14 +43,6 @@ def _chapter(number: int, name: str, views: Sequence[PatternView]) -> Chapter:
         for answer, sign in SIGNS.items()
         if answers[answer]
     ]
-    return Chapter(name or "without a chapter", f"chapter-{number}", views, counts, _mean(pairs))
-
-
-def _mean(pairs: Sequence[Pair]) -> str:
-    """The geometric mean of the speed-ups that the claims "faster" are about; "-" where there is none."""
-    known = [
-        math.log(pair.line.ends[0])
-        for pair in pairs
-        if text(pair.row["claim"]) == Outcome.FASTER and pair.line.ends[0] is not None and pair.line.ends[0] > 0
-    ]
-    return f"{units.ratio(math.exp(sum(known) / len(known)))} ({len(known)})" if known else "-"
+    mean, patterns = gains(pair.row for pair in pairs).get(name, (None, 0))
+    words = f"{units.ratio(mean)} ({patterns})" if mean else "-"
+    return Chapter(name or "without a chapter", f"chapter-{number}", views, counts, words)
