@@ -8,7 +8,6 @@ from typing import Any, Final
 import pytest
 from optional import needs
 
-from tools.pages import generated_code
 from tools.pages.claim_answers import all_said
 from xebench.cli.collecting import collected, plan_for
 from xebench.isa.code_answers import code_answers
@@ -16,6 +15,7 @@ from xebench.isa.ocloc import find_compiler
 from xebench.isa.table import compile_launches, targets
 from xebench.patterns.registry import discover
 from xebench.report import isa_text
+from xebench.report.page import shipped_code
 
 #: Entries of the catalogue, the pattern that asks, the word of its claim, and the lines of the guide.
 ASKED: Final = (
@@ -38,7 +38,7 @@ ASKED: Final = (
     ("E76", "log_precision", "instructions", "G 9246"),
 )
 SAID: Final = [said for said in all_said(discover()) if said.claim.of_code]
-KEPT: Final = generated_code.read()
+KEPT: Final = shipped_code.read()
 
 
 def answers(told: list[Any]) -> dict[tuple[str, ...], str]:

@@ -23,6 +23,7 @@ from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover
 from xebench.report import claim_text, units
 from xebench.report.markdown_table import table
+from xebench.report.page import shipped_code
 from xebench.report.templates import fill
 from xebench.tables import Run
 from xebench.tables.analysis.claim import Claim, to_json
@@ -116,7 +117,7 @@ def markdown(answered: Answered, defects: Sequence[Mapping[str, str]]) -> str:
             older=OLDER,
             summary=_summary(answered),
             chapters={chapter: _chapter(answered, of_chapter, chapter) for chapter in chapters},
-            code=_code(all_said(answered.infos), generated_code.read()),
+            code=_code(all_said(answered.infos), shipped_code.read()),
             defects=table(("where", "what is wrong", "what is done here"), map(_defect, defects)),
         ).rstrip("\n")
         + "\n"

@@ -7,10 +7,8 @@ that file, a compiler at a time.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib import resources
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
@@ -21,6 +19,7 @@ import pandas as pd
 
 from xebench.cli.output import run_program
 from xebench.report.markdown_table import table
+from xebench.report.page.shipped_code import read
 from xebench.report.templates import fill
 
 Row = Mapping[str, Any]
@@ -30,13 +29,6 @@ SHOWN: Final = ("pvc", "dg2")
 
 #: What names a kernel of the suite. Kernels that differ in constants alone share it.
 _KERNEL: Final = ["pattern", "variant", "kernel"]
-
-
-def read() -> list[Mapping[str, Any]]:
-    """The kept results, a compiler each, oldest first."""
-    text = resources.files("xebench.isa").joinpath("data/isa_suite.json").read_text(encoding="utf-8")
-    data: list[Mapping[str, Any]] = json.loads(text)
-    return data
 
 
 def markdown(compilers: Sequence[Mapping[str, Any]]) -> str:

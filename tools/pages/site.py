@@ -20,6 +20,7 @@ from tools.pages.claims import Answered, told
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover, portable_source
 from xebench.report.markdown_table import table
+from xebench.report.page import shipped_code
 
 ROOT: Final = RESULTS.parent
 
@@ -35,7 +36,7 @@ def pages() -> dict[str, str]:
     """Markdown of every generated page, by its place in the site."""
     infos = discover()
     answered = Answered(infos, atlas.stored_runs() if RESULTS.is_dir() else {}, {})
-    compilers = generated_code.read()
+    compilers = shipped_code.read()
     rows = {name: [*own] for name, own in groupby(atlas.rows(answered), key=lambda row: row.info.name)}
     devices = [*atlas.by_device(answered.runs)]
     made = {lesson_page(info): lesson(info, rows.get(info.name, []), devices, compilers) for info in infos}

@@ -30,7 +30,7 @@ _GPUS: Final = ("pvc", "dg2")
 
 def compiler() -> str:
     """The compiler that made them, the newest of those that did."""
-    newest = _read()[-1]
+    newest = read()[-1]
     return f"ocloc {newest['version']}"
 
 
@@ -45,14 +45,15 @@ def figures(pattern: str) -> list[tuple[str, str, str, Sequence[Any]]]:
 @cache
 def _rows() -> dict[str, list[Mapping[str, Any]]]:
     found: dict[str, list[Mapping[str, Any]]] = {}
-    for row in _read()[-1]["rows"]:
+    for row in read()[-1]["rows"]:
         if row["status"] == "ok" and row["gpu"] in _GPUS:
             found.setdefault(row["pattern"], []).append(row)
     return found
 
 
 @cache
-def _read() -> list[Mapping[str, Any]]:
+def read() -> list[Mapping[str, Any]]:
+    """The kept results, a compiler each, oldest first."""
     # data of the room above, not its code
     text = resources.files("xebench").joinpath("isa", "data", "isa_suite.json").read_text(encoding="utf-8")
     data: list[Mapping[str, Any]] = json.loads(text)
