@@ -13,7 +13,6 @@ import sys
 from collections.abc import Callable, Container, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Final
 
 import msgspec
 
@@ -21,10 +20,8 @@ from xebench.errors import BrokenEnvironment, PatternError
 from xebench.patterns.declaration import PatternInfo, describe
 from xebench.patterns.pattern_file import PACKAGES, load_file
 from xebench.patterns.reading import RUNTIME_LIMIT_S, Declarations, Refusal, contents_hash
-from xebench.system import runtime
+from xebench.system import PACKAGE, runtime
 from xebench.system.children.lifetime import run_as_child
-
-HARNESS: Final = Path(__file__).parents[1]
 
 
 def read(files: Sequence[str], begin: Callable[[str], None]) -> Declarations | Refusal:
@@ -70,7 +67,7 @@ def _forget_imports(before: Container[str]) -> set[str]:
 
 def _harness_modules() -> Iterator[str]:
     files = map(_file_of, list(sys.modules.values()))
-    return (str(path) for path in files if path.is_file() and HARNESS in path.parents)
+    return (str(path) for path in files if path.is_file() and PACKAGE in path.parents)
 
 
 def _file_of(module: ModuleType) -> Path:
@@ -80,7 +77,7 @@ def _file_of(module: ModuleType) -> Path:
 def _is_users(path: Path) -> bool:
     """Whether a module's file is neither the harness's, nor the standard library's, nor that of a package."""
     installed = Path(os.__file__).parent in path.parents or {"site-packages", "dist-packages"} & set(path.parts)
-    return path.is_file() and HARNESS not in path.parents and not installed
+    return path.is_file() and PACKAGE not in path.parents and not installed
 
 
 def _digest(files: Sequence[str]) -> str:

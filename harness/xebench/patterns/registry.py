@@ -11,8 +11,9 @@ from xebench.errors import PatternError, suggestion
 from xebench.patterns import reading
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.reading import read
+from xebench.system import PACKAGE
 
-_INSTALLED: Final = Path(__file__).resolve().parents[1] / "benchmarks"
+_INSTALLED: Final = PACKAGE.resolve() / "benchmarks"
 #: In this package where a wheel brought it, beside it in a source tree; never looked for on the path, where another
 #: package may have the name.
 BENCHMARKS: Final = _INSTALLED if _INSTALLED.is_dir() else _INSTALLED.parents[2] / "benchmarks"

@@ -1,1 +1,7 @@
 """What lies under everything: the SYCL runtime and the machine, child processes, files on disk, facts of GPUs."""
+
+from pathlib import Path
+from typing import Final
+
+#: The folder of the package `xebench`, in a source tree or where a wheel is installed.
+PACKAGE: Final = Path(__file__).parents[1]

@@ -16,9 +16,10 @@ from typing import Final
 import msgspec
 
 from xebench.errors import BrokenEnvironment, first_line
+from xebench.system import PACKAGE
 
 #: The project's own.
-OWN_PACK: Final = Path(__file__).parents[1] / "shipped_kernels.zip"
+OWN_PACK: Final = PACKAGE / "shipped_kernels.zip"
 #: What stands for ``.py`` in the name of a pattern file's own pack.
 SUFFIX: Final = ".kernels.zip"
 

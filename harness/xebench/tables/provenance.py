@@ -11,6 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
+from xebench.system import PACKAGE
 from xebench.system.children.process import run
 from xebench.system.runtime.stack import stack
 from xebench.tables.schema import SCHEMA_VERSION
@@ -61,7 +62,7 @@ def manifest(
         "schema_version": SCHEMA_VERSION,
         "created": now(),
         "xebench": _version("xebench"),
-        "git": git_state(project or Path(__file__).resolve().parents[3]),
+        "git": git_state(project or PACKAGE.resolve().parents[1]),
         "command": list(command),
         "python": sys.version.split()[0],
         "platform": platform.platform(),

@@ -18,10 +18,11 @@ from xebench.dpex.signature import Signature
 from xebench.dpex.spirv_cache import SpirvCache
 from xebench.isa.ocloc import NoCompiler
 from xebench.patterns.registry import portable_source
+from xebench.system import PACKAGE
 from xebench.system.kernel_pack import PackedKernel
 
 #: The folder that the package ``xebench`` is in, and that of a checkout.
-_ROOTS: Final = Path(__file__).resolve().parents[3:5]
+_ROOTS: Final = PACKAGE.resolve().parents[:2]
 
 
 class Recorder:

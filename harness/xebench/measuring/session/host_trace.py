@@ -21,6 +21,7 @@ from typing import Any, Final
 from xebench.dpex import DeviceEvent, direct_calls, kernel_store
 from xebench.dpex.signature import name_of
 from xebench.measuring.session.recorder import NO_TRAFFIC, Pending, Recorder, TimedEvent, Traffic
+from xebench.system import PACKAGE
 from xebench.tables.analysis.metrics import EventTimes, HostCall
 
 #: Lines that take less show nothing, and their own reading is a good part of it.
@@ -29,7 +30,7 @@ SHORTEST_LINE_NS: Final = 1000
 MOST_LINES: Final = 10_000
 
 #: Files that are no variant's own, whatever calls them, but for the benchmarks of an installed xebench.
-_PACKAGE: Final = f"{Path(__file__).parents[2]}{os.sep}"
+_PACKAGE: Final = f"{PACKAGE}{os.sep}"
 _BENCHMARKS: Final = f"{_PACKAGE}benchmarks{os.sep}"
 _INSTALLED: Final = ("<", sys.prefix, sys.base_prefix, f"{Path(os.__file__).parent}{os.sep}")
 

@@ -15,9 +15,10 @@ from typing import Final
 
 from xebench.patterns import reading
 from xebench.patterns.registry import BENCHMARKS
+from xebench.system import PACKAGE
 from xebench.system.runtime.stack import stack
 
-_HARNESS: Final = Path(__file__).resolve().parents[2]
+_PACKAGE: Final = PACKAGE.resolve()
 
 #: What stands for a file that is not there.
 _MISSING: Final = b""
@@ -72,7 +73,7 @@ def user_files(paths: Sequence[str]) -> tuple[str, ...]:
     if not paths:
         return ()
     own = reading.sources([Path(path).resolve() for path in paths])
-    return tuple(file for file in own if not {_HARNESS, BENCHMARKS} & set(Path(file).parents))
+    return tuple(file for file in own if not {_PACKAGE, BENCHMARKS} & set(Path(file).parents))
 
 
 @functools.cache
@@ -82,7 +83,7 @@ def _source() -> str:
     Taken once in a process: one that goes on after they have changed runs what they were before.
     """
     total = hashlib.sha256()
-    for root in (_HARNESS, BENCHMARKS):
+    for root in (_PACKAGE, BENCHMARKS):
         for path in sorted(root.rglob("*.py"), key=lambda path: path.relative_to(root).as_posix()):
             if root == BENCHMARKS or BENCHMARKS not in path.parents:
                 name = f"{root.name}/{path.relative_to(root).as_posix()}"

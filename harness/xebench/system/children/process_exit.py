@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import signal
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Final
+
+from xebench.system import PACKAGE
 
 _LONGEST: Final = 160
 
@@ -13,7 +15,7 @@ _LONGEST: Final = 160
 _BANNER: Final = re.compile(r"PLEASE (submit a bug report|ATTACH)|^Stack dump")
 
 #: Files that are not a pattern's: installed packages and this one.
-_LIBRARY: Final = re.compile(rf"/lib/python\d|^{re.escape(str(Path(__file__).parents[2]))}/")
+_LIBRARY: Final = re.compile(rf"/lib/python\d|^{re.escape(str(PACKAGE))}/")
 _FRAME: Final = re.compile(r'File "(.+)", line (\d+) in (.+)')
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
+from xebench.system import PACKAGE
 from xebench.system.runtime.stack import is_current
 
 DISTRIBUTION = "xebench"
@@ -80,9 +81,8 @@ def environment_command(python: str = "") -> str:
 
 def lock_file() -> Path:
     """The pinned set with its hashes: in this package where a wheel brought it, beside it in a source tree."""
-    package = Path(__file__).resolve().parents[2]
-    installed = package / "requirements.lock"
-    return installed if installed.is_file() else package.parents[1] / installed.name
+    installed = PACKAGE.resolve() / "requirements.lock"
+    return installed if installed.is_file() else installed.parents[2] / installed.name
 
 
 def in_conda() -> bool:
@@ -102,7 +102,7 @@ def _requirements() -> list[str]:
 
 def _project_text() -> str:
     """``pyproject.toml`` of a source tree that is used without having been installed; empty if it is not ours."""
-    source = Path(__file__).parents[4] / "pyproject.toml"
+    source = PACKAGE.parents[1] / "pyproject.toml"
     text = source.read_text(encoding="utf-8") if source.is_file() else ""
     return text if f'name = "{DISTRIBUTION}"' in text else ""
 
