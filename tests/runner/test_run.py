@@ -14,10 +14,12 @@ from pathlib import Path
 import pytest
 from signals_kit import HEEDING_SIGNALS
 
-from xebench.tables import load_run
+from xebench.tables import Run, load_run
 
 ROOT = Path(__file__).parents[2]
-FAULTY = ROOT / "tests/faulty/faulty_variants.py"
+FAULTY = ROOT / "tests/faulty"
+#: More than any device has in a work-group.
+NO_WORK_GROUP = 1 << 20
 pytestmark = pytest.mark.device
 
 
@@ -31,39 +33,48 @@ def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "xebench", *arguments]
 
 
-def test_a_pattern_is_measured_and_its_folder_read_again(tmp_path: Path) -> None:
-    output = tmp_path / "run"
-    done = run_xebench("run", "slm_convolution_cache", "--preset", "smoke", "--device", "cpu", "--output", str(output))
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """One run of what ends well: a built-in pattern, the examples of the docs, and failures that are claimed."""
+    output = tmp_path_factory.mktemp("good") / "run"
+    names = ("slm_convolution_cache", "own_saxpy", "own_volatile", "claimed_ends", "kernel_launch_latency")
+    files = ("docs/examples/own_saxpy.py", "docs/examples/own_opencl_kernel.py", "tests/faulty/claimed_ends.py")
+    paths = [word for file in files for word in ("--path", str(ROOT / file))]
+    limits = ("--preset", "smoke", "--device", "cpu", "--max-samples", "12")
+    done = run_xebench("run", *names, *paths, *limits, "--output", str(output))
     assert "slm_convolution_cache" in done.stdout
-    run = load_run(output)
-    assert run.complete
-    assert set(run.cases["status"]) == {"ok"}
-    assert set(run.cases["device_class"]) == {"cpu"}
-    assert (run.devices["selftest"] == "ok").all()
-    assert (run.devices["bandwidth_roof_gbps"] > 0).all()
-    hot = run.samples[run.samples["state"] == "hot"]
-    assert hot["sample_id"].is_monotonic_increasing and hot["sample_id"].is_unique
-    assert set(hot["case_id"]) == set(run.cases["case_id"])
+    return load_run(output)
+
+
+def test_a_pattern_is_measured_and_its_folder_read_again(good: Run) -> None:
+    name = "slm_convolution_cache"
+    assert good.complete
+    cases = good.cases[good.cases["pattern"] == name]
+    assert set(cases["status"]) == {"ok"}
+    assert set(cases["device_class"]) == {"cpu"}
+    assert (good.devices["selftest"] == "ok").all()
+    assert (good.devices["bandwidth_roof_gbps"] > 0).all()
+    samples = good.samples[good.samples["case_id"].isin(cases["case_id"])]
+    hot = samples[samples["state"] == "hot"]
+    assert hot["sample_id"].is_monotonic_increasing and good.samples["sample_id"].is_unique
+    assert set(hot["case_id"]) == set(cases["case_id"])
     assert (hot["device_ns"] > 0).all() and (hot["host_ns"] >= hot["device_ns"]).all()
-    kernels = run.events[run.events["kind"] == "kernel"]
+    kernels = good.events[good.events["kind"] == "kernel"]
     assert set(hot["sample_id"]) <= set(kernels["sample_id"]), "every sample must have the events of its commands"
-    compiled = run.samples[run.samples["state"] == "compile"]
+    compiled = samples[samples["state"] == "compile"]
     assert {"typing", "build", "launch"} <= set(compiled["stage"])
-    assert (run.pairs["speedup_low"] <= run.pairs["speedup"]).all()
-    assert (run.pairs["speedup"] <= run.pairs["speedup_high"]).all()
+    pairs = good.pairs[good.pairs["pattern"] == name]
+    assert (pairs["speedup_low"] <= pairs["speedup"]).all()
+    assert (pairs["speedup"] <= pairs["speedup_high"]).all()
     # what is claimed of GPUs is asked of this device too
-    claimed = run.pairs[run.pairs["claim"].notna()]
+    claimed = pairs[pairs["claim"].notna()]
     assert len(claimed) and set(claimed["answer"]) <= {"holds", "inverts", "no effect", "undecided"}
     assert set(claimed["claimed_for"]) == {"gpu"}
 
 
-def test_what_must_fail_is_answered_and_no_failure(tmp_path: Path) -> None:
+def test_what_must_fail_is_answered_and_no_failure(good: Run) -> None:
     """In a process with the pattern's own variable, after a pattern without, and with the caches flushed."""
-    file, output = ROOT / "tests/faulty/claimed_ends.py", tmp_path / "run"
-    names = ("claimed_ends", "kernel_launch_latency")
-    run_xebench("run", *names, "--path", str(file), "--preset", "smoke", "--device", "cpu", "--output", str(output))
-    run = load_run(output)
-    cases = run.cases[run.cases["pattern"] == "claimed_ends"].set_index("variant")
+    cases = good.cases[good.cases["pattern"] == "claimed_ends"].set_index("variant")
     assert dict(cases["status"]) == {
         "twice": "ok",
         "once": "ok",
@@ -72,13 +83,13 @@ def test_what_must_fail_is_answered_and_no_failure(tmp_path: Path) -> None:
         "too_wide": "skipped",
     }
     assert set(cases["environment"]) == {'{"XEBENCH_TEST_VARIABLE": "set"}'}
-    pairs = run.pairs[run.pairs["pattern"] == "claimed_ends"]
+    pairs = good.pairs[good.pairs["pattern"] == "claimed_ends"]
     assert set(pairs["state"].dropna()) == {"cold"}
     answers = pairs.set_index(["variant", "baseline"])["answer"]
     assert answers[("once_more", "once")] != "no claim", "the same program twice, however noisy the machine is"
     assert answers[("once_more", "twice")] == "no claim"
     assert answers[("three_times", "twice")] == answers[("too_wide", "twice")] == "holds"
-    assert run.failed_cases.empty
+    assert good.failed_cases.empty
 
 
 def test_a_run_of_which_everything_was_skipped_has_a_status_of_its_own(tmp_path: Path) -> None:
@@ -102,58 +113,51 @@ def test_a_run_of_which_everything_was_skipped_has_a_status_of_its_own(tmp_path:
     run_xebench(*asked, "--output", str(tmp_path / "other"), "--allow-skipped")
 
 
-def test_json_of_a_run_is_for_scripts(tmp_path: Path) -> None:
-    done = run_xebench(
-        "run", "allocation_in_loop", "--preset", "smoke", "--device", "cpu", "--output", str(tmp_path / "r"), "--json"
-    )
-    data = json.loads(done.stdout)
-    assert data["state"] == "complete"
-    assert {"allocate_every_step", "allocate_once"} <= {case["variant"] for case in data["cases"]}
-    assert data["pairs"][0]["metric"] == "wall"
+def test_the_example_of_the_docs_runs(good: Run) -> None:
+    assert set(good.cases.loc[good.cases["pattern"] == "own_saxpy", "status"]) == {"ok"}
 
 
-def test_the_example_of_the_docs_runs(tmp_path: Path) -> None:
-    example = ROOT / "docs/examples/own_saxpy.py"
-    output = tmp_path / "run"
-    run_xebench(
-        "run", "own_saxpy", "--path", str(example), "--preset", "smoke", "--device", "cpu", "--output", str(output)
-    )
-    assert set(load_run(output).cases["status"]) == {"ok"}
-
-
-def test_the_example_in_opencl_c_runs(tmp_path: Path) -> None:
-    example = ROOT / "docs/examples/own_opencl_kernel.py"
-    output = tmp_path / "run"
-    run_xebench(
-        "run", "own_volatile", "--path", str(example), "--preset", "smoke", "--device", "cpu", "--output", str(output),
-        "--budget", "0.1",
-    )  # fmt: skip
-    cases = load_run(output).cases
+def test_the_example_in_opencl_c_runs(good: Run) -> None:
+    cases = good.cases[good.cases["pattern"] == "own_volatile"]
     assert set(cases["status"]) == {"ok"}
     kernels = {row.variant: json.loads(row.kernels)[0] for row in cases.itertuples()}
     assert {name: kernel["language"] for name, kernel in kernels.items()} == {"volatile": "opencl", "register": "spirv"}
 
 
-def test_axes_are_swept_and_what_the_device_lacks_is_skipped_with_its_reason(tmp_path: Path) -> None:
-    output = tmp_path / "run"
-    limit = 1 << 20
-    run_xebench(
-        "run", "slm_convolution_cache", "--preset", "smoke", "--device", "cpu", "--output", str(output),
-        "--set", f"work_group_size=64,{limit}", "--budget", "0.1",
+@pytest.fixture(scope="module")
+def bad(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """One run of what ends badly, with a work-group size that no device has."""
+    output = tmp_path_factory.mktemp("bad") / "run"
+    names = ("faulty_variants", "broken_problem", "broken_reference", "too_large", "fails_later", "lacks")
+    paths = ("--path", str(FAULTY / "faulty_variants.py"), "--path", str(FAULTY / "faulty_patterns.py"))
+    swept = ("slm_convolution_cache", "--set", f"work_group_size=64,{NO_WORK_GROUP}")
+    done = run_xebench(
+        "run", *names, *paths, *swept, "--preset", "smoke", "--device", "cpu", "--output", str(output),
+        "--timeout", "8", "--max-samples", "12", check=1,
     )  # fmt: skip
-    cases = load_run(output).cases
+    for word in ("crashed", "timeout", "wrong"):
+        assert word in done.stdout
+    return load_run(output)
+
+
+def test_axes_are_swept_and_what_the_device_lacks_is_skipped_with_its_reason(bad: Run) -> None:
+    cases = bad.cases[bad.cases["pattern"] == "slm_convolution_cache"]
     by_size = {size: set(own["status"]) for size, own in cases.groupby("param_work_group_size")}
-    assert by_size == {64: {"ok"}, limit: {"skipped"}}
+    assert by_size == {64: {"ok"}, NO_WORK_GROUP: {"skipped"}}
     reasons = set(cases[cases["status"] == "skipped"]["reason"])
-    assert all(f"needs work-groups of {limit}" in reason for reason in reasons)
+    assert all(f"needs work-groups of {NO_WORK_GROUP}" in reason for reason in reasons)
 
 
-def test_a_size_that_is_set_is_another_family_with_other_cases(tmp_path: Path) -> None:
+def test_a_size_that_is_set_is_another_family_with_other_cases_and_json_is_for_scripts(tmp_path: Path) -> None:
     output = tmp_path / "run"
-    run_xebench(
+    done = run_xebench(
         "run", "allocation_in_loop", "--preset", "smoke", "--device", "cpu", "--output", str(output),
-        "--set", "n=25,20", "--budget", "0.1",
+        "--set", "n=25,20", "--budget", "0.1", "--json",
     )  # fmt: skip
+    data = json.loads(done.stdout)
+    assert data["state"] == "complete"
+    assert {"allocate_every_step", "allocate_once"} <= {case["variant"] for case in data["cases"]}
+    assert data["pairs"][0]["metric"] == "wall"
     run = load_run(output)
     by_size = {size: set(cases["case_id"]) for size, cases in run.cases.groupby("param_n")}
     assert all(case_id.endswith("/smoke/-/cpu") for case_id in by_size[25]), "the preset's own size"
@@ -164,14 +168,8 @@ def test_a_size_that_is_set_is_another_family_with_other_cases(tmp_path: Path) -
     assert not run.pairs.duplicated(["variant", "baseline", "param_n"]).any() and run.pairs["speedup"].notna().all()
 
 
-def test_variants_that_fail_are_told_apart_and_the_good_pair_is_kept(tmp_path: Path) -> None:
-    output = tmp_path / "run"
-    done = run_xebench(
-        "run", "faulty_variants", "--path", str(FAULTY), "--preset", "smoke", "--device", "cpu",
-        "--output", str(output), "--timeout", "8", check=1,
-    )  # fmt: skip
-    run = load_run(output)
-    cases = run.cases.set_index("variant")
+def test_variants_that_fail_are_told_apart_and_the_good_pair_is_kept(bad: Run) -> None:
+    cases = bad.cases[bad.cases["pattern"] == "faulty_variants"].set_index("variant")
     assert cases["status"].to_dict() == {
         "good_naive": "ok",
         "aborts": "crashed",
@@ -181,23 +179,13 @@ def test_variants_that_fail_are_told_apart_and_the_good_pair_is_kept(tmp_path: P
     }
     assert "SIGABRT" in cases.loc["aborts", "reason"]
     assert "1 of 1024 elements differ; first at (7,)" in cases.loc["one_wrong_element", "reason"]
-    pairs = run.pairs.set_index("variant")
+    pairs = bad.pairs[bad.pairs["pattern"] == "faulty_variants"].set_index("variant")
     assert pairs.loc["good_optimized", "speedup"] > 0
     assert pairs.loc[["aborts", "hangs", "one_wrong_element"], "speedup"].isna().all()
-    for word in ("crashed", "timeout", "wrong"):
-        assert word in done.stdout
 
 
-def test_errors_of_a_pattern_cost_that_pattern(tmp_path: Path) -> None:
-    output = tmp_path / "run"
-    path = ROOT / "tests/faulty/faulty_patterns.py"
-    names = ("broken_problem", "broken_reference", "too_large", "fails_later", "lacks")
-    run_xebench(
-        "run", *names, "--path", str(path), "--preset", "smoke", "--device", "cpu", "--output", str(output),
-        "--budget", "0.2", check=1,
-    )  # fmt: skip
-    run = load_run(output)
-    cases = run.cases.set_index(["pattern", "variant"])
+def test_errors_of_a_pattern_cost_that_pattern(bad: Run) -> None:
+    cases = bad.cases.set_index(["pattern", "variant"])
     status, reason = cases["status"].to_dict(), cases["reason"].to_dict()
     assert reason["broken_problem", "write_ones"] == "problem: KeyError: 'missing'"
     assert "missing ['y'], unknown ['z']" in reason["broken_reference", "write_ones"]
@@ -208,7 +196,7 @@ def test_errors_of_a_pattern_cost_that_pattern(tmp_path: Path) -> None:
     assert status["fails_later", "write_ones"] == "ok"
     assert status["lacks", "needs_level_zero"] == "skipped"
     assert status["lacks", "too_much_local_memory"] == "skipped"
-    assert set(run.samples[run.samples["case_id"].str.startswith("fails_later/write_ones")]["state"]) >= {"hot"}
+    assert set(bad.samples[bad.samples["case_id"].str.startswith("fails_later/write_ones")]["state"]) >= {"hot"}
 
 
 def start_slow_run(output: Path, arguments: Sequence[str] = ()) -> subprocess.Popen[bytes]:
