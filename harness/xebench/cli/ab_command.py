@@ -45,15 +45,15 @@ _INSTANCES: Final = 10
     "paths",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="A pattern file, or a folder of them, in a repository of git: then OLD and NEW are revisions of it (branches, "
-    "tags, commits), and '.' is the working tree. May be given more than once.",
+    help="A pattern file or folder in a git repository: OLD and NEW are then its revisions (branches, tags, commits), "
+    "and '.' is the working tree. May be given more than once.",
 )
 @THRESHOLD
 @click.option(
     "--fail-on",
     multiple=True,
     type=click.Choice(["slower", "missing"]),
-    help=f"End with status {FOUND} where a variant is slower, or one of OLD has no time in NEW. May be given more than "
+    help=f"End with status {FOUND} if a variant is slower, or one of OLD has no time in NEW. May be given more than "
     "once.",
 )
 @FORMAT

@@ -20,7 +20,7 @@ from xebench.errors import XebenchError
 @preset_option("smoke")
 @path_option("--output", "Folder for the binaries.  [default: binaries, in this folder]", output_folder)
 def build(files: tuple[Path, ...], output: Path | None, **given: Any) -> None:
-    """Native binaries of the kernels of pattern FILES for Intel GPUs, by Intel's offline compiler; no GPU needed.
+    """Make native binaries of the kernels of pattern FILES for Intel GPUs, by Intel's offline compiler; no GPU needed.
 
     Every variant runs once, on the device that is here. A binary is named after its kernel, a hash of its code and
     options, and the GPU. Exit status 2 when a kernel was not built, 3 without a compiler.

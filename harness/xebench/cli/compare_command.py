@@ -59,15 +59,15 @@ FORMAT: Final = click.option(
     type=click.Choice(["time", "speedup", "answer"]),
     default="time",
     show_default=True,
-    help="What is compared: the time of each case, each variant's speed-up over its baseline, or each claim's answer.",
+    help="What to compare: the time of each case, each variant's speed-up over its baseline, or each claim's answer.",
 )
 @THRESHOLD
 @click.option(
     "--fail-on",
     multiple=True,
     type=click.Choice(_KINDS),
-    help=f"End with status {FOUND} where something is slower, a decided answer became another, or a case that was "
-    "measured before has no time now. May be given more than once.",
+    help=f"End with status {FOUND} if a case is slower, a decided answer changed, or a case of OLD has no time in NEW. "
+    "May be given more than once.",
 )
 @FORMAT
 @path_option("--output", "File to write; standard output otherwise.")
@@ -82,7 +82,7 @@ def compare(
     output: Path | None,
     verbose: bool,
 ) -> int:
-    """The runs in the folders OLD and NEW side by side; of a run of 'ab', which has two versions, OLD alone.
+    """Show the runs in the folders OLD and NEW side by side; for a run of 'ab', which has two versions, give OLD alone.
 
     Text and Markdown have what changed, and with --verbose every row; the other formats always have every row.
     """

@@ -13,7 +13,7 @@ from xebench.cli.output import show_view
 @click.command()
 @table_forms
 def devices(form: str) -> None:
-    """The SYCL devices here."""
+    """List the SYCL devices here."""
     from xebench.report import devices_text
     from xebench.system import runtime
 

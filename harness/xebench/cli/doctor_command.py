@@ -13,7 +13,7 @@ from xebench.cli.output import show_view
 @click.command()
 @table_forms
 def doctor(form: str) -> None:
-    """What runs here, what is missing, and which package brings it. Exit status 3 when no device is usable."""
+    """Show what runs here, what is missing, and which package brings it. Exit status 3 when no device is usable."""
     from xebench.measuring.doctor.examination import examine
     from xebench.report import doctor_text
 

@@ -69,11 +69,11 @@ def _table_file(context: click.Context, parameter: click.Parameter, value: Path 
 @path_option("--keep", "Folder for SPIR-V, assembly and metadata.", output_folder)
 @path_option("--html", "File for a page with the assembly side by side.")
 @path_option("--table", "File for the table isa, all its columns: .csv or .parquet.", _table_file)
-@click.option("--no-cache", is_flag=True, help="Compile everything again, and keep that.")
+@click.option("--no-cache", is_flag=True, help="Compile everything again, and keep the result.")
 @PATHS
 @table_forms
 def isa(names: tuple[str, ...], form: str, **given: Any) -> None:
-    """What Intel's GPU compiler makes of each variant's kernels, and what that says of claims on code; no GPU needed.
+    """Show the code that Intel's GPU compiler makes of each variant's kernels, and answer claims on it; no GPU needed.
 
     NAMES as in 'list', all when there are none. Exit status 2 when not one kernel was compiled, 3 without a compiler.
     """

@@ -15,7 +15,7 @@ from xebench.errors import XebenchError
 @click.argument("pack", required=False, type=click.Path(path_type=Path))
 @table_forms
 def kernels(pack: Path | None, form: str) -> None:
-    """The kernels of a PACK, by default the project's own: they are launched where nothing compiles them."""
+    """List the kernels of a PACK, by default the project's own, which are launched where nothing compiles them."""
     from xebench.report import kernels_text
     from xebench.system.kernel_pack import OWN_PACK, Pack
 

@@ -12,11 +12,15 @@ from xebench.cli.output import show_view
 
 @click.command("list")
 @NAMES
-@click.option("--guide", metavar="TEXT", help="Only those about a chapter or section of the guide: a part of its name.")
+@click.option(
+    "--guide",
+    metavar="TEXT",
+    help="Only patterns about this chapter or section of the guide; a part of its name is enough.",
+)
 @PATHS
 @table_forms
 def list_patterns(names: tuple[str, ...], guide: str | None, paths: tuple[Path, ...], form: str) -> None:
-    """The patterns; NAMES are names, chapters or catalogue ids, with * and ?."""
+    """List the patterns; NAMES are names, chapters or catalogue ids, with * and ?."""
     from xebench.patterns.registry import discover, select, select_by_guide
     from xebench.report import patterns_text
 

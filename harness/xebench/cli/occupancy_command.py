@@ -32,7 +32,7 @@ _NUMBERS = ("work_group", "sub_group", "slm", "barriers", "global_size", "large_
 @click.option("--global", "global_size", help="Work-items of the whole launch: 1M or 1024x1024.")
 @click.option("--large-grf", is_flag=True, help="The large register file, which halves the threads.")
 @EUS
-@click.option("--map", "as_map", is_flag=True, help="A heat map over work-group size and SLM instead.")
+@click.option("--map", "as_map", is_flag=True, help="Show a heat map over work-group size and SLM instead.")
 @click.option(
     "--pattern",
     "names",
@@ -45,7 +45,7 @@ _NUMBERS = ("work_group", "sub_group", "slm", "barriers", "global_size", "large_
 @PATHS
 @table_forms
 def occupancy(gpu: str | None, eus: int | None, names: tuple[str, ...], form: str, **given: Any) -> None:
-    """How many of a GPU's thread contexts a launch can occupy, and what limits it. A model: nothing is measured.
+    """Compute how many of a GPU's thread contexts a launch can occupy, and what limits it. Nothing is measured.
 
     The launch is given by numbers (--work-group and --sub-group at least) or by --pattern.
     """

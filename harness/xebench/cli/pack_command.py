@@ -15,9 +15,9 @@ from xebench.errors import XebenchError
 @PATTERN_FILES
 @DEVICE
 @path_option("--output", "File of the pack, elsewhere; of one FILE, or of the project.")
-@click.option("--check", is_flag=True, help="Write nothing, compile nothing: fail where a pack lacks a kernel.")
+@click.option("--check", is_flag=True, help="Write and compile nothing; fail if a pack lacks a kernel.")
 def pack(files: tuple[Path, ...], device: str, output: Path | None, check: bool) -> None:
-    """Compile the kernels of pattern FILES into a pack beside each, for machines on which nothing compiles them.
+    """Compile the kernels of pattern FILES into a pack beside each file, for machines without a compiler of kernels.
 
     Every variant runs once for each preset, value on its axes and sub-group size, and launches nothing. Without FILES:
     the project's own pack, by numba-dpex unless it is written elsewhere.

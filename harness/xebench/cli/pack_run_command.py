@@ -18,12 +18,12 @@ from xebench.cli.output import say
     "words",
     multiple=True,
     metavar="WORD",
-    help="A further word to take out, such as a project's name. May be given more than once.",
+    help="A further word to remove, such as a project's name. May be given more than once.",
 )
 def pack_run(folder: Path, output: Path | None, words: tuple[str, ...]) -> None:
-    """Make one file of the run in FOLDER, to send: no user, host, address or path is in it.
+    """Make one file of the run in FOLDER, to send. It contains no user, host, address or path.
 
-    'report', 'compare', 'trace' and xebench.load_run take the file as they take the folder.
+    'report', 'compare', 'trace' and xebench.load_run accept the file in place of the folder.
     """
     from xebench.tables import load_run, packed_run, schema
     from xebench.tables.run import telling_damage

@@ -27,7 +27,7 @@ from xebench.errors import XebenchError
 @PATHS
 @table_forms
 def project(names: tuple[str, ...], gpu: str, eus: int | None, form: str, **given: Any) -> None:
-    """The shortest time that a GPU's roofs allow each case, without that GPU. A model: nothing is measured.
+    """Compute the shortest time that a GPU's roofs allow each case, without that GPU. Nothing is measured.
 
     NAMES as in 'list', all when there are none. Every variant runs once on the device here, to see what it launches.
     """

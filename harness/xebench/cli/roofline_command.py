@@ -14,11 +14,11 @@ from xebench.cli.output import show_view
 @click.command()
 @click.argument("probes", nargs=-1, shell_complete=completion.probes)
 @DEVICE
-@click.option("--refresh", is_flag=True, help="Measure again what was kept of this device and driver.")
-@click.option("--quick", is_flag=True, help="A look of some seconds, which is not kept.")
+@click.option("--refresh", is_flag=True, help="Measure again, and replace the kept results of this device and driver.")
+@click.option("--quick", is_flag=True, help="A quick measurement, which is not kept.")
 @table_forms
 def roofline(probes: tuple[str, ...], device: str, refresh: bool, quick: bool, form: str) -> None:
-    """What the device can reach: bandwidths, rates and latencies. Exit status 1 when a probe was wrong or crashed.
+    """Measure what the device can reach: bandwidths, rates, latencies. Exit status 1 when a probe was wrong or crashed.
 
     PROBES are measured alone, and not kept: names as in --json, such as fp32; all when there are none.
     """

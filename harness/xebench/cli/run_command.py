@@ -35,7 +35,7 @@ MIN_SAMPLES = 6
     metavar="ADDRESS",
     help="Measure on the workers of the Dask scheduler at this address, one device each, into one run folder.",
 )
-@click.option("--require-gpu", is_flag=True, help="Fail rather than fall back to the CPU device.")
+@click.option("--require-gpu", is_flag=True, help="Fail instead of taking the CPU device.")
 @click.option(
     "--set",
     "overrides",
@@ -50,7 +50,8 @@ MIN_SAMPLES = 6
     "--budget",
     "budget_s",
     type=Duration(),
-    help="Time of sampling per pattern, as 2, 500ms or 1m.  [default: by preset; with --run-budget no limit but that]",
+    help="Time of sampling per family (a pattern at one size), as 2, 500ms or 1m.  [default: by preset; with "
+    "--run-budget only that limits it]",
 )
 @click.option(
     "--instances",
@@ -61,7 +62,7 @@ MIN_SAMPLES = 6
 @click.option(
     "--passes",
     type=click.IntRange(1),
-    help="Times that a run without --run-budget comes to each pattern, with a part of the instances each time.  "
+    help="Number of visits to each family in a run without --run-budget, each with a part of the instances.  "
     "[default: 3, smoke: 1]",
 )
 @click.option(
@@ -77,7 +78,7 @@ MIN_SAMPLES = 6
 @click.option(
     "--state",
     type=click.Choice([*STATES_ASKED]),
-    help="Sample with caches as the samples before left them, or after flushing them; both share the budget.  "
+    help="hot: caches stay as the sample before left them. cold: they are flushed. Both share the budget.  "
     "[default: hot, or cold where the guide flushes them]",
 )
 @click.option(
@@ -90,8 +91,8 @@ MIN_SAMPLES = 6
     "--run-budget",
     "run_budget_s",
     type=Duration(),
-    help="Time for the whole run, as 540, 9m or 1h30m: each pattern is visited, then those of which least is known; "
-    "--resume goes on.  [default: no limit]",
+    help="Time for the whole run, as 540, 9m or 1h30m. Each family is visited, then those with open claims or wide "
+    "intervals. --resume goes on.  [default: no limit]",
 )
 @click.option(
     "--memory-limit",
@@ -107,7 +108,7 @@ MIN_SAMPLES = 6
     "--resume",
     type=click.Path(path_type=Path),
     metavar="RUN",
-    help="Go on with what this run folder lacks; what is measured, and how thoroughly, is taken from it.",
+    help="Measure what this run folder lacks, with the settings that it records.",
 )
 @click.option("--allow-skipped", is_flag=True, help="Exit status 0, not 4, when every case was skipped.")
 @click.option(

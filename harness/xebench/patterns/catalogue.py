@@ -1,4 +1,4 @@
-"""The catalogue: the lessons of the guide that the project knows of, in `data/catalogue.csv`, written by people."""
+"""The catalogue of the guide's lessons: `data/catalogue.csv`, written by people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Of which devices a claim is made: the words of ``Claim(requires=...)``, and the facts that answer them.
+"""The conditions of claims: the words of ``Claim(requires=...)``, and the device facts that answer them.
 
 A fact is what the driver says of the device at hand (its row of the table `devices`), or what the catalogue of Intel's
 GPUs has by its name (`xebench.system.gpu_model`). A device of which nothing is known is none of those that a claim is
@@ -34,7 +34,7 @@ WORDS: Final = (*_OF_GPU, "sub_group_size")
 
 
 def fault(claim: Claim) -> str | None:
-    """What is wrong with the conditions of a claim, in a few words, or None."""
+    """Describe in a few words what is wrong with the conditions of a claim; None if nothing is."""
     for condition in claim.requires:
         word, _, number = condition.partition("=")
         if word not in WORDS or not number.isdecimal():
@@ -43,7 +43,7 @@ def fault(claim: Claim) -> str | None:
 
 
 def asked_of(claims: Iterable[Claim], device: Mapping[str, Any]) -> list[Claim]:
-    """The claims, each with why it is not asked of this device, if it is made of others.
+    """Return the claims. One that is about other devices has the missing fact in ``not_asked``.
 
     Args:
         claims: of a variant.
@@ -63,7 +63,7 @@ def _obstacle(claim: Claim, device: Mapping[str, Any]) -> str:
 
 
 def _facts(word: str, device: Mapping[str, Any]) -> list[int]:
-    """The numbers that a device has for a word; none where they are not known."""
+    """The numbers that a device has for a word; empty if they are unknown."""
     if word == "sub_group_size":
         return [int(size) for size in str(device.get("sub_group_sizes") or "").split(",") if size]
     name = str(device.get("name") or "")

@@ -1,4 +1,4 @@
-"""What the harness knows of a pattern without running it: plain data that lists, plans and reports use."""
+"""The declaration of a pattern as plain data, for lists, plans and reports; nothing runs."""
 
 from __future__ import annotations
 

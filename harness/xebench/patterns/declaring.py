@@ -1,4 +1,4 @@
-"""What benchmark files declare patterns with: the names that `xebench` gives them."""
+"""The names with which benchmark files declare patterns, as `xebench` exports them."""
 
 from xebench.patterns.fit import fit
 from xebench.patterns.pattern import Pattern
@@ -9,5 +9,5 @@ __all__ = ["Claim", "Figure", "Pattern", "Problem", "ceil_div", "fit", "inout", 
 
 
 def ceil_div(n: int, size: int) -> int:
-    """How many parts of ``size`` hold ``n``: the last one may not be full."""
+    """The number of parts of ``size`` that hold ``n``; the last part may not be full."""
     return -(-n // size)

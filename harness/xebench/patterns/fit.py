@@ -23,7 +23,7 @@ LANE_BYTES: Final = 4800
 
 @dataclass(frozen=True)
 class Room:
-    """What sizes follow on a device.
+    """The limits on a device that sizes follow.
 
     Attributes:
         lanes: work-items that fill it (`xebench.measuring.session.lanes`); 0 when nothing is known.
@@ -58,7 +58,7 @@ def fit(least: int, *, per_lane: float = 0, per_cache_byte: float = 0, bytes_eac
 
 
 def is_fit(size: Any) -> bool:
-    """Whether `fit` made it."""
+    """True if the size was declared with `fit`."""
     return isinstance(size, Mapping) and set(size) == _KEYS
 
 

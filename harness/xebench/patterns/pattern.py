@@ -290,7 +290,7 @@ class Pattern:
             self._fail("ranks", f"{ranks!r}: give a number of processes, or 0 for none under MPI")
 
     def complete(self) -> None:
-        """Check what only the whole file can tell.
+        """Check what only the whole file shows.
 
         Raises:
             PatternError: no problem, no reference, no naive side or nothing to compare it with; or the file has broken
@@ -368,20 +368,20 @@ def _several(size: Any) -> tuple[Any, ...]:
 
 
 def _further(sizes: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
-    """What the second, third, ... of several sizes are: the second of all go together."""
+    """The second, third, ... of several sizes; the second ones of all sizes go together."""
     given = {name: _several(size)[1:] for name, size in sizes.items()}
     count = max(map(len, given.values()), default=0)
     return tuple({name: more[i] for name, more in given.items() if i < len(more)} for i in range(count))
 
 
 def _is_size(value: Any) -> bool:
-    """Whether it is a size: a plain value or one that follows the device, or such a one for each class of device."""
+    """True for a plain value, a size that follows the device, or one of these for each class of device."""
     sizes = by_class(value)
     return set(sizes) == set(DeviceClass) and all(_is_plain(size, least=0) or is_fit(size) for size in sizes.values())
 
 
 def _is_plain(value: Any, least: float = -math.inf) -> bool:
-    """Whether tables can hold a value: no array, no text with control characters, and no number that is not finite."""
+    """True if tables can hold the value: no array, no text with control characters, no infinite number or NaN."""
     if isinstance(value, str):
         return value == shown(value)
     return type(value) in PLAIN and math.isfinite(value) and value >= least

@@ -74,11 +74,11 @@ class Family:
 
     @property
     def at_preset(self) -> bool:
-        """Whether all numbers are the preset's own."""
+        """True if all numbers are the preset's own."""
         return all(self.parameters[name] == value for name, value in self.preset_parameters.items())
 
     def claims(self, variant: VariantInfo, device_class: str) -> list[Claim]:
-        """What is claimed of a variant here, as it is asked of a class of devices."""
+        """The claims on a variant for this class of devices, at this family's parameters."""
         return applying(variant.claims, device_class, self.parameters)
 
     def compared(self, device_class: str) -> list[tuple[str, str]]:
@@ -92,7 +92,7 @@ class Family:
         return [pair for pair in dict.fromkeys(pairs) if baseline is None or pair[1] != baseline.name]
 
     def point(self) -> str:
-        """What tells the family from others of its pattern and preset: ``n=64;stride=16``, "" for the only one."""
+        """The parameters that differ from the preset, such as ``n=64;stride=16``; "" if there is only one family."""
         values = points.distinct(self.parameters, self.preset_parameters)
         return ";".join(f"{name}={value}" for name, value in values.items())
 
@@ -109,7 +109,7 @@ class Family:
         return self._key(self.pattern.name, device_class)
 
     def case_id(self, variant: str, device_class: str) -> str:
-        """The key of one case, likewise."""
+        """The key of one case, unique within a run, and the same in every run of the same problem."""
         return self._key(f"{self.pattern.name}/{variant}", device_class)
 
     def _key(self, name: str, device_class: str) -> str:
@@ -200,7 +200,7 @@ def parse_override(text: str) -> tuple[str, tuple[Value, ...]]:
 
 
 def _on_device(size: Any, device_class: str, room: Room) -> tuple[Value, str]:
-    """What a size is on a device, and why if it follows the device."""
+    """A size on a device, and the reason if it follows the device."""
     own = by_class(size)[device_class]
     if is_fit(own):
         return fitted(own, room)

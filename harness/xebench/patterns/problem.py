@@ -57,7 +57,7 @@ def inout(initial: Any) -> InOut:
 
 
 def device_bytes(field: Any) -> int:
-    """What a field of a problem occupies on the device; an output that is on the host, or what is no array, nothing."""
+    """The bytes of a field on the device; 0 for an output in host memory and for anything that is no array."""
     if isinstance(field, Output):
         return 0 if field.host else _output_bytes(field)
     array = field.initial if isinstance(field, InOut) else field
@@ -71,7 +71,7 @@ def _output_bytes(field: Output) -> int:
 
 
 class Problem:
-    """What every variant of a pattern works on.
+    """The data on which all variants of a pattern work.
 
     Keyword arguments are the fields of the problem: numpy arrays are inputs, which nothing may change, and become
     device arrays of the same name; :func:`output` and :func:`inout` declare what is written; anything else (numbers,
@@ -118,7 +118,7 @@ class Problem:
 
     @property
     def working_set_bytes(self) -> int:
-        """What its arrays occupy on the device."""
+        """The bytes of its arrays on the device."""
         return sum(map(device_bytes, self.fields.values()))
 
     @property
@@ -134,7 +134,7 @@ class Problem:
 
     @property
     def host_output_bytes(self) -> int:
-        """What its outputs in host memory occupy."""
+        """The bytes of its outputs in host memory."""
         return sum(_output_bytes(field) for field in self.fields.values() if isinstance(field, Output) and field.host)
 
     def __getattr__(self, name: str) -> Any:

@@ -28,7 +28,7 @@ RUNTIME_LIMIT_S: Final = 60.0
 
 
 class Declarations(msgspec.Struct, frozen=True, tag=True):
-    """What some pattern files declare.
+    """The declarations of some pattern files.
 
     Attributes:
         sources: a hash of each file that this depends on: the pattern files, and the modules of the user and the
@@ -48,13 +48,13 @@ class Refusal(msgspec.Struct, frozen=True, tag=True):
 
 
 def contents_hash(path: str) -> bytes:
-    """By what Python itself knows whether bytecode is of a source file."""
+    """The hash of a source file by which Python itself checks whether bytecode belongs to it."""
     with Path(path).open("rb", 0) as file:  # a buffer would cost more than the bytes of these small files
         return source_hash(file.read())
 
 
 def read(files: Sequence[Path], *, limit_s: float = FILE_LIMIT_S) -> tuple[PatternInfo, ...]:
-    """What pattern files declare.
+    """Read what pattern files declare.
 
     Args:
         files: resolved paths.
@@ -72,7 +72,7 @@ def read(files: Sequence[Path], *, limit_s: float = FILE_LIMIT_S) -> tuple[Patte
 
 
 def read_each(files: Sequence[Path]) -> Iterator[PatternInfo]:
-    """What files of the user's declare, each read by a process of its own: what one does there reaches no other.
+    """Read each of the user's files in a process of its own, so that no file can affect another.
 
     Raises:
         PatternError, BrokenEnvironment: see `read`.
@@ -86,13 +86,13 @@ def read_each(files: Sequence[Path]) -> Iterator[PatternInfo]:
 
 
 def remembered(files: Sequence[Path]) -> tuple[PatternInfo, ...]:
-    """What pattern files declared when they were last read, whether they have changed since or not."""
+    """The declarations of pattern files at their last reading, even if the files have changed since."""
     declarations = _kept(files)
     return declarations.patterns if declarations else ()
 
 
 def is_as_declared(info: PatternInfo) -> bool:
-    """Whether a pattern file of the user's, and what it imports, is still what declared a pattern.
+    """True if a pattern file of the user's, and all that it imports, is unchanged since it declared a pattern.
 
     It is judged by what reading that file alone left on disk. No run reads one of the project's files alone, so what is
     left of one may be older than the run.
@@ -154,7 +154,7 @@ def _execute(files: Sequence[Path], limit_s: float) -> Declarations:
 
 
 def _how_it_ended(log: str, failure: str, limit_s: float) -> XebenchError:
-    """What to tell of a child process that did not answer, but wrote the file at work and its stacks into a log."""
+    """Describe how a child ended that did not answer but logged the file at work and its stacks."""
     file, _, stacks = log.partition("\n")
     if not file:
         return BrokenEnvironment(f"the SYCL runtime cannot be loaded ({failure}): see 'xebench doctor'")

@@ -55,9 +55,7 @@ def read(files: Sequence[str], begin: Callable[[str], None]) -> Declarations | R
 
 
 def _forget_imports(before: Container[str]) -> set[str]:
-    """The files that a pattern file has imported, but for the harness's and installed ones; the next file imports
-    them anew, so that it shows what it needs itself.
-    """
+    """List the user's files that a pattern file imported, and unload them, so that the next file imports its own."""
     imported = {name: _file_of(module) for name, module in list(sys.modules.items()) if name not in before}
     own = {name for name, path in imported.items() if _is_users(path) or name.startswith(PACKAGES)}
     for name in own:
@@ -75,7 +73,7 @@ def _file_of(module: ModuleType) -> Path:
 
 
 def _is_users(path: Path) -> bool:
-    """Whether a module's file is neither the harness's, nor the standard library's, nor that of a package."""
+    """True if a module's file belongs to neither xebench, the standard library nor an installed package."""
     installed = Path(os.__file__).parent in path.parents or {"site-packages", "dist-packages"} & set(path.parts)
     return path.is_file() and PACKAGE not in path.parents and not installed
 

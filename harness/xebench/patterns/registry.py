@@ -34,7 +34,7 @@ def builtin_files() -> list[Path]:
 
 
 def is_builtin(source: str) -> bool:
-    """Whether a pattern file is the project's own."""
+    """True for a pattern file of the project."""
     return Path(source).is_relative_to(BENCHMARKS)
 
 

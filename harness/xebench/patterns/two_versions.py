@@ -193,7 +193,7 @@ def _other_field(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two fields are the same; objects of classes of their own are where these have one name."""
+    """True if two fields are equal; objects of a user's classes are if these have one name."""
     if isinstance(one, InOut) and isinstance(other, InOut):
         return _same(one.initial, other.initial)
     if hasattr(one, "tobytes") and hasattr(other, "tobytes"):

@@ -104,7 +104,7 @@ def _names(node: ast.stmt) -> list[str]:
 
 
 def _pattern_name(node: ast.stmt) -> str | None:
-    """Of an assignment like ``p = Pattern("name", ...)``."""
+    """The name in an assignment such as ``p = Pattern("name", ...)``, or None."""
     call = node.value if isinstance(node, ast.Assign) else None
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Pattern"):
         return None
@@ -130,7 +130,7 @@ def _imports(file: Path, body: list[ast.stmt]) -> Iterator[tuple[str, tuple[Path
 
 
 def _used(module: _Module, node: ast.stmt) -> Iterator[tuple[_Module, ast.stmt, str]]:
-    """What a definition names, but for patterns and their decorators."""
+    """The names that a definition uses, without patterns and their decorators."""
     bodies = node.body if isinstance(node, ast.FunctionDef | ast.ClassDef) else [node]
     arguments = [node.args] if isinstance(node, ast.FunctionDef) else []
     for each in (part for whole in (*arguments, *bodies) for part in ast.walk(whole)):

@@ -147,7 +147,7 @@ def _texts(tables: Mapping[str, pd.DataFrame]) -> Iterator[tuple[str, Iterable[s
 
 
 def _users() -> Iterator[str]:
-    """Who packs: the login, the home folder's name, the full name."""
+    """Names of the user who packs: the login, the home folder's name, the full name."""
     with contextlib.suppress(OSError, KeyError, ImportError):  # as of a user that the machine has no entry for
         yield getpass.getuser()
     with contextlib.suppress(RuntimeError):
@@ -162,7 +162,7 @@ def _hosts() -> Iterator[str]:
 
 
 def _words(cases: pd.DataFrame) -> set[str]:
-    """What the tables are written with: words of the schema, and names of built-in patterns and their parameters."""
+    """Words that tables consist of: words of the schema, and names of built-in patterns and their parameters."""
     own = cases[cases["source"].fillna("").str.startswith("benchmarks/")]
     texts = {text for name in ("pattern", "variant", "chapter", "preset") for text in own[name].dropna().unique()}
     texts |= {key for text in own["parameters"].dropna().unique() for key in json.loads(text)}

@@ -1,4 +1,4 @@
-"""Which samples count: those that a check of their case's results speaks for, if the last one that does passed.
+"""Samples that count: the last check that covers a sample passed.
 
 A worker checks every variant again at the end of a pass. What was sampled in one that was cut off, by a signal, a
 crash, a spent budget or a full disk, may be of a program that had begun to compute something else. So the table
@@ -27,7 +27,7 @@ class Check(NamedTuple):
 
 
 def superseding(case_ids: Iterable[str], end_sample: int) -> list[Check]:
-    """What makes everything before a sample's number count no more, of cases that are measured again."""
+    """Rows that make all earlier samples of these cases invalid, as the cases are measured again."""
     return [Check(case_id, 0, end_sample, CheckResult.SUPERSEDED) for case_id in case_ids]
 
 

@@ -32,7 +32,7 @@ RunState = Literal["running", "complete", "interrupted"]
 
 
 class _Head(msgspec.Struct):
-    """What makes a JSON object a run's manifest; the rest is provenance that nothing here rests on."""
+    """The fields that make a JSON object a run's manifest; nothing here depends on the others."""
 
     schema_version: int
     state: RunState
@@ -183,7 +183,7 @@ def parse_manifest(path: Path, text: bytes) -> dict[str, Any]:
 
 
 def read_bytes(path: Path) -> bytes:
-    """What a file holds.
+    """The bytes of a file.
 
     Raises:
         OSError: it cannot be read, or is no file: a pipe or a device may never end.
@@ -194,7 +194,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 class TableFiles:
-    """The tables of a finished run, read one by one when they are asked for.
+    """The tables of a finished run, each read when it is first used.
 
     Args:
         folder: The run's.
@@ -285,7 +285,7 @@ def read_parquet(
 
 
 def damaged(path: Path, error: Exception) -> RunFolderError:
-    """What to tell of a file that nothing can be made of."""
+    """The error for a file that cannot be read."""
     return RunFolderError(f"{path} is damaged ({named(error)}): restore it from a copy of the run")
 
 
@@ -356,7 +356,7 @@ def replace(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def cannot_write(path: Path, error: OSError) -> RunFolderError:
-    """What to tell of a file or a folder that a full or unwritable disk has refused."""
+    """The error for a file or a folder that a full or read-only disk refused."""
     return RunFolderError(
         f"cannot write {path} ({error.strerror or error}): free space or name another folder with --output"
     )

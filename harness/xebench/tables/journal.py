@@ -70,7 +70,7 @@ class Journal:
         return sum(os.fstat(file).st_size for file in self._files.values())
 
     def is_in_place(self) -> bool:
-        """Whether the files that are open are those in the folder: somebody may have removed them."""
+        """True if the open files are still those in the folder: somebody may have removed them."""
         try:
             stats = [(os.fstat(file), _file(self.folder, table).stat()) for table, file in self._files.items()]
         except OSError:
@@ -91,7 +91,7 @@ class Journal:
             raise cannot_write(folder, error) from error
 
     def sync(self) -> None:
-        """Ask the operating system to put everything on the disk now, against a power loss."""
+        """Make the operating system write everything to the disk now, against a power loss."""
         for file in self._files.values():
             os.fsync(file)
 

@@ -76,7 +76,7 @@ def _parquet(data: pd.DataFrame) -> bytes:
 
 
 class PackedTables:
-    """The tables of a pack, read one by one when they are asked for, as those of a folder are.
+    """The tables of a pack, each read when it is first used, like those of a folder.
 
     Args:
         path: The file.
@@ -97,7 +97,7 @@ class PackedTables:
         samples: Collection[int] | None = None,
         cases: Collection[str] | None = None,
     ) -> pd.DataFrame:
-        """As of `xebench.tables.files.TableFiles`, which raises the same."""
+        """Read a table; raises the same errors as `xebench.tables.files.TableFiles`."""
         name = f"{table}.parquet"
         content = self._content(name)
         if self._sha256.get(name) != hashlib.sha256(content).hexdigest():
@@ -172,7 +172,7 @@ def _checked(where: Path, content: bytes) -> BinaryIO:
 
 
 def _is_large(content: bytes) -> bool:
-    """Whether a table has more rows or bytes than a run's; short texts may stand for long ones in Parquet."""
+    """True if a table has more rows or bytes than a run can have; short texts may stand for long ones in Parquet."""
     import pyarrow
     from pyarrow import compute, parquet
 

@@ -1,4 +1,4 @@
-"""What a run must say of itself so that its numbers can be judged later: the content of its manifest."""
+"""The provenance of a run, so that its numbers can be judged later: the content of its manifest."""
 
 from __future__ import annotations
 

@@ -119,7 +119,8 @@ class Run:
         return self._read(table, names, samples) if whole is None else _part(whole, names, samples)
 
     def of(self, pattern: str) -> Run:
-        """What the run has of one pattern: the same tables with its rows alone, and columns of its parameters alone.
+        """The part of the run that belongs to one pattern: the same tables with its rows and its parameters' columns
+        alone.
 
         Raises:
             RunFolderError: The run has no such pattern; names those that look like it.
@@ -139,7 +140,7 @@ class Run:
 
     @cached_property
     def cases(self) -> pd.DataFrame:
-        """What was to be measured, and what became of it."""
+        """The cases to measure, and how each ended."""
         return points.with_columns(self._read("cases"))
 
     @cached_property
@@ -163,17 +164,17 @@ class Run:
 
     @cached_property
     def checks(self) -> pd.DataFrame:
-        """Which samples a check of the results speaks for; what it says is in ``samples.checked`` too."""
+        """The checks of results, and the samples that each covers; ``samples.checked`` has the result too."""
         return self._read("checks")
 
     @cached_property
     def summaries(self) -> pd.DataFrame:
-        """What analysis makes of each case and state."""
+        """The analysis of each case and state."""
         return points.with_columns(self._read("summaries"))
 
     @cached_property
     def pairs(self) -> pd.DataFrame:
-        """What analysis makes of each variant and what it is compared with."""
+        """The analysis of each variant and what it is compared with."""
         return points.with_columns(self._read("pairs"))
 
     def compare(
@@ -183,7 +184,7 @@ class Run:
         return compare_runs(self, other, threshold, on=on)
 
     def timeline(self, pattern: str, variant: str) -> pd.DataFrame:
-        """What the host and the device did in one execution of a variant, a row each: see `xebench.tables.timeline`.
+        """One execution of a variant on host and device, a row for each event: see `xebench.tables.timeline`.
 
         Raises:
             XebenchError: The run has no such pattern or variant, or no execution that can be shown.
@@ -224,29 +225,29 @@ class Run:
 
     @property
     def complete(self) -> bool:
-        """Whether the run came to its end; False for one that was interrupted, killed, or still goes on."""
+        """True if the run came to its end; False if it was interrupted, killed, or still goes on."""
         return bool(self.manifest["state"] == "complete")
 
     @property
     def stack(self) -> str:
-        """Which set of packages measured it (`system.runtime.stack`); earlier runs had the pinned one only."""
+        """The set of packages that measured it (`system.runtime.stack`); earlier runs had only the pinned one."""
         return str(self.manifest.get("stack", "pinned"))
 
     @cached_property
     def compilers(self) -> dict[str, int]:
-        """How many kernels of Python each compiler made, named with its versions; empty where an earlier run does not
-        say.
-        """
+        """The number of Python kernels of each compiler and version; empty where an earlier run does not record it."""
         return compilers(self.part("cases", ["kernels"])["kernels"])
 
     @property
     def generator(self) -> str | None:
-        """What the problems' random numbers are of, with its version; None where an earlier run does not say."""
+        """The generator of the problems' random numbers, with its version; None where an earlier run does not record
+        it.
+        """
         return self.manifest.get("generator")
 
     @property
     def versions(self) -> tuple[str, ...]:
-        """What the two versions are called that `xebench ab` measured side by side, the old one first; else nothing."""
+        """The names of the two versions that `xebench ab` measured side by side, the old one first; else empty."""
         return tuple((self.manifest.get("request") or {}).get("versions") or ())
 
     @property
@@ -284,7 +285,7 @@ def load_run(path: Path | str) -> Run:
 
 @contextmanager
 def telling_damage(folder: Path) -> Iterator[None]:
-    """Within this block a run folder is shown: what its values cannot be made of is told as its damage.
+    """In this block a run folder is shown: values that cannot be used end in one line about its damage.
 
     Raises:
         RunFolderError: Whatever else than an error of ours was raised.

@@ -72,7 +72,7 @@ def _parameter(known: pd.DataFrame, along: str | None) -> str | None:
 
 
 def _names(known: pd.DataFrame, along: str | None) -> list[str]:
-    """What a series, or a point without an axis, is called: all that tells it from others."""
+    """The name of a series, or of a point without an axis: all that distinguishes it from others."""
     varied = [
         name
         for name in map(str, known)

@@ -14,7 +14,7 @@ FOLDERS: Final = (Path("runs"), Path("results"))
 
 
 def newest_of_each_device(pattern: str, folders: Iterable[Path] = FOLDERS) -> list[Run]:
-    """Of each device the newest run that has measured a pattern, the newest first; damaged runs are left out.
+    """The newest run of each device that measured a pattern, newest first; damaged runs are left out.
 
     Args:
         pattern: its name.

@@ -1,4 +1,4 @@
-"""What each variant of a pattern did, moment by moment: the calls of the host, and the commands of the device.
+"""The timeline of each variant of a pattern: calls of the host, and commands of the device.
 
 The host's side is what was read in the variant's traced execution (`xebench.measuring.session.host_trace`); the
 device's times
@@ -43,7 +43,7 @@ class Tables(Protocol):
 
 @dataclass(frozen=True)
 class Process:
-    """What one process of a variant did: it alone, or a rank.
+    """The timeline of one process of a variant: the only one, or a rank.
 
     Attributes:
         pid: number of the process, and of its first thread.
@@ -63,7 +63,7 @@ class Process:
 
     @cached_property
     def clocks(self) -> dict[int, Alignment]:
-        """How the times of each clock are read."""
+        """The mapping of each clock."""
         by_clock: dict[int, list[Row]] = {}
         for event in self.events:
             by_clock.setdefault(event["clock"] or 0, []).append(event)
@@ -97,7 +97,7 @@ class Process:
         return min([*firsts, *(int(call["submit_began_host_ns"]) for call in self.calls)])
 
     def told_clocks(self) -> list[dict[str, Any]]:
-        """What the device's times on the host's clock rest on."""
+        """Describe how the device's times were mapped to the host's clock."""
         return [
             {
                 "process": self.pid,
@@ -243,7 +243,7 @@ def _title(case: Row, sample: Row) -> str:
 
 
 def _processes(first: int, variant: str, title: str, events: Sequence[Row], facts: Mapping[str, Any]) -> list[Process]:
-    """What one execution did: a process of it alone, or of each rank."""
+    """The processes of one execution: a single one, or one for each rank."""
     found: list[Process] = []
     for rank in sorted({event["mpi_rank"] for event in events}, key=lambda rank: rank or 0):
         own = [event for event in events if event["mpi_rank"] == rank]

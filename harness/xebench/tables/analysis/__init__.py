@@ -1,1 +1,1 @@
-"""What the samples say: statistics, pairs, answers, comparisons. Pure numpy, pandas and scipy, no device."""
+"""Analysis of samples: statistics, pairs, answers, comparisons. Pure numpy, pandas and scipy, no device."""

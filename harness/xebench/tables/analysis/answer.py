@@ -41,7 +41,7 @@ SURE: Final = (Outcome.FASTER, Outcome.SLOWER)
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What may have kept a pair from a conclusion.
+    """Circumstances that may have kept a pair from a conclusion.
 
     Attributes:
         stopped_by: Which rule ended the sampling, if known.
@@ -68,7 +68,7 @@ class Circumstances:
     spoilt: str | None = None
 
     def drifting(self, interval: Interval, band: float) -> bool:
-        """Whether the sides drift apart so that it matters: too little is left after their start, or it goes on to the
+        """True if the sides drift apart and it matters: too little is left after their start, or the drift lasts to the
         end, and the later blocks say something else.
         """
         if self.start.over:
@@ -212,13 +212,13 @@ def without_speedup(status: str, why: str | None, baseline: str, claim: Claim | 
 
 
 def _end(status: str, why: str | None) -> str:
-    """What became of a side; of one that was skipped only why, as the answer says the rest."""
+    """How a side ended; for a skipped one only the reason, as the answer has the rest."""
     word = Reason.NO_SAMPLE if status == Status.OK else STATUS_WORDS.get(status, status)
     return str(word) if not why else why if status == Status.SKIPPED else f"{word}: {why}"
 
 
 def _conclude(interval: Interval, circumstances: Circumstances, band: float) -> tuple[bool, Outcome, str, str]:
-    """Whether the interval says anything, what it says, and why: a code and a sentence."""
+    """Conclude from the interval: an outcome, its code, and a sentence."""
     if circumstances.drifting(interval, band):
         why = f"the first {circumstances.start.length} blocks of an instance differ from those that follow"
         left = describe(interval, "blocks") if interval.known else f"{interval.n} blocks"
@@ -288,7 +288,7 @@ def _obstacle(interval: Interval, circumstances: Circumstances) -> tuple[str, st
 
 
 def _mostly_quantum(interval: Interval, quantum: float) -> bool:
-    """Whether the timer's quantum makes at least as much of the interval as everything else.
+    """True if the timer's quantum makes at least half of the interval.
 
     It was squared and added (`intervals.blurred`): half of the square is its own then.
     """

@@ -48,7 +48,7 @@ class Figure(msgspec.Struct, frozen=True):
 
 
 class Claim(msgspec.Struct, frozen=True):
-    """What is said of a variant: how it compares with another, how it ends, or what the compiler makes of it.
+    """A claim on a variant: how it compares with another, how it ends, or what the compiler makes of it.
 
     ``Claim("faster", against="few_items", on=("gpu",), source="G 4530")``
 
@@ -92,31 +92,31 @@ class Claim(msgspec.Struct, frozen=True):
 
     @property
     def is_ours(self) -> bool:
-        """Whether the guide does not say it."""
+        """True if the guide does not make this claim."""
         return self.strength == Strength.OURS
 
     @property
     def of_time(self) -> bool:
-        """Whether a speed-up answers it."""
+        """True if a speed-up answers it."""
         return self.word in TIME_CLAIMS
 
     @property
     def of_accuracy(self) -> bool:
-        """Whether the errors of two results answer it."""
+        """True if the errors of two results answer it."""
         return self.word in ACCURACY_CLAIMS
 
     @property
     def of_end(self) -> bool:
-        """Whether the variant must fail."""
+        """True if the variant must fail."""
         return self.word in END_CLAIMS
 
     @property
     def of_code(self) -> bool:
-        """Whether the offline compiler answers it."""
+        """True if the offline compiler answers it."""
         return self.word in list(CodeClaim)
 
     def fault(self) -> str | None:
-        """What is wrong with the declaration, in a few words, or None."""
+        """Describe in a few words what is wrong with the declaration; None if nothing is."""
         figure = self.figure or Figure(1.0)
         rules = (
             (self.word in WORDS, f"{self.word!r} is none of {', '.join(WORDS)}"),
@@ -132,18 +132,18 @@ class Claim(msgspec.Struct, frozen=True):
         return next((message for kept, message in rules if not kept), None)
 
     def is_said_at(self, values: Mapping[str, Any]) -> bool:
-        """Whether it is said at these sizes and this point on the axes."""
+        """True if it is made for these sizes and this point on the axes."""
         return all(
             values.get(name) in (wanted if isinstance(wanted, list | tuple) else (wanted,))
             for name, wanted in self.where.items()
         )
 
     def is_said_of(self, device_class: str) -> bool:
-        """Whether it is said of a class of devices."""
+        """True if it is made for a class of devices."""
         return not self.on or device_class in self.on
 
     def expects(self, status: str, reason: str | None) -> bool:
-        """Whether it says that a case ends like this."""
+        """True if it expects that a case ends with this status."""
         return not self.not_asked and status in _ENDS.get(self.word, ()) and self.kind in (reason or "")
 
 
@@ -163,7 +163,7 @@ def claims_of(written: Claims) -> tuple[Claim, ...]:
 
 
 def applying(claims: Iterable[Claim], device_class: str, values: Mapping[str, Any]) -> list[Claim]:
-    """Those that are asked of a device at one point, of whatever class the device is.
+    """The claims that are tested on a device at one point, whatever the device's class.
 
     What is said of GPUs is asked of a CPU device too, unless something else is said of CPU devices.
 
@@ -178,7 +178,7 @@ def applying(claims: Iterable[Claim], device_class: str, values: Mapping[str, An
 
 
 def columns(claim: Claim | None) -> dict[str, Any]:
-    """What the table `pairs` says of a claim; None everywhere without one."""
+    """The columns of the table `pairs` for a claim; all None without one."""
     figure = claim.figure if claim else None
     return {
         "claim": claim.word if claim else None,
@@ -197,7 +197,7 @@ def to_json(claims: Sequence[Claim]) -> str:
 
 
 def from_json(text: str | None) -> list[Claim]:
-    """Likewise, read; none where there is no text.
+    """Read claims that `to_json` wrote; an empty list without text.
 
     Raises:
         ValueError: it is damaged.
@@ -206,5 +206,5 @@ def from_json(text: str | None) -> list[Claim]:
 
 
 def is_expected(status: str, reason: str | None, claims: Iterable[Claim]) -> bool:
-    """Whether a claim says that the case ends like this, so that nothing has failed."""
+    """True if a claim expects this end of the case, so that nothing has failed."""
     return any(claim.expects(status, reason) for claim in claims)

@@ -30,7 +30,7 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True)
 class Alignment:
-    """How to read a device's times on the host's clock.
+    """The mapping of a device's times to the host's clock.
 
     Attributes:
         origin_ns: on the device's clock.

@@ -104,7 +104,7 @@ def check(threshold: float) -> None:
 
 
 class _Device(NamedTuple):
-    """What is known of a device; nothing where there is no case, or a run does not know its device."""
+    """The known facts of a device; empty without a case, or in a run that does not record its device."""
 
     name: str | None
     driver_version: str | None
@@ -115,7 +115,7 @@ class _Device(NamedTuple):
         return ", ".join(filter(None, (self.name, self.driver_version, on)))
 
     def differs(self, other: _Device) -> bool:
-        """Whether it is surely not the other one: a run on one machine does not say on which."""
+        """True if it is surely another device; a run on one machine does not record which host it had."""
         return self[:2] != other[:2] or None is not self.host != other.host is not None
 
 
@@ -250,7 +250,7 @@ def _rows(match: Match, sides: tuple[_Side, _Side], threshold: float) -> Iterato
 
 
 def _absence(match: Match, sides: tuple[_Side, _Side]) -> str:
-    """Which run has a case alone, and at what sizes the other has the same problem."""
+    """Name the run that alone has a case, and the sizes of the same problem in the other run."""
     here, there = ("before", "after") if match[1] is None else ("after", "before")
     case, other = (match[0], sides[1]) if match[1] is None else (match[1], sides[0])
     assert case is not None  # one side of a match is there
@@ -276,19 +276,19 @@ def _reservations(devices: tuple[_Device, _Device]) -> str:
 
 
 def _other_source(before: Row, after: Row) -> str:
-    """Likewise for two programs; a run of an earlier version does not say which one it was."""
+    """A prefix such as that of `_reservations` if the two programs differ; "" if a run does not record them."""
     sources = before["source_sha256"], after["source_sha256"]
     return "the pattern file has changed: " if all(sources) and sources[0] != sources[1] else ""
 
 
 def _other_compiler(before: Row, after: Row) -> str:
-    """Likewise for kernels that different compilers made of one text."""
+    """A prefix such as that of `_reservations` if different compilers made the kernels of one text."""
     sides = [", ".join(sorted(compilers_of(case))) for case in (before, after)]
     return f"different compilers ({sides[0]} before, {sides[1]} after): " if all(sides) and sides[0] != sides[1] else ""
 
 
 def _size_words(case: Row) -> str:
-    """What the preset gives, with the values of this case."""
+    """The parameters of the preset with the values of this case."""
     swept = points.swept(case)
     sizes = {name: value for name, value in points.parse(case["parameters"]).items() if name not in swept}
     return points.words(sizes) or "no sizes"

@@ -1,4 +1,4 @@
-"""How much of a sample's commands ran at the same time, from the intervals in the table `events`."""
+"""The overlap of a sample's commands, from the intervals in the table `events`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SEVERAL_CLOCKS: Final = "unknown: its devices' clocks are not one clock"
 
 
 def of_samples(events: pd.DataFrame) -> pd.DataFrame:
-    """What each sample's commands come to, by sample number; samples in which nothing ran have no row.
+    """The overlap of each sample's commands, by sample number; a sample in which nothing ran has no row.
 
     Barriers do not count, nor do commands whose end is not after their start. A sample whose commands are of several
     clocks has no row, since nobody can tell what ran at the same time.
@@ -53,7 +53,7 @@ def of_samples(events: pd.DataFrame) -> pd.DataFrame:
 
 
 def notes(events: pd.DataFrame) -> dict[str, str]:
-    """Why the overlap of a case is not known, by ``case_id``, where that is so of any of its samples.
+    """The reason by ``case_id`` where the overlap is unknown for any sample of a case.
 
     Args:
         events: rows of the table `events`, in any order.
@@ -68,7 +68,7 @@ def _ran(events: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_several_clocks(ran: pd.DataFrame) -> list[int]:
-    """Numbers of the samples that were on devices with clocks of their own; runs of earlier versions do not tell."""
+    """Numbers of the samples on devices with clocks of their own; earlier runs do not record clocks."""
     clock = ran["clock"].fillna(0)
     if (clock == 0).all():
         return []

@@ -1,4 +1,4 @@
-"""Whether two short kernels are compared, or mostly what every kernel costs.
+"""The fixed cost of kernels: does a pair compare two short kernels, or mostly what every kernel costs?
 
 Each launch costs the device a time that no amount of work explains, about that of an empty kernel or twice as much. It
 is in both sides of a speed-up and draws it towards 1: kernels of 10 us of which one does twice the work of the other

@@ -87,7 +87,7 @@ class Interval:
 
     @property
     def known(self) -> bool:
-        """Whether there were enough samples for an interval."""
+        """True if there were enough samples for an interval."""
         return not math.isnan(self.low)
 
     @property
@@ -253,7 +253,7 @@ def independent_ratio(
 
 
 def quotient(above: Interval, below: Interval) -> Interval:
-    """Ratio of two independent ratios that are known with their intervals, by the same rule.
+    """Ratio of two independent ratios that have intervals, by the same rule.
 
     Args:
         above: Ratio > 0.
@@ -294,7 +294,7 @@ def drift(values: ArrayLike, instances: ArrayLike | None = None) -> Interval:
 
 
 def _difference(above: Interval, below: Interval) -> Interval:
-    """Of two independent estimates, by the square-and-add rule."""
+    """Difference of two independent estimates, by the square-and-add rule."""
     estimate = above.estimate - below.estimate
     low = estimate - math.hypot(above.estimate - above.low, below.high - below.estimate)
     high = estimate + math.hypot(above.high - above.estimate, below.estimate - below.low)

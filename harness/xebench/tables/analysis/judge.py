@@ -44,12 +44,12 @@ class Comparison:
 
     @property
     def same_program(self) -> bool | None:
-        """Whether both sides ask for the same of the device; None where it is not known."""
+        """True if both sides submit the same work to the device; None if unknown."""
         sides = [side.get("program") for side in (self.case, self.baseline)]
         return sides[0] == sides[1] if all(isinstance(side, str) for side in sides) else None
 
     def at_guides_size(self, device: Mapping[str, Any]) -> bool | None:
-        """Whether it is measured as the guide's figure was: on that product, by that metric, at the guide's sizes.
+        """True if measured on the product, by the metric and at the sizes of the guide's figure.
 
         None without a figure.
         """
@@ -63,7 +63,7 @@ class Comparison:
         return here and as_printed and figure.metric in ("", case["metric"])
 
     def least(self, device: Mapping[str, Any]) -> float:
-        """The smallest ratio that is promised; elsewhere than at the guide's size nobody promises how much."""
+        """The smallest ratio that satisfies the claim; 1 away from the guide's size, where it promises no amount."""
         there = self.at_guides_size(device)
         if self.claim is None or there is False:
             return 1.0
@@ -149,5 +149,5 @@ def compared(members: Sequence[Row]) -> Iterator[Comparison]:
 
 
 def _is_answered_by(claim: Claim, baseline: Row) -> bool:
-    """Whether the answer to a claim shows how a variant compares with the baseline, or that it does not."""
+    """True if the answer to a claim shows how a variant compares with the baseline."""
     return claim.of_end or (not claim.of_accuracy and claim.against in ("", baseline["variant"]))

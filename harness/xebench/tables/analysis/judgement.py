@@ -27,7 +27,7 @@ _ENDS: Final[Mapping[tuple[str | None, str], str]] = {
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the samples say of a claim.
+    """The verdict of the samples on a claim.
 
     Attributes:
         outcome: faster, slower, same, inconclusive, or none when there is no speed-up to judge.

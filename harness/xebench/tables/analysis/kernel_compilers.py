@@ -1,4 +1,4 @@
-"""Which compilers made the kernels of cases: what ``cases.kernels`` says of those of Python."""
+"""Compilers of the Python kernels of cases, as ``cases.kernels`` records them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xebench.tables.analysis.rows import Row
 
 
 def compilers_of(case: Row) -> frozenset[str]:
-    """Of one case; nothing where it launched no kernel of Python, or an earlier run does not say."""
+    """The compilers of one case; empty if it launched no kernel of Python, or an earlier run does not record them."""
     return frozenset(compiler for _, compiler in _made(case["kernels"]))
 
 
@@ -23,7 +23,7 @@ def _made(kernels: str | None) -> set[tuple[str, str]]:
 
 
 def compilers(kernels: pd.Series[str]) -> dict[str, int]:
-    """How many kernels each compiler made, the most first; a kernel of several cases counts once.
+    """The number of kernels that each compiler made, largest first; a kernel of several cases counts once.
 
     Args:
         kernels: the column of a run's cases.

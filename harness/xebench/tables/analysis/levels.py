@@ -29,7 +29,7 @@ class Level:
 
 @functools.lru_cache(maxsize=8)
 def levels_of(text: Any) -> Sequence[Level]:
-    """What the column holds, the smallest working set first; nothing of a null."""
+    """The levels in the column, the smallest working set first; empty for a null."""
     return tuple(Level(**one) for one in json.loads(text)) if isinstance(text, str) else ()
 
 

@@ -1,4 +1,4 @@
-"""How fast a sample's copies cross between host and device, against what the same routes were measured to give.
+"""The speed of a sample's copies between host and device, against the measured roofs of the same routes.
 
 The roofs are the column ``link_roofs`` of the table `devices`: GB/s by route, as ``events.route`` has them.
 """
@@ -21,13 +21,13 @@ _UNTIMED: Final = "pageable"
 
 @functools.lru_cache(maxsize=8)
 def link_roofs(text: Any) -> Mapping[str, float]:
-    """What the column holds: GB/s by route; nothing of a null."""
+    """The roofs in the column, in GB/s by route; empty for a null."""
     known = json.loads(text) if isinstance(text, str) else {}
     return MappingProxyType({route: float(gbps) for route, gbps in known.items() if gbps})
 
 
 def of_samples(events: pd.DataFrame, roofs: Mapping[str, float]) -> pd.DataFrame:
-    """What the copies of each sample come to, by sample number.
+    """The copies of each sample, summed up by sample number.
 
     Samples have a row only where all of their copies between host and device can be told: their bytes are known, and
     their route was measured and is not of pageable memory.

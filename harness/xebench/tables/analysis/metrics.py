@@ -42,7 +42,7 @@ class EventTimes(NamedTuple):
 
 
 class HostCall(NamedTuple):
-    """What the host did in a traced execution beside submissions; times in ns of its clock.
+    """A host call in a traced execution that submits nothing; times in ns of the host's clock.
 
     ``kind`` is execution (all of it), wait, allocation, queue, compile, build or line (of the variant's source).
     ``thread`` numbers the threads that called: 0 is the one that runs the variant.

@@ -1,4 +1,4 @@
-"""How much instances differ, as all pairs of a run know it together: for pairs of so few that they hardly know.
+"""Pool the variance between instances over all pairs of a run, for pairs with few (empirical Bayes, Smyth 2004).
 
 Two or three instances say little of how much instances differ: Student's factor is 12.7 for two. But a run has many
 pairs. Each pair's variance between instances is taken for a draw from a common distribution, a scaled inverse chi
@@ -47,7 +47,7 @@ LEAST_SPREAD: Final = 0.001
 
 @dataclass(frozen=True)
 class Prior:
-    """What the pairs of a run say of the variance between instances of another pair.
+    """The pooled variance between instances, as a prior for another pair.
 
     Attributes:
         variance: the typical one, of log speed-ups.
@@ -63,7 +63,7 @@ NOTHING: Final = Prior()
 
 
 def prior_of(medians: Iterable[Sequence[float]]) -> Prior:
-    """What pairs say together.
+    """Pool the variances of these pairs.
 
     Args:
         medians: of each pair the log speed-ups of its instances; those of one instance say nothing.
@@ -81,7 +81,7 @@ def prior_of(medians: Iterable[Sequence[float]]) -> Prior:
 
 
 def moderated(interval: Interval, prior: Prior) -> Interval:
-    """The interval of a pair of few instances (`intervals.grouped_interval`) with what the run knows.
+    """The interval of a pair of few instances (`intervals.grouped_interval`), with the run's prior.
 
     Args:
         interval: of log speed-ups, Student's over the instances; of one alone, and of enough, it is given back.

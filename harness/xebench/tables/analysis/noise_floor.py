@@ -44,7 +44,7 @@ def _words(part: str, numbers: Mapping[str, float | None]) -> str:
 
 
 def overhead_ratio(device: Mapping[str, Any]) -> float | None:
-    """How many times a plain dpctl loop's overhead a sample has; None if it was not measured."""
+    """The overhead of a sample divided by that of a plain dpctl loop; None if it was not measured."""
     sample_ns, bare_ns = _number(device, "sample_overhead_ns"), _number(device, "bare_overhead_ns")
     return None if sample_ns is None or not bare_ns else sample_ns / bare_ns
 

@@ -60,7 +60,7 @@ def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, sum
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured of two cases, before anything is concluded from it.
+    """The measurements of two cases, before any conclusion.
 
     Attributes:
         baseline, case: rows of the table `cases`.
@@ -81,7 +81,8 @@ class Measured:
 
 
 def measured(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame) -> Iterator[Measured]:
-    """What was measured of each pair without a claim, in each state, for who compares in another way than `pairs`.
+    """The measurements of each pair without a claim, in each state, for callers that compare in another way than
+    `pairs`.
 
     Args:
         cases: The table `cases`.
@@ -228,7 +229,7 @@ class _Pair(Comparison):
 
     @property
     def kind(self) -> tuple[str | None, ...]:
-        """What it has in common with the pairs that say something of it."""
+        """Host, device, metric and state: pairs that share them share a prior."""
         return *place(self.case), self.case["metric"], self.state
 
 
@@ -245,7 +246,7 @@ def _compared(cases: pd.DataFrame, blocks: _Blocks) -> Iterator[_Pair]:
 
 
 def _priors(pairs: Iterable[_Pair]) -> Mapping[tuple[str | None, ...], Prior]:
-    """What the pairs of a device, a metric and a state say together of how much instances differ."""
+    """The pooled variance between instances for each device, metric and state."""
     medians: dict[tuple[str | None, ...], list[Sequence[float]]] = {}
     for pair in pairs:
         if pair.claim is not None and pair.claim.of_accuracy:  # its times are another pair's, too

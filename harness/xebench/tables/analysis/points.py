@@ -29,7 +29,7 @@ def parse(text: Any) -> dict[str, Value]:
 
 
 def point(row: Mapping[Any, Any]) -> dict[str, Value]:
-    """What tells a family from others of its pattern and preset: parameters that are swept, or not the preset's own.
+    """The parameters that differ from the preset or are swept: they distinguish families of one pattern and preset.
 
     Args:
         row: of `cases` or `pairs`.
@@ -43,7 +43,7 @@ def distinct(parameters: Mapping[str, Value], preset: Mapping[str, Value | None]
 
 
 def swept(row: Mapping[Any, Any]) -> dict[str, Value]:
-    """Of the parameters of a row the values of axes."""
+    """The parameters of a row that are values of axes."""
     preset = parse(row["preset_parameters"])
     return {name: value for name, value in parse(row["parameters"]).items() if name not in preset}
 

@@ -61,7 +61,7 @@ def modified_z_scores(values: ArrayLike) -> Floats:
 
 
 def outliers(values: ArrayLike) -> int:
-    """How many samples have a modified z-score above `OUTLIER_SCORE` in size."""
+    """The number of samples whose modified z-score exceeds `OUTLIER_SCORE` in size."""
     return int(np.count_nonzero(np.abs(modified_z_scores(values)) > OUTLIER_SCORE))
 
 
@@ -90,7 +90,7 @@ def autocorrelation(values: ArrayLike) -> float:
 
 
 def variance_inflation(values: ArrayLike) -> float:
-    """How many times larger the variance of a location estimate is than for independent samples; at least 1.
+    """The variance of a location estimate divided by that for independent samples; at least 1.
 
     (1 + r) / (1 - r) for lag-1 autocorrelation r, as for a first-order autoregression (Bayley and Hammersley
     1946, "The Effective Number of Independent Observations"). Negative correlation would make it smaller;

@@ -34,7 +34,7 @@ FEWEST: Final = 16
 
 @dataclass(frozen=True)
 class Start:
-    """What a series says of its start.
+    """The start of a series, and whether it is over.
 
     Attributes:
         length: values until the last change of level; 0 where there is none.
@@ -73,9 +73,9 @@ def settled(values: ArrayLike) -> Floats:
 
 
 def start_of_instances(instances: Sequence[tuple[ArrayLike, Floats]]) -> Start:
-    """The start that the instances of a pair have in common: the longest, where more than half of those show one that
-    were sampled before its end and long enough after it, and all are about as long. What a single one shows may be the
-    machine's doing, so it counts only where the others lose little by it.
+    """The start that the instances of a pair have in common: the longest one, if more than half of the instances that
+    were sampled before its end and long enough after it show one, and all are about as long. A start in a single
+    instance may be the machine's doing, so it counts only if the others lose little by it.
 
     If there is none, and more than half of the instances that are long enough drift until their end, what is given is
     not over.
@@ -102,7 +102,7 @@ def _first_change(array: Floats) -> int | None:
 
 
 def _change(array: Floats) -> int | None:
-    """How many values come before the change of level; None where there is none, or a small one."""
+    """The number of values before the change of level; None without a change, or for a small one."""
     if array.size < FEWEST:
         return None
     ordered = np.sort(array)
@@ -125,5 +125,5 @@ def _without_slope(values: Floats) -> Floats:
 
 
 def _chance(squared: float, size: int) -> float:
-    """How probable a squared statistic of Pettitt's is at least, in a series of that size without a change."""
+    """An upper bound of the probability of Pettitt's squared statistic in a series of that size without a change."""
     return 2 * math.exp(-6 * squared / (size**3 + size**2))

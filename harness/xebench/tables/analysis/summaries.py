@@ -64,7 +64,7 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame,
 
 
 def _of_links(cases: pd.DataFrame, events: pd.DataFrame, used: Mapping[Place, Row]) -> pd.DataFrame:
-    """What the copies of each sample come to at the links of the device that they were made on."""
+    """The copies of each sample at the links of the device that made them."""
     own: dict[Place, list[str]] = {}
     for case in rows(cases[["host", "device", "case_id"]]):
         own.setdefault(place(case), []).append(case["case_id"])
@@ -76,7 +76,7 @@ def _of_links(cases: pd.DataFrame, events: pd.DataFrame, used: Mapping[Place, Ro
 
 
 def _of_events(trusted: pd.DataFrame, samples: pd.DataFrame) -> dict[tuple[str, str | None], Row]:
-    """Of each case and state that had events: what these come to in its typical sample.
+    """The events of each case and state in its typical sample.
 
     Args:
         trusted: the samples that count.
@@ -113,7 +113,7 @@ def _describe(series: times.Series) -> Row:
 
 @dataclass(frozen=True)
 class _Limit:
-    """What a case is held against: a roof, or for bandwidth one level of it; ``value`` in the roof's unit."""
+    """The limit of a case: a roof, or for bandwidth one level of it; ``value`` in the roof's unit."""
 
     roof: Roof
     name: str
@@ -122,7 +122,7 @@ class _Limit:
 
 
 def _against_roofs(case: Row, state: str | None, median_ns: float, device: Row) -> Row:
-    """How near a case comes to the limit that it is nearest to; nothing where it states no work, or has no roof."""
+    """The fraction of the nearest limit that a case reaches; empty if it states no work, or has no roof."""
     kinds = (None, case["operation_kind"])
     limits = [_limit(roof, case, state, device) for roof in Roof if roof.operation_kind in kinds and roof not in MIXES]
     fractions = {limit: _number(case[limit.roof.work]) / median_ns / limit.value for limit in limits}
@@ -173,13 +173,13 @@ def _of_mix(memory: _Limit, case: Row, device: Row) -> _Limit:
 
 
 def _working_set(case: Row) -> float | None:
-    """What a case goes over, at most: not more than its arrays, nor than the bytes that it must move."""
+    """An upper bound of the bytes that a case goes over: its arrays, and the bytes that it must move."""
     arrays, moved = case["working_set_bytes"], case["bytes_moved"]
     return None if arrays is None or moved is None else min(arrays, moved)
 
 
 def _explained(limit: _Limit, working_set: float | None) -> Row:
-    """What a case is that passes above a limit: no roof is higher than the device, so something was counted wrong."""
+    """Explain a fraction above a limit: no roof is higher than the device, so something was counted wrong."""
     if limit.roof is Roof.BANDWIDTH and working_set is None:
         return {"bound_by": "cache", "roof_note": "faster than the memory: its data came from a cache"}
     doubt = f"{limit.name} was measured too low, or {limit.roof.work} counts too much"

@@ -1,4 +1,4 @@
-"""How exact a timer is, from what it showed: its quantum, and how well times follow known lengths."""
+"""The exactness of a timer, from its readings: its quantum, and how well times follow known lengths."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _tick(distinct: NDArray[np.int64], step: float) -> float | None:
 
 
 def _fitted(steps: NDArray[np.int64], tick: float) -> float:
-    """A tick made exact: each step, from the shortest on, tells it better, and so of how many ticks the next one is."""
+    """Refine a tick: each step, from the shortest on, improves it, and so the number of ticks in the next step."""
     products, squares = 0.0, 0.0
     for step in steps:
         count = round(step / tick)

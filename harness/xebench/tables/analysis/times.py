@@ -1,4 +1,4 @@
-"""Which samples count, and the time of each by the metric of its case."""
+"""The samples that count, and the time of each by the metric of its case."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NONE: Final = Series(np.empty(0), np.empty(0))
 
 
 def spoilt(cases: pd.DataFrame, samples: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """What became of the samples of each case and state in which most are not valid: the flag, and what to do.
+    """For each case and state with mostly invalid samples: the flag that spoilt them, and what to do.
 
     Args:
         cases: The table `cases`.
@@ -62,7 +62,7 @@ def spoilt(cases: pd.DataFrame, samples: pd.DataFrame) -> dict[tuple[str, str], 
 
 
 def counted(samples: pd.DataFrame) -> pd.Series[bool]:
-    """Which samples count: their timestamps can be trusted, and a check of the results came after them."""
+    """Mark the samples that count: their timestamps can be trusted, and a check of the results came after them."""
     return samples["valid"] & samples["checked"]
 
 

@@ -35,7 +35,7 @@ RECORD_IT: Final = "submit everything by session.launch, session.copy or session
 
 @dataclass(frozen=True)
 class Side:
-    """What the host's clock says of one side of a pair, for one execution.
+    """The host times of one side of a pair, for one execution.
 
     Attributes:
         name: "the variant" or "the baseline".
@@ -65,7 +65,7 @@ class Side:
 
 @dataclass(frozen=True)
 class HostTimes:
-    """What the host's clock says of a pair, for one execution.
+    """The host times of a pair, for one execution.
 
     Attributes:
         baseline, variant: each side by itself.

@@ -86,7 +86,7 @@ class _Sides:
         self._devices = by_place(run.devices)
 
     def row(self, before: Row | None, after: Row | None, state: str | None) -> Row:
-        """What is not concluded; of a side that is not there nothing."""
+        """A row without a conclusion; the columns of a missing side are empty."""
         case = after or before
         assert case is not None  # one side is there
         device = self._devices.get(place(case), {})
