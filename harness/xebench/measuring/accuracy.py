@@ -1,4 +1,4 @@
-"""How far a result is from the reference, where that was computed in higher precision than the result has."""
+"""The distance of a result from a reference that was computed in higher precision than the result has."""
 
 from __future__ import annotations
 

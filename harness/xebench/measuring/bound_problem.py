@@ -26,7 +26,7 @@ class HostView(SimpleNamespace):
 
 
 class _HostArrays:
-    """The host's arrays where their contents change: they are written once somebody has asked for them."""
+    """The host's arrays of a problem whose contents change; they are written when first read."""
 
     def __init__(self) -> None:
         self._own: dict[str, Array] = {}
@@ -158,12 +158,12 @@ class Binding:
         self._memory.write(getattr(self.bound, name), self.inputs[name])
 
     def holds_input(self, name: str) -> bool:
-        """Whether an input on the device has the bits that it must have."""
+        """True if an input on the device has the right bits."""
         found = self._memory.read(getattr(self.bound, name))
         return np.array_equal(_bits(found), _bits(self.inputs[name]))
 
     def is_given(self, result: Array) -> bool:
-        """Whether a result has the bits of an array that the problem gives: it is a copy of that."""
+        """True if a result has the bits of an array that the problem gives, so it is a copy of that."""
         given = (*self.inputs.values(), *self.initial.values())
         return any(array.nbytes == result.nbytes and np.array_equal(_bits(array), _bits(result)) for array in given)
 
@@ -183,7 +183,7 @@ class Binding:
         return {name: getattr(self.bound, name) for name in (*self._outputs, *self.initial)}
 
     def results(self, known: Collection[str] = ()) -> dict[str, Array]:
-        """Host copies of everything that a variant must write, but for what is known."""
+        """Host copies of everything that a variant must write, except what is known to be right."""
         return {
             name: value.copy() if isinstance(value, np.ndarray) else self._memory.read(value)
             for name, value in self.written().items()
@@ -204,7 +204,7 @@ def fills(problem: Problem) -> dict[str, Any]:
 
 
 def untouched(problem: Problem) -> dict[str, Any]:
-    """What arrays hold that a variant has not written, where that is no poison alone."""
+    """The contents of arrays before a variant writes them, for arrays that do not hold poison alone."""
     states = {name: field.initial for name, field in problem.fields.items() if isinstance(field, InOut)}
     return states | {name: fill for name, fill in fills(problem).items() if fill is not None}
 

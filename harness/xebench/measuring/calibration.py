@@ -1,4 +1,4 @@
-"""What a run knows of its device before the first pattern: the roofs, and the instrument's own error."""
+"""The calibration of a run before the first pattern: the device's roofs, and the instrument's own error."""
 
 from __future__ import annotations
 
@@ -75,12 +75,12 @@ def _disturbed(results: Mapping[Roof, ProbeResult], *, busy: bool) -> str:
 
 
 def cold_limit_gbps(session: Session) -> float:
-    """The bandwidth above which data did not come from the memory; 0 if it is not known."""
+    """The bandwidth above which data did not come from the memory; 0 if unknown."""
     return QUICK_LOOK_MISSES * (quick_result(session.device.filter_string, Roof.BANDWIDTH.probes[0]).value or 0.0)
 
 
 def make_flusher(session: Session) -> Flusher:
-    """What empties the device's caches; where nobody tells how large they are, that is measured."""
+    """Make the kernel that empties the device's caches; measure their size where no driver reports it."""
     told = cache_bytes(session.device)
     return Flusher(session.queue, cold_limit_gbps(session), told or _measured_cache_bytes(session))
 

@@ -46,7 +46,7 @@ class Work(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, problem: Problem) -> Work:
-        """What a problem states; numpy's numbers and floats that are whole are amounts, too.
+        """The amounts that a problem states; numpy's numbers and whole floats are amounts, too.
 
         Raises:
             PatternError: a column cannot hold it.
@@ -63,7 +63,7 @@ class Work(msgspec.Struct, frozen=True):
 
 
 class CaseResult(msgspec.Struct, frozen=True):
-    """What became of a case, by columns of the table `cases`. By default nothing more becomes of it.
+    """The result of a case, by columns of the table `cases`; the defaults are of an undisturbed case.
 
     ``work`` is None when its problem was not made.
     """
@@ -94,7 +94,7 @@ class CaseResult(msgspec.Struct, frozen=True):
 def fixed_columns(
     family: Family, device: Mapping[str, Any], seed: int, precision: float = Sampling.precision
 ) -> dict[str, Row]:
-    """The columns of each variant's case that are known before it is measured, by the variant's name.
+    """The columns of each variant's case that are known before measuring, by the variant's name.
 
     Args:
         family: the variants at one size and one point of their axes.

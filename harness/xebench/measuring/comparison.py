@@ -40,7 +40,7 @@ def poison_for(
     fill: Any = None,
     not_a_number: bool = False,
 ) -> Array:
-    """What stands in an output before a variant writes it: it differs from ``expected`` wherever something is written.
+    """The poison of an output before a variant writes it: it differs from ``expected`` wherever something is written.
 
     A number that ``expected`` does not contain, another one each time, so that no variant can know it.
 
@@ -171,7 +171,7 @@ def check_reference(
 
 
 def _one_number_passes(expected: Array, rtol: float, atol: float) -> bool:
-    """Whether different elements are all so near that an output of one number is right, too."""
+    """True if different elements are all so near that an output of one number would pass."""
     if expected.dtype.kind not in "iuf" or rtol == atol == 0.0:
         return False
     least, largest = float(expected.min()), float(expected.max())
@@ -214,7 +214,7 @@ def difference(name: str, actual: Array, expected: Array, rtol: float, atol: flo
 
 
 def _wrong(actual: Array, expected: Array, rtol: float, atol: float) -> Array:
-    """Which elements of a part do not pass."""
+    """Mark the elements of a part that do not pass."""
     different: Array = np.asarray(actual != expected)
     if (rtol == 0.0 and atol == 0.0) or not different.any():
         return different

@@ -44,7 +44,7 @@ _ALL_ITS_WORK: Final = "a variant must do all of its work each time, and keep no
 
 @dataclass
 class Expected:
-    """What a variant must write, or return.
+    """The results that a variant must write or return.
 
     Attributes:
         rtol, atol: tolerances.
@@ -71,7 +71,7 @@ class Expected:
         return sum(array.nbytes for array in (*self.arrays.values(), *self.exact.values()))
 
     def poison(self, source: random.Random, *, not_a_number: bool = False, at_end: bool | None = None) -> Contents:
-        """What must not be in outputs: in all of them, or in a part at one end."""
+        """The poison of outputs: of all of an output, or of a part at one end."""
         return {name: self._poison_of(name, fill, source, not_a_number, at_end) for name, fill in self.fills.items()}
 
     def _poison_of(self, name: str, fill: Any, source: random.Random, not_a_number: bool, at_end: bool | None) -> Array:
@@ -103,7 +103,7 @@ class Expected:
 
 
 def expected_of(pattern: Pattern, view: Any, problem: Problem, ranks: int) -> Expected:
-    """What a variant that runs in so many ranks must write.
+    """The results that a variant with so many ranks must write.
 
     Args:
         pattern: with the reference.
@@ -159,7 +159,7 @@ class Checker:
 
     @property
     def learns(self) -> bool:
-        """Whether each instance has results of its own, which its first calls give."""
+        """True if each instance has results of its own, which its first calls give."""
         return any(expected.of for expected in self._expected.values())
 
     def in_order(self, runs: Sequence[VariantRun]) -> list[VariantRun]:
@@ -186,7 +186,7 @@ class Checker:
         return started
 
     def prepare(self, run: VariantRun, place: Place) -> Started:
-        """Start a variant again, on arrays that were made anew."""
+        """Prepare a variant again, on new arrays."""
         started = place.start(run.name, None)
         self._judge_inputs(run, started.changed)
         return started
@@ -304,14 +304,12 @@ class Checker:
 
 
 def takes_longer(new_ns: float, known_ns: float) -> bool:
-    """Whether a call on new data took so much longer than one on known data that it had something to do which that
-    had not.
-    """
+    """True if a call on new data took so much longer than one on known data that the latter skipped work."""
     return new_ns > TIMES_AS_LONG * known_ns + NOISE_NS
 
 
 def does_no_more(checked: Call, samples: Iterable[Call], metric: Metric) -> bool:
-    """Whether a call on new data did no more than each of some samples.
+    """True if a call on new data did no more than each of some samples.
 
     Samples are calls on known data: what is reported of a variant is what they do.
     """
@@ -328,11 +326,11 @@ def _of_one(call: Call, metric: Metric) -> tuple[float, float]:
 
 
 def _commands(measured: Measured) -> int:
-    """How many commands were submitted, but for barriers."""
+    """The number of submitted commands, without barriers."""
     return sum(command.kind != "barrier" for command in measured.events)
 
 
 def _note(measured: Measured, remember: Callable[[Sequence[EventTimes]], None]) -> int:
-    """How many commands it submitted."""
+    """Record the number of commands of a call."""
     remember(list(chain.from_iterable(measured.times_by_clock()[0])))
     return _commands(measured)

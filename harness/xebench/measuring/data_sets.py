@@ -63,7 +63,7 @@ class DataSets:
 
 
 def are_alike(one: Problem, other: Problem) -> bool:
-    """Whether two problems differ in the elements of their arrays alone."""
+    """True if two problems differ only in the elements of their arrays."""
     return one.fields.keys() == other.fields.keys() and all(
         _same(_form(one.fields[name]), _form(other.fields[name])) for name in one.fields
     )

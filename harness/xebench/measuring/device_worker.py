@@ -1,4 +1,4 @@
-"""A worker on a device as those see it who ask it: started when it is needed, and anew after it was lost."""
+"""A worker on a device, for its callers: it starts when it is needed, and again after it was lost."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class DeviceWorker(Generic[T]):
         self._set_aside: dict[frozenset[tuple[str, str]], tuple[WorkerProcess[T], set[str]]] = {}
 
     def use(self, environment: Mapping[str, str], source: str) -> None:
-        """Have these variables set in the process that is asked next, and no code of a stranger's file in it.
+        """Set these variables in the process of the next request; it must not have run a stranger's file.
 
         A process that has run the code of a user's file is ended when another file, or other variables, are wanted:
         whatever a file does to its process ends with that process. One of the project's own files is kept meanwhile,
@@ -89,7 +89,7 @@ class DeviceWorker(Generic[T]):
 
     @property
     def is_shared(self) -> bool:
-        """Whether the process runs, or has run, the code of several files: a failure may be another one's."""
+        """True if the process runs, or has run, the code of several files: a failure may be another file's."""
         return len(self._sources) > 1
 
     def ready(self) -> WorkerProcess[T]:
@@ -121,7 +121,7 @@ class DeviceWorker(Generic[T]):
         silence_s: Callable[[], float],
         look: Callable[[str | None, str, float], None] = lambda variant, stage, limit_s: None,
     ) -> Iterator[T]:
-        """Send a request; what the worker answers, until it has done what it was asked for.
+        """Send a request, and yield the worker's answers until it is done.
 
         Args:
             request: what to do.
@@ -167,7 +167,7 @@ class DeviceWorker(Generic[T]):
             self._set_aside.popitem()[1][0].close()
 
     def close(self) -> None:
-        """End the worker that would be asked next."""
+        """End the worker of the next request."""
         self._sources.clear()
         if self._process is not None:
             self._process.close()

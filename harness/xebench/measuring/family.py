@@ -50,7 +50,7 @@ NO_COMMAND: Final = (
 
 @dataclass(frozen=True)
 class Plan:
-    """How a family is measured.
+    """The settings with which a family is measured.
 
     Attributes:
         metric: device, span or wall.
@@ -90,10 +90,10 @@ class Plan:
 
 
 class Listener:
-    """Is told how far a family is; this one does nothing."""
+    """Receives the progress of a family; this one ignores it."""
 
     def at(self, variant: str | None, stage: Stage) -> None:
-        """What is done next, with which variant; None: what all need."""
+        """Called before the next step, with its variant; None for a step that serves all variants."""
 
     def checked(self, variant: str) -> None:
         """A variant was checked, or has dropped out."""
@@ -270,7 +270,7 @@ class Family:
         return sampled.stopped_by
 
     def _renew(self) -> None:
-        """Make arrays and kernels anew: the next instance of the family."""
+        """Allocate arrays and build kernels again: the next instance of the family."""
         if changed := self._places.changed():
             self._recheck(changed)
             return

@@ -1,4 +1,4 @@
-"""A worker's part of a run: measure the families that the manager asks for, and send it rows and outcomes."""
+"""A worker's part of a run: measure the families that the manager requests, and send rows and outcomes."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ class FamilyRun:
 
 
 def prepare(device: str, parent: Parent) -> Callable[[Request], None]:
-    """A session on a device; gives the function that measures on it what the manager asks for."""
+    """Open a session on a device, and return the function that measures the manager's families on it."""
     session = Session.on(device)
     direct_calls.install()
     info, sums, pool = describe(session.device), Sums(session.queue), Pool(device)

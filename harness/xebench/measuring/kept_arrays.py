@@ -28,7 +28,7 @@ class KeptArrays:
         self._prepared = {id(array): (array, array.copy()) for array in arrays_in(function)}
 
     def had(self, result: Array) -> bool:
-        """Whether one of them held exactly these elements."""
+        """True if one of them held exactly these elements."""
         return any(has_bits(contents, result) for _, contents in self._prepared.values())
 
     def spoil(self, result: Array) -> None:
@@ -45,7 +45,7 @@ class KeptArrays:
 
 
 def has_bits(contents: Array, result: Array) -> bool:
-    """Whether two arrays have the same bits, whatever their shape, and more than one value."""
+    """True if two arrays have the same bits, whatever their shape, and more than one value."""
     same = contents.nbytes == result.nbytes and contents.tobytes() == result.tobytes()
     return same and bool((result != result.flat[0]).any())
 

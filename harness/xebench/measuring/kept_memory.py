@@ -54,7 +54,7 @@ class KeptMemory:
             spoil(memory)
 
     def had(self, result: Bytes) -> bool:
-        """Whether the preparation had written exactly these elements."""
+        """True if the preparation had written exactly these elements."""
         return any(_has(contents, result) for _, contents in self._prepared)
 
     def spoil(self, result: Bytes) -> None:
@@ -70,7 +70,7 @@ class KeptMemory:
 
 
 def _copy(memory: Any) -> Any:
-    """What memory holds: in memory of the device where that is there, else on the host, which may be far away."""
+    """Copy memory: within the device if it is there, else on the host, which may be far away."""
     if memory.get_usm_type() == "device":
         with suppress(dpctl.memory.USMAllocationError):
             copy = dpctl.memory.MemoryUSMDevice(memory.nbytes, queue=memory.sycl_queue)

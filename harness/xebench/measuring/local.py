@@ -65,7 +65,7 @@ class _Prepared:
 
 
 def _has_room(device: dpctl.SyclDevice, problem: Problem) -> bool:
-    """Whether copies of its data on the device are quicker to get at than the host's, and small beside its memory."""
+    """True for a GPU, which reads copies of its data faster than the host's, if they are small beside its memory."""
     return bool(device.is_gpu and ROOM * problem.working_set_bytes <= device.global_mem_size)
 
 
@@ -320,7 +320,7 @@ class ProblemPlace:
         return changed
 
     def renew(self, data_set: int = 0) -> None:
-        """Free everything, then make it anew, so that the allocator has another place for it."""
+        """Free everything, then allocate and build again, so that the allocator chooses another place."""
         self.end()
         self._bind(data_set)
 
@@ -342,7 +342,7 @@ class ProblemPlace:
 
     @property
     def _looks(self) -> bool:
-        """Whether to look for inputs that a check changes, to name the variant that does.
+        """True if inputs are checked for changes, to name the variant that makes them.
 
         Where there are two data sets all is written before the next check or sample; samples are what is looked at.
         """
@@ -463,7 +463,7 @@ class FunctionPlace:
         return Started(checks[-1].measured.host_ns, compiled, kernels, devices, checks[-1].results)
 
     def reset(self) -> None:
-        """Nothing: nobody tells what functions update."""
+        """Do nothing: it is unknown which arrays functions update."""
 
     def sample(
         self,
@@ -511,11 +511,11 @@ class FunctionPlace:
         return Checked(call.measured, {} if contents is None else arrays_of(results.pop()))
 
     def changed(self) -> Sequence[str]:
-        """None: nobody tells which arrays are inputs."""
+        """Return None: it is unknown which arrays are inputs."""
         return ()
 
     def renew(self, data_set: int = 0) -> None:
-        """Free everything, then make it anew."""
+        """Free everything, then allocate and build again."""
         self._free()
         self._make_arguments()
 

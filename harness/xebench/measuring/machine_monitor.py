@@ -45,7 +45,7 @@ GPU_CLIENTS_S: Final = 2.0
 
 
 class MachineMonitor:
-    """Reads the machine's state between samples and tells when it is not that of the beginning.
+    """Reads the machine's state between samples and flags samples whose state differs from that of the beginning.
 
     Args:
         device_class: gpu or cpu: which clock matters.
@@ -149,8 +149,8 @@ class MachineMonitor:
 
 @dataclass(frozen=True)
 class _Counters:
-    """What only grows: the clock in s, contention in us, ticks of the cores that were stolen, and all of them, and how
-    often the CPU was throttled.
+    """Counters that only grow: the clock in s, contention in us, stolen and all ticks of the cores, and throttling
+    events of the CPU.
     """
 
     time_s: float

@@ -20,7 +20,7 @@ from xebench.system.children.worker import WorkerEnded, WorkerHung, WorkerProces
 
 
 class MadeBeside:
-    """Asks for one family's data at a time, and puts them into a store.
+    """Requests one family's data at a time from another process, and puts them into a store.
 
     Args:
         device: SYCL filter string, for the process's environment; it does not open it.
@@ -57,7 +57,7 @@ class MadeBeside:
         self._process.ask(self._asked)
 
     def take(self, source: str, pattern: str) -> None:
-        """Put a pattern's data into the store, if they were asked for: it waits until they are made."""
+        """Put a pattern's data into the store if they were requested; waits until they are made."""
         if self._asked is not None and (self._asked.source, self._asked.pattern) == (source, pattern):
             self._take(math.inf)
 

@@ -1,4 +1,4 @@
-"""What a run's manager and its workers say to one another."""
+"""Messages between a run's manager and its workers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ InstanceSpeedups = Sequence[Mapping[str, Sequence[float]]]
 
 
 class Stage(StrEnum):
-    """What a worker is at with a family, or with one of its variants."""
+    """The step of a family, or of one of its variants, that a worker is at."""
 
     IDLE = "idle"
     PROBLEM = "problem"
@@ -97,7 +97,7 @@ class Ready(Message, frozen=True):
 
 
 class Done(Message, frozen=True):
-    """It has done what it was asked for last."""
+    """The worker has done the last request."""
 
 
 class Failed(Message, frozen=True):
@@ -141,7 +141,7 @@ class VisitSeconds(Message, frozen=True):
 
 
 class CaseOver(Message, frozen=True):
-    """What became of a case."""
+    """The result of a case."""
 
     variant: str
     result: CaseResult

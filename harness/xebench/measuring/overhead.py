@@ -1,4 +1,4 @@
-"""What a sample costs beside the commands that it measures, against a plain dpctl loop over the same launches."""
+"""The cost of a sample beside its commands, against a plain dpctl loop over the same launches."""
 
 from __future__ import annotations
 

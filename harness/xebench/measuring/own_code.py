@@ -58,7 +58,7 @@ def _title(owner: Any, name: str) -> str:
 
 
 def _compares() -> bool:
-    """Whether arrays that are equal are found so, and no others: operators can be replaced where nothing shows it."""
+    """True if our comparison still tells equal arrays from others: operators can be replaced without a trace."""
     zeros, ones = np.zeros(2), np.ones(2)
     return all(
         bool(difference("", actual, ones, rtol, rtol)) == (actual is zeros)

@@ -165,7 +165,7 @@ class Place(Protocol):
         """Inputs that were changed since the last call; they are put back."""
 
     def renew(self, data_set: int = 0) -> None:
-        """Make the next instance: arrays and kernels anew, with these data."""
+        """Make the next instance: new arrays and kernels, with these data."""
 
     def end(self) -> None:
         """Let go of arrays and kernels."""

@@ -1,4 +1,4 @@
-"""A process that others ask to measure (`xebench.measuring.remote`): its place is local."""
+"""A process that measures for others (`xebench.measuring.remote`): its place is local."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TOLD: Final = ("sys_path", "sys_argv", "dir", "init_main_from_name", "init_main
 
 
 class PlaceServer:
-    """Answers what a `RemotePlace` asks, with a place on a session of this process."""
+    """Answers the requests of a `RemotePlace`, with a place on a session of this process."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -92,7 +92,7 @@ class PlaceServer:
             self._place = None
 
     def reply(self, request: remote.Request) -> remote.Reply | None:
-        """Do what is asked for; None: there is nothing to say but that it is done."""
+        """Do what a message requests; None if the answer is only that it is done."""
         reply: remote.Reply | None = None
         match request:
             case remote.BeginProblem() | remote.BeginFunctions():
@@ -149,7 +149,7 @@ def _pickled(error: BaseException) -> bytes:
 
 
 def program() -> bytes:
-    """How another process imports what functions of this program are pickled by.
+    """How another process imports this program's file, to unpickle its functions.
 
     Raises:
         RuntimeError: this process is such another one, and is importing the program right now.
@@ -159,7 +159,7 @@ def program() -> bytes:
 
 
 def _import_program(told: dict[str, Any]) -> None:
-    """Import the program's file, where it has one, under the name by which `multiprocessing` knows it."""
+    """Import the program's file, if it has one, under the name that `multiprocessing` uses."""
     process: Any = multiprocessing.current_process()
     process._inheriting = True  # so that a program which does not look at its __name__ cannot begin anew: see `program`
     try:

@@ -1,4 +1,4 @@
-"""What a family needs before it is bound to a device: its pattern, what that asks of the device, and its problem."""
+"""Everything that a family needs before it is bound to a device: pattern, requirements, problem."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def make_problem(pattern: Pattern, parameters: Mapping[str, Any], seed: int, dev
 
 
 def check_parameters(problem: Problem, parameters: Mapping[str, Any]) -> None:
-    """Refuse a problem that is not the one that was asked for: what stands in a table is what ran.
+    """Refuse a problem whose parameters are not those requested: a table must show what ran.
 
     Raises:
         PatternError: names what differs.
@@ -94,7 +94,7 @@ def check_parameters(problem: Problem, parameters: Mapping[str, Any]) -> None:
 
 
 def make_reference(pattern: Pattern, view: Any, rank: int = 0, ranks: int = 1) -> Any:
-    """What every variant must compute.
+    """Compute the results that every variant must compute.
 
     Args:
         pattern: with the reference.
@@ -116,7 +116,7 @@ def make_reference(pattern: Pattern, view: Any, rank: int = 0, ranks: int = 1) -
 
 
 def _changed_in_place(function: Callable[..., Any], view: Any) -> str:
-    """Which array a function tried to change, seen by letting it change copies."""
+    """Find the array that a function tried to change, by letting it change copies."""
     arrays = {name: value for name, value in vars(view).items() if isinstance(value, np.ndarray)}
     copies = {name: array.copy() for name, array in arrays.items()}
     with suppress(Exception):
@@ -139,7 +139,7 @@ def _protected(array: Array) -> Array:
 
 
 def _references(fields: Mapping[str, Any], name: str) -> float:
-    """How many there are to an array that has memory of its own; infinitely many to anything else."""
+    """The number of references to an array with memory of its own; infinity for anything else."""
     is_whole = type(fields[name]) is np.ndarray and fields[name].flags.owndata
     return sys.getrefcount(fields[name]) if is_whole else math.inf
 

@@ -57,7 +57,7 @@ Answers = Ready | Done | Failed | DataMade
 
 
 def prepare(device: str, parent: Parent) -> Callable[[MakeData], None]:
-    """Gives the function that makes what it is asked for."""
+    """Return the function that makes the requested problems."""
     os.nice(NICENESS)
     held: list[int] = []
 

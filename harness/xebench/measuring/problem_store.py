@@ -36,7 +36,7 @@ class Data:
         self._expected: dict[Hashable, Expected] = {}
 
     def expected(self, pattern: Pattern, parameters: Mapping[str, Any], ranks: int = 0) -> Expected:
-        """What a variant that runs in so many ranks must write; computed once.
+        """The results that a variant with so many ranks must write; computed once.
 
         Raises:
             UnusableReference: the reference cannot serve.
@@ -59,7 +59,7 @@ class Data:
         return own + sum(expected.nbytes for expected in self._expected.values())
 
     def can_be_shared(self) -> bool:
-        """Whether no variant can change it for another family: lists and the like it could."""
+        """True if no variant can change it for another family, as it could change lists."""
         fields = self.problem.fields.values()
         return all(isinstance(field, np.ndarray | InOut) or _is_hashable(field) for field in fields)
 
@@ -106,7 +106,7 @@ class ProblemStore:
         return make_problem(pattern, parameters, seed, self._device)
 
     def has(self, pattern: Pattern, parameters: Mapping[str, Any], seed: int) -> bool:
-        """Whether these data are there."""
+        """True if these data are in the store."""
         return _of_problem(pattern, parameters, seed) in self._kept
 
     def put(self, pattern: Pattern, parameters: Mapping[str, Any], seed: int, data: Data) -> None:
@@ -134,7 +134,7 @@ def _of_reference(pattern: Pattern, parameters: Mapping[str, Any], ranks: int) -
 
 
 def _values(parameters: Mapping[str, Any]) -> str:
-    """Parameters as a key that tells 1 from 1.0 and from True."""
+    """Parameters as a key that distinguishes 1, 1.0 and True."""
     return repr(sorted(parameters.items()))
 
 

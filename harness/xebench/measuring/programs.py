@@ -1,4 +1,4 @@
-"""Which variants of a family are one program, as far as its first instance shows."""
+"""Find the variants of a family that are one program, as far as its first instance shows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xebench.vocabulary import Metric
 
 
 class _Program:
-    """What a variant asked for, with the code of its kernels."""
+    """The requests of a variant to its device, with the code of its kernels."""
 
     def __init__(self, transcript: Transcript) -> None:
         self.steps, self._kernels = transcript.steps, tuple(transcript.kernels)
@@ -24,7 +24,7 @@ class _Program:
 
     @cached_property
     def machine_code(self) -> tuple[str, ...]:
-        """Of each kernel; where a driver does not hand it out nothing is equal to it."""
+        """The machine code of each kernel; code that the driver does not hand out equals no other."""
         return tuple(_code_of(kernel) for kernel in self._kernels)
 
 
@@ -54,7 +54,7 @@ class Programs:
                 yield transcript
 
     def of(self, transcript: Transcript | None) -> str | None:
-        """The key of a program, that of an earlier one where it is the same; None where that is not known."""
+        """The key of a program, shared with an earlier equal one; None if that is unknown."""
         if transcript is None or transcript.lost or not transcript.kernels:
             return None
         own = _Program(transcript)

@@ -30,7 +30,7 @@ RARE: Final = 1 << 10
 
 
 class Kind(IntEnum):
-    """What is made of a block's 32 bytes."""
+    """The numbers that are made of a block's 32 bytes."""
 
     FLOATS = 0  # eight of 32 bits, from 0 to 1
     WORDS = 1  # eight whole numbers of 32 bits
@@ -63,7 +63,7 @@ class Asked:
 
 
 class Maker(Protocol):
-    """Makes numbers at once (`xebench.measuring.device_numbers`); who asks looks whether it does that rightly."""
+    """Makes numbers at once (`xebench.measuring.device_numbers`); the caller verifies them."""
 
     def fill(self, values: Array, asked: Asked, key: Sequence[int], before: int) -> int | None:
         """Make the numbers of whole blocks.
@@ -135,7 +135,7 @@ class Numbers(np.random.Generator):
         return values
 
     def _begun(self, asked: Asked) -> int:
-        """How many numbers are left of the block that numpy draws from."""
+        """The numbers left of the block that numpy draws from."""
         state: Any = self.bit_generator.state
         words: int = WORDS - state["buffer_pos"]
         if asked.kind == Kind.LONGS:
@@ -166,7 +166,7 @@ class Numbers(np.random.Generator):
 
 
 def _kind_of(dtype: np.dtype[Any], low: int, count: int) -> Kind | None:
-    """What whole numbers are made of, where a device can."""
+    """The kind of whole numbers of this range, if a device can make them."""
     if dtype.kind not in "iu" or not np.iinfo(dtype).min <= low < low + count - 1 <= np.iinfo(dtype).max:
         return None
     is_power = not count & (count - 1)

@@ -1,4 +1,4 @@
-"""What a rank of MPI does: it runs variants with the other ranks, as it is asked to.
+"""Runs one MPI rank: it executes variants together with the other ranks, on request.
 
 All ranks are asked the same at the same time. Each has the session, the whole problem and the kernels.
 """

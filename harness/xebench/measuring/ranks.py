@@ -1,4 +1,4 @@
-"""Ranks of MPI as the worker has them that measures a family: all are asked the same, and one that ends ends all.
+"""MPI ranks as the worker that measures a family sees them: all get the same requests, and one that ends ends all.
 
 MPI's launcher starts them, and each connects to a socket of the worker, which asks and hears every one by itself: so
 it knows which has failed, while others may wait for that one for ever.
@@ -56,7 +56,7 @@ class _Rank:
         return self._connection.fileno()
 
     def leave(self) -> None:
-        """Tell it that there is nothing more to do."""
+        """Send that there is nothing more to do."""
         with suppress(OSError):
             self._connection.shutdown(socket.SHUT_WR)
 
@@ -122,7 +122,7 @@ class RankProcesses:
                 raise self._ended()
 
     def ask(self, requests: Sequence[Request]) -> list[Reply | None]:
-        """Ask each rank something; what each answers.
+        """Send each rank a request, and return their answers.
 
         Raises:
             Lost: a rank has ended.
@@ -144,7 +144,7 @@ class RankProcesses:
         return replies
 
     def _hear(self, at: str, timeout_s: float) -> list[Any]:
-        """What every rank says until it is done, or is ready: None for that alone."""
+        """What every rank sends before it is done or ready; None for a rank that sends nothing before."""
         heard: dict[int, Any] = {}
         done: set[int] = set()
         deadline = time.monotonic() + timeout_s

@@ -1,4 +1,4 @@
-"""A family in another process, or in several ranks of MPI: the same as in this one, asked over a channel of messages.
+"""A family in another process, or in several ranks of MPI: like a local one, over a channel of messages.
 
 For variants with environment variables of their own, for ranks, and for functions that are measured apart. The loop
 over the family stays here, with its rows, the reference and every comparison.
@@ -65,7 +65,7 @@ class Start(Message, frozen=True):
 
 
 class Reset(Message, frozen=True):
-    """Set back what the variants of a problem update, before caches are flushed and `Sample` is asked."""
+    """Restore what the variants of a problem update, before caches are flushed and `Sample` is sent."""
 
 
 class Sample(Message, frozen=True):
@@ -101,7 +101,7 @@ class End(Message, frozen=True):
 
 
 class Identify(Message, frozen=True):
-    """Of a rank; answered by `Identity`."""
+    """Request to a rank; answered by `Identity`."""
 
 
 Request = BeginProblem | BeginFunctions | Start | Reset | Sample | Check | FindChanged | Renew | End | Identify
@@ -128,7 +128,7 @@ class Changed(Message, frozen=True):
 
 
 class Identity(Message, frozen=True):
-    """Which rank of how many it is, of which MPI, and on which device."""
+    """The rank's number, the number of ranks, the MPI, and the device."""
 
     rank: int
     size: int
@@ -137,7 +137,7 @@ class Identity(Message, frozen=True):
 
 
 class Raised(Message, frozen=True):
-    """What was asked for raised this: pickled, since it may be an exception of the user's own."""
+    """The request raised this exception: pickled, since it may be the user's own."""
 
     error: bytes
 
@@ -162,7 +162,7 @@ class Peers(Protocol):
     def ranks(self) -> Sequence[Identity]: ...
 
     def ask(self, requests: Sequence[Request]) -> Sequence[Reply | None]:
-        """Ask each something; what each answers, None for `Done` alone.
+        """Send each a request, and return their answers, None for `Done` alone.
 
         Raises:
             Lost: one has ended.
@@ -191,7 +191,7 @@ class RemotePlace:
 
     @property
     def is_there(self) -> bool:
-        """Whether it can be asked."""
+        """True if it can take requests."""
         return self._peers.is_alive
 
     def begin(self) -> Mapping[str, Any]:
@@ -236,7 +236,7 @@ class RemotePlace:
         )
 
     def changed(self) -> Sequence[str]:
-        """Of a process that has ended none, since nothing of it counts any more."""
+        """Changed inputs; none for a process that has ended, since nothing of it counts any more."""
         if not self.is_there:
             return ()
         return one_after_another([each.names for each in self._all(FindChanged(), Changed)])
@@ -265,7 +265,7 @@ class RemotePlace:
         return [reply for reply in replies if isinstance(reply, kind)]
 
     def _parts(self, contents: Contents | None) -> list[Contents | None]:
-        """What each rank has of arrays of all."""
+        """Each rank's parts of the arrays of all."""
         if contents is None or not self._peers.ranks:
             return [contents] * self._count
         ranks = range(self._count)
@@ -280,7 +280,7 @@ class RemotePlace:
         return Measured.of_ranks(parts) if self._peers.ranks else parts[0]
 
     def _devices(self, parts: Sequence[str | None]) -> str | None:
-        """Which ranks they are, on what."""
+        """The ranks and their devices."""
         ranks = self._peers.ranks
         if not ranks:
             return parts[0]
@@ -290,7 +290,7 @@ class RemotePlace:
 
 
 def one_after_another(values: Sequence[Sequence[T]]) -> list[T]:
-    """What any rank has, each once, in the ranks' order."""
+    """The entries of all ranks, each once, in the ranks' order."""
     result: list[T] = []
     for own in values:
         result += [value for value in own if value not in result]
@@ -303,7 +303,7 @@ def counted(ranks: int) -> str:
 
 
 def words_of(environment: Mapping[str, str]) -> str:
-    """Variables as a shell is told them."""
+    """Variables as in a shell's assignment."""
     return " ".join(f"{name}={value}" for name, value in sorted(environment.items()))
 
 

@@ -1,4 +1,4 @@
-"""What functions return, as numpy arrays on the host."""
+"""Convert what functions return to numpy arrays on the host."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ class RowStream:
 
     @contextmanager
     def watched(self, monitor: MachineMonitor) -> Iterator[None]:
-        """While samples are taken: the monitor is asked once for each range of samples, and a hang costs no row."""
+        """Watch samples: the monitor is read once for each range of samples, and a hang costs no row."""
         self.flush()
         self._monitor = monitor
         over = threading.Event()

@@ -18,7 +18,7 @@ _ASLEEP_S: Final = 0.1
 
 
 class _Stops:
-    """Of this process."""
+    """The stops of this process."""
 
     ended = 0
 
@@ -55,7 +55,7 @@ class RunningClock:
             self._left_out_s += self() - begin
 
     def was_stopped(self) -> bool:
-        """Whether the process was stopped, or the machine slept, since the last look."""
+        """True if the process was stopped, or the machine slept, since the last call."""
         before, (times, asleep_s) = self._looked_s, self._stops
         self._looked_s, self._stops = time.monotonic(), (_Stops.ended, _asleep_s())
         stopped = self._stops[0] != times or self._stops[1] - asleep_s > _ASLEEP_S

@@ -1,4 +1,4 @@
-"""What is wrong with one sample: the rules for its events, and those that need to know more than its events."""
+"""Flags of one sample: the rules for its events, and those that need more than its events."""
 
 from __future__ import annotations
 
@@ -94,5 +94,5 @@ class Rules:
 
 
 def is_late(measured: Measured) -> bool:
-    """Whether queues had much to do when everything that was recorded was over."""
+    """True if queues had much to do when everything that was recorded was over."""
     return measured.late_ns > max(LATE_NS, LATE_PART * measured.host_ns)

@@ -50,7 +50,7 @@ class SampleTaker:
     _rules: dict[Any, Rules] = field(default_factory=dict)
 
     def rules_of(self, variant: Variant) -> Rules:
-        """The rules of the process in which a variant runs: drivers may begin to count in each process anew."""
+        """The rules of the process in which a variant runs; drivers may begin to count again in each process."""
         if variant.name not in self._rules:
             process = variant.ranks, tuple(sorted(variant.environment.items()))
             self._rules[variant.name] = self._rules.setdefault(process, self.new_rules())
@@ -58,7 +58,7 @@ class SampleTaker:
 
     @property
     def flush(self) -> Callable[[], None] | None:
-        """What is done before a sample."""
+        """Flush the caches before a sample."""
         return None if self.flusher is None else self.flusher.flush
 
     def take(self, variant: Variant, *, state: str, block: int, order: int) -> Calls[float]:

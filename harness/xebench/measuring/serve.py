@@ -1,4 +1,4 @@
-"""The worker process: answers what it is asked until its input ends.
+"""The worker process: it answers requests until its input ends.
 
 Run by `xebench.measuring.device_worker.start_worker`. What can be asked is another module's, which is imported when the
 SYCL runtime is loaded: its ``Request`` is the union of the messages, its ``prepare`` takes the device and the parent,

@@ -1,4 +1,4 @@
-"""Which samples are followed by a check of the results: a few at random, at little cost."""
+"""Choose the samples that a check of the results follows: a few at random, at little cost."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class SpotChecks:
         self._next: dict[str, int] = {}
 
     def new_instance(self) -> None:
-        """Begin to count anew, but for those that were not checked yet."""
+        """Begin to count again, except for variants that were not checked yet."""
         for variant in self._checked:
             self._taken[variant] = 0
             self._next.pop(variant, None)
 
     def due(self, variant: str) -> bool:
-        """Whether the sample of a variant that was taken just now is followed by a check."""
+        """True if a check follows the sample of a variant that was taken just now."""
         taken = self._taken[variant]
         self._taken[variant] += 1
         if taken < self._next.setdefault(variant, self._source.randrange(self._blocks)):

@@ -12,7 +12,7 @@ TRIES: Final = 3
 
 
 class Unfinished(XebenchError):
-    """What it had left to do is not recorded."""
+    """A call left work on the device that is not recorded."""
 
     @classmethod
     def after(cls, measured: Measured) -> Unfinished:

@@ -42,7 +42,7 @@ class VariantRun:
         return self.variant.name
 
     def is_good(self) -> bool:
-        """Whether nothing is known against it."""
+        """True if nothing speaks against it."""
         return self.status == Status.OK
 
     def drop(self, status: Status, reason: str) -> None:

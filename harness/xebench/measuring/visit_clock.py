@@ -1,4 +1,4 @@
-"""What the seconds of a visit go into."""
+"""The parts of a visit on which its seconds are spent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class VisitClock:
         self._seconds: dict[str, float] = defaultdict(float)
 
     def enter(self, part: VisitPart) -> VisitPart:
-        """What comes now is of a part; gives the one before."""
+        """Begin a part; returns the one before."""
         before, now = self._part, self._clock()
         self._seconds[before] += now - self._since
         self._part, self._since = part, now
@@ -32,7 +32,7 @@ class VisitClock:
 
     @contextmanager
     def during(self, part: VisitPart) -> Iterator[None]:
-        """What is done in here is of a part, and what comes after it of the one before."""
+        """Count this block as a part, and what follows it as the part before."""
         before = self.enter(part)
         try:
             yield

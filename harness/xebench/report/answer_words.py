@@ -32,12 +32,12 @@ def classes(claimed_for: Any) -> str:
 
 
 def is_foreign(pair: Mapping[Any, Any]) -> bool:
-    """Whether what is claimed is not claimed of the device's class."""
+    """True if the claim is not made for the device's class."""
     return not pd.isna(pair["claimed_for"]) and pair["device_class"] not in pair["claimed_for"].split(",")
 
 
 def guide_words(pair: Mapping[Any, Any], *, with_source: bool) -> str:
-    """What the guide prints: ``2.9x on Max 1550 (G 4530)``; "" where it says nothing."""
+    """The guide's figure: ``2.9x on Max 1550 (G 4530)``; "" if it gives none."""
     figure = ""
     if not pd.isna(pair["guide_speedup"]):
         where = "" if pd.isna(pair["guide_device"]) else f" on {pair['guide_device']}"
@@ -48,7 +48,7 @@ def guide_words(pair: Mapping[Any, Any], *, with_source: bool) -> str:
 
 
 def asides(pair: Mapping[Any, Any]) -> tuple[str, ...]:
-    """What is to be said beside the sign, in a few words each; the whole reason is in the table ``pairs``."""
+    """Remarks beside the sign, in a few words each; the whole reason is in the table ``pairs``."""
     guide = guide_words(pair, with_source=False)
     return tuple(filter(None, [obstacle(pair), f"guide {guide}" if guide else "", _claimed(pair), _too_short(pair)]))
 
@@ -67,13 +67,13 @@ def obstacle(pair: Mapping[Any, Any]) -> str:
 
 
 def sentence(pair: Mapping[Any, Any]) -> str:
-    """What is claimed, where that is decided, and what the answer rests on."""
+    """The claim, if it is decided, and what the answer rests on."""
     decided = pair["answer"] in (Answer.HOLDS, Answer.INVERTS, Answer.NO_EFFECT)
     return f"{_what(pair)}; {pair['reason']}" if decided else str(pair["reason"])
 
 
 def _claimed(pair: Mapping[Any, Any]) -> str:
-    """What is claimed where the sign does not tell it, and of which devices where this is none of them."""
+    """The claim if the sign does not show it, and its devices if this is none of them."""
     if pd.isna(pair["claim"]):
         return ""
     whom = f" for {classes(pair['claimed_for'])}" if is_foreign(pair) else ""

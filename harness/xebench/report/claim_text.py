@@ -7,7 +7,7 @@ from xebench.vocabulary import Outcome, Strength
 
 
 def said(claim: Claim) -> str:
-    """What it says: ``faster than naive by at least 1.5 times where work=1, for GPUs``."""
+    """The claim in words: ``faster than naive by at least 1.5 times where work=1, for GPUs``."""
     return ", ".join(part for part in (_what(claim) + _where(claim), _for(claim)) if part)
 
 
@@ -39,7 +39,7 @@ def _for(claim: Claim) -> str:
 
 
 def who(claim: Claim) -> str:
-    """Who says it: ``G 4530: 2.9 on Max 1550``, ``ours``."""
+    """The source of the claim: ``G 4530: 2.9 on Max 1550``, ``ours``."""
     if claim.is_ours:
         return "ours"
     implied = " (implied)" if claim.strength == Strength.IMPLIED else ""
@@ -47,5 +47,5 @@ def who(claim: Claim) -> str:
 
 
 def printed(figure: Figure) -> str:
-    """What the guide measured: ``2.9 on Max 1550``."""
+    """The figure that the guide prints: ``2.9 on Max 1550``."""
     return f"{round(figure.speedup, 2):g}" + (f" on {figure.device}" if figure.device else "")

@@ -71,7 +71,7 @@ class Comparison:
 
     @cached_property
     def varied(self) -> Mapping[str, set[str]]:
-        """The parameters of each pattern that tell its rows apart."""
+        """The parameters that differ between the rows of each pattern."""
         seen: dict[str, dict[str, set[points.Value]]] = {}
         for row in self.rows:
             for name, value in points.parse(row["parameters"]).items():
@@ -86,7 +86,7 @@ class Comparison:
         return compare_runs(self.before, self.after, self.threshold, on="time" if self.on == "time" else "speedup")
 
     def found(self, what: str) -> int:
-        """How many changes of a kind there are.
+        """The number of changes of a kind.
 
         Args:
             what: ``slower``; ``answer``: one that was decided became another; ``missing``: a case that was measured
@@ -171,7 +171,7 @@ def _line(row: Row, comparison: Comparison) -> Line:
 
 
 def _name(row: Row, varied: Container[str]) -> str:
-    """``pattern/variant n=16, cold``: the point and the state where they tell it from others."""
+    """``pattern/variant n=16, cold``: with the point and the state if they differ between rows."""
     against = f" against {row['baseline']}" if row.get("baseline") else ""
     point = {name: value for name, value in points.parse(row["parameters"]).items() if name in varied}
     state = "" if row["state"] in (None, State.HOT) else row["state"]
@@ -194,7 +194,7 @@ def _sides(comparison: Comparison) -> list[str]:
 
 
 def as_text(comparison: Comparison, *, every: bool = False, width: int | None = None) -> str:
-    """What changed, or every row; whole reasons below their rows."""
+    """The changes, or every row; whole reasons below their rows."""
     width = width or terminal_width(elsewhere=100)
     shown = plain_table()
     figures = ("outcome", "old", "new", "change", "95 % interval")

@@ -143,7 +143,7 @@ def claims(answers: Sequence[CodeAnswer]) -> list[str]:
 
 
 def target_name(target: Target) -> str:
-    """The GPU with the mode and width that were asked for."""
+    """The GPU with the requested mode and width."""
     mode = "" if target.grf_mode == "default" else f" {target.grf_mode} GRF"
     return f"{target.gpu}{mode}" + ("" if target.forced_simd is None else f" SIMD{target.forced_simd}")
 

@@ -1,4 +1,4 @@
-"""What a pack of kernels holds, as text and as JSON."""
+"""The contents of a pack of kernels, as text and as JSON."""
 
 from __future__ import annotations
 

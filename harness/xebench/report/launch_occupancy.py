@@ -1,4 +1,4 @@
-"""How full the launches of a case keep the GPU that it ran on, by the model: never measured, beside what was."""
+"""The occupancy of a case's launches on the GPU that it ran on, predicted by the model, beside measured times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xebench.vocabulary import DeviceClass
 
 
 def occupancies(run: Run) -> dict[str, dict[str, str]]:
-    """The predicted occupancy of each case, as text, by family_id and variant; without those of which nothing is known.
+    """The predicted occupancy of each case, as text, by family_id and variant; cases without a prediction are left out.
 
     It is the average over the waves of a kernel's work-groups; of several kernels, the lowest and the highest.
     """
@@ -54,7 +54,7 @@ def _words(kernels: Any, gpu: GpuParameters) -> str:
 
 
 def _average(kernel: Mapping[str, Any], gpu: GpuParameters) -> float | None:
-    """Of one kernel's first launch; None where the run did not keep it, or the model knows no such launch."""
+    """The occupancy of one kernel's first launch; None if the run did not keep it, or the model has no such launch."""
     width, extents = kernel.get("max_sub_group_size"), kernel.get("global_size")
     if not width or not extents:
         return None

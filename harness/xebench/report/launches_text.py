@@ -48,7 +48,7 @@ def _parts(
 
 
 def _table(kernels: Sequence[KernelOccupancy], width: int) -> Table:
-    """One launch a row: what it asks for, and how full that keeps the GPU."""
+    """One launch a row: its request, and the occupancy that follows."""
     table = plain_table()
     headings = (("group", 5), ("SIMD", 4), ("SLM", 4), ("Xe-core", 7), ("device", 8), ("waves", 8), ("limited by", 11))
     # figures are never cut: the names have what is left
@@ -80,7 +80,7 @@ def _name(kernel: KernelOccupancy) -> str:
 
 
 def _remarks(kernels: Sequence[KernelOccupancy]) -> list[str]:
-    """What a reader of the table must know: failures, assumptions, and the nearest better launches."""
+    """Remarks on the table: failures, assumptions, and the nearest better launches."""
     lines = [f"{_name(kernel)}: {kernel.reason}" for kernel in kernels if kernel.reason]
     lines += sorted({f"* {kernel.assumed}" for kernel in kernels if kernel.assumed})
     for kernel in kernels:

@@ -45,5 +45,5 @@ def _waves(occupancy: Occupancy) -> str:
 
 
 def step_text(occupancy: Occupancy, better: Occupancy) -> str:
-    """What to change, and how full the device is then."""
+    """The change to make, and the occupancy after it."""
     return f"{difference(occupancy.launch, better.launch)} gives {percent(better.device_occupancy)}"

@@ -84,7 +84,7 @@ def as_json(info: PatternInfo, baseline: VariantInfo, variant: VariantInfo, runs
 
 
 def is_of_older_program(run: Run, info: PatternInfo) -> bool:
-    """Whether the pattern's file, or what it imports, has changed since the run."""
+    """True if the pattern's file, or what it imports, has changed since the run."""
     measured = run.of(info.name).cases["source_sha256"].dropna()
     return bool(info.source_sha256) and bool((measured != info.source_sha256).any())
 

@@ -52,7 +52,7 @@ def as_text(infos: Sequence[PatternInfo], width: int | None = None) -> str:
 
 
 def _claims(info: PatternInfo, width: int) -> Iterator[str]:
-    """What is claimed, a line for each variant or more: ``claim: one_queue faster than many [G 5125]``."""
+    """The claims, at least a line for each variant: ``claim: one_queue faster than many [G 5125]``."""
     for variant in info.variants:
         told = "; ".join(f"{claim_text.said(claim)} [{claim_text.who(claim)}]" for claim in variant.claims)
         if told:

@@ -1,4 +1,4 @@
-"""How far a run is: a live line in a terminal with the time that is left; and a line a family that stays."""
+"""The progress of a run: a live line in a terminal with the time that is left; and a line a family that stays."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xebench.vocabulary import Answer
 
 
 class ProgressLine:
-    """What is measured, how far, and the time that is left; above it what was found so far, and notices.
+    """The live line: the work at hand, the progress, and the time that is left; above it results so far, and notices.
 
     Where there is no terminal, only the lines that stay.
     """
@@ -87,7 +87,7 @@ class ProgressLine:
 
 
 class _HowFar(ProgressColumn):
-    """Visits that are over, the time until the end where that is known, and what the run is at.
+    """The progress: visits that are over, the time until the end if that is known, and the work at hand.
 
     In this order and in one column, so that a narrow terminal cuts off the end of the last.
     """

@@ -1,4 +1,4 @@
-"""What is to be said of a whole run beside its rows: in whole sentences, and in one short line each."""
+"""Remarks on a whole run beside its rows: in whole sentences, and in one short line each."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def above_roofs_line(run: Run) -> str:
 
 
 def disturbed_line(run: Run) -> str:
-    """Which roofs were measured while others used the machine, in one line; empty when none was."""
+    """The roofs that were measured while others used the machine, in one line; empty if none was."""
     names = _by_host(run, lambda device: device["roofs_disturbed"])
     if not names:
         return ""
@@ -72,13 +72,13 @@ def disturbed_line(run: Run) -> str:
 
 
 def lacking_line(run: Run) -> str:
-    """Which roofs could not be measured, with the reasons, in one line; empty when all were."""
+    """The roofs that could not be measured, with the reasons, in one line; empty if all were."""
     reasons = _by_host(run, lambda device: str(device["roofs_from"]).partition("; ")[2])
     return f"roofs that are not known: {reasons}" if reasons else ""
 
 
 def data_sets_line(run: Run) -> str:
-    """How many cases have one data set alone, in one line; empty when all have two."""
+    """The number of cases that have one data set alone, in one line; empty if all have two."""
     known = run.cases["data_sets"].dropna()
     alone = int((known == 1).sum())
     if not alone:
@@ -96,20 +96,20 @@ def noise_line(run: Run) -> str:
 
 
 def _by_host(run: Run, words: Callable[[dict[Any, Any]], Any]) -> str:
-    """What is said of each device, with its host where there is one to name; empty when nothing is said of any."""
+    """Remarks on each device, with its host if there is one to name; empty without any."""
     said = [(device["host"], words(device)) for device in run.devices.to_dict("records")]
     known = [(host, what) for host, what in said if not pd.isna(what) and what]
     return "; ".join(what if pd.isna(host) else f"{host}: {what}" for host, what in known)
 
 
 def compilers_line(run: Run) -> str:
-    """What compiled the kernels of Python, in one line; empty where there are none, or an earlier run does not say."""
+    """The compilers of the Python kernels, in one line; empty without any, or if an earlier run lacks them."""
     made = [f"{count} by {compiler}" for compiler, count in run.compilers.items()]
     return f"compiled kernels: {'; '.join(made)}" if made else ""
 
 
 def mixed_compilers_line(run: Run) -> str:
-    """How many pairs are of kernels that different compilers made, in one line; empty when none is."""
+    """The number of pairs whose kernels different compilers made, in one line; empty if there are none."""
     if len(run.compilers) < 2:
         return ""
     made = dict(zip(run.cases["case_id"], map(compilers_of, rows(run.cases[["kernels"]])), strict=True))
@@ -123,7 +123,7 @@ def mixed_compilers_line(run: Run) -> str:
 
 
 def flag_line(run: Run) -> str:
-    """How many samples carry each flag, in one line; empty when none does."""
+    """The number of samples with each flag, in one line; empty if there are none."""
     samples = _marks(run)
     flags = _flags(samples)
     shown = [f"{count} {flag}" for flag, count in flags.items()]
@@ -137,12 +137,12 @@ def flag_line(run: Run) -> str:
 
 
 def _marks(run: Run) -> pd.DataFrame:
-    """Of a long run's samples what reports speak of alone."""
+    """The columns of a long run's samples that reports use."""
     return run.part("samples", ("sample_flags", "valid", "checked"))
 
 
 def _flags(samples: pd.DataFrame) -> Counter[str]:
-    """How many samples carry each flag, the most frequent first; few combinations stand in many rows."""
+    """The number of samples with each flag, the most frequent first; few combinations stand in many rows."""
     found: Counter[str] = Counter()
     for together, count in samples["sample_flags"].value_counts().items():
         found.update(dict.fromkeys(filter(None, str(together).split(",")), int(count)))
@@ -162,13 +162,13 @@ def instance_line(run: Run) -> str:
 
 
 def _of_one_instance(run: Run) -> tuple[int, int]:
-    """How many pairs have an interval, and how many of them one of a single instance."""
+    """The number of pairs with an interval, and of those with one of a single instance."""
     with_interval = run.pairs[run.pairs["speedup_low"].notna()]
     return len(with_interval), int((with_interval["instances"].fillna(1) == 1).sum())  # older runs knew no instances
 
 
 def fixed_cost_line(run: Run) -> str:
-    """How many speed-ups are of kernels hardly longer than an empty one, in one line; empty when none is."""
+    """The number of speed-ups of kernels hardly longer than an empty one, in one line; empty if there are none."""
     short = _short(run)
     if not short:
         return ""
@@ -184,7 +184,7 @@ def _short(run: Run) -> int:
 
 
 def remarks(run: Run) -> list[str]:
-    """What is to be said of a run's results, a line each."""
+    """Remarks on a run's results, a line each."""
     lines = (
         *(above_roofs_line, lacking_line, disturbed_line, data_sets_line, mixed_compilers_line),
         *(flag_line, instance_line, fixed_cost_line),
@@ -193,12 +193,12 @@ def remarks(run: Run) -> list[str]:
 
 
 def notes(run: Run) -> list[str]:
-    """What a reader must know of the whole run, a line each: its noise, its compilers, and the remarks."""
+    """Notes on the whole run, a line each: its noise, its compilers, and the remarks."""
     return [*filter(None, [noise_line(run), compilers_line(run)]), *remarks(run)]
 
 
 def brief_remarks(run: Run) -> list[str]:
-    """Of these, and of the cases that failed, what bears on the answers: in a few words each."""
+    """The remarks and the failed cases that bear on the answers, in a few words each."""
     failed = [
         f"{'/'.join(row['case_id'].split('/')[:2])}: {row['status']}: {row['reason']}"
         for row in run.failed_cases.to_dict("records")

@@ -96,7 +96,9 @@ class ResultRow:
 
     @property
     def source(self) -> str:
-        """Who makes the claim, with the guide's figure and lines: ``guide: 2.9x on Max 1550 (G 4530)``, or ``ours``."""
+        """The source of the claim, with the guide's figure and lines: ``guide: 2.9x on Max 1550 (G 4530)``, or
+        ``ours``.
+        """
         return f"{self.claimed_by}: {self.guide}" if self.claimed_by and self.guide else self.claimed_by
 
 
@@ -166,7 +168,7 @@ def _with_rate(row: ResultRow, summary: Row, kinds: Mapping[str, Any]) -> Result
 
 
 def _with_copies(family: Sequence[ResultRow], summaries: Sequence[Row]) -> list[ResultRow]:
-    """The rows with how fast each variant's copies were, where their times can be told."""
+    """The rows with the speed of each variant's copies, if their times can be trusted."""
     words = {row["variant"]: _copy_words(row) for row in summaries if row["link_fraction"] is not None}
     return [replace(row, copies=words.get(row.variant, "")) for row in family]
 
@@ -265,13 +267,13 @@ def _baseline_row(pairs: Sequence[dict[Any, Any]], cases: Sequence[Row]) -> Resu
 
 
 def claimant(pair: Mapping[Any, Any]) -> str:
-    """Who makes a pair's claim: "guide", "ours", or "" where there is none or nobody told."""
+    """The source of a pair's claim: "guide", "ours", or "" if there is no claim or no source is recorded."""
     strength = text(pair["strength"])
     return "" if not strength else "ours" if strength == Strength.OURS else "guide"
 
 
 def claims_for_others(pairs: Sequence[dict[Any, Any]]) -> int:
-    """How many claims are made for another class of devices."""
+    """The number of claims that are made for another class of devices."""
     return sum(map(is_foreign, pairs))
 
 
@@ -297,7 +299,7 @@ def text(value: Any) -> str:
 
 
 def _caches(levels: Any) -> str:
-    """What the caches of a device were measured to give at most: ``; from L1 789 GB/s, L2 446 GB/s``."""
+    """The measured limits of a device's caches: ``; from L1 789 GB/s, L2 446 GB/s``."""
     best: dict[str, float] = {}
     for level in levels_of(levels):
         if level.level != MEMORY:

@@ -26,7 +26,7 @@ def as_json(measured: Roofline) -> str:
 
 
 def as_text(measured: Roofline) -> str:
-    """One line a probe under its group, and what the reader must know of the circumstances."""
+    """One line a probe under its group, and remarks on the circumstances."""
     lines = [line.rstrip() for line in draw(_groups(measured), _WIDTH).splitlines()]
     return "\n".join([*_head(measured), "", *lines, "", _roofs(measured), *_notices(measured)])
 

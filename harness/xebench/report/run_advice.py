@@ -1,4 +1,4 @@
-"""What a reader of a run asks first, beside the answers: what could not be told, what is gained, and what next."""
+"""Advice on a run beside its answers: the undecided claims, the gain in all, and the next steps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WORTH_TIME: Final = (Reason.NOISE, Reason.BUDGET, Reason.FEW_BLOCKS, Reason.DRI
 
 
 def untold(pairs: Sequence[Mapping[Any, Any]]) -> str:
-    """Which claims have no answer, by the reason, the most frequent first; "" where all have one."""
+    """The claims without an answer, by their reasons, the most frequent first; "" if all have one."""
     parts = []
     for answer in (Answer.UNDECIDED, Answer.SKIPPED):
         reasons = Counter(_why(pair) for pair in pairs if pair["answer"] == answer and text(pair["claim"]))
@@ -72,7 +72,7 @@ def _mean(by_pattern: Iterable[Sequence[float]]) -> tuple[float, int]:
 
 
 def compiling(summaries: Iterable[Row]) -> str:
-    """How long kernels were compiled, and which case took longest; "" of a run that compiled none."""
+    """The time of compiling kernels, and the case that took longest; "" of a run that compiled none."""
     known = {row["case_id"]: (float(row["compile_ns"]), row) for row in summaries if row["compile_ns"]}
     if not known:
         return ""
@@ -85,7 +85,7 @@ def compiling(summaries: Iterable[Row]) -> str:
 
 
 def next_steps(run: Run, pairs: Sequence[Mapping[Any, Any]], hurts: Sequence[Mapping[Any, Any]]) -> Iterator[str]:
-    """What to do next, a command each with what it is for.
+    """The next steps, a command each with its purpose.
 
     Args:
         run: whose commands.

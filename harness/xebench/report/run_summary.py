@@ -49,7 +49,7 @@ def headline(run: Run) -> str:
 
 
 def state(run: Run) -> str:
-    """Whether the run is over, and what ended it if that is no fault: ``ended by its run budget``."""
+    """The state of the run, or ``ended by its run budget``."""
     return f"ended by its {RUN_BUDGET}" if run.manifest.get("ended_by") == RUN_BUDGET else str(run.manifest["state"])
 
 
@@ -70,7 +70,7 @@ def _on_hosts(names: Iterable[str]) -> str:
 
 
 def _duration(run: Run) -> str:
-    """How long the run took; "" of one that is not over, or that had pauses."""
+    """The duration of the run; "" if it is not over, or had pauses."""
     begun, ended = run.manifest.get("created"), run.manifest.get("finished")
     if not begun or not ended or run.manifest.get("resumed"):
         return ""
@@ -79,7 +79,7 @@ def _duration(run: Run) -> str:
 
 
 def _noise(run: Run) -> str:
-    """How far a kernel was from itself: ``noise below 0.1 %``, rounded up."""
+    """The noise of a kernel against itself: ``noise below 0.1 %``, rounded up."""
     ends = [number(end) for name in ("aa_low", "aa_high") for end in run.devices[name]]
     off = max((100 * abs(end - 1) for end in ends if end is not None), default=0.0)
     if not off:
@@ -89,7 +89,7 @@ def _noise(run: Run) -> str:
 
 
 def visits_line(run: Run) -> str:
-    """What the seconds of all visits went into, the largest part first; "" of runs that do not say."""
+    """The parts of all visits in seconds, the largest first; "" for runs that do not record them."""
     by_family = run.cases.dropna(subset=["visit_seconds"]).drop_duplicates("family_id")["visit_seconds"]
     seconds = sum((Counter(json.loads(each)) for each in by_family), Counter[str]())
     total = sum(seconds.values())
@@ -101,8 +101,8 @@ def visits_line(run: Run) -> str:
 
 
 def highlights(run: Run) -> list[str]:
-    """What a reader asks first, a sentence each: which of the guide's advice helps most here, and which hurts most;
-    what could not be told; what it gains in all; how long kernels were compiled. A short run has of these the last.
+    """Highlights, a sentence each: the guide's advice that helps most here, and that hurts most; undecided claims; the
+    gain in all; the time of compiling kernels. For a short run the last one only.
 
     What is surely gained counts, the lower end of the interval; a pattern is named once.
     """
@@ -117,17 +117,17 @@ def highlights(run: Run) -> list[str]:
 
 
 def helping(pairs: Iterable[dict[Any, Any]]) -> list[dict[Any, Any]]:
-    """Of each pattern whose advice surely helps the pair in which it helps most, the best first."""
+    """For each pattern whose advice surely helps, the pair that gains most, the best first."""
     return _by_pattern(sorted(_decided(pairs, Answer.HOLDS), key=lambda pair: -pair["speedup_low"]))
 
 
 def hurting(pairs: Iterable[dict[Any, Any]]) -> list[dict[Any, Any]]:
-    """Of each pattern whose advice surely hurts the pair in which it hurts most, the worst first."""
+    """For each pattern whose advice surely hurts, the pair that loses most, the worst first."""
     return _by_pattern(sorted(_decided(pairs, Answer.INVERTS), key=lambda pair: pair["speedup_high"]))
 
 
 def next_steps(run: Run) -> list[str]:
-    """What to do next, a line each."""
+    """The next steps, a line each."""
     pairs = sorted_pairs(run)
     return [f"Next: {step}" for step in run_advice.next_steps(run, pairs, hurting(pairs))]
 
@@ -154,12 +154,12 @@ def _named(pair: dict[Any, Any]) -> str:
 
 
 def answer_sentence(run: Run) -> str:
-    """How many claims got each answer, with its sign; the guide's and ours told apart."""
+    """The number of claims with each answer and its sign; the guide's and ours apart."""
     return answers_in_words(sorted_pairs(run))
 
 
 def answers_in_words(pairs: Sequence[dict[Any, Any]]) -> str:
-    """Likewise, of rows of the table ``pairs``."""
+    """The number of claims with each answer, for rows of the table ``pairs``."""
     claimed = [pair for pair in pairs if text(pair["claim"])]
     parts = [*_of_claims(claimed), *_without_claim([pair for pair in pairs if not text(pair["claim"])])]
     if not parts:

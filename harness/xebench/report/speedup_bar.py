@@ -29,7 +29,7 @@ def axis(cells: int) -> str:
 
 
 def bar(speedup: float | None, low: float | None, high: float | None, cells: int) -> str:
-    """A line where nothing changes, the interval, and the speed-up: hollow where its interval is not known.
+    """A bar: a line at no change, the interval, and the speed-up, which is hollow if its interval is unknown.
 
     An arrow stands at the edge where any of these is beyond the axis. Without a speed-up there is nothing.
     """

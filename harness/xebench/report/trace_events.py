@@ -104,7 +104,7 @@ def _named(pid: int, thread: int, what: str, name: str) -> Iterator[Event]:
 
 
 class _Slice(NamedTuple):
-    """What lasts from one moment of the host's clock to another, in ns."""
+    """A slice from one moment of the host's clock to another, in ns."""
 
     name: str
     category: str
@@ -113,7 +113,7 @@ class _Slice(NamedTuple):
     facts: Mapping[str, Any]
 
     def drawn(self, pid: int, thread: int, zero_ns: int) -> Event:
-        """As the format has it, with times from ``zero_ns``."""
+        """The slice in the trace format, with times from ``zero_ns``."""
         return {
             "ph": "X",
             "name": self.name,
@@ -127,7 +127,7 @@ class _Slice(NamedTuple):
 
 
 def _host_tracks(process: Process) -> dict[int, list[_Slice]]:
-    """What each thread of the host did: its calls, and those that submitted commands."""
+    """The tracks of the host's threads: their calls, and those that submitted commands."""
     tracks: dict[int, list[_Slice]] = {}
     for call in process.calls:
         facts = process.facts if call["kind"] == "execution" else {}
@@ -159,7 +159,7 @@ def _tracks(events: Sequence[Row]) -> Iterator[tuple[str, Sequence[Row]]]:
 
 
 def _without_overlap(events: Iterable[Row]) -> list[list[Row]]:
-    """As few tracks as hold all: each event goes onto the first that is free again."""
+    """As few tracks as hold all events without overlap: each event goes onto the first that is free again."""
     tracks: list[list[Row]] = []
     for event in sorted(events, key=lambda event: (event["start_ns"], event["end_ns"])):
         free = (track for track in tracks if end_ns(track[-1]) <= event["start_ns"])

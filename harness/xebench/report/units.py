@@ -25,7 +25,7 @@ def duration(ns: float | None) -> str:
 
 
 def long_time(seconds: float) -> str:
-    """How long a person waits: ``19 s``, ``3 min 52 s``, ``2 h 5 min``."""
+    """A duration for people: ``19 s``, ``3 min 52 s``, ``2 h 5 min``."""
     minutes, rest_s = divmod(round(seconds), 60)
     hours, rest_min = divmod(minutes, 60)
     if hours:
@@ -34,7 +34,7 @@ def long_time(seconds: float) -> str:
 
 
 def ratio(value: float | None, low: float | None = None, high: float | None = None) -> str:
-    """A speed-up; more digits near 1, where they matter, and as many as its interval where that is known."""
+    """A speed-up; more digits near 1, where they matter, and as many as its interval if that is known."""
     if value is None or math.isnan(value):
         return "-"
     digits = _digits(low, high)
@@ -50,7 +50,7 @@ def interval(low: float | None, high: float | None) -> str:
 
 
 def _digits(low: float | None, high: float | None) -> int | None:
-    """Decimals for an interval of speed-ups; None when it is not known."""
+    """Decimals for an interval of speed-ups; None if it is unknown."""
     if low is None or high is None or math.isnan(low) or math.isnan(high):
         return None
     if high - low < 0.02:
@@ -80,7 +80,7 @@ def binary_size(size_bytes: int) -> str:
 
 
 def roofs(values: Mapping[Roof, float | None], digits: int = 3) -> str:
-    """Those roofs that are known: ``37.4 GB/s, 235 GFLOP/s fp32``."""
+    """The known roofs: ``37.4 GB/s, 235 GFLOP/s fp32``."""
     return ", ".join(
         f"{figure(value, digits)} {roof.unit} {'' if roof is Roof.BANDWIDTH else roof}".rstrip()
         for roof, value in values.items()

@@ -1,1 +1,1 @@
-"""What runs on this machine, what does not, and what would mend it; and whether a device computes right."""
+"""Examination of this machine: what runs, what does not, how to mend it, and if a device computes right."""

@@ -18,7 +18,7 @@ def devices() -> list[dict[str, Any]]:
 
 
 def self_test(device: str) -> list[str]:
-    """What a device computes wrong."""
+    """Names of the computations that a device does wrong."""
     runtime.load()
     from xebench.measuring.doctor.self_test_kernels import run_checks
 
@@ -26,7 +26,7 @@ def self_test(device: str) -> list[str]:
 
 
 def main(arguments: list[str]) -> list[Any]:
-    """What is asked for."""
+    """Run the examination that the arguments name."""
     request, *operands = arguments
     return self_test(*operands) if request == "self-test" else devices()
 

@@ -1,4 +1,4 @@
-"""What runs here, what does not, and what would mend it. Reports on a broken environment, too."""
+"""Find out what runs here, what does not, and how to mend it; a broken environment is reported, too."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Report:
 
     @property
     def usable(self) -> bool:
-        """Whether there is a device that computes right."""
+        """True if there is a device that computes right."""
         return any(result.ok for result in self.selftests)
 
 
@@ -105,7 +105,7 @@ def _list() -> tuple[tuple[DeviceInfo, ...], str | None]:
 def _device_findings(
     devices: tuple[DeviceInfo, ...], results: tuple[SelfTest, ...], before: list[Finding]
 ) -> Iterator[Finding]:
-    """What is said of each device, and of those that one would expect.
+    """Findings on each device, and on those that one would expect.
 
     Args:
         devices: those that there are.
@@ -132,7 +132,7 @@ def _device_findings(
 
 
 def _next_step(hiding: str, before: list[Finding], needed: tuple[str, ...]) -> str:
-    """What to do for a device that is not offered: nothing is installed that is there."""
+    """The next step for a device that is not offered; it installs nothing that is there."""
     if hiding:
         return f"unset what hides it: {hiding}"
     lacking = [finding for finding in before if finding.title in needed and finding.status != "ok"]

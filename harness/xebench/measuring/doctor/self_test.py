@@ -1,4 +1,4 @@
-"""Does a device compute right? Asked before it is used, in a process of its own.
+"""Self-test of a device's arithmetic, before it is used, in a process of its own.
 
 Seen in practice: a CPU driver that did not know its host turned int64 into wrong float32, and a GPU driver
 without hardware that reports every kernel as done and runs none.
@@ -29,7 +29,7 @@ class SelfTest:
 
     @property
     def ok(self) -> bool:
-        """Whether the device may be used."""
+        """True if the device may be used."""
         return not self.failures
 
     @property

@@ -1,4 +1,4 @@
-"""The two stacks as the doctor tells them: which of them this environment has, and what would bring the other."""
+"""Findings on the two stacks: the one that this environment has, and what would bring the other."""
 
 from __future__ import annotations
 

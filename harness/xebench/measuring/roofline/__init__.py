@@ -1,1 +1,1 @@
-"""What a device can reach: bandwidths, rates and latencies, measured by probes that check their results."""
+"""The limits of a device: bandwidths, rates and latencies, measured by probes that check their results."""

@@ -1,4 +1,4 @@
-"""What a probe sees of a device: its limits, its memory, and trustworthy times of what it submits."""
+"""The device for a probe: its limits, its memory, and trustworthy times of what it submits."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ class Bench:
 
     @property
     def compute_units(self) -> int:
-        """How many compute units it has; at least one."""
+        """Its number of compute units; at least one."""
         return max(1, int(self.device.max_compute_units))
 
     @property
     def largest_array_bytes(self) -> int:
-        """The largest array to ask for."""
+        """The size of the largest array that a probe may allocate."""
         return sizes.largest_array_bytes(int(self.device.global_mem_size), int(self.device.max_mem_alloc_size))
 
     def array_bytes(self) -> int:
@@ -169,7 +169,7 @@ class Bench:
             self.memory.write(part, wanted)
 
     def compared(self, size: int) -> list[slice]:
-        """Which elements of an array are poisoned and compared: all; in a quick look the first and the last piece."""
+        """The elements of an array that are poisoned and compared: all; in a quick look first and last piece."""
         if not self.effort.quick or size <= 2 * PIECE:
             return [slice(None)]
         return [slice(PIECE), slice(size - PIECE, size)]
@@ -184,7 +184,7 @@ class Bench:
 
 
 class ProbeGroup:
-    """What the class ``Group`` of each module of probes is: made for a bench, and asked for its probes by name."""
+    """The interface of the class ``Group`` in each module of probes: made for a bench, it measures probes by name."""
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench

@@ -1,4 +1,4 @@
-"""What is measured: each probe's name, place and unit. The probes themselves are one module a group.
+"""The catalogue of probes: each one's name, place and unit. The probes themselves are one module a group.
 
 They cannot declare themselves there: their modules need SYCL, and who only reads results has none.
 """
@@ -30,7 +30,7 @@ class Probe:
 
     @property
     def is_rate(self) -> bool:
-        """Whether more is better."""
+        """True if more is better."""
         return self.unit != "ns"
 
 

@@ -1,4 +1,4 @@
-"""What the probes' kernels must compute, and how much work that is: host arithmetic, numpy only.
+"""The right results of the probes' kernels, and their amount of work: host arithmetic, numpy only.
 
 All data are small integers, so that every float sum is exact in any order.
 """
@@ -43,7 +43,7 @@ def stream_bytes(operation: str, elements: int) -> int:
 
 
 def read_sums(width: int, vectors: int, group: int) -> Array:
-    """What the work-items of each group of the reading kernel find.
+    """The sums of the work-items of each group of the reading kernel.
 
     A work-item reads ``vectors`` vectors of ``width`` elements, each ``width * group`` elements beyond the last one.
     """
@@ -54,7 +54,7 @@ def read_sums(width: int, vectors: int, group: int) -> Array:
 
 
 def random_sums(items: int, reads: int, mask: int) -> Array:
-    """What each work-item of the random reader finds in a table of 0, 1, 2, ...: the sum of its places."""
+    """The sum of each work-item of the random reader in a table of 0, 1, 2, ...: the sum of its places."""
     total = np.zeros(items, np.uint32)
     first = np.arange(items, dtype=np.uint32) * np.uint32(reads)
     for read in range(reads):
@@ -70,7 +70,7 @@ def scattered(x: Array) -> Array:
 
 
 def chain_operations(items: int, chains: int, steps: int) -> int:
-    """Of a launch of multiply-add chains: a multiplication and an addition a step."""
+    """The operations of a launch of multiply-add chains: a multiplication and an addition a step."""
     return 2 * items * chains * steps
 
 
@@ -80,7 +80,7 @@ def chain_starts(items: int, dtype: Any) -> Array:
 
 
 def chain_sums(start: Array, chains: int, steps: int) -> Array:
-    """What each work-item finds: the sum of its chains, of which number k starts at (k + 1) * start.
+    """The result of each work-item: the sum of its chains, of which number k starts at (k + 1) * start.
 
     A step is ``x = x * factor + start``; factor 1 for floats, 3 for integers.
     """
@@ -96,7 +96,7 @@ def chain_sums(start: Array, chains: int, steps: int) -> Array:
 
 
 def local_sums(width: int, group: int, rounds: int, passes: int) -> Array:
-    """What the work-items of a group find in their tile, whose element number j is 1 + j modulo 4.
+    """The sums of the work-items of a group over their tile, whose element number j is 1 + j modulo 4.
 
     In each pass a work-item reads ``rounds`` times ``width`` elements; ``group`` is a multiple of 4.
     """
@@ -105,12 +105,12 @@ def local_sums(width: int, group: int, rounds: int, passes: int) -> Array:
 
 
 def global_counts(items: int, additions: int, counters: int) -> Array:
-    """What the counters hold after ``additions`` by each of ``items``, which take the counters in turn."""
+    """The counters after ``additions`` by each of ``items``, which take the counters in turn."""
     return np.bincount(np.arange(items) % counters, minlength=counters).astype(np.int32) * np.int32(additions)
 
 
 def local_counts(group: int, additions: int, contended: bool) -> Array:
-    """What a work-group's counters hold, of which each work-item has one; ``contended``: all add to the first."""
+    """The counters of a work-group, one for each work-item; ``contended``: all add to the first."""
     counts = np.full(group, 0 if contended else additions, np.int32)
     if contended:
         counts[0] = group * additions

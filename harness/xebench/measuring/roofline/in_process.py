@@ -43,7 +43,7 @@ def quick_result(device: str, probe: str) -> ProbeResult:
 
 
 def forget_results() -> None:
-    """Look at every probe anew, as another process does."""
+    """Measure every probe again, as another process would."""
     _looked_at.clear()
 
 

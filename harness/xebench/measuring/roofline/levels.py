@@ -25,7 +25,7 @@ class Cache:
 
 
 def known_caches(device_class: str, global_cache_bytes: int | None) -> list[Cache]:
-    """The caches that the system or the driver tells of, the smallest first; 0 bytes are an unknown one.
+    """The caches that the system or the driver reports, the smallest first; 0 bytes are an unknown one.
 
     Args:
         device_class: a CPU device's driver names one cache only, its system all of them.

@@ -80,7 +80,7 @@ def _line(times: Mapping[Form, Sequence[float]], part: slice) -> Line:
 
 
 def _rate(times: Mapping[Form, Sequence[float]], part: slice) -> float:
-    """What a part of the samples gives, in amount a ns; NaN where a form has no time in it that can be trusted."""
+    """The rate of a part of the samples, in amount a ns; NaN if a form has no trustworthy time in it."""
     if not all(math.isfinite(min(taken[part])) for taken in times.values()):
         return math.nan
     largest = max(times, key=lambda form: form.amount)

@@ -24,7 +24,7 @@ Ask = Callable[..., Reply]
 
 
 def roofs(device: str = "auto", *, store: Store | None = None) -> dict[str, float | None]:
-    """What cases on a device are placed under: kept from earlier, or measured now, which takes a minute or two.
+    """The roofs for cases on a device: the kept ones, or measured now, which takes a minute or two.
 
     Args:
         device: see :func:`xebench.system.runtime.select_device`.
@@ -87,7 +87,7 @@ def ask_probes(
     say: Callable[[str], None] = lambda text: None,
     ask: Ask = ask,
 ) -> list[ProbeResult]:
-    """Measure some probes, each group of them in a process; a group that dies is asked again probe by probe.
+    """Measure some probes, each group in a process; the probes of a group that dies are measured one by one.
 
     Args:
         device: SYCL filter string.

@@ -1,4 +1,4 @@
-"""What a measurement of the roofs says: plain data, as it goes from the child process to the disk and to readers."""
+"""The results of a measurement of the roofs: plain data, from the child process to the disk and to readers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DISTURBED: Final = 1.25
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """What one probe measured.
+    """The result of one probe.
 
     Attributes:
         probe: name in the catalogue.
@@ -49,7 +49,7 @@ class ProbeResult:
 
     @property
     def disturbed(self) -> bool:
-        """Whether its samples differ so much that others were at work: the best may be too low as well."""
+        """True if its samples differ so much that other programs were at work: the best may be too low as well."""
         if not self.value or not self.median:
             return False
         return max(self.value, self.median) > DISTURBED * min(self.value, self.median)
@@ -57,7 +57,7 @@ class ProbeResult:
 
 @dataclass(frozen=True)
 class Roofline:
-    """What all probes measured on one device.
+    """The results of all probes on one device.
 
     Attributes:
         device: which.
@@ -88,7 +88,7 @@ class Roofline:
 
     @property
     def busy(self) -> bool:
-        """Whether others used so much of a CPU device, more than a quarter of it, that its roofs may be too low."""
+        """True if others used so much of a CPU device, more than a quarter of it, that its roofs may be too low."""
         return self.device.device_class == DeviceClass.CPU and self.load_average > self.cores / 4
 
     @property
@@ -97,7 +97,7 @@ class Roofline:
         return {result.probe: result.value for result in self.results}
 
     def roofs(self) -> dict[str, float | None]:
-        """What cases are placed under, by column of table ``devices``; None where nothing was measured."""
+        """The roofs for cases, by column of table ``devices``; None where nothing was measured."""
         return {roof.column: highest(roof, self.values) for roof in Roof}
 
     def to_json(self) -> dict[str, Any]:
@@ -116,7 +116,7 @@ def highest(roof: Roof, values: Mapping[str, float | None]) -> float | None:
 
 
 def with_kept_roofs(measured: Mapping[str, Any], kept: Roofline | None) -> dict[str, Any]:
-    """What a run measured, with each roof raised to the one that was kept: a roof is what the device can reach.
+    """Raise each measured roof to the kept one if that is higher: a roof is what the device can reach.
 
     Args:
         measured: columns of the table ``devices``.

@@ -60,7 +60,7 @@ class Form:
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to look.
+    """How long to measure.
 
     Attributes:
         screening: samples of each form in the first round.
@@ -129,12 +129,12 @@ class Measurement:
 
     @property
     def best_ns(self) -> float:
-        """Of the fastest sample."""
+        """The time of the fastest sample."""
         return min(self.times_ns)
 
     @property
     def median_ns(self) -> float:
-        """Of all samples."""
+        """The median time of all samples."""
         return statistics.median(self.times_ns)
 
 
@@ -225,7 +225,7 @@ def _best_cost(times: Mapping[Form, list[float]]) -> float:
 
 
 def _confirmations(times: Mapping[Form, list[float]], best: float, gain: float) -> int:
-    """How many samples, of any form, came as near to the best as makes no difference; the best is one of them."""
+    """The number of samples, of any form, that are practically equal to the best one, which counts too."""
     return sum(time_ns / form.amount * (1 - gain) <= best for form, taken in times.items() for time_ns in taken)
 
 
@@ -243,7 +243,7 @@ def grown(start: int, limit: int, time_of: Callable[[int], float]) -> int:
 
 
 def _growth(run: Callable[[], float]) -> int:
-    """How many times as long a problem should be, a power of two; 1 when it is long enough.
+    """The factor by which a problem should grow, a power of two; 1 if it is long enough.
 
     One whose times are never confirmed is doubled: the longer a run, the surer its time.
     """

@@ -1,4 +1,4 @@
-"""How large problems must be so that they measure what they are meant to. No SYCL in here."""
+"""Sizes of problems for the probes, so that they measure what they are meant to. No SYCL in here."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ MOST_STEPS = 1 << 18
 
 
 def largest_array_bytes(memory_bytes: int, max_alloc_bytes: int) -> int:
-    """The largest array that is asked of a device."""
+    """The size of the largest array on a device."""
     return min(memory_bytes // _PART_OF_MEMORY, max_alloc_bytes)
 
 
 def beyond_bytes(cache_bytes: int) -> int:
-    """What is so much larger than the last-level cache that it does not matter; a cache of 0 bytes is unknown."""
+    """A size so much larger than the last-level cache that the cache does not matter; a cache of 0 bytes is unknown."""
     return CACHES * (cache_bytes or _UNKNOWN_CACHE_BYTES)
 
 
 def grown_array_bytes(start_bytes: int, largest_bytes: int) -> int:
-    """How far an array for bandwidth may grow on a fast device."""
+    """The size to which an array for bandwidth may grow on a fast device."""
     return min(largest_bytes, max(start_bytes, _MOST_BYTES))
 
 
@@ -76,12 +76,12 @@ def next_power_of_two(number: int) -> int:
 
 
 def far_shift(blocks: int) -> int:
-    """How far from block to block, so that few steps go over all of a working set: an odd part of it, golden."""
+    """The shift from block to block with which few steps go over all of a working set: an odd part of it, golden."""
     return round(blocks * (5**0.5 - 1) / 2) | 1
 
 
 def check_working_set(working_set_bytes: int, cache_bytes: int, array_bytes: int) -> None:
-    """Whether a working set tells something on a device; a cache of 0 bytes is an unknown one.
+    """Refuse a working set that would show nothing on a device; a cache of 0 bytes is an unknown one.
 
     Raises:
         Unsupported: it is larger than the array that stands for the memory, or far larger than the caches.
@@ -93,7 +93,7 @@ def check_working_set(working_set_bytes: int, cache_bytes: int, array_bytes: int
 
 
 def check_footprint(footprint_bytes: int, cache_bytes: int, largest_bytes: int) -> None:
-    """Whether a pointer chase of this footprint tells something on a device; a cache of 0 bytes is an unknown one.
+    """Refuse a footprint of a pointer chase that would show nothing on a device; a cache of 0 bytes is an unknown one.
 
     Raises:
         Unsupported: it is too large for the device's memory, or a smaller one is in memory already.

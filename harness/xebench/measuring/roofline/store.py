@@ -39,7 +39,7 @@ class Store:
         return self.folder / f"{readable[:80]}-{hashlib.sha256(identity.encode()).hexdigest()[:8]}.json"
 
     def load(self, device: DeviceInfo) -> Roofline | None:
-        """What was kept of a device, if it is whole."""
+        """The kept results of a device, if they are whole."""
         try:
             kept = msgspec.json.decode(self.path(device).read_bytes(), type=Roofline)
         except (OSError, ValueError, RecursionError):

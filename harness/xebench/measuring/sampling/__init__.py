@@ -1,1 +1,1 @@
-"""Which variant is sampled next, in what batches, and when that is enough. No process and no device in here."""
+"""The plan of sampling: the next variant, the size of batches, and when to stop. No process and no device in here."""

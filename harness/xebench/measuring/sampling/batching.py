@@ -1,4 +1,4 @@
-"""How many executions are timed together as one sample, when one alone is too short for the clock.
+"""The number of executions that are timed together as one sample, if one alone is too short for the clock.
 
 All variants of a family have the same batch. With a batch of its own each, a short variant's sample would be the mean
 of many executions and a long one's a single execution: delays that hit one execution in ten are in every mean and in
@@ -25,7 +25,7 @@ MAX_BATCH: Final = 64
 
 
 def least_ns(metric: str, resolution_ns: float) -> float:
-    """How long a sample should last at least, all executions together."""
+    """The least duration of a sample, all executions together."""
     return QUANTA * resolution_ns if metric_named(metric).on_device_clock else WALL_NS
 
 

@@ -48,7 +48,7 @@ def singly(times_ns: Mapping[str, float], block_s: float) -> int:
 
 @dataclass(frozen=True)
 class Sampled:
-    """How sampling ended: the reason that ``decide`` gave ("" when no variant was left), and the next free block."""
+    """The end of sampling: the reason that ``decide`` gave ("" if no variant was left), and the next free block."""
 
     stopped_by: str
     next_block: int
@@ -133,8 +133,8 @@ class _Blocks:
 
 
 def _warm_up(blocks: _Blocks, sampling: Sampling, begin: float, clock: Clock) -> tuple[dict[str, float], float]:
-    """Blocks for as long as times fall, and those of a known slow start. Gives the times of the last one and how many
-    seconds it took.
+    """Take blocks as long as times fall, and those of a known slow start. Returns the times of the last one and the
+    seconds that it took.
 
     Times that fall set one record after the other; of times that only vary, each next one is less likely to be the
     shortest so far (Foster and Stuart 1954, "Distribution-free tests in time-series based on the breaking of records").

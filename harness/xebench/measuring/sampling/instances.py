@@ -148,7 +148,7 @@ class Instances:
         return NEXT_INSTANCE if self._last or not whole else StopReason.PASS
 
     def _enough(self, own: Mapping[str, Floats], blocks: int, elapsed_s: float) -> bool:
-        """Whether more blocks of this instance would say less than another instance."""
+        """True if more blocks of this instance would tell less than another instance."""
         if blocks >= self.share.max_blocks:
             return True
         if elapsed_s >= self.share.budget_s:
@@ -159,7 +159,7 @@ class Instances:
         return narrow_enough and (self._looked or elapsed_s >= LOOK_S or self._settled(own, blocks))
 
     def _settled(self, own: Mapping[str, Floats], blocks: int) -> bool:
-        """Whether an instance is long enough to show a slow start, and to show that it is over."""
+        """True if an instance is long enough to show a slow start and its end."""
         return blocks >= self._share.first_blocks and all(start_of(ratios).over for ratios in own.values())
 
     def _wanted(self, name: str) -> float:
@@ -187,5 +187,5 @@ class Instances:
 
 
 def _makes_interval(instance: Mapping[str, Floats]) -> bool:
-    """Whether each log speed-up has blocks enough for an interval in this instance alone."""
+    """True if each log speed-up has enough blocks for an interval in this instance alone."""
     return all(ratios.size >= MIN_SAMPLES for ratios in instance.values())

@@ -1,4 +1,4 @@
-"""How long to sample: what a precision, a budget and the preset make of a family."""
+"""Limits of sampling: the effect of precision, budget and preset on a family."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FEW_INSTANCES: Final = 3
 
 @dataclass(frozen=True)
 class Sampling:
-    """How long to sample.
+    """The limits of sampling.
 
     Attributes:
         precision: wanted half-width of the 95 % interval of the log speed-up.

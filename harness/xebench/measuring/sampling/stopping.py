@@ -1,4 +1,4 @@
-"""When to stop sampling a family: once the answer is known, the budget spent, or all blocks used."""
+"""The rule that stops sampling a family: precise enough, budget spent, or all blocks used."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NEXT_INSTANCE: Final = "next instance"
 
 
 def narrow(groups: Iterable[Sequence[ArrayLike]], precision: float) -> bool:
-    """Whether the interval over instances of every series is narrower than a half-width.
+    """True if the interval over instances of every series is narrower than a half-width.
 
     Args:
         groups: for each pair its log speed-ups, by instance.
@@ -51,7 +51,9 @@ def decide(
 
 
 def spent(blocks: int, elapsed_s: float, sampling: Sampling) -> StopReason | None:
-    """Why to stop before the speed-ups are known: max blocks, else budget, which more time would mend; None: go on."""
+    """The reason to stop before the precision is reached: max blocks, else budget, which more time would mend; None to
+    go on.
+    """
     if blocks >= sampling.max_blocks:
         return StopReason.MAX_BLOCKS
     return StopReason.BUDGET if elapsed_s >= sampling.budget_s else None

@@ -1,1 +1,1 @@
-"""What a variant sees of the harness, and the times of every command that it submits."""
+"""The harness as a variant sees it, and the times of every command that the variant submits."""

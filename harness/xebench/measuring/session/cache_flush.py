@@ -81,6 +81,6 @@ def flush_bytes(known_cache_bytes: int, most_bytes: int) -> tuple[int, bool]:
 
 
 def cache_bytes(device: dpctl.SyclDevice) -> int:
-    """The largest last-level cache that the device, or for a CPU the kernel of its system, tells of; 0 if unknown."""
+    """The largest last-level cache that the device, or for a CPU the system's kernel, reports; 0 if unknown."""
     told = int(device.global_mem_cache_size)
     return max(told, last_level_cache_bytes() or 0) if device.is_cpu else told

@@ -87,7 +87,7 @@ def copy_async(queue: dpctl.SyclQueue, destination: Any, source: Any, depends: l
 
 
 def traffic(destination: Any, source: Any, size_bytes: int) -> Traffic:
-    """What a copy of so many bytes writes, and between which kinds of memory; of another device's as ``peer``."""
+    """The bytes that a copy writes, and the kinds of memory at both ends; another device's memory is ``peer``."""
     kinds = [_kind_of(source), _kind_of(destination)]
     if kinds == ["device", "device"] and _device_of(source) != _device_of(destination):
         return Traffic(int(size_bytes), PEER_ROUTE)
@@ -108,7 +108,7 @@ def _kind_of(side: Any) -> str:
 
 
 def _bytes_of(array: Any) -> tuple[Any, int]:
-    """What dpctl copies from or to, and its size in bytes."""
+    """The memory that dpctl copies from or to, and its size in bytes."""
     if isinstance(array, np.ndarray):
         if not array.flags.c_contiguous:
             raise ValueError("copy: the host array is not contiguous")

@@ -1,4 +1,4 @@
-"""What the host does in one execution of a variant: when each of its calls began and ended.
+"""A trace of the host in one execution of a variant: when each of its calls began and ended.
 
 Readings of the clock take time. So samples have none: a variant is called once more after them, and for so long
 stand-ins read the clock before and after the functions that submit, wait, allocate, compile and build. What samples
@@ -36,7 +36,7 @@ _INSTALLED: Final = ("<", sys.prefix, sys.base_prefix, f"{Path(os.__file__).pare
 
 
 class _Call:
-    """One call of the host, a block: other threads go on, and lines are not told of within it."""
+    """One call of the host, as a block: other threads go on, and no lines are recorded within it."""
 
     __slots__ = ("_outer", "_trace", "_tracer", "began_ns", "ended_ns", "kind", "name", "thread")
 
@@ -69,7 +69,7 @@ SUBMISSION: Final = "submission"
 
 
 class _Recorder(Recorder):
-    """Knows of each command which call submitted it, and when the host had waited for it."""
+    """Records for each command the call that submitted it, and when the host had waited for it."""
 
     def __init__(self, trace: HostTrace) -> None:
         self._trace = trace
@@ -98,7 +98,7 @@ class _Recorder(Recorder):
         self._names[id(event)] = name
 
     def name_of(self, event: TimedEvent) -> str:
-        """Of a command; of one that nobody recorded, what it is."""
+        """The name of a command; ``a command`` if its submission was not recorded."""
         return self._names.get(id(event), "a command")
 
     def is_over(self, event: TimedEvent) -> None:
@@ -250,7 +250,7 @@ class HostTrace:
 
 
 class _Frame:
-    """Told of the lines of one call of a function: each lasts until the next, or until the function returns."""
+    """Records the lines of one call of a function: each lasts until the next, or until the function returns."""
 
     __slots__ = ("_began_ns", "_number", "_trace")
 

@@ -1,4 +1,4 @@
-"""How many work-items fill a device: what a launch is sized by that gives every hardware thread work.
+"""The number of work-items that fill a device, for launches that give every hardware thread work.
 
 SYCL has no query for it, and a driver's native vector width is a hint to those who write vectors by hand: it says 1 for
 GPUs whose threads have 32 lanes. So a compute unit is counted as

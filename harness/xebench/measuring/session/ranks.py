@@ -13,7 +13,7 @@ from xebench.system.runtime.tensor import usm_ndarray
 
 
 class _Nobody:
-    """A communicator of one rank; what it is asked to send goes nowhere, and nothing comes.
+    """A communicator of one rank: what it sends goes nowhere, and nothing arrives.
 
     Variants run so where only their kernels are looked at.
     """

@@ -13,7 +13,7 @@ from xebench.tables.analysis.metrics import EventTimes, HostCall
 
 
 class TimedEvent(Protocol):
-    """A device event that can be waited for and asked for its profiling times."""
+    """A device event that can be waited for and has profiling times."""
 
     def wait(self) -> None:
         """Return when the event has finished."""
@@ -23,7 +23,7 @@ class TimedEvent(Protocol):
 
 
 class Traffic(NamedTuple):
-    """What a copy or a fill writes.
+    """The bytes that a copy or a fill writes, and its route.
 
     ``route`` is of a copy: kinds of memory, as the probes of the host link have them, such as ``pageable_to_device``.
     """
@@ -61,7 +61,7 @@ class Measured:
 
     @classmethod
     def of_ranks(cls, ranks: Sequence[Measured]) -> Measured:
-        """What ranks did together: from the beginning of the first until the last is done.
+        """The joint time of ranks: from the beginning of the first until the last is done.
 
         Their times of building, and of work that was not recorded, are side by side: the longest is that of all. Each
         has clocks of its own, as times of two processes cannot be compared.
@@ -132,7 +132,7 @@ class Recorder:
 
     @property
     def has_commands(self) -> bool:
-        """Whether there is any event."""
+        """True if there is any event."""
         return bool(self._pending)
 
     def wait(self) -> None:

@@ -216,7 +216,7 @@ class Session:
             return array
 
     def import_memory(self, array: Any) -> None:
-        """Have the driver know the memory of a contiguous numpy array as host USM while the array lives.
+        """Register the memory of a contiguous numpy array with the driver as host USM while the array lives.
 
         Raises:
             Unsupported: this is not Level Zero, or its driver has not taken it.
@@ -311,7 +311,7 @@ class Session:
         return self._ranks.comm
 
     def mpi_buffer(self, array: Any) -> Any:
-        """What functions of MPI take for an array in USM, so that no copy to the host is needed.
+        """The form of an array in USM that functions of MPI take, so that no copy to the host is needed.
 
         Raises:
             Unsupported: the array is in device memory, and this MPI does not know the device.
@@ -384,7 +384,7 @@ class Session:
 
     @contextmanager
     def transcribing(self) -> Iterator[Transcript]:
-        """Note meanwhile what is asked of the device."""
+        """Record meanwhile what is requested of the device."""
         self._transcript = Transcript(self.queue)
         try:
             with self._transcript.watching():
@@ -453,12 +453,12 @@ class Session:
 
     @property
     def queue_count(self) -> int:
-        """How many queues the session knows."""
+        """The number of queues in the session."""
         return len(self._queues)
 
     @property
     def has_commands(self) -> bool:
-        """Whether anything was submitted since :meth:`begin`."""
+        """True if anything was submitted since :meth:`begin`."""
         return self._recorder.has_commands
 
     def take_allocations(self) -> list[weakref.ref[Any]]:
@@ -467,7 +467,7 @@ class Session:
         return [memory for memory in taken if memory() is not None]
 
     def take_compilations(self) -> list[Compilation]:
-        """What was compiled since the last call."""
+        """The compilations since the last call."""
         return self._kernels.take_compilations()
 
     def take_kernels(self) -> list[dict[str, Any]]:
@@ -475,7 +475,7 @@ class Session:
         return self._kernels.take_used()
 
     def take_devices(self) -> str | None:
-        """On which devices queues were asked for since the last call; None where on the session's own alone."""
+        """The devices of queues that were used since the last call; None if it was only the session's own."""
         taken, self._ran_on = self._ran_on, {}
         return "; ".join(taken) or None
 
@@ -488,7 +488,7 @@ class Session:
         self._recorder.begin()
 
     def _longest_wait(self) -> int:
-        """For how long a watched queue had work, in ns; 0 for what an idle one may take to ask."""
+        """The time for which a watched queue had work, in ns; 0 for what the query of an idle one may take."""
         longest = 0
         for queue in self.watched:
             begin = self._clock()

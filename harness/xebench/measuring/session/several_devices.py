@@ -98,7 +98,7 @@ def check_copy(destination: Any, source: Any) -> None:
 
 @functools.cache
 def _are_peers(device: Any, other: Any) -> bool:
-    """What the driver says of two devices on Level Zero; on OpenCL copies between devices are the driver's own."""
+    """The driver's answer for two devices on Level Zero; on OpenCL copies between devices are the driver's own."""
     if device.backend != dpctl.backend_type.level_zero:
         return True
     handles = device_handle(device), device_handle(other)
@@ -113,7 +113,7 @@ def devices_alike(device: Any, get_devices: Callable[[], Sequence[Any]] | None =
 
 
 def partitions(compute_units: int, count: int) -> list[tuple[Any, str]]:
-    """How a device may be cut, as ``create_sub_devices`` takes it, and how that is told; the best first."""
+    """The ways to cut a device, as ``create_sub_devices`` takes them, each with its description; the best first."""
     domains: list[tuple[Any, str]] = [(domain, "by affinity domain") for domain in DOMAINS]
     if compute_units < count:
         return domains

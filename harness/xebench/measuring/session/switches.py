@@ -1,4 +1,4 @@
-"""Whether the runtime and the driver have heeded the variables that a variant asks for.
+"""Verify that the runtime and the driver have heeded the variables of a variant.
 
 A variable that nobody reads changes nothing, and two equal programs would be compared: newer drivers want other ways to
 set the engines, and the second version of the runtime's adapter for Level Zero has no regular command lists. So what
@@ -25,7 +25,7 @@ _CACHE: Final = "NEO_CACHE_PERSISTENT"
 
 
 class Found(NamedTuple):
-    """What was found of a variable, in a few words, and whether that is what was asked for."""
+    """The state of a variable, in a few words, and if it is the wanted one."""
 
     words: str
     heeded: bool
@@ -105,7 +105,7 @@ _ON_LEVEL_ZERO: Final[Mapping[str, Callable[[str, dpctl.SyclQueue], Found]]] = {
 
 @contextmanager
 def looked_up(environment: Mapping[str, str], queue: dpctl.SyclQueue) -> Iterator[dict[str, str]]:
-    """What is found of these variables while a variant is called for the first time.
+    """Look up these variables while a variant is called for the first time.
 
     Args:
         environment: variables of this process that the variant asks for.

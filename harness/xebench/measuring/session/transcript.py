@@ -1,4 +1,4 @@
-"""What a variant asked of its device in one call: two variants that asked for the same are one program.
+"""The requests of a variant to its device in one call: two variants with equal requests are one program.
 
 Kernels stand for themselves by the order of their first launches; whether their code is the same is asked apart, since
 a driver may make one machine code of two kernels (`xebench.dpex.native_code`).
@@ -53,7 +53,7 @@ class Transcript:
         self.lost = self.lost or why
 
     def allocated(self, array: Any, words: str) -> None:
-        """Memory was allocated; addresses differ from call to call, so it is known by its number."""
+        """Record an allocation; addresses differ from call to call, so a number identifies it."""
         self._memory[array.usm_data._pointer] = f"memory {len(self._memory)}"
         self._note("allocate", array.shape, array.dtype, words)
 

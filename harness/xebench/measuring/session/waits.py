@@ -23,14 +23,14 @@ class Waits:
         self._bytes: dict[dpctl.SyclQueue, tuple[Any, Any]] = {}
 
     def before_kernel(self, queue: dpctl.SyclQueue, depends: Sequence[Any]) -> Sequence[Any]:
-        """What a kernel on the queue must be said to depend on, when the queue waits for the rest."""
+        """The events that a kernel on the queue must depend on, when the queue waits for the rest."""
         if depends and queue.is_in_order and self._others(queue, depends):
             self._copy_a_byte(queue, depends)
             return ()
         return depends
 
     def before_barrier(self, queue: dpctl.SyclQueue, depends: Sequence[Any]) -> list[Any]:
-        """What a barrier on the queue must be said to depend on, likewise."""
+        """The events that a barrier on the queue must depend on, when the queue waits for the rest."""
         if depends and self._others(queue, depends):
             return [self._copy_a_byte(queue, depends)]
         return [as_sycl(event) for event in depends]

@@ -1,1 +1,1 @@
-"""Charts as SVG: each module draws one kind from plain numbers, and knows neither tables nor pages."""
+"""Charts as SVG: each module draws one kind from plain numbers, without tables or pages."""

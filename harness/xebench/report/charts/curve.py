@@ -1,4 +1,4 @@
-"""How something changes along a parameter: a line for each series, with the intervals of its points."""
+"""A curve along a parameter: a line for each series, with the intervals of its points."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Point:
 
     @property
     def values(self) -> list[float]:
-        """What the axis must hold."""
+        """The values that the axis must show."""
         return [each for each in (self.y, self.low, self.high) if each is not None and each > 0]
 
 

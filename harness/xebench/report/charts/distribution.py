@@ -1,4 +1,4 @@
-"""How the samples of variants are distributed: a histogram each, with its quartiles and the interval of its median."""
+"""The distribution of the samples of variants: a histogram each, with its quartiles and the interval of its median."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Sampled:
 
     @property
     def median_ns(self) -> float:
-        """Of all of them."""
+        """The median of all samples."""
         return float(np.median(self.times_ns))
 
 

@@ -25,7 +25,7 @@ _HOLLOW: Final = "M-3.4 0a3.4 3.4 0 1 0 6.8 0a3.4 3.4 0 1 0 -6.8 0Z"
 
 @dataclass(frozen=True)
 class Estimate:
-    """A speed-up and what is known around it.
+    """A speed-up with its interval and the guide's figure.
 
     Attributes:
         speedup: of the variant over its baseline.

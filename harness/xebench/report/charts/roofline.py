@@ -19,7 +19,7 @@ _LEFT, _TOP, _PLOT = 46.0, 26.0, 200.0
 
 @dataclass(frozen=True)
 class Roofs:
-    """What a device can reach.
+    """The roofs of a device.
 
     Attributes:
         kind: of the operations: fp32, fp64 or int32.

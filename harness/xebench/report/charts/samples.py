@@ -31,7 +31,7 @@ def kept(variant: Sampled, most: int = MOST) -> Sampled:
 
 
 def draw(variants: Sequence[Sampled]) -> Markup:
-    """The chart of variants that have samples: a panel each, around its own median; shades tell instances apart."""
+    """The chart of variants that have samples: a panel each, around its own median; each instance has its shade."""
     parts: list[Markup] = []
     for number, variant in enumerate(variants):
         parts += _panel(number, variant, _ROW * number)

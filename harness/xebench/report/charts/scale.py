@@ -34,7 +34,7 @@ class Scale:
         return self.begin + (self.end - self.begin) * (own - low) / (high - low)
 
     def holds(self, value: float) -> bool:
-        """Whether a value is not beyond the axis."""
+        """True if a value is not beyond the axis."""
         return self.low <= value <= self.high
 
     def ticks(self, most: int = 6) -> list[float]:

@@ -1,4 +1,4 @@
-"""What host and device did in one execution: a lane for each thread and queue, boxes from left to right."""
+"""Host and device in one execution: a lane for each thread and queue, boxes from left to right."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def render(run: Run) -> str:
 
 
 def _name(case: Row, state: str | None) -> str:
-    """As asv names benchmarks, by a path with dots; the point and the state follow."""
+    """A name in asv's form, a path with dots; the point and the state follow."""
     where = ", ".join(filter(None, (case["preset"], point_words({**case, "state": state}))))
     return f"{case['chapter']}.{case['pattern']}.{case['variant']}({where})"
 

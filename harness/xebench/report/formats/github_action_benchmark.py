@@ -27,14 +27,14 @@ def render(run: Run) -> str:
 
 
 def name(row: Row, devices: Mapping[Any, Row], against: str = "") -> str:
-    """What has one history: a variant at one point, in one state of the caches, on one device."""
+    """The name of a history: a variant at one point, in one state of the caches, on one device."""
     device = devices.get(place(row), {}).get("name") or row["device"]
     variant = f"{row['pattern']}/{row['variant']}{against}"
     return " ".join(filter(None, (variant, row["preset"], point_words(row), f"[{row['device_class']} {device}]")))
 
 
 def entry(name: str, unit: str, value: float | None, ends: tuple[Any, Any], extra: str) -> dict[str, Any]:
-    """A value, with half the width of its interval where that is known."""
+    """A value, with half the width of its interval if that is known."""
     low, high = ends
     spread = {} if low is None or high is None else {"range": f"\N{PLUS-MINUS SIGN} {(high - low) / 2:.3g}"}
     return {"name": name, "unit": unit, "value": value, **spread, "extra": extra}

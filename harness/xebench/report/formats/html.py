@@ -1,4 +1,4 @@
-"""A run as one HTML file that needs nothing else: an overview by chapter, and all that is known of each pattern."""
+"""A run as one HTML file that needs nothing else: an overview by chapter, and every detail of each pattern."""
 
 from __future__ import annotations
 

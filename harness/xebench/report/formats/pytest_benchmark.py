@@ -78,7 +78,8 @@ def _benchmark(case: Row, state: str | None, time_ns: Floats, device: Row, answe
 
 
 def statistics(seconds: Floats) -> dict[str, Any]:
-    """What pytest-benchmark makes of the times of a benchmark, by its names; quartiles are medians of the halves.
+    """The statistics of pytest-benchmark for the times of a benchmark, by its names; quartiles are medians of the
+    halves.
 
     Args:
         seconds: the times, in order; at least one.

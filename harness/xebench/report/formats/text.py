@@ -1,4 +1,4 @@
-"""A run for the terminal: the answers first, a row a pair, and then what else is to be known."""
+"""A run for the terminal: the answers first, a row a pair, and then the remarks."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def _row(row: ResultRow, columns: _Columns, width: int, *, verbose: bool) -> Ite
 
 
 def _measured(row: ResultRow) -> str:
-    """The numbers of a row, where they are known."""
+    """The numbers of a row, if there are any."""
     parts = {
         f"{row.variant}, {row.role}:": ", ".join(filter(None, (row.time, row.rate))),
         "compiling": row.compiling,

@@ -1,1 +1,1 @@
-"""What the HTML report says of a run: each module makes one part of the page from the tables."""
+"""The parts of the HTML report: each module makes one part of the page from the tables."""

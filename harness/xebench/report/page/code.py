@@ -44,7 +44,7 @@ class SideBySide:
 
     @property
     def changed(self) -> int:
-        """How many lines differ."""
+        """The number of lines that differ."""
         return sum(line.tag != "same" for line in self.lines)
 
 
@@ -91,7 +91,7 @@ def _lines(left: Sequence[str], right: Sequence[str]) -> Iterator[CodeLine]:
 
 
 def _alike(one: str, other: str) -> int:
-    """How many characters both begin with."""
+    """The length of the common beginning of both, in characters."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
 

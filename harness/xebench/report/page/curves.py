@@ -45,7 +45,7 @@ def _longest(families: Sequence[Family]) -> str | None:
 
 
 def _others(family: Family, parameter: str) -> str:
-    """What else a family is measured at, in words."""
+    """The other parameters at which a family is measured, in words."""
     host = family.pairs[0].row["host"]
     point = points.words({name: value for name, value in family.point.items() if name != parameter})
     preset = str(family.pairs[0].row["preset"])

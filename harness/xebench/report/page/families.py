@@ -37,7 +37,7 @@ class Pair:
 
     @property
     def is_sure(self) -> bool:
-        """Whether the answer is decided, of several instances, and of kernels long enough for the fixed cost."""
+        """True if the answer is decided, of several instances, and of kernels long enough for the fixed cost."""
         if self.line.answer not in DECIDED:
             return False
         instances, length = number(self.row["instances"]), number(self.row["times_empty_kernel"])

@@ -1,4 +1,4 @@
-"""What the page needs of the two large tables, each read once: samples by case, and one execution of each variant."""
+"""The two large tables for the page, each read once: samples by case, and one execution of each variant."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Measured:
         return Sampled(name, own["time_ns"].to_numpy(), own["instance"].to_numpy())
 
     def flags(self) -> Mapping[str, tuple[int, Counter[str]]]:
-        """How many samples each case has, and how many carry each flag, by case_id."""
+        """The number of samples of each case, and of those with each flag, by case_id."""
         found: dict[str, tuple[int, Counter[str]]] = {}
         for case_id, together, count in zip(*(self._flags[name] for name in self._flags), strict=True):
             total, counts = found.get(case_id, (0, Counter()))

@@ -90,7 +90,7 @@ class PatternView:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """Of boxes in its timelines."""
+        """The kinds of boxes in its timelines."""
         return frozenset[str]().union(*(each.kinds for each in self.timelines))
 
 
@@ -189,7 +189,7 @@ def _pair(pair: Pair, scale: Scale, summary: Row | None, unit: str) -> PairView:
 
 
 def _rates(summary: Row, unit: str) -> str:
-    """``37.4 GB/s, 2.1 GFLOP/s``: what is known of them, with the unit of operations."""
+    """``37.4 GB/s, 2.1 GFLOP/s``: the known rates, with the unit of operations."""
     parts = ((summary["bandwidth_gbps"], "GB/s"), (summary["rate_gops"], unit))
     return ", ".join(f"{units.figure(value)} {of}" for value, of in parts if value)
 
@@ -261,7 +261,7 @@ def _flags(case: Row, samples: int, counts: Counter[str]) -> list[tuple[str, str
 
 
 def _provenance(cases: Sequence[Row]) -> list[tuple[str, str]]:
-    """What is the same of all cases, or of each in turn."""
+    """Facts that are the same for all cases, or of each in turn."""
     names = {
         "file": "source",
         "hash of the file and its imports": "source_sha256",

@@ -1,4 +1,4 @@
-"""Whether the program that was measured is the one at hand: only then its code is shown."""
+"""The code of a pattern, shown only if the program at hand is the one that was measured."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Programs:
             self._builtin = {}
 
     def today(self, case: Mapping[str, Any]) -> PatternInfo | None:
-        """What is declared at hand under a pattern's name, whether it is what was measured or not; None for nothing.
+        """The present declaration of a pattern, even if it is not the one that was measured; None without one.
 
         Args:
             case: a row of the table `cases`.

@@ -75,7 +75,7 @@ def _under(case: Row, device: Row | None) -> Under | None:
 
 
 def _roofs(device: Row, kind: Any) -> Roofs | None:
-    """The roofs of a device for a kind of operation; None where one is not known."""
+    """The roofs of a device for a kind of operation; None if one of them is unknown."""
     memory = number(device[Roof.BANDWIDTH.column])
     roof = RATE_ROOFS.get(kind)
     rate = None if roof is None else number(device[roof.column])
@@ -89,7 +89,7 @@ def _roofs(device: Row, kind: Any) -> Roofs | None:
 
 
 def _roof_name(case: Row) -> str:
-    """Of a case's nearest roof, and why it is above it."""
+    """The name of a case's nearest roof, and the reason if the case is above it."""
     name = str(case["nearest_roof"])
     return name if case["roof_note"] is None else f"{name}, {case['roof_note']}"
 

@@ -1,4 +1,4 @@
-"""What Intel's GPU compiler makes of a pattern's kernels, by the figures that come with xebench.
+"""The code that Intel's GPU compiler makes of a pattern's kernels, by the figures that come with xebench.
 
 They are of the project's own patterns, made by ``python -m tools.pages.generated_code_data`` without a GPU.
 """

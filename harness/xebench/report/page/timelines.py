@@ -28,7 +28,7 @@ class Timeline:
 
 
 def timelines(executions: Sequence[Sequence[Event]]) -> list[Timeline]:
-    """Of the events of one execution of each variant, as the trace format has them."""
+    """The timelines of one execution of each variant, from its events in the trace format."""
     read = [(_title(events), _lanes(events)) for events in executions]
     ends = [max((box.end_us for lane in lanes for box in lane.boxes), default=0.0) for _, lanes in read]
     common = max(ends, default=0.0) if min(ends, default=0.0) * _ALIKE >= max(ends, default=0.0) else None

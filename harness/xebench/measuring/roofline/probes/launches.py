@@ -1,4 +1,4 @@
-"""What a kernel that does nothing costs: on the host, between submission and start, and on the device.
+"""The cost of an empty kernel: on the host, between submission and start, and on the device.
 
 The launch is prepared, as the harness's own launches are: compiled, built, its arguments flattened.
 """

@@ -59,7 +59,7 @@ class Group(ProbeGroup):
         return np.arange(1, 1 + self._device_array.size, dtype=_ELEMENT)
 
     def _host_memory(self, kind: str) -> tuple[Any, Array]:
-        """What the runtime copies from or to, and the same memory as the host sees it."""
+        """The memory that the runtime copies from or to, and the same memory as the host sees it."""
         size = self._device_array.size
         if kind == _PAGEABLE:
             array = np.zeros(size, _ELEMENT)
