@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from command_kit import run_here
 
 XEBENCH = [sys.executable, "-m", "xebench"]
 ROOT = Path(__file__).parents[2]
@@ -25,7 +26,6 @@ def xebench(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("nonsense",), "no command 'nonsense': known are ab, build,"),
         (("run", "--budget", "nan"), "nan is not a finite number: see xebench run --help"),
         (("run", "--precision", "inf"), "inf is not a finite number"),
         (("run", "--run-budget", "0"), "0.0 is not in the range x>0"),
@@ -46,11 +46,19 @@ def xebench(*arguments: str) -> subprocess.CompletedProcess[str]:
         ((*OCCUPANCY, "256", "--global", "4Gx4Gx4G"), "is more than any device has"),
     ],
 )
-def test_what_a_user_can_cause_ends_in_one_line(arguments: tuple[str, ...], said: str) -> None:
-    done = xebench(*arguments)
-    assert done.returncode == 2
-    assert len(done.stderr.splitlines()) == 1, done.stderr
-    assert done.stderr.startswith("xebench: ") and said in done.stderr
+def test_what_a_user_can_cause_ends_in_one_line(
+    arguments: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_here(monkeypatch, *arguments) == 2
+    stderr = capsys.readouterr().err
+    assert len(stderr.splitlines()) == 1, stderr
+    assert stderr.startswith("xebench: ") and said in stderr
+
+
+def test_a_process_ends_likewise() -> None:
+    done = xebench("nonsense")
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert done.stderr.startswith("xebench: no command 'nonsense': known are ab, build,")
 
 
 @pytest.mark.parametrize("program", ["pages.readme", "pages.stacks", "studies.intervals"])

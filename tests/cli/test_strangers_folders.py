@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from command_kit import run_here
 
-from xebench.cli.main import main
 from xebench.errors import BrokenEnvironment
 from xebench.report import formats
 
@@ -41,10 +40,7 @@ def ends(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
     monkeypatch.setattr("xebench.system.runtime.load", no_runtime)
 
     def run(command: list[str]) -> tuple[int, str]:
-        monkeypatch.setattr(sys, "argv", ["xebench", *command])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        status, (out, error) = int(ended.value.code or 0), capsys.readouterr()
+        status, (out, error) = run_here(monkeypatch, *command), capsys.readouterr()
         assert status in (0, 2) or (command[0] == "run" and status in (1, 3)), command
         if status in (2, 3):
             lines = error.splitlines() if command[0] == "run" else [error.removesuffix("\n")]  # a run gives notices

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from command_kit import run_here
 from pattern_copies import write_pattern
 from signals_kit import HEEDING_SIGNALS
 
@@ -529,6 +530,9 @@ def test_a_folder_that_cannot_be_written_is_named_before_anything_is_measured(pa
         (("--max-samples", "15", "--state", "both", "slm*"), "leaves no room for 10 in each state"),
     ],
 )
-def test_wrong_use_ends_in_one_line(arguments: tuple[str, ...], words: str) -> None:
-    said = run_xebench(*arguments, status=2).splitlines()
+def test_wrong_use_ends_in_one_line(
+    arguments: tuple[str, ...], words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_here(monkeypatch, "run", *arguments) == 2
+    said = capsys.readouterr().err.splitlines()
     assert len(said) == 1 and words in said[0]

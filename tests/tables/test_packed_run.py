@@ -7,7 +7,6 @@ import io
 import json
 import shutil
 import struct
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -16,9 +15,9 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pytest
+from command_kit import run_here
 from pyarrow import parquet
 
-from xebench.cli.main import main
 from xebench.errors import RunFolderError
 from xebench.report import formats
 from xebench.tables import load_run, packed_run, schema
@@ -48,13 +47,6 @@ TRACES = (USER, HOST, "/home", "my project", "secret", "10.20.30.40", "example.c
 def zorro_packs_on_quokka17(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("getpass.getuser", lambda: USER)
     monkeypatch.setattr("socket.gethostname", lambda: f"{HOST}.example.com")
-
-
-def run_xebench(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
-    monkeypatch.setattr(sys, "argv", ["xebench", *map(str, arguments)])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    return int(ended.value.code or 0)
 
 
 def tables_of(folder: Path) -> dict[str, pd.DataFrame]:
@@ -139,7 +131,7 @@ def test_words_of_the_users_own_are_taken_out(tmp_path: Path, monkeypatch: pytes
     folder = Path(shutil.copytree(FINISHED, tmp_path / "run"))
     manifest = json.loads((folder / "manifest.json").read_text())
     (folder / "manifest.json").write_text(json.dumps({**manifest, "ended_by": "Skunkworks is over"}))
-    assert run_xebench(monkeypatch, "pack-run", folder, "--output", tmp_path / "x.zip", "--without", "skunkworks") == 0
+    assert run_here(monkeypatch, "pack-run", folder, "--output", tmp_path / "x.zip", "--without", "skunkworks") == 0
     assert load_run(tmp_path / "x.zip").manifest["ended_by"] == "removed is over"
 
 
@@ -148,18 +140,18 @@ def test_it_says_what_the_folder_says(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run_xebench(monkeypatch, "pack-run", folder) == 0
+    assert run_here(monkeypatch, "pack-run", folder) == 0
     file = Path(f"{folder.name}.zip")
     assert "<html" in formats.render(load_run(file), "html")
     for form in ("text", "markdown", "csv"):  # the others have the manifest too
         one, other = (formats.render(load_run(each), form).replace(str(each), "RUN") for each in (folder, file))
         assert one.replace("(running)", "(interrupted)") == other, form
     capsys.readouterr()
-    assert run_xebench(monkeypatch, "compare", file, folder) == 0
-    assert run_xebench(monkeypatch, "trace", file, load_run(folder).cases["pattern"].iloc[0]) == 0
+    assert run_here(monkeypatch, "compare", file, folder) == 0
+    assert run_here(monkeypatch, "trace", file, load_run(folder).cases["pattern"].iloc[0]) == 0
     assert capsys.readouterr().err == ""
     again = file.read_bytes()
-    assert run_xebench(monkeypatch, "pack-run", file, "--output", tmp_path / "again.zip") == 0
+    assert run_here(monkeypatch, "pack-run", file, "--output", tmp_path / "again.zip") == 0
     assert (tmp_path / "again.zip").read_bytes() == again
 
 
@@ -237,7 +229,7 @@ def test_a_file_that_no_pack_run_wrote_ends_in_one_line(
 ) -> None:
     STRANGE[change](pack)
     before = sorted(tmp_path.rglob("*"))
-    assert run_xebench(monkeypatch, "report", pack) == 2
+    assert run_here(monkeypatch, "report", pack) == 2
     out, error = capsys.readouterr()
     assert not out and error.startswith("xebench: ") and error.count("\n") == 1, error
     assert sorted(tmp_path.rglob("*")) == before
@@ -267,5 +259,5 @@ def test_a_small_table_that_becomes_a_large_one_is_not_read(pack: Path, what: st
 def test_a_pack_cannot_be_gone_on_with(
     pack: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_xebench(monkeypatch, "run", "--resume", pack) == 2
+    assert run_here(monkeypatch, "run", "--resume", pack) == 2
     assert capsys.readouterr().err.count("\n") == 1

@@ -1,0 +1,22 @@
+"""The command in this process: what it answers to wrong use needs no process of its own, which takes two seconds."""
+
+from __future__ import annotations
+
+import signal
+import sys
+
+import pytest
+
+from xebench.cli.main import main
+
+
+def run_here(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
+    """The exit status of the command; what it says is the test's to capture."""
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(sys, "argv", ["xebench", *map(str, arguments)])
+    try:
+        with pytest.raises(SystemExit) as ended:
+            main()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    return int(ended.value.code or 0)
