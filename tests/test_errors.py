@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from xebench.errors import first_line, named
+from xebench.errors import describe_error, first_line
 
 
 class Mute(Exception):
@@ -23,7 +23,7 @@ class Mute(Exception):
     ],
 )
 def test_an_error_is_one_line(error: BaseException, line: str) -> None:
-    assert named(error) == line
+    assert describe_error(error) == line
 
 
 def test_a_text_of_megabytes_is_cut() -> None:

@@ -89,7 +89,7 @@ from xebench.dpex import compiler, direct_calls
 from xebench.isa.packing.making import module_of_packs, of_packs
 from xebench.isa.packing.own_kernels import ONCE
 from xebench.isa.packing.pattern_kernels import collect_kernels
-from xebench.isa.packing.recorder import Recorder
+from xebench.isa.packing.recorder import KernelRecorder
 from xebench.patterns.registry import discover, select
 from xebench.measuring.roofline.bench import Bench
 from xebench.measuring.roofline.in_process import measure_probes
@@ -284,7 +284,7 @@ def test_a_roof_is_a_row(copy: Path) -> None:
 WORD = """
 from xebench import Claim
 from xebench.isa.columns import ISA
-from xebench.report.claim_text import said
+from xebench.report.claim_text import describe_claim
 from xebench.vocabulary import CodeClaim
 
 claim = Claim("barriers", against="two_barriers")

@@ -17,7 +17,7 @@ _UNSHOWN: Final = re.compile(
 )
 
 
-def shown(text: str) -> str:
+def escape_controls(text: str) -> str:
     """A text with every character that a terminal would obey or hide written as JSON has it.
 
     So a text that is JSON means the same as before. Tabs and newlines stay.
@@ -44,11 +44,11 @@ def first_line(error: BaseException) -> str:
     while line.rstrip().endswith(":") and rest:
         following, _, rest = rest.partition("\n")
         line = f"{line.rstrip()} {following.strip()}"
-    line = shown(line.encode(errors="replace").decode())
+    line = escape_controls(line.encode(errors="replace").decode())
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
 
 
-def named(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """An error that is not ours in one line: its type, and what it says if it says anything."""
     return ": ".join(filter(None, (type(error).__name__, first_line(error))))
 

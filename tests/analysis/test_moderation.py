@@ -10,7 +10,7 @@ import pytest
 from synthetic import Synthetic
 
 from xebench.tables.analysis.intervals import Interval, grouped_interval
-from xebench.tables.analysis.moderation import LEAST_SPREAD, MOST_FREEDOM, NOTHING, Prior, moderated, prior_of
+from xebench.tables.analysis.moderation import LEAST_SPREAD, MOST_FREEDOM, NOTHING, Prior, moderate, prior_of
 
 SOURCE = np.random.default_rng(7)
 
@@ -44,21 +44,21 @@ def test_pairs_without_any_difference_are_not_believed_to_have_none() -> None:
 
 def test_an_interval_of_few_instances_draws_on_the_others() -> None:
     alone = grouped_interval([[0.0], [0.004]])
-    together = moderated(alone, Prior(0.003**2, 5.0))
+    together = moderate(alone, Prior(0.003**2, 5.0))
     assert together.estimate == alone.estimate
     assert together.half_width < alone.half_width / 3
     lucky = grouped_interval([[0.0], [0.00001]])
-    assert moderated(lucky, Prior(0.003**2, 5.0)).half_width > 10 * lucky.half_width
+    assert moderate(lucky, Prior(0.003**2, 5.0)).half_width > 10 * lucky.half_width
 
 
 def test_what_differs_more_than_the_others_stays_wide() -> None:
-    assert moderated(grouped_interval([[0.0], [0.1], [0.2]]), Prior(0.003**2, 1.0)).half_width > 0.05
+    assert moderate(grouped_interval([[0.0], [0.1], [0.2]]), Prior(0.003**2, 1.0)).half_width > 0.05
 
 
 @pytest.mark.parametrize("instances", [1, 6, 9])
 def test_one_instance_and_enough_of_them_stand_alone(instances: int) -> None:
     own = grouped_interval([[0.1 * number] * 10 for number in range(instances)])
-    assert moderated(own, Prior(1.0, 5.0)) == own
+    assert moderate(own, Prior(1.0, 5.0)) == own
 
 
 def test_moderated_intervals_hold_the_truth() -> None:
@@ -66,7 +66,7 @@ def test_moderated_intervals_hold_the_truth() -> None:
     spreads = 0.004 / np.sqrt(SOURCE.chisquare(4, 2000) / 4)
     known = medians(list(spreads))
     prior = prior_of(known)
-    held = [abs(found.estimate) < found.half_width for found in (moderated(_of(one), prior) for one in known)]
+    held = [abs(found.estimate) < found.half_width for found in (moderate(_of(one), prior) for one in known)]
     assert 0.93 < np.mean(held) < 0.99
 
 

@@ -11,7 +11,7 @@ import pytest
 from synthetic import Synthetic
 
 from xebench.tables.analysis.intervals import log_ratios
-from xebench.tables.analysis.steady import NO_START, Start, settled, start_of, start_of_instances
+from xebench.tables.analysis.steady import NO_START, SeriesStart, settled, start_of, start_of_instances
 
 STORED = json.loads((Path(__file__).parent / "data" / "slow_start.json").read_text())
 
@@ -68,7 +68,7 @@ def test_ten_values_that_lie_wholly_in_the_start_cannot_show_it_and_a_start_near
     source = np.random.default_rng(2)
     values = independent(source, 32) - 0.8 * (np.arange(32) < 16)
     assert start_of(values[:10]) == NO_START
-    assert start_of(values) == Start(16, over=False)
+    assert start_of(values) == SeriesStart(16, over=False)
     assert settled(values).size == 32, "what is not over cannot be taken out"
 
 
@@ -90,7 +90,7 @@ def instances(*sizes: int, start: int, warm_up: int = 2) -> list[tuple[np.ndarra
 
 
 def test_instances_that_are_too_short_to_show_a_start_are_judged_by_the_long_ones() -> None:
-    assert start_of_instances(instances(100, 100, 10, 10, 10, 10, start=16)) == Start(16, over=True)
+    assert start_of_instances(instances(100, 100, 10, 10, 10, 10, start=16)) == SeriesStart(16, over=True)
     assert start_of_instances(instances(100, 100, 10, 10, start=0)) == NO_START
 
 
@@ -98,7 +98,7 @@ def test_what_one_instance_shows_counts_where_the_others_warmed_up_for_as_long()
     long, *rest = instances(100, 10, 10, 10, start=16)
     assert start_of_instances([long, *rest]) == NO_START
     later = [(values, places + 20) for values, places in instances(10, 10, 10, start=0)]
-    assert start_of_instances([long, *later]) == Start(16, over=True)
+    assert start_of_instances([long, *later]) == SeriesStart(16, over=True)
 
 
 def test_what_some_instances_show_and_others_do_not_is_no_start() -> None:

@@ -11,7 +11,7 @@ from synthetic import Synthetic
 from xebench.tables import Run, compare_versions
 from xebench.tables.analysis.intervals import Interval
 from xebench.tables.analysis.moderation import NOTHING, Prior, moderated_speedup, simultaneous
-from xebench.tables.schema import Row
+from xebench.tables.schema import TableRow
 
 INSTANCES, BLOCKS = 6, 12
 
@@ -29,7 +29,7 @@ def versions(made: Synthetic, ratio: float, seed: int, pattern: str = "p", sprea
             made.times(case, times, instances=places.tolist())
 
 
-def compared(run: Run, threshold: float = 0.01) -> dict[str, Row]:
+def compared(run: Run, threshold: float = 0.01) -> dict[str, TableRow]:
     return {row["pattern"]: row for row in compare_versions(run, threshold).to_dict("records")}
 
 

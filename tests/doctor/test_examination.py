@@ -11,7 +11,7 @@ from fake_device import GPU
 from xebench.measuring.doctor import examination
 from xebench.measuring.doctor.examination import Report, examine
 from xebench.measuring.doctor.self_test import SelfTest
-from xebench.system.children.ask import Reply
+from xebench.system.children.ask import ChildReply
 from xebench.system.runtime import libraries, list_devices, packages
 from xebench.system.runtime.findings import Finding
 
@@ -31,7 +31,7 @@ def sound(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def devices_are(monkeypatch: pytest.MonkeyPatch, *devices: object) -> None:
-    answer = Reply([asdict(device) for device in devices])  # type: ignore[call-overload]
+    answer = ChildReply([asdict(device) for device in devices])  # type: ignore[call-overload]
     monkeypatch.setattr(examination, "ask", lambda module, arguments, timeout_s: answer)
 
 
@@ -75,7 +75,9 @@ def test_a_broken_environment_is_reported_and_devices_left_alone(monkeypatch: py
 
 
 def test_a_driver_that_crashes_while_listing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(examination, "ask", lambda module, arguments, timeout_s: Reply(failure="crashed (SIGSEGV)"))
+    monkeypatch.setattr(
+        examination, "ask", lambda module, arguments, timeout_s: ChildReply(failure="crashed (SIGSEGV)")
+    )
     report = examine()
     assert not report.usable
     assert about(report, "devices").detail == "listing them: crashed (SIGSEGV)"

@@ -16,16 +16,16 @@ from optional import needs
 from xebench.errors import NoDevice
 from xebench.measuring.doctor import self_test
 from xebench.measuring.doctor.__main__ import main
-from xebench.system.children.ask import Reply
+from xebench.system.children.ask import ChildReply
 from xebench.system.runtime.devices import select_device
 
 
-def answering(answer: Reply) -> Any:
+def answering(answer: ChildReply) -> Any:
     return lambda module, arguments, timeout_s: answer
 
 
 def test_no_failures_is_ok(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(self_test, "ask", answering(Reply([])))
+    monkeypatch.setattr(self_test, "ask", answering(ChildReply([])))
     result = self_test.selftest(GPU)
     assert result == self_test.SelfTest("level_zero:gpu:0")
     assert result.ok
@@ -35,13 +35,13 @@ def test_no_failures_is_ok(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("answer", "failures"),
     [
-        (Reply(["a: 1 of 2 wrong", "b: gone"]), ("a: 1 of 2 wrong", "b: gone")),
-        (Reply(failure="crashed (SIGABRT)"), ("self-test: crashed (SIGABRT)",)),
-        (Reply(failure="no answer within 120 s"), ("self-test: no answer within 120 s",)),
+        (ChildReply(["a: 1 of 2 wrong", "b: gone"]), ("a: 1 of 2 wrong", "b: gone")),
+        (ChildReply(failure="crashed (SIGABRT)"), ("self-test: crashed (SIGABRT)",)),
+        (ChildReply(failure="no answer within 120 s"), ("self-test: no answer within 120 s",)),
     ],
 )
 def test_failures_crashes_and_hangs_are_failures(
-    monkeypatch: pytest.MonkeyPatch, answer: Reply, failures: tuple[str, ...]
+    monkeypatch: pytest.MonkeyPatch, answer: ChildReply, failures: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(self_test, "ask", answering(answer))
     result = self_test.selftest("opencl:cpu:0")

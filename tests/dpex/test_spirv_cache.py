@@ -15,7 +15,7 @@ import pytest
 
 from xebench import kernel_api as kapi
 from xebench.dpex import CompiledKernel, PreparedLaunch, SpirvCache, build, compile_kernel, kernel
-from xebench.dpex.spirv_cache import Entry
+from xebench.dpex.spirv_cache import CachedSpirv
 from xebench.system.runtime.tensor import tensor as dpt
 
 SPIRV = b"\x03\x02\x23\x07" + bytes(range(256))
@@ -43,7 +43,7 @@ def test_the_default_folder_is_the_users_cache(told: str, monkeypatch: pytest.Mo
 def test_what_is_stored_is_found(tmp_path: Path) -> None:
     cache = SpirvCache(tmp_path / "not" / "yet")
     assert cache.load(KEY) is None
-    cache.store(KEY, Entry("kernel", SPIRV, SPIRV[:8], 7))
+    cache.store(KEY, CachedSpirv("kernel", SPIRV, SPIRV[:8], 7))
     assert SpirvCache(tmp_path / "not" / "yet").load(KEY) == ("kernel", SPIRV, SPIRV[:8], 7)
     assert [path.name for path in cache.folder.iterdir()] == [f"{KEY}.spv"]
 
@@ -63,16 +63,16 @@ def test_what_is_stored_is_found(tmp_path: Path) -> None:
 )
 def test_a_damaged_entry_is_ignored_and_written_again(tmp_path: Path, damage: Any) -> None:
     cache = SpirvCache(tmp_path)
-    cache.store(KEY, Entry("kernel", SPIRV))
+    cache.store(KEY, CachedSpirv("kernel", SPIRV))
     cache.path(KEY).write_bytes(damage(cache.path(KEY).read_bytes()))
     assert cache.load(KEY) is None
-    cache.store(KEY, Entry("kernel", SPIRV))
+    cache.store(KEY, CachedSpirv("kernel", SPIRV))
     assert cache.load(KEY) == ("kernel", SPIRV, b"", 0)
 
 
 def test_an_entry_under_another_name_is_ignored(tmp_path: Path) -> None:
     cache = SpirvCache(tmp_path)
-    cache.store(KEY, Entry("kernel", SPIRV))
+    cache.store(KEY, CachedSpirv("kernel", SPIRV))
     cache.path(KEY).rename(cache.path("b" * 64))
     assert cache.load("b" * 64) is None
 
@@ -80,14 +80,14 @@ def test_an_entry_under_another_name_is_ignored(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     cache = SpirvCache(tmp_path / "file" / "folder")
-    cache.store(KEY, Entry("kernel", SPIRV))
+    cache.store(KEY, CachedSpirv("kernel", SPIRV))
     assert cache.load(KEY) is None
 
 
 def test_an_entry_that_cannot_be_replaced_is_no_error(tmp_path: Path) -> None:
     cache = SpirvCache(tmp_path)
     (cache.path(KEY) / "occupied").mkdir(parents=True)
-    cache.store(KEY, Entry("kernel", SPIRV))
+    cache.store(KEY, CachedSpirv("kernel", SPIRV))
     assert cache.load(KEY) is None
     assert [path.name for path in tmp_path.iterdir()] == [f"{KEY}.spv"], "no leftovers"
 
@@ -95,7 +95,7 @@ def test_an_entry_that_cannot_be_replaced_is_no_error(tmp_path: Path) -> None:
 def _store_many(folder: str, name: str) -> None:
     cache = SpirvCache(folder)
     for _ in range(200):
-        cache.store(KEY, Entry(name, name.encode().join([SPIRV] * 50)))
+        cache.store(KEY, CachedSpirv(name, name.encode().join([SPIRV] * 50)))
         found = cache.load(KEY)
         if found is None or found[1] != found[0].encode().join([SPIRV] * 50):
             os._exit(1)

@@ -9,7 +9,7 @@ import pytest
 from optional import needs
 
 from tools.pages.claim_answers import all_said
-from xebench.cli.collecting import collected, plan_for
+from xebench.cli.collecting import collect_with_progress, plan_for
 from xebench.isa.code_answers import code_answers
 from xebench.isa.ocloc import find_compiler
 from xebench.isa.table import compile_launches, targets
@@ -76,7 +76,7 @@ def test_this_compiler_gives_the_kept_answers() -> None:
     if compiler.version not in kept:
         pytest.skip(f"no answers are kept of {compiler.label}: make isa-current renews them")
     plan = plan_for(sorted({pattern for _, pattern, *_ in ASKED}), (), "smoke")
-    launched = collected(plan)
+    launched = collect_with_progress(plan)
     kernels = compile_launches(launched.launches, targets(("pvc", "dg2")), compiler)
     found = answers([isa_text.plain(one) for one in code_answers(plan, launched, kernels)])
     assert found and found.items() <= answers(kept[compiler.version]).items()

@@ -23,10 +23,10 @@ def record(file: Path) -> None:
     from xebench.dpex import compiler
     from xebench.dpex.toolchain import compiler_versions
     from xebench.isa.packing.opencl_modules import OpenCLModules
-    from xebench.isa.packing.recorder import Recorder
+    from xebench.isa.packing.recorder import KernelRecorder
     from xebench.system.kernel_pack import pack_beside, write_pack
 
-    recorder = Recorder(compiler.compile_anew, OpenCLModules(pack_beside(file)).module, only=file)
+    recorder = KernelRecorder(compiler.compile_anew, OpenCLModules(pack_beside(file)).module, only=file)
     compiler.use_source(recorder)
     if status := pytest.main([str(file), "-q", "-p", "no:xdist"]):
         sys.exit(f"{file.name}: its tests fail: nothing is written (status {status:d})")

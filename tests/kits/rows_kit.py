@@ -3,7 +3,7 @@
 from typing import Any
 
 from xebench.tables import schema
-from xebench.tables.checks import Check
+from xebench.tables.checks import CheckRow
 from xebench.vocabulary import CheckResult
 
 
@@ -67,9 +67,9 @@ def event(variant: str, number: int, **changed: Any) -> dict[str, Any]:
     return row("events", **{**known, **changed})
 
 
-def check(variant: str, first: int, end: int, result: CheckResult = CheckResult.PASSED) -> Check:
+def check(variant: str, first: int, end: int, result: CheckResult = CheckResult.PASSED) -> CheckRow:
     """A check that speaks for the samples from ``first`` to before ``end``."""
-    return Check(f"p/{variant}/smoke//cpu", first, end, result)
+    return CheckRow(f"p/{variant}/smoke//cpu", first, end, result)
 
 
 def write_pair(writer: Any, blocks: int = 10) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from xebench import Problem, inout, output
 from xebench.errors import TooLarge
-from xebench.measuring.bound_problem import Binding, check_memory, declared, host_view
+from xebench.measuring.bound_problem import Binding, check_memory, host_view, output_types
 
 
 class DeviceArray:
@@ -61,7 +61,7 @@ def test_variants_see_device_arrays_host_arrays_and_numbers() -> None:
 
 def test_everything_written_is_declared() -> None:
     binding = bind()
-    assert {name: shape for name, (shape, _) in declared(problem_of_each_kind()).items()} == {
+    assert {name: shape for name, (shape, _) in output_types(problem_of_each_kind()).items()} == {
         "y": (4,),
         "report": (2, 2),
         "total": (1,),

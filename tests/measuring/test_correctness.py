@@ -6,7 +6,7 @@ import pytest
 
 from xebench.measuring.correctness import NOISE_NS, TIMES_AS_LONG, does_no_more
 from xebench.measuring.place import Call
-from xebench.measuring.session.recorder import Measured
+from xebench.measuring.session.recorder import MeasuredSample
 from xebench.tables.analysis.metrics import EventTimes
 from xebench.vocabulary import Metric
 
@@ -17,7 +17,7 @@ def call(took_ns: int, kernels: int = 1, executions: int = 1) -> Call:
     """Executions of so many kernels that take so long together, after a barrier."""
     part = took_ns // kernels
     times = [EventTimes(0, k * part, (k + 1) * part) for k in range(kernels)]
-    return Call(Measured(2 * took_ns, 0, [[EventTimes(0, 0, 0, "barrier"), *times]] * executions), executions)
+    return Call(MeasuredSample(2 * took_ns, 0, [[EventTimes(0, 0, 0, "barrier"), *times]] * executions), executions)
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,12 @@ import pytest
 
 from xebench.measuring.correctness import LOOKS, Expected
 from xebench.measuring.device_worker import Lost
-from xebench.measuring.family import Family, Listener, Plan
+from xebench.measuring.family import FamilyLoop, Listener, Plan
 from xebench.measuring.messages import Stage, TableRows
 from xebench.measuring.place import Calls, Checked, Contents, OnePlace, Started
 from xebench.measuring.row_stream import RowStream
 from xebench.measuring.sampling.limits import Sampling
-from xebench.measuring.session.recorder import Measured
+from xebench.measuring.session.recorder import MeasuredSample
 from xebench.measuring.spot_checks import SpotChecks
 from xebench.measuring.variant_run import VariantRun
 from xebench.measuring.visit_clock import VisitClock
@@ -67,7 +67,7 @@ class FakePlace:
         self._ask("start", variant)
         return Started(5_000, (), [{"name": variant}], None, self._written(variant, contents))
 
-    def sample(self, variant: str, batch: int, flush: Callable[[], None] | None = None) -> Measured:
+    def sample(self, variant: str, batch: int, flush: Callable[[], None] | None = None) -> MeasuredSample:
         self._ask("sample", variant)
         if flush is not None:
             flush()
@@ -103,12 +103,12 @@ class FakePlace:
         write = self.writes.get(variant, lambda before: RIGHT)
         return {"y": write(contents.get("y", np.zeros_like(RIGHT)))}
 
-    def _measured(self, batch: int, time_ns: int = TIMES_NS) -> Measured:
+    def _measured(self, batch: int, time_ns: int = TIMES_NS) -> MeasuredSample:
         executions = []
         for _ in range(batch):
             executions.append([EventTimes(self._now, self._now + 10, self._now + 10 + time_ns, "kernel", "k", 0)])
             self._now += 2 * TIMES_NS
-        return Measured(2 * TIMES_NS * batch, 0, executions)
+        return MeasuredSample(2 * TIMES_NS * batch, 0, executions)
 
 
 class Rows:
@@ -145,7 +145,7 @@ class Measurement:
         stream = RowStream(self.rows, {name: name for name in self.runs}, 0)
         if expected is None:
             expected = {0: Expected(0.0, 0.0, {"y": RIGHT}, fills={"y": None})}
-        self.family = Family(
+        self.family = FamilyLoop(
             Plan("device", sampling, "a", **plan),
             list(self.runs.values()),
             OnePlace(place),

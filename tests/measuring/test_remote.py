@@ -20,9 +20,9 @@ class FakePeers:
     is_alive = True
 
     def __init__(self, reply: Callable[[Any, int], Any], ranks: int = 0) -> None:
-        from xebench.measuring.remote import Identity
+        from xebench.measuring.remote import RankIdentity
 
-        self.ranks: Sequence[Any] = [Identity(n, ranks, "MPI 5", "opencl:cpu:0") for n in range(ranks)]
+        self.ranks: Sequence[Any] = [RankIdentity(n, ranks, "MPI 5", "opencl:cpu:0") for n in range(ranks)]
         self.asked: list[str] = []
         self._reply = reply
 
@@ -62,10 +62,10 @@ def check(peers: FakePeers, contents: dict[str, Any]) -> Any:
 
 
 def measured(begin_ns: int) -> Any:
-    from xebench.measuring.session.recorder import Measured
+    from xebench.measuring.session.recorder import MeasuredSample
     from xebench.tables.analysis.metrics import EventTimes
 
-    return Measured(100, 0, [[EventTimes(None, 10, 20, "kernel", "k", 0)]], begin_ns=begin_ns)
+    return MeasuredSample(100, 0, [[EventTimes(None, 10, 20, "kernel", "k", 0)]], begin_ns=begin_ns)
 
 
 def echo(request: Any, number: int) -> Any:

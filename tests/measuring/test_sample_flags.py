@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 from xebench.measuring.sample_flags import Rules
-from xebench.measuring.session.recorder import Measured
+from xebench.measuring.session.recorder import MeasuredSample
 from xebench.tables.analysis import metrics
 from xebench.tables.analysis.metrics import EventTimes
 from xebench.vocabulary import Flag, is_valid
 
 
-def measured(*times: tuple[int, int, int], host_ns: int = 10_000_000, late_ns: int = 0) -> Measured:
-    return Measured(host_ns, late_ns, [[EventTimes(*one, "kernel", "k", 0) for one in times]])
+def measured(*times: tuple[int, int, int], host_ns: int = 10_000_000, late_ns: int = 0) -> MeasuredSample:
+    return MeasuredSample(host_ns, late_ns, [[EventTimes(*one, "kernel", "k", 0) for one in times]])
 
 
-def broken(rules: Rules, sample: Measured, *, limit_gbps: float | None = None) -> tuple[str, ...]:
+def broken(rules: Rules, sample: MeasuredSample, *, limit_gbps: float | None = None) -> tuple[str, ...]:
     times = list(sample.events)
     total_ns = sample.host_ns if rules.metric == "wall" else metrics.union_ns(times)
     return rules.broken("v", sample, times, total_ns, limit_gbps)
@@ -38,7 +38,7 @@ def test_a_good_sample_has_no_flag() -> None:
         (measured((0, 10, 15)), Flag.SHORT),
     ],
 )
-def test_broken_rules_are_named(sample: Measured, flag: str) -> None:
+def test_broken_rules_are_named(sample: MeasuredSample, flag: str) -> None:
     assert flag in broken(Rules("device", resolution_ns=1), sample)
 
 

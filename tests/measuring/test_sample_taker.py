@@ -28,12 +28,12 @@ class Log:
         self.done.append("flush")
 
     def sample(self, variant: str, batch: int, flush: Any) -> Any:
-        from xebench.measuring.session.recorder import Measured
+        from xebench.measuring.session.recorder import MeasuredSample
 
         if flush is not None:
             flush()
         self.done.append(f"measure {batch}")
-        return Measured(self.host_ns, 0, self.executions)
+        return MeasuredSample(self.host_ns, 0, self.executions)
 
     def add_sample(self, variant: str, row: dict[str, Any], commands: Any) -> bool:
         self.rows.append({"variant": variant, **row, "kept": len(commands)})

@@ -24,7 +24,7 @@ from xebench.errors import XebenchError  # noqa: E402
 from xebench.measuring.bound_problem import Binding  # noqa: E402
 from xebench.measuring.session.device_memory import DeviceMemory  # noqa: E402
 from xebench.measuring.session.session import Session  # noqa: E402
-from xebench.measuring.variant_run import accepted, start  # noqa: E402
+from xebench.measuring.variant_run import accepted_parameters, start  # noqa: E402
 from xebench.patterns.declaration import describe  # noqa: E402
 from xebench.patterns.pattern_file import load_file  # noqa: E402
 from xebench.patterns.plan import build_plan  # noqa: E402
@@ -66,7 +66,7 @@ def try_pattern(pattern: Any) -> None:
     family = build_plan([describe(pattern)], "smoke")[0].on(DEVICE.device_class, DEVICE.sub_group_sizes)
     axes = dict(family.axes)
     numbers = dict(family.parameters)
-    problem = pattern.make_problem(np.random.default_rng(1), **accepted(pattern.make_problem, numbers))
+    problem = pattern.make_problem(np.random.default_rng(1), **accepted_parameters(pattern.make_problem, numbers))
     binding = Binding(problem, numbers, DeviceMemory(session.queue))
     for variant in chosen:
         if names[variant.name] not in DONE:

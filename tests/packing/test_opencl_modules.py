@@ -18,7 +18,7 @@ from xebench.dpex.signature import signature_of
 from xebench.isa.ocloc import NoCompiler
 from xebench.isa.packing import opencl_modules
 from xebench.isa.packing.opencl_modules import OCLOC, OpenCLModules
-from xebench.isa.packing.recorder import Recorder
+from xebench.isa.packing.recorder import KernelRecorder
 from xebench.measuring.session.session import Session
 from xebench.system.kernel_pack import write_pack
 from xebench.system.runtime.tensor import tensor as dpt
@@ -57,7 +57,7 @@ def test_without_ocloc_what_was_packed_is_kept_and_the_rest_is_told(
 ) -> None:
     monkeypatch.setattr(opencl_modules, "find_compiler", no_compiler)
     kept, new = opencl_kernel(TEXT, build_options="-DFACTOR=2"), opencl_kernel(TEXT, build_options="-DFACTOR=3")
-    recorder = Recorder(of_this_stack, lambda kernel: b"module")
+    recorder = KernelRecorder(of_this_stack, lambda kernel: b"module")
     arguments = (dpt.zeros(8, dtype="f4"), np.float32(1))
     recorder(kept, signature_of(kept, kapi.Range(8), arguments), None)
     earlier = tmp_path / "earlier.zip"
@@ -71,7 +71,7 @@ def test_without_ocloc_what_was_packed_is_kept_and_the_rest_is_told(
 
 def test_a_pack_has_it_for_level_zero(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     add = opencl_kernel(TEXT, build_options="-DFACTOR=5")
-    recorder = Recorder(of_this_stack, lambda kernel: b"module")
+    recorder = KernelRecorder(of_this_stack, lambda kernel: b"module")
     recorder(add, signature_of(add, kapi.Range(8), (dpt.zeros(8, dtype="f4"), 1)), None)
     ((packed, module, _),) = recorder.kernels.values()
     expected = ("add", foreign_digest(add), "(global float32*, float32)")

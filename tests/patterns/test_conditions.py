@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from xebench.patterns.conditions import asked_of, fault
+from xebench.patterns.conditions import fault, mark_not_asked
 from xebench.patterns.registry import discover
 from xebench.tables.analysis.claim import Claim
 
@@ -31,14 +31,14 @@ def test_a_claim_is_asked_of_the_devices_that_it_is_made_of(
 ) -> None:
     claim = Claim("faster", requires=(condition,))
     for device in (*asked, *not_asked):
-        (here,) = asked_of([claim], device)
+        (here,) = mark_not_asked([claim], device)
         assert bool(here.not_asked) == (device in not_asked), device
         assert not here.not_asked or condition in here.not_asked
 
 
 def test_the_reason_says_what_the_device_has() -> None:
     claim = Claim("faster", requires=("threads_per_core=112",))
-    reasons = [asked_of([claim], device)[0].not_asked for device in (MAX, OTHER)]
+    reasons = [mark_not_asked([claim], device)[0].not_asked for device in (MAX, OTHER)]
     assert reasons[0].endswith("threads_per_core here: 64") and reasons[1].endswith("not known")
 
 
@@ -51,7 +51,9 @@ def test_every_claim_can_be_asked_of_a_gpu_that_there_is() -> None:
     said = [(info.name, claim) for info in discover() for variant in info.variants for claim in variant.claims]
     machines = (MAX, HALF_MAX, ARC, IRIS)
     unasked = [
-        (name, claim.requires) for name, claim in said if all(asked_of([claim], one)[0].not_asked for one in machines)
+        (name, claim.requires)
+        for name, claim in said
+        if all(mark_not_asked([claim], one)[0].not_asked for one in machines)
     ]
     assert said and not unasked
 

@@ -49,7 +49,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def forbid_children(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*arguments: object, **options: object) -> children.Reply:
+    def refuse(*arguments: object, **options: object) -> children.ChildReply:
         raise AssertionError("what is known needs no child process")
 
     monkeypatch.setattr(children, "ask", refuse)

@@ -16,7 +16,7 @@ from synthetic import Synthetic, noisy
 
 from xebench.tables import Run, RunWriter, schema
 from xebench.tables.analysis.claim import Claim, Figure, to_json
-from xebench.tables.checks import Check
+from xebench.tables.checks import CheckRow
 from xebench.vocabulary import CheckResult
 
 BLOCKS = 30
@@ -83,7 +83,7 @@ def write_run(folder: Path, lengths_ns: Sequence[float] = (40_000, 20_000, 5_000
     for seed, (case, length) in enumerate(zip(cases[: len(lengths_ns)], lengths_ns, strict=True)):
         rows = sample_rows(case["case_id"], length, numbers, seed)
         writer.append("samples", rows)
-        writer.append_checks([Check(case["case_id"], rows[0]["sample_id"], next(numbers), CheckResult.PASSED)])
+        writer.append_checks([CheckRow(case["case_id"], rows[0]["sample_id"], next(numbers), CheckResult.PASSED)])
     return writer.finish()
 
 

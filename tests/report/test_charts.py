@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xebench.report.charts import curve, distribution, forest, roofline, samples, timeline
-from xebench.report.charts.distribution import Sampled
+from xebench.report.charts.distribution import VariantSamples
 from xebench.report.charts.forest import Estimate
-from xebench.report.charts.roofline import Placed, Roofs
+from xebench.report.charts.roofline import Placed, RoofLines
 from xebench.report.charts.scale import Scale, around
 from xebench.report.charts.svg import WIDTH, tag
 from xebench.report.charts.timeline import Box, Lane
@@ -59,15 +59,15 @@ def test_ticks_are_round() -> None:
 
 def test_whatever_is_written_into_a_chart_is_text() -> None:
     assert tag("text", HOSTILE, title='"') == ('<text title="&#34;">&lt;script&gt;alert(1)&lt;/script&gt;</text>')
-    sampled = Sampled(HOSTILE, np.array([1.0, 2.0]), np.zeros(2))
+    sampled = VariantSamples(HOSTILE, np.array([1.0, 2.0]), np.zeros(2))
     box = Box(HOSTILE, HOSTILE, 0.0, 1.0)
     for chart in (
         forest.row(Estimate(2.0, 1.9, 2.1, None, "holds", HOSTILE), Scale(0.5, 4, 0, 9, logarithmic=True)),
-        curve.draw([curve.Series(HOSTILE, [curve.Point(1, 2)])], HOSTILE, HOSTILE),
+        curve.draw([curve.ChartLine(HOSTILE, [curve.Point(1, 2)])], HOSTILE, HOSTILE),
         distribution.draw([sampled]),
         samples.draw([sampled]),
         timeline.draw(HOSTILE, [Lane(HOSTILE, [box])], 1.0),
-        roofline.draw(Roofs(HOSTILE, "Gop/s", 10, [(HOSTILE, 1)]), [Placed(1, 1, "1", HOSTILE, True)], HOSTILE),
+        roofline.draw(RoofLines(HOSTILE, "Gop/s", 10, [(HOSTILE, 1)]), [Placed(1, 1, "1", HOSTILE, True)], HOSTILE),
     ):
         drawn(chart)
         assert "<script" not in chart and "alert(1)" in chart
@@ -94,7 +94,7 @@ def test_a_speedup_is_said_with_its_interval_and_the_guides_figure() -> None:
 
 def test_a_curve_goes_through_its_points() -> None:
     points = [curve.Point(x, y, 0.9 * y, 1.1 * y) for x, y in ((1, 1.0), (2, 2.0), (32, 3.0))]
-    root = drawn(curve.draw([curve.Series("padded", points)], "stride", "speed-up", is_ratio=True))
+    root = drawn(curve.draw([curve.ChartLine("padded", points)], "stride", "speed-up", is_ratio=True))
     (line,) = classes(root, "curve")
     corners = [tuple(map(float, corner.split(","))) for corner in (line.get("points") or "").split()]
     assert [x for x, _ in corners] == sorted(x for x, _ in corners)
@@ -104,8 +104,8 @@ def test_a_curve_goes_through_its_points() -> None:
 
 
 def test_at_most_500_samples_are_kept_evenly() -> None:
-    many = Sampled("v", np.arange(1.0, 10_001), np.zeros(10_000))
-    kept = samples.kept(many)
+    many = VariantSamples("v", np.arange(1.0, 10_001), np.zeros(10_000))
+    kept = samples.thinned_out(many)
     assert len(kept.times_ns) == samples.MOST == 500
     assert (kept.times_ns[0], kept.times_ns[-1]) == (1, 10_000)
     assert set(np.diff(kept.times_ns)) == {20.0, 21.0}
@@ -116,7 +116,7 @@ def test_at_most_500_samples_are_kept_evenly() -> None:
 
 
 def test_samples_are_drawn_where_they_are() -> None:
-    few = Sampled("v", np.array([100.0, 100.0, 150.0, 100.0]), np.array([0, 0, 1, 1]))
+    few = VariantSamples("v", np.array([100.0, 100.0, 150.0, 100.0]), np.array([0, 0, 1, 1]))
     root = drawn(samples.draw([few]))
     (dots,) = classes(root, "dots")
     (first, *steps) = re.findall(r"([Mm])(-?\d+) ?(-?\d+)h0", dots.get("d") or "")
@@ -126,9 +126,12 @@ def test_samples_are_drawn_where_they_are() -> None:
 
 
 def test_variants_that_are_far_apart_are_shown_around_their_medians() -> None:
-    near = [Sampled("a", np.array([1e3, 1.1e3]), np.zeros(2)), Sampled("b", np.array([2e3, 2.1e3]), np.zeros(2))]
+    near = [
+        VariantSamples("a", np.array([1e3, 1.1e3]), np.zeros(2)),
+        VariantSamples("b", np.array([2e3, 2.1e3]), np.zeros(2)),
+    ]
     assert "time in us" in distribution.draw(near)
-    far = [near[0], Sampled("b", np.array([2e6, 2.1e6]), np.zeros(2))]
+    far = [near[0], VariantSamples("b", np.array([2e6, 2.1e6]), np.zeros(2))]
     assert "time over the variant's median" in drawn(distribution.draw(far)).itertext()
 
 
@@ -144,6 +147,6 @@ def test_a_timeline_has_a_box_for_all_that_can_be_seen() -> None:
 
 def test_numbers_of_points_do_not_cover_each_other() -> None:
     same = [Placed(1.0, 5.0, str(number), "v", False) for number in range(1, 5)]
-    root = drawn(roofline.draw(Roofs("fp32", "GFLOP/s", 100, [("memory", 10)]), same, "four"))
+    root = drawn(roofline.draw(RoofLines("fp32", "GFLOP/s", 100, [("memory", 10)]), same, "four"))
     places = sorted(float(each.get("x") or 0) for each in classes(root, "number"))
     assert min(np.diff(places)) >= 12 and places[-1] < WIDTH

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from xebench.cli.compare_command import FOUND, compare
-from xebench.report.comparison import FORMATS, Comparison
+from xebench.report.comparison import FORMATS, RunComparison
 from xebench.tables import Run
 
 RunOf = Callable[..., Run]
@@ -50,8 +50,8 @@ def test_a_speed_up_is_compared_by_pairs(run: Run, after: Run) -> None:
 
 def test_what_slows_both_sides_is_no_change_of_a_speed_up(run: Run, run_of: RunOf) -> None:
     twice = run_of("twice", 80_000, 40_000, 10_000)
-    assert Comparison(run, twice, "time", 0.05).found("slower") == 3
-    assert Comparison(run, twice, "speedup", 0.05).found("slower") == 0
+    assert RunComparison(run, twice, "time", 0.05).count_changes("slower") == 3
+    assert RunComparison(run, twice, "speedup", 0.05).count_changes("slower") == 0
 
 
 def test_answers_that_turned_are_told(run: Run, after: Run) -> None:
@@ -111,7 +111,7 @@ def test_markdown_is_a_table(run: Run, after: Run, tmp_path: Path) -> None:
 
 
 def test_names_of_strangers_are_text(run: Run, after: Run) -> None:
-    comparison = Comparison(run, after, "time", 0.05)
+    comparison = RunComparison(run, after, "time", 0.05)
     hostile = [{**row, "variant": "<script>x</script>\x1b[31m"} for row in comparison.rows]
     vars(comparison)["rows"] = hostile
     assert "<script>" not in FORMATS["html"](comparison)

@@ -15,7 +15,7 @@ from xebench.measuring.roofline.catalogue import FOOTPRINTS, GROUPS, PROBES, cha
 from xebench.measuring.roofline.results import ProbeResult, Roofline
 from xebench.measuring.roofline.store import Store
 from xebench.report.roofline_text import as_text
-from xebench.system.children.ask import Reply
+from xebench.system.children.ask import ChildReply
 from xebench.system.runtime import DeviceInfo
 from xebench.vocabulary import Roof
 
@@ -27,14 +27,14 @@ class Child:
         self.asked: list[tuple[str, str, tuple[str, ...]]] = []
         self.deadly = set(deadly)
 
-    def __call__(self, module: str, arguments: Sequence[str], *, timeout_s: float) -> Reply:
+    def __call__(self, module: str, arguments: Sequence[str], *, timeout_s: float) -> ChildReply:
         assert module == "xebench.measuring.roofline.probe_worker"
         assert timeout_s > 0
         device, effort, *names = arguments
         self.asked.append((device, effort, tuple(names)))
         if self.deadly & set(names):
-            return Reply(failure="crashed (SIGSEGV)")
-        return Reply([asdict(ProbeResult(name, "ok", 1.0, 1.0, 3, 1e6)) for name in names])
+            return ChildReply(failure="crashed (SIGSEGV)")
+        return ChildReply([asdict(ProbeResult(name, "ok", 1.0, 1.0, 3, 1e6)) for name in names])
 
 
 @pytest.fixture
@@ -125,10 +125,10 @@ def test_a_failure_is_not_kept(gpu: DeviceInfo, store: Store) -> None:
 def test_an_undetermined_link_does_not_keep_the_others_from_being_kept(
     gpu: DeviceInfo, store: Store, measured: Roofline
 ) -> None:
-    def child(module: str, arguments: Sequence[str], *, timeout_s: float) -> Reply:
+    def child(module: str, arguments: Sequence[str], *, timeout_s: float) -> ChildReply:
         halves = {"status": "undetermined", "value": None, "reason": "two halves of its samples give 2 and 40 GB/s"}
         results = [asdict(ProbeResult(name, "ok", 1.0, 1.0, 3, 1e6)) for name in arguments[2:]]
-        return Reply([one | halves if one["probe"] == "host_to_device" else one for one in results])
+        return ChildReply([one | halves if one["probe"] == "host_to_device" else one for one in results])
 
     roofline = measure.measure_roofline(gpu, store=store, ask=child)
     assert "two halves of its samples give 2 and 40 GB/s" in " ".join(as_text(roofline).split())

@@ -33,7 +33,7 @@ from xebench.runner.stop_signals import Stopped
 from xebench.runner.visits import Visit
 from xebench.system.children.worker import WorkerDied, WorkerHung, WorkerKilled
 from xebench.tables.analysis.claim import Claim, from_json
-from xebench.tables.checks import Check
+from xebench.tables.checks import CheckRow
 from xebench.vocabulary import State, Status
 
 CLAIMS = {"a": (), "b": (Claim("faster", against="a", on=("gpu",)),)}
@@ -112,7 +112,7 @@ class Sink:
     def append(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
         self.rows += [(table, dict(row)) for row in rows]
 
-    def append_checks(self, checks: Sequence[Check]) -> None:
+    def append_checks(self, checks: Sequence[CheckRow]) -> None:
         self.append("checks", [check._asdict() for check in checks])
 
     def last_cases(self) -> dict[str, tuple[str, str]]:
@@ -688,8 +688,8 @@ def test_each_state_gets_a_block_and_no_more_than_there_are() -> None:
 A, B = "p/a/smoke/-/cpu", "p/b/smoke/-/cpu"
 
 
-def checks(sink: Sink) -> list[Check]:
-    return [Check(**row) for table, row in sink.rows if table == "checks"]
+def checks(sink: Sink) -> list[CheckRow]:
+    return [CheckRow(**row) for table, row in sink.rows if table == "checks"]
 
 
 def test_samples_are_checked_when_their_worker_has_told_of_their_case() -> None:

@@ -20,7 +20,7 @@ from xebench.patterns.plan import Family
 from xebench.runner import resume
 from xebench.runner.recipe import Recipe
 from xebench.tables import Run, RunWriter, load_run, schema
-from xebench.tables.checks import Check
+from xebench.tables.checks import CheckRow
 from xebench.vocabulary import CheckResult, Status, StopReason
 
 DEVICE = {"device": "opencl:cpu:0", "name": "CPU", "driver_version": "1.2", "device_class": "cpu"}
@@ -182,7 +182,7 @@ def write_two_instances(writer: RunWriter, checked: int = 12) -> None:
         time_ns = 200.0 / (1 + instance) if second else 400.0
         writer.append("samples", [{**empty, **known, "case_id": case_id, "device_ns": time_ns}])
     ids = resume.case_ids([family("p")], "cpu")
-    writer.append_checks([Check(case_id, 0, checked, CheckResult.PASSED) for case_id in ids])
+    writer.append_checks([CheckRow(case_id, 0, checked, CheckResult.PASSED) for case_id in ids])
 
 
 def test_what_an_earlier_session_has_of_a_family_is_read_from_its_samples(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_samples_that_no_check_followed_decide_nothing(tmp_path: Path) -> None:
     with RunWriter.create(tmp_path / "run", {}) as writer:
         write_two_instances(writer, checked=6)
         case_id = family("p").case_id("a", "cpu")
-        writer.append_checks([Check(case_id, 0, 1, CheckResult.SUPERSEDED)])
+        writer.append_checks([CheckRow(case_id, 0, 1, CheckResult.SUPERSEDED)])
     progress = resume.family_progress(family("p"), load_run(tmp_path / "run"), "cpu", SAMPLING, next_block=6)
     assert (progress.next_instance, progress.blocks) == (2, 3), "numbers of instances are taken nevertheless"
     assert progress.speedups["hot"] == [{"b": pytest.approx([math.log(2)] * 2)}]

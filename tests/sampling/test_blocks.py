@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xebench.measuring.sampling.blocks import Sampled, block_orders, sample_family
+from xebench.measuring.sampling.blocks import SamplingEnd, block_orders, sample_family
 from xebench.measuring.sampling.instances import Instances
 from xebench.measuring.sampling.limits import Sampling
 from xebench.measuring.sampling.stopping import NEXT_INSTANCE
@@ -53,7 +53,7 @@ def stop_after(blocks: int) -> Any:
     return decide
 
 
-def sample(bench: Bench, decide: Any, sampling: Sampling, **options: Any) -> Sampled:
+def sample(bench: Bench, decide: Any, sampling: Sampling, **options: Any) -> SamplingEnd:
     return sample_family(tuple(bench.lengths), bench.measure, decide, sampling, seed=1, clock=bench.clock, **options)
 
 
@@ -78,7 +78,7 @@ def test_warm_up_ends_when_times_fall_no_more_and_is_recorded() -> None:
     # blocks 0 to 2 are slow, each less than the last, 3 is the fastest, 4 is as fast
     assert {block for block, state in states if state == "warmup"} == {0, 1, 2, 3, 4}
     assert {block for block, state in states if state == "hot"} == {5, 6, 7, 8}
-    assert done == Sampled("precision", 9)
+    assert done == SamplingEnd("precision", 9)
 
 
 def test_warm_up_takes_at_most_a_quarter_of_the_budget() -> None:
@@ -209,7 +209,7 @@ def test_a_slow_start_is_seen_in_the_first_instance_and_the_others_warm_up_for_a
     """As a GPU was seen to do it: for 16 executions one side takes four times as long as from then on."""
     source = np.random.default_rng(3)
     limits = Sampling(precision=0.01, budget_s=60.0, min_instances=6)
-    rule, done = Instances(limits, "a", clock=lambda: 0.0), Sampled(NEXT_INSTANCE, 0)
+    rule, done = Instances(limits, "a", clock=lambda: 0.0), SamplingEnd(NEXT_INSTANCE, 0)
     hot: list[int] = []
     while done.stopped_by == NEXT_INSTANCE:
         taken = Counter[str]()

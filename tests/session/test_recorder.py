@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from xebench.errors import XebenchError
-from xebench.measuring.session.recorder import Measured, Recorder
+from xebench.measuring.session.recorder import MeasuredSample, Recorder
 from xebench.tables.analysis.metrics import EventTimes
 
 
@@ -104,9 +104,9 @@ def test_what_comes_after_the_last_execution_is_no_part_of_a_sample() -> None:
 
 
 def test_ranks_work_side_by_side_and_each_has_a_clock_of_its_own() -> None:
-    first = Measured(80, 1, [[EventTimes(0, 10, 20, "kernel", "k", 0)]], build_ns=5, begin_ns=1000)
-    second = Measured(90, 3, [[EventTimes(0, 500, 530, "copy", "c", 1, clock=1)]], build_ns=2, begin_ns=1007)
-    both = Measured.of_ranks([first, second])
+    first = MeasuredSample(80, 1, [[EventTimes(0, 10, 20, "kernel", "k", 0)]], build_ns=5, begin_ns=1000)
+    second = MeasuredSample(90, 3, [[EventTimes(0, 500, 530, "copy", "c", 1, clock=1)]], build_ns=2, begin_ns=1007)
+    both = MeasuredSample.of_ranks([first, second])
     assert both.begin_ns == 1000 and both.host_ns == 97, "from the first beginning to the last end"
     assert (both.late_ns, both.build_ns) == (3, 5)
     assert [(command.name, command.mpi_rank) for command in both.events] == [("k", 0), ("c", 1)]

@@ -152,17 +152,17 @@ def test_kernels_run_on_each_with_arrays_of_its_own(session: Any) -> None:
 
 
 def test_times_of_devices_with_clocks_of_their_own_are_kept_apart() -> None:
-    from xebench.measuring.session.recorder import Measured
+    from xebench.measuring.session.recorder import MeasuredSample
     from xebench.tables.analysis.metrics import EventTimes
 
     def command(queue: int, start: int, clock: int) -> Any:
         return EventTimes(start - 1, start, start + 10, "kernel", "k", queue, clock=clock)
 
     own, part, other = command(0, 100, 0), command(1, 105, 0), command(2, 900_000, 1)
-    measured = Measured(1000, 0, [[own, part, other]])
+    measured = MeasuredSample(1000, 0, [[own, part, other]])
     assert measured.times_by_clock() == [[[own, part]], [[other]]]
-    assert Measured(1000, 0, [[own, part]]).times_by_clock() == [[[own, part]]]
-    assert Measured(1000, 0, [[]]).times_by_clock() == [[[]]]
+    assert MeasuredSample(1000, 0, [[own, part]]).times_by_clock() == [[[own, part]]]
+    assert MeasuredSample(1000, 0, [[]]).times_by_clock() == [[[]]]
 
 
 def test_a_command_has_the_clock_of_its_queue() -> None:

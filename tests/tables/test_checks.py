@@ -14,14 +14,14 @@ from rows_kit import case, check, device, sample
 
 from xebench.errors import RunFolderError
 from xebench.tables import RunWriter, load_run, schema
-from xebench.tables.checks import Check, superseding, with_checked
+from xebench.tables.checks import CheckRow, superseding, with_checked
 from xebench.vocabulary import CheckResult
 
 STATES = ("compile", "warmup", "hot", "cold")
 A = "p/a/smoke//cpu"
 
 
-def checked(samples: list[dict[str, Any]], checks: list[Check]) -> list[bool]:
+def checked(samples: list[dict[str, Any]], checks: list[CheckRow]) -> list[bool]:
     tables = (
         schema.measured_frame("samples", samples),
         schema.measured_frame("checks", [check._asdict() for check in checks]),

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from xebench.patterns.conditions import asked_of
+from xebench.patterns.conditions import mark_not_asked
 from xebench.patterns.declaration import PatternInfo
 from xebench.tables import Run, load_run
 from xebench.tables.analysis import points
@@ -98,7 +98,7 @@ def answers(claims: Iterable[Said], run: Run, infos: Sequence[PatternInfo]) -> l
         info, variant = variants.get((case["pattern"], case["variant"]), (None, None))
         asked: list[Claim] = []
         if info and variant and _is_as_today(case, info):
-            applied = asked_of(applying(variant.claims, case["device_class"], _values(case)), used[place(case)])
+            applied = mark_not_asked(applying(variant.claims, case["device_class"], _values(case)), used[place(case)])
             asked = [claim for claim in applied if not claim.of_code]
         asked_of_cases.append(to_json(asked))
         roles.append(variant.role if variant else case["role"])

@@ -154,8 +154,8 @@ def _chapter(answered: Answered, of_chapter: Mapping[str, str], chapter: str) ->
 def told(said: Said, *, first: bool = True) -> tuple[str, ...]:
     """A claim in words: the pattern where it is the first of one, what is said, who says so, where, and the figure."""
     claim, figure = said.claim, said.claim.figure
-    printed = claim_text.printed(figure) if figure else ""
-    what = f"`{said.variant}` {claim_text.said(claim)}"
+    printed = claim_text.format_figure(figure) if figure else ""
+    what = f"`{said.variant}` {claim_text.describe_claim(claim)}"
     return f"`{said.pattern}`" if first else "", what, claim.strength, claim.source, printed
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from xebench.patterns.catalogue import Entry, covered, entries
+from xebench.patterns.catalogue import Entry, covered_entries, entries
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover
 from xebench.report.markdown_table import table
@@ -27,7 +27,7 @@ def patterns_by_entry(infos: Sequence[PatternInfo]) -> dict[str, list[str]]:
     """The patterns that cover an entry, by its id."""
     found: dict[str, list[str]] = {}
     for info in infos:
-        for entry in covered(info.catalogue):
+        for entry in covered_entries(info.catalogue):
             found.setdefault(entry.id, []).append(info.name)
     return found
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import click
 
-from xebench.cli.collecting import collected, plan_for
+from xebench.cli.collecting import collect_with_progress, plan_for
 from xebench.cli.options import OCLOC
 from xebench.cli.output import run_program, say
 from xebench.isa.code_answers import code_answers
@@ -40,7 +40,7 @@ def main(ocloc: str | None, save: Path) -> None:
     compiler = find_compiler(ocloc)
     say(compiler.label)
     plan = plan_for((), (), "smoke")
-    launched = collected(plan)
+    launched = collect_with_progress(plan)
     # without a cache, since the page tells how long it takes
     kernels = compile_launches(launched.launches, targets(GPUS), compiler)
     rows = [{name: value for name, value in row(kernel).items() if name in KEPT} for kernel in kernels]

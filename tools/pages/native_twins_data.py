@@ -13,7 +13,7 @@ import click
 
 from tools.pages.generated_code_data import GPUS, merged
 from tools.pages.native_twins import COUNTS
-from xebench.cli.collecting import collected, plan_for
+from xebench.cli.collecting import collect_with_progress, plan_for
 from xebench.cli.options import OCLOC
 from xebench.cli.output import run_program, say
 from xebench.isa.ocloc import find_compiler
@@ -34,7 +34,7 @@ def main(ocloc: str | None, keep: Path | None) -> None:
     wanted = {(pattern, variant) for pattern, *both in pairs for variant in both}
     compiler = find_compiler(ocloc)
     say(compiler.label)
-    launched = collected(plan_for(sorted({pattern for pattern, _ in wanted}), (), "smoke")).launches
+    launched = collect_with_progress(plan_for(sorted({pattern for pattern, _ in wanted}), (), "smoke")).launches
     kernels = compile_launches(
         [launch for launch in launched if (launch.pattern, launch.variant) in wanted],
         targets(GPUS),

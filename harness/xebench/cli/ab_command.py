@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from xebench.cli.compare_command import FORMAT, FOUND, THRESHOLD, shown
+from xebench.cli.compare_command import FORMAT, FOUND, THRESHOLD, show_comparison
 from xebench.cli.options import VERBOSE
 from xebench.cli.output import say
 from xebench.cli.run_command import measure, run
@@ -87,7 +87,7 @@ def ab(
     """  # noqa: D301 - click keeps the lines after this sign
     given["begun_s"] = time.monotonic()
     from xebench.patterns import revisions, two_versions
-    from xebench.report.comparison import Comparison
+    from xebench.report.comparison import RunComparison
     from xebench.runner.recipe import Recipe
 
     before, after = revisions.at_revisions(old, new, paths) if paths else revisions.at_paths(Path(old), Path(new))
@@ -100,7 +100,7 @@ def ab(
     recipe = Recipe(names=names, paths=(str(both),), versions=(before.name, after.name), **asked)
     done = measure(recipe, **given)
     say(f"xebench: the run is in {done.path}")
-    found = shown(Comparison(done, done, "time", threshold), form, None, fail_on, every=verbose)
+    found = show_comparison(RunComparison(done, done, "time", threshold), form, None, fail_on, every=verbose)
     sys.exit(status_of(done, found))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from xebench.cli.collecting import collected, gpus_option, plan_of_files
+from xebench.cli.collecting import collect_with_progress, gpus_option, plan_of_files
 from xebench.cli.options import OCLOC, PATTERN_FILES, output_folder, path_option, preset_option
 from xebench.cli.output import say, show
 from xebench.errors import XebenchError
@@ -34,7 +34,7 @@ def build(files: tuple[Path, ...], output: Path | None, **given: Any) -> None:
     plan = plan_of_files(files, given["preset"], given["gpus"])
     compiler = find_compiler(given["ocloc"])
     say(compiler.label)
-    launched = collected(plan)
+    launched = collect_with_progress(plan)
     kernels = compile_launches(launched.launches, targets(given["gpus"]), compiler)
     for path in write_binaries(kernels, output or Path("binaries")):
         show(str(path))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _SAID_EVERY_S: Final = 10.0
 
 
-def listed(value: str) -> tuple[str, ...]:
+def split_words(value: str) -> tuple[str, ...]:
     """Words with commas between."""
     return tuple(part.strip() for part in value.split(",") if part.strip())
 
@@ -49,7 +49,7 @@ def _gpus(context: click.Context, parameter: click.Parameter, value: str) -> tup
     from xebench.system.gpu_model.gpus import find_gpu
 
     found: dict[str, str | GpuParameters] = {}
-    for name in listed(value):
+    for name in split_words(value):
         try:
             gpu = find_gpu(name)
             found.setdefault(gpu.code, gpu)
@@ -97,7 +97,7 @@ def _plan(patterns: Sequence[PatternInfo], preset: str, gpus: Sequence[str | Gpu
     return [family.on(DeviceClass.GPU, sorted(offered)) for family in plan]
 
 
-def collected(plan: Sequence[Family]) -> Collected:
+def collect_with_progress(plan: Sequence[Family]) -> Collected:
     """The kernels of a plan, told as it begins."""
     from xebench.isa.collect import collect
 

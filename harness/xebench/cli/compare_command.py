@@ -14,7 +14,7 @@ from xebench.cli.output import say, show, write
 from xebench.errors import XebenchError
 
 if TYPE_CHECKING:
-    from xebench.report.comparison import Comparison
+    from xebench.report.comparison import RunComparison
 
 #: The exit status where ``--fail-on`` finds what it names.
 FOUND: Final = 5
@@ -86,7 +86,7 @@ def compare(
 
     Text and Markdown have what changed, and with --verbose every row; the other formats always have every row.
     """
-    from xebench.report.comparison import Comparison
+    from xebench.report.comparison import RunComparison
     from xebench.tables import load_run
     from xebench.tables.run import telling_damage
 
@@ -99,16 +99,18 @@ def compare(
     with telling_damage(new or old):
         if new is not None:
             after = load_run(new)
-        comparison = Comparison(before, after, on, threshold)
+        comparison = RunComparison(before, after, on, threshold)
         rows = comparison.rows
     if new is not None and all(row["reason"].startswith("only in the run") for row in rows):
         raise XebenchError(
             f"{old} and {new} share no case: compare runs of the same patterns, sizes and class of device"
         )
-    return shown(comparison, form, output, fail_on, every=verbose)
+    return show_comparison(comparison, form, output, fail_on, every=verbose)
 
 
-def shown(comparison: Comparison, form: str, output: Path | None, fail_on: Collection[str], *, every: bool) -> int:
+def show_comparison(
+    comparison: RunComparison, form: str, output: Path | None, fail_on: Collection[str], *, every: bool
+) -> int:
     """Print or write a comparison, and say what was found of that which fails; the exit status.
 
     Args:
@@ -125,7 +127,7 @@ def shown(comparison: Comparison, form: str, output: Path | None, fail_on: Colle
         show(text)
     else:
         write(output, text)
-    found = {kind: comparison.found(kind) for kind in _KINDS if kind in fail_on}
+    found = {kind: comparison.count_changes(kind) for kind in _KINDS if kind in fail_on}
     for kind, count in found.items():
         if count:
             say(f"xebench: --fail-on {kind}: {count} found")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from xebench.cli.collecting import collected, gpus_option, listed, plan_for, progress
+from xebench.cli.collecting import collect_with_progress, gpus_option, plan_for, progress, split_words
 from xebench.cli.options import NAMES, OCLOC, PATHS, output_file, output_folder, path_option, preset_option, table_forms
 from xebench.cli.output import say, show_view, write
 from xebench.errors import XebenchError
@@ -23,7 +23,7 @@ def _some_of(*choices: str) -> Callback:
     """The callback of an option that takes some of these words."""
 
     def check(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:
-        words = listed(value)
+        words = split_words(value)
         if not words or set(words) - set(choices):
             raise click.BadParameter(f"write {', '.join(choices[:-1])} or {choices[-1]}, with commas between")
         return words
@@ -88,7 +88,7 @@ def isa(names: tuple[str, ...], form: str, **given: Any) -> None:
     say(compiler.label)
     refuse_unknown(compiler, given["gpus"])
     wanted = targets(given["gpus"], given["grf_modes"], given["widths"], given["build_options"].split())
-    launched = collected(plan)
+    launched = collect_with_progress(plan)
     cache = CompileCache(renew=given["no_cache"])
     sources = len({launch.spirv_sha256 for launch in launched.launches})
     with progress(f"compiling {sources} kernels for {len(wanted)} targets") as begins:

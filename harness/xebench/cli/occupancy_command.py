@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xebench.cli import completion
-from xebench.cli.collecting import collected, plan_for, progress
+from xebench.cli.collecting import collect_with_progress, plan_for, progress
 from xebench.cli.options import EUS, OCLOC, PATHS, preset_option, refuse, table_forms
 from xebench.cli.output import say, show_view
 from xebench.errors import XebenchError
@@ -106,7 +106,7 @@ def _of_patterns(gpu: GpuParameters, names: tuple[str, ...], form: str, given: d
     plan = plan_for(names, given["paths"], given["preset"], [gpu])
     compiler = find_compiler(given["ocloc"])
     say(f"{compiler.label}, {gpu.product.name} ({gpu.code})")
-    kernels = collected(plan)
+    kernels = collect_with_progress(plan)
     with progress("compiling them") as begins:
         launches = occupancies(kernels.launches, gpu, compiler, CompileCache(), begins)
     show_view(launches_text, form, launches, kernels.missing, given["preset"])

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import click
 
-from xebench.errors import XebenchError, shown
+from xebench.errors import XebenchError, escape_controls
 
 #: Colours of a terminal: what `xebench.report.console` writes beside text that is shown.
 _COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
@@ -30,7 +30,7 @@ def show(text: str, *, coloured: bool = False) -> None:
         XebenchError: standard output is a file that cannot be written.
     """
     parts = _COLOUR.split(text) if coloured else [text]
-    parts[::2] = map(shown, parts[::2])
+    parts[::2] = map(escape_controls, parts[::2])
     try:
         click.echo("".join(parts))
     except OSError as error:
@@ -52,7 +52,7 @@ def show_view(view: ModuleType, form: str, *content: Any, coloured: bool = False
 
 def say(text: str) -> None:
     """A line for the user that is no result."""
-    click.echo(shown(text).replace("\n", " "), err=True)
+    click.echo(escape_controls(text).replace("\n", " "), err=True)
 
 
 def write(path: Path, text: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from xebench.cli import completion
-from xebench.cli.collecting import collected, plan_for, progress
+from xebench.cli.collecting import collect_with_progress, plan_for, progress
 from xebench.cli.options import EUS, NAMES, OCLOC, PATHS, preset_option, table_forms
 from xebench.cli.output import say, show_view
 from xebench.errors import XebenchError
@@ -42,7 +42,7 @@ def project(names: tuple[str, ...], gpu: str, eus: int | None, form: str, **give
     plan = plan_for(names, given["paths"], given["preset"], [parameters])
     compiler = find_compiler(given["ocloc"])
     say(compiler.label)
-    kernels = collected(plan)
+    kernels = collect_with_progress(plan)
     with progress("compiling them") as begins:
         launches = occupancies(kernels.launches, parameters, compiler, CompileCache(), begins)
     projections = list(project_plan(plan, kernels.work, launches, parameters))

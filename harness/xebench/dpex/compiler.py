@@ -19,7 +19,7 @@ from xebench.dpex.spirv_cache import SpirvCache
 from xebench.system.runtime.stack import is_current
 
 #: Makes the SPIR-V of a kernel for a signature, with the help of a cache or without.
-Source = Callable[[Any, Signature, SpirvCache | None], CompiledKernel]
+KernelProvider = Callable[[Any, Signature, SpirvCache | None], CompiledKernel]
 
 _compiled: WeakKeyDictionary[Any, dict[Signature, CompiledKernel]] = WeakKeyDictionary()
 
@@ -58,7 +58,7 @@ def compile_for(kernel: Any, signature: Signature, cache: SpirvCache | None) -> 
     return earlier[signature]
 
 
-def use_source(source: Source) -> None:
+def use_source(source: KernelProvider) -> None:
     """Take kernels from another source from now on, in this process: who makes a pack sees all of them so."""
     global _source  # noqa: PLW0603
     _source = source
@@ -94,4 +94,4 @@ def compile_anew(kernel: Any, signature: Signature, cache: SpirvCache | None = N
     return compile_by_numba(kernel, signature, None)
 
 
-_source: Source = of_this_stack
+_source: KernelProvider = of_this_stack

@@ -163,9 +163,9 @@ def _misfit(parameter: Parameter, value: Any) -> str:
         return _array_misfit(parameter, as_usm_array(value)) or ""
     if isinstance(parameter, LocalPointer):
         dtype = np.dtype(value._dtype).name if isinstance(value, LocalAccessor) else ""
-        return "" if dtype and parameter.dtype in (None, dtype) else f"is {_told(value)}"
+        return "" if dtype and parameter.dtype in (None, dtype) else f"is {_describe_value(value)}"
     fits = type(value) is int or (type(value) is float and parameter.dtype.startswith("float"))
-    return "" if fits or scalar_dtype(value) == parameter.dtype else f"is {_told(value)}"
+    return "" if fits or scalar_dtype(value) == parameter.dtype else f"is {_describe_value(value)}"
 
 
 def _array_misfit(pointer: GlobalPointer, array: Any) -> str | None:
@@ -176,7 +176,7 @@ def _array_misfit(pointer: GlobalPointer, array: Any) -> str | None:
     return "is an array that is not contiguous" if _layout(array) == "A" else None
 
 
-def _told(value: Any) -> str:
+def _describe_value(value: Any) -> str:
     """What a value is, for the one who gave it."""
     try:
         return str(argument_type(0, value))

@@ -24,7 +24,7 @@ _MAGIC = b"xebench.dpex SPIR-V 3"
 _SPIRV_MAGIC = b"\x03\x02\x23\x07"
 
 
-class Entry(NamedTuple):
+class CachedSpirv(NamedTuple):
     """What is kept of a kernel: its entry point, SPIR-V, narrowed SPIR-V and the limit of that."""
 
     name: str
@@ -47,14 +47,14 @@ class SpirvCache:
         """The file of an entry."""
         return self.folder / f"{key}.spv"
 
-    def load(self, key: str) -> Entry | None:
+    def load(self, key: str) -> CachedSpirv | None:
         """What is kept under a fingerprint, or None: no such sound entry."""
         try:
             return _decode(key, self.path(key).read_bytes())
         except (OSError, ValueError):
             return None
 
-    def store(self, key: str, entry: Entry) -> None:
+    def store(self, key: str, entry: CachedSpirv) -> None:
         """Keep it under a fingerprint; a folder or disk that refuses is no error."""
         disk_cache.keep(self.path(key), _encode(key, entry))
 
@@ -97,17 +97,17 @@ def kept_or_compiled(
         )
     compiled = compile_kernel(kernel, signature)
     if not compiled.cached:
-        cache.store(key, Entry(compiled.name, compiled.spirv, compiled.narrow, compiled.limit))
+        cache.store(key, CachedSpirv(compiled.name, compiled.spirv, compiled.narrow, compiled.limit))
     return compiled
 
 
-def _encode(key: str, entry: Entry) -> bytes:
+def _encode(key: str, entry: CachedSpirv) -> bytes:
     header = json.dumps({"key": key, "name": entry.name, "bytes": len(entry.spirv), "limit": entry.limit}).encode()
     body = header + b"\n" + entry.spirv + entry.narrow
     return b"\n".join([_MAGIC, hashlib.sha256(body).hexdigest().encode(), body])
 
 
-def _decode(key: str, data: bytes) -> Entry:
+def _decode(key: str, data: bytes) -> CachedSpirv:
     magic, digest, body = data.split(b"\n", 2)
     if magic != _MAGIC or hashlib.sha256(body).hexdigest().encode() != digest:
         raise ValueError("not a sound entry")
@@ -115,4 +115,4 @@ def _decode(key: str, data: bytes) -> Entry:
     fields = json.loads(header)
     if fields["key"] != key or not spirv.startswith(_SPIRV_MAGIC):
         raise ValueError("not the entry that its name says")
-    return Entry(str(fields["name"]), spirv[: fields["bytes"]], spirv[fields["bytes"] :], int(fields["limit"]))
+    return CachedSpirv(str(fields["name"]), spirv[: fields["bytes"]], spirv[fields["bytes"] :], int(fields["limit"]))

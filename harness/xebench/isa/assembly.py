@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from xebench.isa.sends import Message, is_message, read_message
+from xebench.isa.sends import SendMessage, is_message, read_message
 from xebench.system.gpu_model.gpus import gpu_of_platform
 
 #: Every class of instructions, and what it holds.
@@ -73,7 +73,7 @@ class Instruction:
     lanes: int
     type: str
     line: int
-    message: Message | None = None
+    message: SendMessage | None = None
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Assembly:
         return {name: counts[name] for name in CLASSES}
 
     @property
-    def messages(self) -> list[Message]:
+    def messages(self) -> list[SendMessage]:
         """The messages, in the order of the text."""
         return [instruction.message for instruction in self.instructions if instruction.message]
 
@@ -132,7 +132,7 @@ class Assembly:
         kinds = [each.kind for each in self._moved("load", "store")]
         return kinds[kinds.index("store") :].count("load") if "store" in kinds else 0
 
-    def _moved(self, *kinds: str) -> list[Message]:
+    def _moved(self, *kinds: str) -> list[SendMessage]:
         return [each for each in self.messages if each.space == "global" and each.kind in kinds]
 
 

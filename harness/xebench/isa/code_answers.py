@@ -75,7 +75,7 @@ def code_answers(families: Iterable[Family], collected: Collected, kernels: Sequ
 
 
 @dataclass(frozen=True)
-class _Side:
+class _CodeSide:
     """A variant's kernels at one point of the axes and their figures, or why there are none."""
 
     name: str
@@ -103,14 +103,14 @@ class _Code:
             self._launched.setdefault((launch.pattern, launch.variant, launch.axes), []).append(launch.identity)
         self._missing = {(missing.pattern, missing.variant): missing.reason for missing in collected.missing}
 
-    def side(self, family: Family, variant: str, target: Target) -> _Side:
+    def side(self, family: Family, variant: str, target: Target) -> _CodeSide:
         pattern = family.pattern.name
         launched = self._launched.get((pattern, variant, family.axes_json()), ())
         if not launched:
-            return _Side(variant, fault=self._missing.get((pattern, variant), "it launches no kernel"))
+            return _CodeSide(variant, fault=self._missing.get((pattern, variant), "it launches no kernel"))
         kernels = [self._compiled[pattern, variant, identity, target] for identity in launched]
         fault = next((f"{kernel.status}: {kernel.reason}" for kernel in kernels if kernel.status != "ok"), "")
-        return _Side(variant, tuple(launched), tuple(kernel.figures for kernel in kernels), fault)
+        return _CodeSide(variant, tuple(launched), tuple(kernel.figures for kernel in kernels), fault)
 
 
 def _plain(target: Target) -> Target:
@@ -118,7 +118,7 @@ def _plain(target: Target) -> Target:
     return replace(target, build_options=())
 
 
-def _answer(family: Family, variant: str, claim: Claim, target: Target, own: _Side, other: _Side) -> CodeAnswer:
+def _answer(family: Family, variant: str, claim: Claim, target: Target, own: _CodeSide, other: _CodeSide) -> CodeAnswer:
     word = next(each for each in CodeClaim if each == claim.word)
     number, against = own.number(word), other.number(word)
     if number is None or against is None:

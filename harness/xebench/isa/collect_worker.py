@@ -14,7 +14,7 @@ from xebench.dpex.compiled_kernel import CompiledKernel
 from xebench.dpex.kernel_store import KernelStore
 from xebench.dpex.narrow import is_within
 from xebench.dpex.signature import index_space_extents
-from xebench.errors import named
+from xebench.errors import describe_error
 from xebench.isa.collect import Collected, CollectFamily, KernelLaunch, LeastWork, Note, VariantWithoutKernel
 from xebench.measuring.bound_problem import Binding
 from xebench.measuring.case_rows import Work
@@ -68,7 +68,9 @@ class _Collector:
             binding = Binding(problem, request.parameters, DeviceMemory(self._session.queue))
             work = Work.of(problem)
         except BaseException as error:
-            self._tell(missing=[VariantWithoutKernel(pattern.name, name, named(error)) for name in request.variants])
+            self._tell(
+                missing=[VariantWithoutKernel(pattern.name, name, describe_error(error)) for name in request.variants]
+            )
             return
         stated = work.bytes_moved, work.operations, work.operation_kind, work.slm_bytes, work.working_set_bytes
         least = LeastWork(pattern.name, request.axes_json, *stated)
@@ -99,7 +101,7 @@ class _Collector:
             start(function, self._session, binding.bound, parameters)
             self._session.wait()
         except BaseException as error:
-            return portable_text(named(error))
+            return portable_text(describe_error(error))
         return ""
 
     def _note(

@@ -28,7 +28,7 @@ _NO_MEMORY = {"gtwy": "barrier", "ts": "end"}
 
 
 @dataclass(frozen=True)
-class Message:
+class SendMessage:
     """One message of a hardware thread.
 
     Attributes:
@@ -60,7 +60,7 @@ def is_message(opcode: str) -> bool:
     return opcode.startswith(("send", "load.", "load_", "store.", "store_", "atomic_"))
 
 
-def read_message(opcode: str, lanes: int, operands: str, comment: str, *, in_prolog: bool = False) -> Message:
+def read_message(opcode: str, lanes: int, operands: str, comment: str, *, in_prolog: bool = False) -> SendMessage:
     """Read a message.
 
     Args:
@@ -77,7 +77,7 @@ def read_message(opcode: str, lanes: int, operands: str, comment: str, *, in_pro
     return _data_port(opcode.partition(".")[2], lanes, operands, comment.lower(), purpose, in_prolog)
 
 
-def _load_store(match: re.Match[str], lanes: int, operands: str, purpose: str, in_prolog: bool) -> Message:
+def _load_store(match: re.Match[str], lanes: int, operands: str, purpose: str, in_prolog: bool) -> SendMessage:
     address = _ADDRESS.search(operands)
     surface = address["surface"] if address else ""
     space = "slm" if match["unit"] == "slm" else "global"
@@ -87,7 +87,7 @@ def _load_store(match: re.Match[str], lanes: int, operands: str, purpose: str, i
         space = "argument"
     rest = match["rest"] or ""
     width, size = _block_2d(rest) if "block2d" in (match["detail"] or "") else _element(rest, lanes)
-    return Message(match["operation"], space, width, size, int(address["registers"]) if address else 0, purpose)
+    return SendMessage(match["operation"], space, width, size, int(address["registers"]) if address else 0, purpose)
 
 
 def _element(rest: str, lanes: int) -> tuple[str, int]:
@@ -108,19 +108,19 @@ def _block_2d(rest: str) -> tuple[str, int]:
     return f"d{block['bits']}x{elements}t", int(block["bits"]) // 8 * elements
 
 
-def _data_port(unit: str, lanes: int, operands: str, comment: str, purpose: str, in_prolog: bool) -> Message:
+def _data_port(unit: str, lanes: int, operands: str, comment: str, purpose: str, in_prolog: bool) -> SendMessage:
     if "end of thread" in comment or "EOT" in operands:
-        return Message("end", "")
+        return SendMessage("end", "")
     if "fence" in comment:
-        return Message("fence", "slm" if "slm" in comment else "global")
+        return SendMessage("fence", "slm" if "slm" in comment else "global")
     if unit in _NO_MEMORY:
-        return Message(_NO_MEMORY[unit], "")
+        return SendMessage(_NO_MEMORY[unit], "")
     words = (("atomic", "atomic"), ("read", "load"), ("write", "store"), ("writing", "store"))
     kind = next((kind for word, kind in words if word in comment), "other")
     width, size = _data_port_width(comment, lanes)
     sent = _SENT.search(comment)
     space = "argument" if in_prolog else _data_port_space(unit, operands, comment)
-    return Message(kind, space, width, size, int(sent["registers"]) if sent else 0, purpose)
+    return SendMessage(kind, space, width, size, int(sent["registers"]) if sent else 0, purpose)
 
 
 def _data_port_space(unit: str, operands: str, comment: str) -> str:

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from xebench.system.sycl_types import Array
 
 #: Where a number of 64 bits has its exponent.
 _EXPONENT: Final = 0x7FF << 52

@@ -7,15 +7,13 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from xebench.errors import TooLarge, suggestion
 from xebench.patterns.problem import InOut, Output, Problem, device_bytes
+from xebench.system.sycl_types import Array
 
 if TYPE_CHECKING:
     from xebench.measuring.session.device_memory import DeviceMemory
-
-Array = npt.NDArray[Any]
 
 
 class HostView(SimpleNamespace):
@@ -191,7 +189,7 @@ class Binding:
         }
 
 
-def declared(problem: Problem) -> dict[str, tuple[tuple[int, ...], Any]]:
+def output_types(problem: Problem) -> dict[str, tuple[tuple[int, ...], Any]]:
     """Shape and dtype of everything that a variant must write."""
     outputs = {n: (f.shape, np.dtype(f.dtype)) for n, f in problem.fields.items() if isinstance(f, Output)}
     states = {n: (f.initial.shape, f.initial.dtype) for n, f in problem.fields.items() if isinstance(f, InOut)}
@@ -203,7 +201,7 @@ def fills(problem: Problem) -> dict[str, Any]:
     return {name: field.fill for name, field in problem.fields.items() if isinstance(field, Output)}
 
 
-def untouched(problem: Problem) -> dict[str, Any]:
+def initial_contents(problem: Problem) -> dict[str, Any]:
     """The contents of arrays before a variant writes them, for arrays that do not hold poison alone."""
     states = {name: field.initial for name, field in problem.fields.items() if isinstance(field, InOut)}
     return states | {name: fill for name, fill in fills(problem).items() if fill is not None}

@@ -12,13 +12,14 @@ from msgspec.structs import asdict
 
 from xebench.errors import PatternError
 from xebench.measuring.sampling.limits import Sampling
-from xebench.patterns.conditions import asked_of
+from xebench.patterns.conditions import mark_not_asked
 from xebench.patterns.plan import Family
 from xebench.patterns.problem import Problem
 from xebench.patterns.registry import portable_source
 from xebench.tables.analysis import points
 from xebench.tables.analysis.answer import same_within
 from xebench.tables.analysis.claim import to_json
+from xebench.tables.analysis.rows import Row
 from xebench.vocabulary import OWN_SIZES, Status
 
 #: The one status that is not final: the case is still to be measured.
@@ -26,7 +27,6 @@ NOT_MEASURED: Final = Status.INTERRUPTED
 
 ENDED_BEFORE: Final = "the run ended before this case did"
 
-Row = dict[str, Any]
 
 #: What a column of whole numbers holds.
 _Amount = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
@@ -125,7 +125,7 @@ def fixed_columns(
             "device": device["device"],
             "device_class": device_class,
             "metric": info.metric,
-            "claims": to_json(asked_of(family.claims(variant, device_class), device)),
+            "claims": to_json(mark_not_asked(family.claims(variant, device_class), device)),
             "against": variant.against or None,
             "same_within": same_within(precision),
             "seed": seed,

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from xebench.system.sycl_types import Array
 
 #: Random integers that are tried before it is given up to find one that the reference lacks.
 _TRIES: Final = 8

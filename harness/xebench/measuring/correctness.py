@@ -15,12 +15,12 @@ from typing import Any, Final
 import numpy as np
 
 from xebench.measuring.accuracy import exact_parts, largest_error_ulp
-from xebench.measuring.bound_problem import declared, fills, untouched
+from xebench.measuring.bound_problem import fills, initial_contents, output_types
 from xebench.measuring.comparison import check_reference, difference, in_part, poison_for
 from xebench.measuring.place import Array, Call, Calls, Checked, Contents, Place, Started
 from xebench.measuring.prepare import make_reference
 from xebench.measuring.sample_taker import times_of
-from xebench.measuring.session.recorder import Measured
+from xebench.measuring.session.recorder import MeasuredSample
 from xebench.measuring.variant_run import VariantRun
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import Problem
@@ -116,13 +116,13 @@ def expected_of(pattern: Pattern, view: Any, problem: Problem, ranks: int) -> Ex
     """
     rules = pattern.rtol, pattern.atol
     references = [make_reference(pattern, view, rank, max(1, ranks)) for rank in range(max(1, ranks))]
-    whole, written = references[0], declared(problem)
+    whole, written = references[0], output_types(problem)
     if ranks:
         for own in references:
             check_reference(own, written, {}, *rules)
         whole = {name: np.stack([np.asarray(own[name]) for own in references]) for name in written}
         written = {name: (whole[name].shape, dtype) for name, (_, dtype) in written.items()}
-    arrays = check_reference(whole, written, untouched(problem), *rules)
+    arrays = check_reference(whole, written, initial_contents(problem), *rules)
     return Expected(*rules, arrays, exact_parts(whole, arrays), fills(problem), ranks)
 
 
@@ -144,7 +144,7 @@ class Checker:
         self,
         expected: Mapping[int, Expected],
         source: random.Random,
-        time_ns: Callable[[Measured], float],
+        time_ns: Callable[[MeasuredSample], float],
         *,
         first_visit: bool = True,
     ) -> None:
@@ -325,12 +325,12 @@ def _of_one(call: Call, metric: Metric) -> tuple[float, float]:
     return times_of(call.measured)[metric] / call.batch, _commands(call.measured) / call.batch
 
 
-def _commands(measured: Measured) -> int:
+def _commands(measured: MeasuredSample) -> int:
     """The number of submitted commands, without barriers."""
     return sum(command.kind != "barrier" for command in measured.events)
 
 
-def _note(measured: Measured, remember: Callable[[Sequence[EventTimes]], None]) -> int:
+def _note(measured: MeasuredSample, remember: Callable[[Sequence[EventTimes]], None]) -> int:
     """Record the number of commands of a call."""
     remember(list(chain.from_iterable(measured.times_by_clock()[0])))
     return _commands(measured)

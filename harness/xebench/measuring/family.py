@@ -18,13 +18,13 @@ from xebench.measuring.correctness import Checker, Expected
 from xebench.measuring.device_worker import Lost
 from xebench.measuring.machine_monitor import MachineMonitor
 from xebench.measuring.messages import InstanceSpeedups, Stage
-from xebench.measuring.place import Calls, Flusher, Places, make
+from xebench.measuring.place import CacheFlusher, Calls, Places, make
 from xebench.measuring.row_stream import RowStream
 from xebench.measuring.running_clock import RunningClock
 from xebench.measuring.sample_flags import Rules
 from xebench.measuring.sample_taker import SampleTaker, times_of
 from xebench.measuring.sampling import batching
-from xebench.measuring.sampling.blocks import Sampled, sample_family
+from xebench.measuring.sampling.blocks import SamplingEnd, sample_family
 from xebench.measuring.sampling.instances import Instances
 from xebench.measuring.sampling.limits import Sampling
 from xebench.measuring.sampling.stopping import NEXT_INSTANCE
@@ -102,7 +102,7 @@ class Listener:
         """A state was sampled: log speed-ups of its instances."""
 
 
-class Family:
+class FamilyLoop:
     """The variants of one family, measured together.
 
     Args:
@@ -129,7 +129,7 @@ class Family:
         rows: RowStream,
         device: DeviceInfo,
         *,
-        make_flusher: Callable[[], Flusher],
+        make_flusher: Callable[[], CacheFlusher],
         listener: Listener | None = None,
         clock: VisitClock | None = None,
     ) -> None:
@@ -248,7 +248,7 @@ class Family:
             part, plan.baseline, earlier, self._running, last=plan.last, prior=prior, compared=plan.compared
         )
         flusher = self._make_flusher() if state == State.COLD else None
-        begin, sampled = self._running(), Sampled("", self._next_block)
+        begin, sampled = self._running(), SamplingEnd("", self._next_block)
         while self._good():
             sampled = sample_family(
                 [run.name for run in self._good()],
@@ -293,7 +293,7 @@ class Family:
         call = self._checker.first_call if self._checker.learns else self._checker.prepare
         self._clock.count_as(VisitPart.BUILDING, call(run, place).host_ns / 1e9)
 
-    def _taker(self, flusher: Flusher | None) -> SampleTaker:
+    def _taker(self, flusher: CacheFlusher | None) -> SampleTaker:
         def rules() -> Rules:
             return Rules(self._plan.metric, self._device.timer_resolution_ns, self._plan.bytes_moved)
 

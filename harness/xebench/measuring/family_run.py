@@ -16,7 +16,7 @@ from xebench.measuring.calibration import make_flusher, measure_roofs
 from xebench.measuring.case_rows import CaseResult, Work
 from xebench.measuring.data_sets import WITH_REFERENCE, DataSets, second_of, seed_of
 from xebench.measuring.device_numbers import DeviceNumbers
-from xebench.measuring.family import Family, Listener, Plan
+from xebench.measuring.family import FamilyLoop, Listener, Plan
 from xebench.measuring.input_check import Sums
 from xebench.measuring.local import ProblemPlace
 from xebench.measuring.made_beside import MadeBeside
@@ -121,7 +121,7 @@ class FamilyRun:
                 self._places.end()
             self.sender.send(messages.VisitSeconds(self._clock.seconds()))
 
-    def _prepare(self) -> Family:
+    def _prepare(self) -> FamilyLoop:
         """Make the problem, upload it, and compute its reference."""
         request, device = self.request, self.device
         self._listener.at(None, Stage.PROBLEM)
@@ -161,7 +161,7 @@ class FamilyRun:
             priors=request.priors,
             data_sets=self.data_sets,
         )
-        return Family(
+        return FamilyLoop(
             plan,
             self.variants,
             self._places,

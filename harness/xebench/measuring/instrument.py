@@ -19,7 +19,7 @@ from xebench.measuring.overhead import sample_overheads
 from xebench.measuring.sampling.blocks import sample_family
 from xebench.measuring.sampling.limits import Sampling
 from xebench.measuring.session.device_memory import DeviceMemory
-from xebench.measuring.session.recorder import Measured
+from xebench.measuring.session.recorder import MeasuredSample
 from xebench.measuring.session.session import Session
 from xebench.tables.analysis.intervals import Interval, speedup
 from xebench.tables.analysis.metrics import EventTimes, queue_ns, union_ns
@@ -93,12 +93,12 @@ def measure_empty_kernel(session: Session) -> dict[str, float]:
     return columns
 
 
-def _empty_samples(session: Session, launch: Callable[[], Any]) -> list[Measured]:
+def _empty_samples(session: Session, launch: Callable[[], Any]) -> list[MeasuredSample]:
     session.measure(launch)
     return [session.measure(launch) for _ in range(EMPTY_LAUNCHES)]
 
 
-def _empty_kernel_columns(samples: Sequence[Measured]) -> dict[str, float]:
+def _empty_kernel_columns(samples: Sequence[MeasuredSample]) -> dict[str, float]:
     return {
         "empty_kernel_ns": median(union_ns(_events(sample)) for sample in samples),
         "empty_kernel_queue_ns": median(queue_ns(_events(sample)) for sample in samples),
@@ -147,7 +147,7 @@ class _LoopKernel:
         return speedup(taken["a"], taken["b"])
 
 
-def _events(sample: Measured) -> list[EventTimes]:
+def _events(sample: MeasuredSample) -> list[EventTimes]:
     return list(sample.events)
 
 

@@ -12,9 +12,8 @@ from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from xebench.system.sycl_types import Array
 
 #: Packages whose objects hold no arrays of a variant's.
 _NOT_ITS_OWN = ("dpctl", "dpnp", "numba", "numpy", "xebench")

@@ -13,12 +13,10 @@ from typing import Any
 
 import dpctl.memory
 import numpy as np
-import numpy.typing as npt
 
 from xebench.measuring.kept_arrays import has_bits
 from xebench.measuring.session.device_memory import memory_of, spoil
-
-Bytes = npt.NDArray[Any]
+from xebench.system.sycl_types import Array
 
 
 class KeptMemory:
@@ -53,11 +51,11 @@ class KeptMemory:
         for _, memory in _in_use(self._others):
             spoil(memory)
 
-    def had(self, result: Bytes) -> bool:
+    def had(self, result: Array) -> bool:
         """True if the preparation had written exactly these elements."""
         return any(_has(contents, result) for _, contents in self._prepared)
 
-    def spoil(self, result: Bytes) -> None:
+    def spoil(self, result: Array) -> None:
         """Overwrite what the preparation had written where it is exactly these elements."""
         ready = [allocation for allocation, contents in self._prepared if _has(contents, result)]
         for _, memory in _in_use(ready):
@@ -86,7 +84,7 @@ def _write(memory: Any, contents: Any) -> None:
         memory.copy_from_device(contents)
 
 
-def _has(contents: Any, result: Bytes) -> bool:
+def _has(contents: Any, result: Array) -> bool:
     if contents.nbytes != result.nbytes:
         return False
     return has_bits(contents if isinstance(contents, np.ndarray) else contents.copy_to_host(), result)

@@ -26,7 +26,7 @@ from xebench.measuring.results import arrays_of
 from xebench.measuring.sample_flags import is_late
 from xebench.measuring.session import switches
 from xebench.measuring.session.device_memory import DeviceMemory, allocate
-from xebench.measuring.session.recorder import Measured
+from xebench.measuring.session.recorder import MeasuredSample
 from xebench.measuring.session.session import Session
 from xebench.measuring.unfinished import TRIES, Unfinished
 from xebench.measuring.variant_run import start
@@ -202,7 +202,7 @@ class ProblemPlace:
         *,
         reset: bool = True,
         traced: bool = False,
-    ) -> Measured:
+    ) -> MeasuredSample:
         """Set arrays back, flush, measure; ``reset``: whether the first is still to be done."""
         prepared = self._set_up
         if prepared is None:
@@ -473,7 +473,7 @@ class FunctionPlace:
         *,
         reset: bool = True,
         traced: bool = False,
-    ) -> Measured:
+    ) -> MeasuredSample:
         """Flush, measure."""
         if variant not in self._calls:
             self.start(variant, None)

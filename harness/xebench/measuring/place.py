@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xebench.measuring.messages import Message
-from xebench.measuring.session.recorder import Measured
+from xebench.measuring.session.recorder import MeasuredSample
 
 if TYPE_CHECKING:
     from xebench.patterns.pattern import Variant
@@ -73,16 +73,16 @@ class Checked(Message, frozen=True):
         known: results that are left out, since they are those of an earlier call on these data bit by bit.
     """
 
-    measured: Measured
+    measured: MeasuredSample
     results: Contents
     changed: Sequence[str] = ()
-    again: Measured | None = None
+    again: MeasuredSample | None = None
     ready: Sequence[str] = ()
     known: Sequence[str] = ()
 
 
 #: Of a call that is still to be made.
-NOT_YET = Measured(0, 0, [])
+NOT_YET = MeasuredSample(0, 0, [])
 
 
 @dataclass
@@ -94,7 +94,7 @@ class Call:
         batch: its executions.
     """
 
-    measured: Measured = NOT_YET
+    measured: MeasuredSample = NOT_YET
     batch: int = 1
 
 
@@ -103,7 +103,7 @@ T = TypeVar("T")
 Calls = Generator[Call, None, T]
 
 
-def make(calls: Calls[None], sample: Callable[[], Measured], batch: int = 1) -> None:
+def make(calls: Calls[None], sample: Callable[[], MeasuredSample], batch: int = 1) -> None:
     """Make the calls of samples and of checks, here alone: a variant that looks at its callers sees the same of both.
 
     Args:
@@ -140,7 +140,7 @@ class Place(Protocol):
 
     def sample(
         self, variant: str, batch: int, flush: Callable[[], None] | None = None, *, traced: bool = False
-    ) -> Measured:
+    ) -> MeasuredSample:
         """Take one sample of several executions, or make the call that a check has yielded.
 
         Args:
@@ -203,7 +203,7 @@ class OnePlace:
         self.place.renew(data_set)
 
 
-class Flusher(Protocol):
+class CacheFlusher(Protocol):
     """Empties the device's caches (`xebench.measuring.session.cache_flush.Flusher`).
 
     Attributes:

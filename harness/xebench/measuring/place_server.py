@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from xebench.dpex import direct_calls
-from xebench.errors import XebenchError, named
+from xebench.errors import XebenchError, describe_error
 from xebench.measuring import remote
 from xebench.measuring.data_sets import DataSets
 from xebench.measuring.input_check import Sums
@@ -60,7 +60,7 @@ class PlaceServer:
         except XebenchError:  # the program itself asks for another process: see `program`
             raise
         except Exception as error:
-            raise XebenchError(f"{IMPORTABLE} ({named(error)})") from error
+            raise XebenchError(f"{IMPORTABLE} ({describe_error(error)})") from error
         return FunctionPlace(self.session, functions, family.metric, setup, family.advice)
 
     def before_sample(self) -> None:
@@ -145,7 +145,7 @@ def _pickled(error: BaseException) -> bytes:
         pickle.loads(text)  # of some exceptions only this fails
         return text
     except Exception:
-        return pickle.dumps(XebenchError(named(error)))
+        return pickle.dumps(XebenchError(describe_error(error)))
 
 
 def program() -> bytes:

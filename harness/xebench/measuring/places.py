@@ -16,9 +16,9 @@ from xebench.measuring.ranks import RankProcesses
 from xebench.measuring.remote import (
     Answers,
     BeginProblem,
-    Identity,
     Peers,
     Raised,
+    RankIdentity,
     RemotePlace,
     Reply,
     Request,
@@ -31,7 +31,7 @@ from xebench.system.children.worker import WorkerDied, WorkerEnded, WorkerHung, 
 from xebench.vocabulary import Status
 
 
-class Process:
+class RemoteProcess:
     """A process that measures for this one (`xebench.measuring.remote.Peers`).
 
     Args:
@@ -45,7 +45,7 @@ class Process:
         XebenchError: it gives up.
     """
 
-    ranks: Sequence[Identity] = ()
+    ranks: Sequence[RankIdentity] = ()
 
     def __init__(
         self,
@@ -115,7 +115,9 @@ class Pool:
         """
         key = ranks, words_of(environment)
         if key not in self._peers or not self._peers[key].is_alive:
-            start = RankProcesses(self._device, environment, ranks) if ranks else Process(self._device, environment)
+            start = (
+                RankProcesses(self._device, environment, ranks) if ranks else RemoteProcess(self._device, environment)
+            )
             self._peers[key] = start
         return self._peers[key]
 

@@ -15,13 +15,14 @@ import numpy as np
 
 from xebench.errors import PatternError, Unsupported
 from xebench.measuring.comparison import UnusableReference
-from xebench.measuring.random_numbers import Array, Maker, Numbers
-from xebench.measuring.variant_run import READ_ONLY, accepted
+from xebench.measuring.random_numbers import Maker, Numbers
+from xebench.measuring.variant_run import READ_ONLY, accepted_parameters
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.pattern_file import load_file
 from xebench.patterns.problem import InOut, Output, Problem
 from xebench.system.runtime import DeviceInfo, missing
 from xebench.system.runtime.capabilities import LIMITED_AXES
+from xebench.system.sycl_types import Array
 from xebench.vocabulary import GENERATOR
 
 _loaded: dict[str, list[Pattern]] = {}
@@ -67,7 +68,7 @@ def make_problem(pattern: Pattern, parameters: Mapping[str, Any], seed: int, dev
     """
     assert pattern.make_problem is not None
     numbers = Numbers(getattr(np.random, GENERATOR)(seed), device)
-    problem = pattern.make_problem(numbers, **accepted(pattern.make_problem, parameters))
+    problem = pattern.make_problem(numbers, **accepted_parameters(pattern.make_problem, parameters))
     if not isinstance(problem, Problem):
         raise PatternError(f"@pattern.problem returned a {type(problem).__name__}: return Problem(...) with the fields")
     check_parameters(problem, parameters)
@@ -105,7 +106,7 @@ def make_reference(pattern: Pattern, view: Any, rank: int = 0, ranks: int = 1) -
         UnusableReference: it changes its inputs.
     """
     assert pattern.make_reference is not None
-    of_rank = accepted(pattern.make_reference, {"rank": rank, "ranks": ranks})
+    of_rank = accepted_parameters(pattern.make_reference, {"rank": rank, "ranks": ranks})
     try:
         return pattern.make_reference(view, **of_rank)
     except ValueError as error:

@@ -16,7 +16,7 @@ from xebench.measuring.bound_problem import host_view
 from xebench.measuring.correctness import Expected, expected_of
 from xebench.measuring.prepare import check_parameters, make_problem
 from xebench.measuring.random_numbers import Maker
-from xebench.measuring.variant_run import accepted
+from xebench.measuring.variant_run import accepted_parameters
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import InOut, Problem
 
@@ -125,7 +125,7 @@ class ProblemStore:
 
 def _of_problem(pattern: Pattern, parameters: Mapping[str, Any], seed: int) -> Hashable:
     assert pattern.make_problem is not None
-    return pattern.make_problem, _values(accepted(pattern.make_problem, parameters)), seed
+    return pattern.make_problem, _values(accepted_parameters(pattern.make_problem, parameters)), seed
 
 
 def _of_reference(pattern: Pattern, parameters: Mapping[str, Any], ranks: int) -> Hashable:

@@ -14,9 +14,8 @@ from functools import partial
 from typing import Any, Final, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from xebench.system.sycl_types import Array
 
 #: Words of 64 bits in a block, and its bytes.
 WORDS: Final = 4

@@ -36,7 +36,7 @@ class _RankServer(PlaceServer):
         if not isinstance(request, remote.Identify):
             return super().reply(request)
         comm, device = self._ranks.comm, self.session.device.filter_string
-        return remote.Identity(comm.rank, comm.size, self._ranks.library, device)
+        return remote.RankIdentity(comm.rank, comm.size, self._ranks.library, device)
 
     def begin(self, family: remote.BeginProblem | remote.BeginFunctions) -> Mapping[str, Any]:
         """Give the family a communicator of its own: what another sent and nobody took is not in it."""

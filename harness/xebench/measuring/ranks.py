@@ -21,11 +21,21 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from xebench.errors import Unsupported, XebenchError, first_line, named
+from xebench.errors import Unsupported, XebenchError, describe_error, first_line
 from xebench.measuring.device_worker import START_TIMEOUT_S, Lost
 from xebench.measuring.messages import Done, Failed, Ready
 from xebench.measuring.mpi_launcher import find_launcher
-from xebench.measuring.remote import Answers, Identify, Identity, Raised, Reply, Request, counted, error_of, words_of
+from xebench.measuring.remote import (
+    Answers,
+    Identify,
+    Raised,
+    RankIdentity,
+    Reply,
+    Request,
+    count_ranks,
+    error_of,
+    words_of,
+)
 from xebench.system.children import process
 from xebench.system.children.channel import Receiver, Sender, UnreadableMessage
 from xebench.system.children.process_exit import how_it_ended
@@ -84,9 +94,9 @@ class RankProcesses:
 
     def __init__(self, device: str, environment: Mapping[str, str], count: int) -> None:
         find_launcher()
-        self._words = " with ".join(filter(None, (counted(count), words_of(environment))))
+        self._words = " with ".join(filter(None, (count_ranks(count), words_of(environment))))
         self._ranks: list[_Rank] = []
-        self.ranks: Sequence[Identity] = ()
+        self.ranks: Sequence[RankIdentity] = ()
         self.is_alive = True
         self._printed = os.memfd_create("xebench-ranks-output")
         with TemporaryDirectory(prefix="xebench-ranks-") as folder, socket.socket(socket.AF_UNIX) as listener:
@@ -102,7 +112,7 @@ class RankProcesses:
             )
             self._meet(listener, count)
         self._hear("start", START_TIMEOUT_S)
-        found = [reply for reply in self.ask([Identify()] * count) if isinstance(reply, Identity)]
+        found = [reply for reply in self.ask([Identify()] * count) if isinstance(reply, RankIdentity)]
         order = sorted(range(count), key=lambda number: found[number].rank)
         self._ranks, self.ranks = [self._ranks[i] for i in order], [found[i] for i in order]
         if self.ranks[0].size != count:
@@ -185,7 +195,9 @@ class RankProcesses:
         self.close()
         error = error_of(raised)
         kind = Unsupported if isinstance(error, Unsupported) else XebenchError
-        raise kind(f"rank {number} alone: {first_line(error) if isinstance(error, XebenchError) else named(error)}")
+        raise kind(
+            f"rank {number} alone: {first_line(error) if isinstance(error, XebenchError) else describe_error(error)}"
+        )
 
     def _ended(self) -> Lost:
         with suppress(subprocess.TimeoutExpired):

@@ -17,7 +17,7 @@ from xebench.errors import XebenchError
 from xebench.measuring.device_worker import Lost
 from xebench.measuring.messages import Done, Failed, Message, Ready
 from xebench.measuring.place import Calls, Checked, Contents, Started
-from xebench.measuring.session.recorder import Measured
+from xebench.measuring.session.recorder import MeasuredSample
 
 T = TypeVar("T")
 
@@ -101,7 +101,7 @@ class End(Message, frozen=True):
 
 
 class Identify(Message, frozen=True):
-    """Request to a rank; answered by `Identity`."""
+    """Request to a rank; answered by `RankIdentity`."""
 
 
 Request = BeginProblem | BeginFunctions | Start | Reset | Sample | Check | FindChanged | Renew | End | Identify
@@ -118,7 +118,7 @@ class Begun(Message, frozen=True):
 class Sampled(Message, frozen=True):
     """A sample."""
 
-    measured: Measured
+    measured: MeasuredSample
 
 
 class Changed(Message, frozen=True):
@@ -127,7 +127,7 @@ class Changed(Message, frozen=True):
     names: Sequence[str]
 
 
-class Identity(Message, frozen=True):
+class RankIdentity(Message, frozen=True):
     """The rank's number, the number of ranks, the MPI, and the device."""
 
     rank: int
@@ -142,7 +142,7 @@ class Raised(Message, frozen=True):
     error: bytes
 
 
-Reply = Begun | Started | Sampled | Checked | Changed | Identity | Raised
+Reply = Begun | Started | Sampled | Checked | Changed | RankIdentity | Raised
 Answers = Ready | Done | Failed | Reply
 
 # ---- who is asked ----------------------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ class Peers(Protocol):
     is_alive: bool
 
     @property
-    def ranks(self) -> Sequence[Identity]: ...
+    def ranks(self) -> Sequence[RankIdentity]: ...
 
     def ask(self, requests: Sequence[Request]) -> Sequence[Reply | None]:
         """Send each a request, and return their answers, None for `Done` alone.
@@ -214,7 +214,7 @@ class RemotePlace:
 
     def sample(
         self, variant: str, batch: int, flush: Callable[[], None] | None = None, *, traced: bool = False
-    ) -> Measured:
+    ) -> MeasuredSample:
         """A sample there; caches are those of the same device, and flushed here."""
         if flush is not None:
             self._peers.ask([Reset()] * self._count)
@@ -276,8 +276,8 @@ class RemotePlace:
             return parts[0]
         return {name: np.stack([own[name] for own in parts]) for name in parts[0]}
 
-    def _measured(self, parts: Sequence[Measured]) -> Measured:
-        return Measured.of_ranks(parts) if self._peers.ranks else parts[0]
+    def _measured(self, parts: Sequence[MeasuredSample]) -> MeasuredSample:
+        return MeasuredSample.of_ranks(parts) if self._peers.ranks else parts[0]
 
     def _devices(self, parts: Sequence[str | None]) -> str | None:
         """The ranks and their devices."""
@@ -285,7 +285,7 @@ class RemotePlace:
         if not ranks:
             return parts[0]
         devices = one_after_another([[identity.device] for identity in ranks])
-        who = f"{counted(len(ranks))} of {ranks[0].library} on {' and '.join(devices)}"
+        who = f"{count_ranks(len(ranks))} of {ranks[0].library} on {' and '.join(devices)}"
         return "; ".join([who, *one_after_another([[words] for words in parts if words])])
 
 
@@ -297,7 +297,7 @@ def one_after_another(values: Sequence[Sequence[T]]) -> list[T]:
     return result
 
 
-def counted(ranks: int) -> str:
+def count_ranks(ranks: int) -> str:
     """Such as "2 ranks"."""
     return f"{ranks} rank{'s' if ranks > 1 else ''}"
 

@@ -7,11 +7,9 @@ from numbers import Number
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from xebench.system.runtime import tensor
-
-Array = npt.NDArray[Any]
+from xebench.system.sycl_types import Array
 
 
 def arrays_of(result: Any) -> dict[str, Array]:

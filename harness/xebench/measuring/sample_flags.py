@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from xebench.measuring.sampling import batching
-from xebench.measuring.session.recorder import Measured
+from xebench.measuring.session.recorder import MeasuredSample
 from xebench.tables.analysis import metrics, timestamps
 from xebench.tables.analysis.metrics import EventTimes
 from xebench.vocabulary import Flag
@@ -43,7 +43,7 @@ class Rules:
     def broken(
         self,
         variant: str,
-        measured: Measured,
+        measured: MeasuredSample,
         times: Sequence[EventTimes],
         total_ns: float,
         cold_limit_gbps: float | None = None,
@@ -82,7 +82,7 @@ class Rules:
             self._earlier_starts = {event.start_ns for event in times}
             self._earlier_end_ns = max(event.end_ns for event in times)
 
-    def _late_again(self, variant: str, measured: Measured) -> bool:
+    def _late_again(self, variant: str, measured: MeasuredSample) -> bool:
         # once may be the system's doing, which can take the core away at any moment; forgotten work is always late
         before = self._late.get(variant, False)
         self._late[variant] = is_late(measured)
@@ -93,6 +93,6 @@ class Rules:
         return (self.bytes_moved or 0) > limit_gbps * (1 + ROOF_TOLERANCE) * busy_ns > 0
 
 
-def is_late(measured: Measured) -> bool:
+def is_late(measured: MeasuredSample) -> bool:
     """True if queues had much to do when everything that was recorded was over."""
     return measured.late_ns > max(LATE_NS, LATE_PART * measured.host_ns)

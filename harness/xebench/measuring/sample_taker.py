@@ -9,17 +9,17 @@ from itertools import chain
 from typing import Any
 
 from xebench.errors import XebenchError
-from xebench.measuring.place import Call, Calls, Flusher
+from xebench.measuring.place import CacheFlusher, Call, Calls
 from xebench.measuring.row_stream import RowStream
 from xebench.measuring.running_clock import RunningClock
 from xebench.measuring.sample_flags import Rules
-from xebench.measuring.session.recorder import Measured
+from xebench.measuring.session.recorder import MeasuredSample
 from xebench.patterns.pattern import Variant
 from xebench.tables.analysis import metrics
 from xebench.vocabulary import Flag, Metric, is_valid, metric_named
 
 
-def times_of(measured: Measured) -> dict[Metric, float]:
+def times_of(measured: MeasuredSample) -> dict[Metric, float]:
     """Every metric of a sample in ns, of all its executions together."""
     # devices with clocks of their own work side by side: the longest time is that of all
     totals = [metrics.sample_times(own, measured.host_ns, measured.build_ns) for own in measured.times_by_clock()]
@@ -42,7 +42,7 @@ class SampleTaker:
 
     rows: RowStream
     new_rules: Callable[[], Rules]
-    flusher: Flusher | None = None
+    flusher: CacheFlusher | None = None
     instance: int = 0
     no_command: str = ""
     data_set: int | None = None

@@ -13,7 +13,7 @@ import json
 import signal
 import traceback
 
-from xebench.errors import XebenchError, named
+from xebench.errors import XebenchError, describe_error
 from xebench.measuring.messages import Done, Failed, Ready
 from xebench.measuring.running_clock import note_stops
 from xebench.system import runtime
@@ -40,7 +40,7 @@ def main(arguments: list[str]) -> int:
         return error.exit_code
     except BaseException as error:  # a pattern's file may call sys.exit()
         traceback.print_exc()
-        parent.answers.send(Failed(named(error), 1))
+        parent.answers.send(Failed(describe_error(error), 1))
         return 1
     return 0
 

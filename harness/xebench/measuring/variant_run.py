@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from xebench.errors import TooLarge, Unsupported, XebenchError, first_line, named
+from xebench.errors import TooLarge, Unsupported, XebenchError, describe_error, first_line
 from xebench.measuring.comparison import UnusableReference
 from xebench.measuring.device_worker import Lost
 from xebench.patterns.pattern import Variant
@@ -69,7 +69,7 @@ def start(
         parameters: of the problem; it receives those that it names.
         prepared: told what the samples call, when there was a preparation, and it is over.
     """
-    whole = partial(function, session, bound, **accepted(function, parameters))
+    whole = partial(function, session, bound, **accepted_parameters(function, parameters))
     with session.watching():
         sample: Any = whole()
         if not callable(sample):
@@ -96,10 +96,10 @@ def outcome(stage: str, error: BaseException) -> tuple[Status, str]:
         return error.status if isinstance(error, Lost) else Status.ERROR, f"{stage}: {text}"
     if isinstance(error, ValueError) and READ_ONLY in text:
         return Status.ERROR, f"{stage}: {text}: arrays of p.host belong to the problem: change a copy"
-    return Status.ERROR, f"{stage}: {named(error)}"
+    return Status.ERROR, f"{stage}: {describe_error(error)}"
 
 
-def accepted(function: Callable[..., Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
+def accepted_parameters(function: Callable[..., Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Those of ``parameters`` that the function names among its own."""
     names = inspect.signature(function).parameters
     return {name: value for name, value in parameters.items() if name in names}

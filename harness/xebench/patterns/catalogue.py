@@ -50,7 +50,7 @@ def entries() -> tuple[Entry, ...]:
     return tuple(Entry(**row) for row in csv.DictReader(text.splitlines()))
 
 
-def covered(ids: Iterable[str]) -> tuple[Entry, ...]:
+def covered_entries(ids: Iterable[str]) -> tuple[Entry, ...]:
     """The entries that a pattern covers which names these ids: theirs, and the same lessons in other chapters."""
     named = set(ids)
     lessons = {entry.lesson for entry in entries() if entry.id in named}
@@ -59,4 +59,4 @@ def covered(ids: Iterable[str]) -> tuple[Entry, ...]:
 
 def sections(info: PatternInfo) -> tuple[str, ...]:
     """The places in the guide that a pattern is about: its own, and those of the entries that it covers."""
-    return (info.guide, *(entry.guide for entry in covered(info.catalogue)))
+    return (info.guide, *(entry.guide for entry in covered_entries(info.catalogue)))

@@ -42,7 +42,7 @@ def fault(claim: Claim) -> str | None:
     return None
 
 
-def asked_of(claims: Iterable[Claim], device: Mapping[str, Any]) -> list[Claim]:
+def mark_not_asked(claims: Iterable[Claim], device: Mapping[str, Any]) -> list[Claim]:
     """Return the claims. One that is about other devices has the missing fact in ``not_asked``.
 
     Args:

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import EllipsisType
 from typing import Any, Final, Protocol, TypeVar, overload
 
-from xebench.errors import PatternError, shown, suggestion
+from xebench.errors import PatternError, escape_controls, suggestion
 from xebench.patterns import conditions
 from xebench.patterns.claim_rules import contradiction
 from xebench.patterns.fit import by_class, is_fit
@@ -238,7 +238,7 @@ class Pattern:
             self._fail("name", "use lower case letters, digits and underscores")
         for name in ("guide", "lesson", "own_sizes", "short_launches", "stand_in"):
             text = getattr(self, name)
-            if type(text) is not str or len(text) > LONGEST_TEXT or text != shown(text):
+            if type(text) is not str or len(text) > LONGEST_TEXT or text != escape_controls(text):
                 self._fail(name, f"give text without control characters, {LONGEST_TEXT} characters at most")
         if self.metric not in list(Metric):
             self._fail("metric", f"{self.metric!r} is none of {', '.join(Metric)}")
@@ -383,5 +383,5 @@ def _is_size(value: Any) -> bool:
 def _is_plain(value: Any, least: float = -math.inf) -> bool:
     """True if tables can hold the value: no array, no text with control characters, no infinite number or NaN."""
     if isinstance(value, str):
-        return value == shown(value)
+        return value == escape_controls(value)
     return type(value) in PLAIN and math.isfinite(value) and value >= least

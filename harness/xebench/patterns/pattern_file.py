@@ -10,7 +10,7 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Final
 
-from xebench.errors import PatternError, named
+from xebench.errors import PatternError, describe_error
 from xebench.patterns.pattern import Pattern
 
 #: What the package was called; somebody else's may be there.
@@ -42,7 +42,7 @@ def load_file(path: Path) -> list[Pattern]:
         where = f"{path.name}{_line_in(path, error)}"
         if _imports_from(error, _OLD_NAME):
             raise PatternError(f"{where}: the package is called xebench: write 'from xebench import ...'") from error
-        raise PatternError(f"{where}: {named(error)}: {_advice(error)}") from error
+        raise PatternError(f"{where}: {describe_error(error)}: {_advice(error)}") from error
     # a second name for a pattern is no second pattern
     patterns = list(dict.fromkeys(value for value in vars(module).values() if isinstance(value, Pattern)))
     if not patterns:

@@ -16,10 +16,10 @@ from xebench.patterns.pattern import DEVICE
 from xebench.system.runtime.capabilities import LIMITED_AXES, usual_sub_group_size
 from xebench.tables.analysis import points
 from xebench.tables.analysis.claim import Claim, applying
+from xebench.tables.analysis.points import Value
 from xebench.vocabulary import find_baseline
 
 #: Of a size or an axis.
-Value = int | float | str
 
 #: Of a device of which nothing is known.
 NO_ROOM: Final = Room()

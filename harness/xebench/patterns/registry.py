@@ -100,9 +100,9 @@ def select(infos: Sequence[PatternInfo], globs: Sequence[str]) -> list[PatternIn
     """
     if not globs:
         return list(infos)
-    from xebench.patterns.catalogue import covered  # a list of all patterns needs no catalogue
+    from xebench.patterns.catalogue import covered_entries  # a list of all patterns needs no catalogue
 
-    ids = {info.name: (*info.catalogue, *(entry.id for entry in covered(info.catalogue))) for info in infos}
+    ids = {info.name: (*info.catalogue, *(entry.id for entry in covered_entries(info.catalogue))) for info in infos}
     own = [info.name for info in infos if not is_builtin(info.source)]
     words = {info.name: (info.name, info.chapter, *ids[info.name]) for info in infos}
     chosen: set[str] = set()

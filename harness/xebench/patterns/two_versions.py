@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from xebench.errors import PatternError, Unsupported, XebenchError, shown
+from xebench.errors import PatternError, Unsupported, XebenchError, escape_controls
 from xebench.patterns.pattern import Pattern, Variant
 from xebench.patterns.pattern_file import PACKAGES, load_file
 from xebench.patterns.problem import InOut, Output, Problem
@@ -147,7 +147,7 @@ def _other_problem(old: Pattern, new: Pattern, preset: str) -> str:
 
 
 def _words(value: Any) -> str:
-    return shown(str(value).strip("[]")) or "none"
+    return escape_controls(str(value).strip("[]")) or "none"
 
 
 def _nothing(session: Any, problem: Any) -> None:

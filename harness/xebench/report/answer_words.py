@@ -69,7 +69,7 @@ def obstacle(pair: Mapping[Any, Any]) -> str:
 def sentence(pair: Mapping[Any, Any]) -> str:
     """The claim, if it is decided, and what the answer rests on."""
     decided = pair["answer"] in (Answer.HOLDS, Answer.INVERTS, Answer.NO_EFFECT)
-    return f"{_what(pair)}; {pair['reason']}" if decided else str(pair["reason"])
+    return f"{_claim_words(pair)}; {pair['reason']}" if decided else str(pair["reason"])
 
 
 def _claimed(pair: Mapping[Any, Any]) -> str:
@@ -80,9 +80,9 @@ def _claimed(pair: Mapping[Any, Any]) -> str:
     expected = pair["claim"] == Outcome.FASTER and pair["answer"] in (Answer.HOLDS, Answer.UNDECIDED, Answer.SKIPPED)
     if expected or pair["claim"] in (*END_CLAIMS, *ACCURACY_CLAIMS):
         return f"claimed{whom}" if whom else ""
-    return f"{_what(pair)}{whom}"
+    return f"{_claim_words(pair)}{whom}"
 
 
-def _what(pair: Mapping[Any, Any]) -> str:
+def _claim_words(pair: Mapping[Any, Any]) -> str:
     least = "" if pd.isna(pair["at_least"]) else f" by at least {float(pair['at_least']):g} times"
     return f"claimed {pair['claim']}{least}"

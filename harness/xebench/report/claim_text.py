@@ -6,12 +6,12 @@ from xebench.tables.analysis.claim import Claim, Figure
 from xebench.vocabulary import Outcome, Strength
 
 
-def said(claim: Claim) -> str:
+def describe_claim(claim: Claim) -> str:
     """The claim in words: ``faster than naive by at least 1.5 times where work=1, for GPUs``."""
-    return ", ".join(part for part in (_what(claim) + _where(claim), _for(claim)) if part)
+    return ", ".join(part for part in (_relation(claim) + _at_points(claim), _for_devices(claim)) if part)
 
 
-def _what(claim: Claim) -> str:
+def _relation(claim: Claim) -> str:
     least = f" by at least {claim.at_least:g} times" if claim.at_least > 1 else ""
     if claim.word == Outcome.SAME:
         return f"same as {claim.against}" + (f" within {claim.within:.0%}" if claim.within else "")
@@ -24,7 +24,7 @@ def _what(claim: Claim) -> str:
     return f"must end as {claim.word}" + (f" with {claim.kind!r}" if claim.kind else "")
 
 
-def _where(claim: Claim) -> str:
+def _at_points(claim: Claim) -> str:
     points = (
         f"{name}={'|'.join(map(str, value)) if isinstance(value, list | tuple) else value}"
         for name, value in claim.where.items()
@@ -32,20 +32,20 @@ def _where(claim: Claim) -> str:
     return f" where {', '.join(points)}" if claim.where else ""
 
 
-def _for(claim: Claim) -> str:
+def _for_devices(claim: Claim) -> str:
     whom = " and ".join(f"{device_class.upper()}s" for device_class in claim.on)
     facts = " and ".join(claim.requires)
     return f"for {whom or 'devices'} with {facts}" if facts else f"for {whom}" if whom else ""
 
 
-def who(claim: Claim) -> str:
+def claim_source(claim: Claim) -> str:
     """The source of the claim: ``G 4530: 2.9 on Max 1550``, ``ours``."""
     if claim.is_ours:
         return "ours"
     implied = " (implied)" if claim.strength == Strength.IMPLIED else ""
-    return claim.source + (f": {printed(claim.figure)}" if claim.figure else "") + implied
+    return claim.source + (f": {format_figure(claim.figure)}" if claim.figure else "") + implied
 
 
-def printed(figure: Figure) -> str:
+def format_figure(figure: Figure) -> str:
     """The figure that the guide prints: ``2.9 on Max 1550``."""
     return f"{round(figure.speedup, 2):g}" + (f" on {figure.device}" if figure.device else "")

@@ -24,6 +24,7 @@ from xebench.tables.analysis import points
 from xebench.tables.analysis.compare import DECIDED
 from xebench.tables.analysis.rows import rows
 from xebench.tables.files import as_csv
+from xebench.tables.schema import TableRow
 from xebench.vocabulary import Outcome, State
 
 On = Literal["time", "speedup", "answer"]
@@ -43,11 +44,9 @@ _COUNTED: Final[Mapping[str, str]] = {
 #: Outcomes in a row, where that is another word.
 _WORDS: Final[Mapping[str, str]] = {**_COUNTED, Outcome.SAME: "same"}
 
-Row = Mapping[str, Any]
-
 
 @dataclass(frozen=True)
-class Comparison:
+class RunComparison:
     """Two runs side by side.
 
     Attributes:
@@ -62,7 +61,7 @@ class Comparison:
     threshold: float
 
     @cached_property
-    def rows(self) -> Sequence[Row]:
+    def rows(self) -> Sequence[TableRow]:
         """The rows of the table that `xebench.tables.compare_runs` makes, those that changed first."""
         made = self.table.iloc[:, : list(self.table).index("reason") + 1]
         if self.on == "answer":
@@ -70,7 +69,7 @@ class Comparison:
         return sorted(rows(made), key=lambda row: _ORDER.index(row["outcome"]))
 
     @cached_property
-    def varied(self) -> Mapping[str, set[str]]:
+    def varying_parameters(self) -> Mapping[str, set[str]]:
         """The parameters that differ between the rows of each pattern."""
         seen: dict[str, dict[str, set[points.Value]]] = {}
         for row in self.rows:
@@ -85,7 +84,7 @@ class Comparison:
             return compare_versions(self.before, self.threshold)
         return compare_runs(self.before, self.after, self.threshold, on="time" if self.on == "time" else "speedup")
 
-    def found(self, what: str) -> int:
+    def count_changes(self, what: str) -> int:
         """The number of changes of a kind.
 
         Args:
@@ -100,11 +99,11 @@ class Comparison:
         cases = self.rows if self.on == "time" else self._on("time").rows
         return sum(row["before_n"] > 0 and not row["after_n"] for row in cases)
 
-    def _on(self, on: On) -> Comparison:
-        return Comparison(self.before, self.after, on, self.threshold)
+    def _on(self, on: On) -> RunComparison:
+        return RunComparison(self.before, self.after, on, self.threshold)
 
     @property
-    def changed(self) -> list[Row]:
+    def changed(self) -> list[TableRow]:
         """The rows that a reader must see."""
         if self.on == "answer":
             return [row for row in self.rows if _answer_rank(row) < 2]
@@ -119,7 +118,7 @@ class Comparison:
         """The counts in a sentence."""
         if self.on == "answer":
             kept = len(self.rows) - len(self.changed)
-            return f"{len(self.rows)} answers: {self.found('answer')} turned, {kept} as before"
+            return f"{len(self.rows)} answers: {self.count_changes('answer')} turned, {kept} as before"
         counts = Counter(row["outcome"] for row in self.rows)
         told = ", ".join(f"{counts[each]} {_COUNTED[each]}" for each in _ORDER if counts[each])
         known = [math.log(value) for row in self.rows if (value := row[self._ratio]) is not None]
@@ -132,17 +131,17 @@ class Comparison:
         return "speedup" if self.on == "time" else "change"
 
 
-def _answer_rank(row: Row) -> int:
+def _answer_rank(row: TableRow) -> int:
     """0 where a decided answer became another, 1 for every other change, 2 where it is as it was."""
     answers = _answers(row)
     return 2 if answers[0] == answers[1] else 0 if set(answers) <= DECIDED else 1
 
 
-def _answers(row: Row) -> tuple[str | None, str | None]:
+def _answers(row: TableRow) -> tuple[str | None, str | None]:
     return row["before_answer"], row["after_answer"]
 
 
-class Line(NamedTuple):
+class ComparisonLine(NamedTuple):
     """A row as it is read: all of it text."""
 
     outcome: str
@@ -154,7 +153,7 @@ class Line(NamedTuple):
     reason: str
 
 
-def _line(row: Row, comparison: Comparison) -> Line:
+def _line(row: TableRow, comparison: RunComparison) -> ComparisonLine:
     on = comparison.on
     outcome = _WORDS[row["outcome"]]
     if on == "time":
@@ -166,11 +165,11 @@ def _line(row: Row, comparison: Comparison) -> Line:
     if on == "answer":
         old, new = (f"{SIGNS.get(text, '')} {text}" if text else "-" for text in _answers(row))
         outcome = ("turned", "other", "as before")[_answer_rank(row)]
-    name = _name(row, comparison.varied[row["pattern"]])
-    return Line(outcome, name, old, new, units.ratio(*ratios), units.interval(*ratios[1:]), row["reason"])
+    name = _name(row, comparison.varying_parameters[row["pattern"]])
+    return ComparisonLine(outcome, name, old, new, units.ratio(*ratios), units.interval(*ratios[1:]), row["reason"])
 
 
-def _name(row: Row, varied: Container[str]) -> str:
+def _name(row: TableRow, varied: Container[str]) -> str:
     """``pattern/variant n=16, cold``: with the point and the state if they differ between rows."""
     against = f" against {row['baseline']}" if row.get("baseline") else ""
     point = {name: value for name, value in points.parse(row["parameters"]).items() if name in varied}
@@ -178,11 +177,11 @@ def _name(row: Row, varied: Container[str]) -> str:
     return f"{row['pattern']}/{row['variant']}{against} {', '.join(filter(None, (points.words(point), state)))}".strip()
 
 
-def _shown(comparison: Comparison, every: bool) -> list[Line]:
+def _shown(comparison: RunComparison, every: bool) -> list[ComparisonLine]:
     return [_line(row, comparison) for row in (comparison.rows if every else comparison.changed)]
 
 
-def _sides(comparison: Comparison) -> list[str]:
+def _sides(comparison: RunComparison) -> list[str]:
     if comparison.before is comparison.after:
         run = comparison.after
         named = [f"{when}: {name}" for when, name in zip(("old", "new"), run.versions, strict=True)]
@@ -193,7 +192,7 @@ def _sides(comparison: Comparison) -> list[str]:
     ]
 
 
-def as_text(comparison: Comparison, *, every: bool = False, width: int | None = None) -> str:
+def as_text(comparison: RunComparison, *, every: bool = False, width: int | None = None) -> str:
     """The changes, or every row; whole reasons below their rows."""
     width = width or terminal_width(elsewhere=100)
     shown = plain_table()
@@ -215,7 +214,7 @@ def as_text(comparison: Comparison, *, every: bool = False, width: int | None = 
     return draw(parts, width)
 
 
-def as_markdown(comparison: Comparison, *, every: bool = False) -> str:
+def as_markdown(comparison: RunComparison, *, every: bool = False) -> str:
     """The same as a table for a pull request."""
     lines = _shown(comparison, every)
     headings = ("outcome", "case", "old", "new", "change", "95 % interval", "why")
@@ -223,7 +222,7 @@ def as_markdown(comparison: Comparison, *, every: bool = False) -> str:
     return "\n".join([*text, "", *table(headings, lines, range(2, 6))] if lines else text)
 
 
-def as_html(comparison: Comparison) -> str:
+def as_html(comparison: RunComparison) -> str:
     """Every row as a page that needs nothing else."""
     return fill(
         "xebench.report",
@@ -235,7 +234,7 @@ def as_html(comparison: Comparison) -> str:
     )
 
 
-def as_json(comparison: Comparison) -> str:
+def as_json(comparison: RunComparison) -> str:
     """The folders, the threshold, the summary and all rows of the table as objects."""
     return json.dumps(
         {
@@ -250,7 +249,7 @@ def as_json(comparison: Comparison) -> str:
     )
 
 
-def as_csv_text(comparison: Comparison) -> str:
+def as_csv_text(comparison: RunComparison) -> str:
     """All rows of the table."""
     return as_csv(comparison.table).rstrip("\n")
 

@@ -12,7 +12,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from xebench.errors import shown
+from xebench.errors import escape_controls
 
 
 class ShownConsole(Console):
@@ -21,7 +21,7 @@ class ShownConsole(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
         """The pieces of a line or a table."""
         for segment in super().render(renderable, options):
-            yield segment if segment.control else segment._replace(text=shown(segment.text))
+            yield segment if segment.control else segment._replace(text=escape_controls(segment.text))
 
 
 def terminal_width(least: int = 80, elsewhere: int = 80) -> int:
@@ -52,7 +52,7 @@ def draw(parts: Iterable[str | Text | Table], width: int, *, colour: bool | None
     console = ShownConsole(file=buffer, width=width, force_terminal=sys.stdout.isatty() if colour is None else colour)
     for part in parts:
         if isinstance(part, str):
-            console.print(Text(shown(part)), soft_wrap=not wrap)  # before lines are broken by their width
+            console.print(Text(escape_controls(part)), soft_wrap=not wrap)  # before lines are broken by their width
         else:
             console.print(part)
     return buffer.getvalue().rstrip("\n")

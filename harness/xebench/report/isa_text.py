@@ -136,7 +136,7 @@ def claims(answers: Sequence[CodeAnswer]) -> list[str]:
         points.setdefault((answer.pattern, answer.variant), set()).add(answer.axes)
     return [
         f"{answer.answer}: {answer.pattern}/{answer.variant}, {target_name(answer.target)}: "
-        f"{claim_text.said(answer.claim)} [{claim_text.who(answer.claim)}]: {answer.reason}"
+        f"{claim_text.describe_claim(answer.claim)} [{claim_text.claim_source(answer.claim)}]: {answer.reason}"
         + (f" at {answer.axes}" if len(points[answer.pattern, answer.variant]) > 1 else "")
         for answer in answers
     ]

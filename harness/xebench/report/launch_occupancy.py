@@ -12,7 +12,7 @@ from xebench.system.gpu_model.gpu_parameters import GpuError, GpuParameters
 from xebench.system.gpu_model.gpus import gpu_of_device
 from xebench.system.gpu_model.occupancy import LaunchShape, UnsupportedLaunch, drivers_work_group, occupancy_of
 from xebench.tables import Run
-from xebench.tables.analysis.rows import Place, by_place, place, rows
+from xebench.tables.analysis.rows import DeviceKey, by_place, place, rows
 from xebench.vocabulary import DeviceClass
 
 
@@ -31,7 +31,7 @@ def occupancies(run: Run) -> dict[str, dict[str, str]]:
     return found
 
 
-def _gpus(run: Run) -> dict[Place, GpuParameters | None]:
+def _gpus(run: Run) -> dict[DeviceKey, GpuParameters | None]:
     devices = run.devices[run.devices["device_class"] == DeviceClass.GPU]
     return {key: _gpu(row) for key, row in by_place(devices).items()}
 

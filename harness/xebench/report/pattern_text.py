@@ -102,7 +102,7 @@ def _measured(info: PatternInfo, runs: Sequence[Run], width: int) -> Iterator[st
 def _variants(info: PatternInfo, width: int) -> Iterator[str]:
     yield "variants:"
     for variant in info.variants:
-        claims = [f"{claim_text.said(claim)} [{claim_text.who(claim)}]" for claim in variant.claims]
+        claims = [f"{claim_text.describe_claim(claim)} [{claim_text.claim_source(claim)}]" for claim in variant.claims]
         text = ": ".join(
             filter(None, (f"{variant.name} ({variant.role})", variant.summary.rstrip("."), "; ".join(claims)))
         )

@@ -54,7 +54,9 @@ def as_text(infos: Sequence[PatternInfo], width: int | None = None) -> str:
 def _claims(info: PatternInfo, width: int) -> Iterator[str]:
     """The claims, at least a line for each variant: ``claim: one_queue faster than many [G 5125]``."""
     for variant in info.variants:
-        told = "; ".join(f"{claim_text.said(claim)} [{claim_text.who(claim)}]" for claim in variant.claims)
+        told = "; ".join(
+            f"{claim_text.describe_claim(claim)} [{claim_text.claim_source(claim)}]" for claim in variant.claims
+        )
         if told:
             text = f"claim: {variant.name} {told}"
             yield from _wrapped(text, width - 6, indent=6, further=8)

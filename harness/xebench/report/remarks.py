@@ -14,7 +14,7 @@ from xebench.tables.analysis.fixed_cost import FEW
 from xebench.tables.analysis.kernel_compilers import compilers_of
 from xebench.tables.analysis.noise_floor import noise_floor
 from xebench.tables.analysis.rows import rows
-from xebench.tables.analysis.times import counted
+from xebench.tables.analysis.times import counting_samples
 from xebench.vocabulary import NEVER_RUN, REMEDIES, ROOF_DOUBT, Status
 
 #: Part of the samples from which a flag is worth a line of the short report.
@@ -131,7 +131,7 @@ def flag_line(run: Run) -> str:
         shown.append(f"{unchecked} that no check followed")
     if not shown:
         return ""
-    unused = int((~counted(samples)).sum())
+    unused = int((~counting_samples(samples)).sum())
     remedies = "".join(f"; {flag}: {remedy}" for flag, remedy in REMEDIES.items() if flag in flags)
     return f"flags: {', '.join(shown)}; of {len(samples)} samples {unused} are not used{remedies}"
 
@@ -219,7 +219,7 @@ def _many_flags(run: Run) -> list[str]:
         for flag, remedy in REMEDIES.items()
         if parts.get(flag, 0) >= MANY
     ]
-    unused = float((~counted(samples)).mean())
+    unused = float((~counting_samples(samples)).mean())
     if unused >= MANY:
         lines.append(f"{100 * unused:.0f} % of the samples are not used: --verbose tells why")
     return lines

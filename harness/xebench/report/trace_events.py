@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from xebench.tables import Run
 from xebench.tables.analysis.rows import Row, by_place, place, rows
-from xebench.tables.timeline import Process, end_ns, of_cases, variants_of
+from xebench.tables.timeline import ProcessTimeline, end_ns, of_cases, variants_of
 
 #: What a track of a queue is called that has events of a kind; all else are other events.
 _TRACKS: Final[Mapping[str, str]] = {"kernel": "kernels", "copy": "copies"}
@@ -56,7 +56,7 @@ def as_json(run: Run, pattern: str) -> str:
                 "device": device.get("name"),
                 "driver": device.get("driver_version"),
                 "host": device.get("host"),
-                "clocks": [told for processes in variants for own in processes for told in own.told_clocks()],
+                "clocks": [facts for processes in variants for own in processes for facts in own.clock_facts()],
             },
         }
     )
@@ -79,7 +79,7 @@ def variants(
     return [list(_events(processes)) for processes in of_cases(cases, shown, events, medians)]
 
 
-def _events(processes: Sequence[Process]) -> Iterator[Event]:
+def _events(processes: Sequence[ProcessTimeline]) -> Iterator[Event]:
     begin_ns = min(process.begin_ns for process in processes)  # ranks have the host's clock in common
     for process in processes:
         pid = process.pid
@@ -126,7 +126,7 @@ class _Slice(NamedTuple):
         }
 
 
-def _host_tracks(process: Process) -> dict[int, list[_Slice]]:
+def _host_tracks(process: ProcessTimeline) -> dict[int, list[_Slice]]:
     """The tracks of the host's threads: their calls, and those that submitted commands."""
     tracks: dict[int, list[_Slice]] = {}
     for call in process.calls:
@@ -171,7 +171,7 @@ def _without_overlap(events: Iterable[Row]) -> list[list[Row]]:
     return tracks
 
 
-def _of_device(process: Process, thread: int, event: Row, zero_ns: int) -> Iterator[Event]:
+def _of_device(process: ProcessTimeline, thread: int, event: Row, zero_ns: int) -> Iterator[Event]:
     """The slice of an event, and an arrow from the call that submitted it."""
     begin, end = (process.on_host(event, moment) for moment in (int(event["start_ns"]), end_ns(event)))
     told = {

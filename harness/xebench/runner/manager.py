@@ -31,7 +31,7 @@ from xebench.system.children.worker import WorkerProcess
 from xebench.tables.analysis import timestamps
 from xebench.tables.analysis.claim import from_json, is_expected
 from xebench.tables.analysis.moderation import Prior, prior_of
-from xebench.tables.checks import Check
+from xebench.tables.checks import CheckRow
 from xebench.vocabulary import CheckResult, Flag, Status
 
 # A worker may be silent for this long beyond its family's share of the run's budget: it compiles, or computes a
@@ -61,7 +61,7 @@ class Sink(Protocol):
     def append(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """Take rows of a measured table."""
 
-    def append_checks(self, checks: Iterable[Check]) -> None:
+    def append_checks(self, checks: Iterable[CheckRow]) -> None:
         """Take checks."""
 
 
@@ -376,7 +376,7 @@ class Manager:
             row = progress.finish(variant, result)
             verdict = _CHECK_RESULTS.get(result.status)
             if verdict is not None and self._next_sample > share.first_sample:
-                self.sink.append_checks([Check(row["case_id"], share.first_sample, self._next_sample, verdict)])
+                self.sink.append_checks([CheckRow(row["case_id"], share.first_sample, self._next_sample, verdict)])
             self.sink.append("cases", [row])
 
 

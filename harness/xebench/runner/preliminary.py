@@ -16,9 +16,9 @@ from xebench.runner.visits import PairState
 from xebench.tables.analysis.answer import Circumstances, judge
 from xebench.tables.analysis.claim import Claim
 from xebench.tables.analysis.intervals import Interval, grouped_interval
-from xebench.tables.analysis.judge import Comparison, compared
+from xebench.tables.analysis.judge import Comparison, family_comparisons
 from xebench.tables.analysis.judgement import Judgement, in_brief
-from xebench.tables.analysis.moderation import NOTHING, Prior, moderated
+from xebench.tables.analysis.moderation import NOTHING, Prior, moderate
 from xebench.tables.analysis.steady import settled
 from xebench.vocabulary import Answer, Outcome, Reason, StopReason, find_baseline
 
@@ -64,7 +64,7 @@ def pairs_so_far(
     baseline = find_baseline(members, role=lambda case: str(case["role"]))
     return [
         pair
-        for one in compared(members)
+        for one in family_comparisons(members)
         for pair in _pair(progress, one, device, prior_of, is_first=one.baseline is baseline)
     ]
 
@@ -80,7 +80,7 @@ def _pair(
     for state in states:
         logs = _logs(progress, state, name if is_first else f"{name}/{against}")
         if one.case["stopped_by"] == StopReason.PRECISION:  # as the sampling saw it
-            logs = moderated(logs, prior_of(state))
+            logs = moderate(logs, prior_of(state))
         judged = one.judge(ratio_of(logs), device, Circumstances(one.case["stopped_by"]))
         shown = f"{math.exp(logs.estimate):.3g}x" if logs.n else Reason.NO_SAMPLE
         over = "" if is_first else f"over {against}"

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from xebench.errors import RunFolderError, XebenchError, named
+from xebench.errors import RunFolderError, XebenchError, describe_error
 from xebench.measuring.sampling.limits import Clock
 from xebench.runner.resource_limits import RunBudget
 from xebench.runner.run_options import Progress
@@ -87,7 +87,7 @@ class RunEnd:
             self.signals.ignore()
             self.say_what_is_kept("the run failed")
             with suppress(XebenchError):  # the first error says more
-                self._finish(named(error))
+                self._finish(describe_error(error))
             raise
         return self._finish(ended_by)
 
@@ -121,7 +121,7 @@ class RunEnd:
         except RunFolderError as error:
             # a disk that is too full for the tables may have room for the manifest
             with suppress(RunFolderError):
-                self.writer.note(ended_by=ended_by or named(error), state="interrupted")
+                self.writer.note(ended_by=ended_by or describe_error(error), state="interrupted")
             raise
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 from xebench.vocabulary import CheckResult, State
 
 
-class Check(NamedTuple):
+class CheckRow(NamedTuple):
     """A row of the table `checks`; the columns are explained where they are declared, in `xebench.tables.columns`."""
 
     case_id: str
@@ -26,9 +26,9 @@ class Check(NamedTuple):
     result: CheckResult
 
 
-def superseding(case_ids: Iterable[str], end_sample: int) -> list[Check]:
+def superseding(case_ids: Iterable[str], end_sample: int) -> list[CheckRow]:
     """Rows that make all earlier samples of these cases invalid, as the cases are measured again."""
-    return [Check(case_id, 0, end_sample, CheckResult.SUPERSEDED) for case_id in case_ids]
+    return [CheckRow(case_id, 0, end_sample, CheckResult.SUPERSEDED) for case_id in case_ids]
 
 
 def with_checked(samples: pd.DataFrame, checks: pd.DataFrame) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Final, Literal
 import msgspec
 import pandas as pd
 
-from xebench.errors import RunFolderError, named, shown
+from xebench.errors import RunFolderError, describe_error, escape_controls
 from xebench.tables import schema, upgrade
 
 MANIFEST: Final = "manifest.json"
@@ -76,7 +76,7 @@ def _no_formula(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     # a number that is text, such as that of an axis which has words too, is no formula
-    value = shown(value)
+    value = escape_controls(value)
     return f"'{value}" if _FORMULA.match(value) and not _NUMBER.fullmatch(value) else value
 
 
@@ -286,7 +286,7 @@ def read_parquet(
 
 def damaged(path: Path, error: Exception) -> RunFolderError:
     """The error for a file that cannot be read."""
-    return RunFolderError(f"{path} is damaged ({named(error)}): restore it from a copy of the run")
+    return RunFolderError(f"{path} is damaged ({describe_error(error)}): restore it from a copy of the run")
 
 
 def _frame(

@@ -51,7 +51,7 @@ class Journal:
             self.close()
             raise cannot_write(folder, error) from error
 
-    def append(self, table: str, rows: Iterable[schema.Row]) -> None:
+    def append(self, table: str, rows: Iterable[schema.TableRow]) -> None:
         """Write ``rows`` of ``table`` to the disk; all of them or, when that fails, none.
 
         Raises:

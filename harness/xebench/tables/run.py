@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 
 import pandas as pd
 
-from xebench.errors import RunFolderError, XebenchError, named, suggestion
+from xebench.errors import RunFolderError, XebenchError, describe_error, suggestion
 from xebench.tables import checks, files, journal, packed_run, schema
 from xebench.tables.analysis import points
 from xebench.tables.analysis.claim import from_json, is_expected
@@ -276,7 +276,7 @@ def load_run(path: Path | str) -> Run:
         return Run(folder, packed.manifest, packed)
     manifest = files.read_manifest(folder)
     if _unfinished(folder, manifest):
-        tables = measured(folder, manifest)
+        tables = read_measured(folder, manifest)
         manifest = files.read_manifest(folder)
         if _unfinished(folder, manifest):  # else it was finished, and its journal dropped, while we read
             return Run.of_tables(folder, manifest, with_derived(tables))
@@ -296,11 +296,11 @@ def telling_damage(folder: Path) -> Iterator[None]:
         raise
     except Exception as error:
         raise RunFolderError(
-            f"{folder} holds what no run writes ({named(error)}): restore it from a copy of the run"
+            f"{folder} holds what no run writes ({describe_error(error)}): restore it from a copy of the run"
         ) from error
 
 
-def measured(folder: Path, manifest: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def read_measured(folder: Path, manifest: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """The measured tables of a folder that has a journal.
 
     Raises:

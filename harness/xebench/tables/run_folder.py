@@ -23,17 +23,17 @@ from typing import Any, Final, Literal, Self
 
 import pandas as pd
 
-from xebench.errors import BrokenEnvironment, RunFolderError, XebenchError, named
+from xebench.errors import BrokenEnvironment, RunFolderError, XebenchError, describe_error
 from xebench.tables import files, journal, schema
 from xebench.tables.analysis import points
 from xebench.tables.analysis.kernel_compilers import compilers
 from xebench.tables.analysis.rows import rows
-from xebench.tables.checks import Check
+from xebench.tables.checks import CheckRow
 from xebench.tables.files import MANIFEST
 from xebench.tables.lock import NAME as LOCK_FILE
 from xebench.tables.lock import FolderLock
 from xebench.tables.provenance import now
-from xebench.tables.run import Run, measured, with_derived
+from xebench.tables.run import Run, read_measured, with_derived
 
 #: Of the disk when a run begins: the tables of the reference run take 18 MB.
 LEAST_FREE_BYTES: Final = 20 << 20
@@ -130,7 +130,7 @@ class RunWriter:
             lock.release()
             raise
 
-    def append(self, table: str, rows: Iterable[schema.Row]) -> None:
+    def append(self, table: str, rows: Iterable[schema.TableRow]) -> None:
         """Put rows of a measured table (devices, cases, samples, events, ...) on the disk before returning.
 
         A device or a case may be written again: its last row counts.
@@ -141,7 +141,7 @@ class RunWriter:
         """
         self._journal.append(table, rows)
 
-    def append_checks(self, checks: Iterable[Check]) -> None:
+    def append_checks(self, checks: Iterable[CheckRow]) -> None:
         """Put checks on the disk before returning; raises as `append`."""
         self.append("checks", [check._asdict() for check in checks])
 
@@ -195,7 +195,7 @@ class RunWriter:
         Raises:
             RunFolderError: The disk is full or unwritable.
         """
-        tables = with_derived(measured(self.path, self.manifest))
+        tables = with_derived(read_measured(self.path, self.manifest))
         for name, data in tables.items():
             files.write_parquet(self.path / f"{name}.parquet", data)
         for name in CSV_TABLES:
@@ -254,7 +254,7 @@ def _try_the_end(folder: Path) -> None:
         raise
     except Exception as error:
         raise BrokenEnvironment(
-            f"tables could not be written at the end ({named(error)}): install pandas, scipy and pyarrow again"
+            f"tables could not be written at the end ({describe_error(error)}): install pandas, scipy and pyarrow again"
         ) from error
 
 

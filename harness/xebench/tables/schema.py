@@ -68,7 +68,7 @@ _MEASURED_COLUMNS: Final = {
     table: {name: column for name, column in TABLES[table].items() if not column.derived} for table in MEASURED
 }
 
-Row = Mapping[str, Any]
+TableRow = Mapping[str, Any]
 
 
 class SchemaError(XebenchError):
@@ -91,7 +91,7 @@ def columns(table: str, *, measured: bool = False) -> Mapping[str, Column]:
         raise SchemaError(f"there is no table {table!r}: the tables are {', '.join(TABLES)}") from None
 
 
-def frame(table: str, content: Iterable[Row]) -> pd.DataFrame:
+def frame(table: str, content: Iterable[TableRow]) -> pd.DataFrame:
     """A frame of the rows ``content`` with the columns and dtypes of ``table``; no rows give an empty typed frame.
 
     Raises:
@@ -101,12 +101,12 @@ def frame(table: str, content: Iterable[Row]) -> pd.DataFrame:
     return _frame(declared, [_plain_row(table, declared, row, number) for number, row in enumerate(content)])
 
 
-def measured_frame(table: str, measured_rows: Sequence[Row]) -> pd.DataFrame:
+def measured_frame(table: str, measured_rows: Sequence[TableRow]) -> pd.DataFrame:
     """A frame of what `measured_row` gives, without derived columns."""
     return _frame(columns(table, measured=True), measured_rows)
 
 
-def _frame(declared: Mapping[str, Column], plain: Sequence[Row]) -> pd.DataFrame:
+def _frame(declared: Mapping[str, Column], plain: Sequence[TableRow]) -> pd.DataFrame:
     return pd.DataFrame(
         {name: pd.Series([row[name] for row in plain], dtype=column.dtype) for name, column in declared.items()}
     )
@@ -141,7 +141,7 @@ def typed(table: str, data: pd.DataFrame, names: Sequence[str] | None = None) ->
     return pd.DataFrame(converted)
 
 
-def measured_row(table: str, row: Row, number: int = 0) -> dict[str, Any]:
+def measured_row(table: str, row: TableRow, number: int = 0) -> dict[str, Any]:
     """A row as it was measured, checked against ``table``, as plain Python values in column order; NaN becomes None.
 
     Args:
@@ -155,7 +155,7 @@ def measured_row(table: str, row: Row, number: int = 0) -> dict[str, Any]:
     return _plain_row(table, columns(table, measured=True), row, number)
 
 
-def _plain_row(table: str, declared: Mapping[str, Column], row: Row, number: int) -> dict[str, Any]:
+def _plain_row(table: str, declared: Mapping[str, Column], row: TableRow, number: int) -> dict[str, Any]:
     if row.keys() != declared.keys():
         _check_names(table, declared, row, f"row {number}")
     return {name: _plain(table, column, row.get(name), number) for name, column in declared.items()}

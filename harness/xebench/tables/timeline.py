@@ -28,7 +28,7 @@ from xebench.vocabulary import State, metric_named
 PROCESS_STEP: Final = 10_000
 
 
-class Tables(Protocol):
+class TimelineTables(Protocol):
     """The tables of a run that this needs."""
 
     @property
@@ -42,7 +42,7 @@ class Tables(Protocol):
 
 
 @dataclass(frozen=True)
-class Process:
+class ProcessTimeline:
     """The timeline of one process of a variant: the only one, or a rank.
 
     Attributes:
@@ -96,7 +96,7 @@ class Process:
         firsts = [self.on_host(event, int(event["start_ns"])) for event in self.events]
         return min([*firsts, *(int(call["submit_began_host_ns"]) for call in self.calls)])
 
-    def told_clocks(self) -> list[dict[str, Any]]:
+    def clock_facts(self) -> list[dict[str, Any]]:
         """Describe how the device's times were mapped to the host's clock."""
         return [
             {
@@ -112,7 +112,7 @@ class Process:
         ]
 
 
-def frame(run: Tables, pattern: str, variant: str) -> pd.DataFrame:
+def frame(run: TimelineTables, pattern: str, variant: str) -> pd.DataFrame:
     """One execution of a variant: a row a command of the device, and a row a call of the host.
 
     Returns:
@@ -131,14 +131,14 @@ def frame(run: Tables, pattern: str, variant: str) -> pd.DataFrame:
     for processes in found:
         zero_ns = min(process.begin_ns for process in processes)
         for process in processes:
-            told += [{"title": process.title, **row} for row in _told(process, zero_ns)]
+            told += [{"title": process.title, **row} for row in _timeline_rows(process, zero_ns)]
     made = pd.DataFrame(told).convert_dtypes()
     return made.assign(duration_ns=made["end_ns"] - made["begin_ns"]).sort_values(
         ["title", "begin_ns"], ignore_index=True
     )
 
 
-def _told(process: Process, zero_ns: int) -> list[dict[str, Any]]:
+def _timeline_rows(process: ProcessTimeline, zero_ns: int) -> list[dict[str, Any]]:
     calls = [
         {
             "where": "host",
@@ -170,7 +170,7 @@ def _told(process: Process, zero_ns: int) -> list[dict[str, Any]]:
     return calls + commands
 
 
-def variants_of(run: Tables, pattern: str) -> list[list[Process]]:
+def variants_of(run: TimelineTables, pattern: str) -> list[list[ProcessTimeline]]:
     """The processes of each case that has something to show."""
     cases = run.cases[run.cases["pattern"] == pattern]
     samples = run.samples[run.samples["case_id"].isin(cases["case_id"])]
@@ -211,9 +211,9 @@ def of_cases(
     shown: Mapping[Any, Sequence[Row]],
     events: Mapping[Any, Sequence[Row]],
     medians: Mapping[str, float],
-) -> list[list[Process]]:
+) -> list[list[ProcessTimeline]]:
     """The processes of each execution of some cases; arguments as of `xebench.report.trace_events.variants`."""
-    found: list[list[Process]] = []
+    found: list[list[ProcessTimeline]] = []
     for case in cases:
         for sample in shown.get(case["case_id"], ()):
             metric = metric_named(case["metric"])
@@ -242,16 +242,18 @@ def _title(case: Row, sample: Row) -> str:
     return ", ".join(filter(None, [f"{case['variant']} ({case['role']})", *point]))
 
 
-def _processes(first: int, variant: str, title: str, events: Sequence[Row], facts: Mapping[str, Any]) -> list[Process]:
+def _processes(
+    first: int, variant: str, title: str, events: Sequence[Row], facts: Mapping[str, Any]
+) -> list[ProcessTimeline]:
     """The processes of one execution: a single one, or one for each rank."""
-    found: list[Process] = []
+    found: list[ProcessTimeline] = []
     for rank in sorted({event["mpi_rank"] for event in events}, key=lambda rank: rank or 0):
         own = [event for event in events if event["mpi_rank"] == rank]
         commands = [event for event in own if event["start_ns"] is not None and event["end_ns"] is not None]
         calls = [event for event in own if event["end_ns"] is None and event["submit_began_host_ns"] is not None]
         if commands or calls:
             name = title if rank is None else f"{title}, rank {rank}"
-            found.append(Process((first + len(found)) * PROCESS_STEP, variant, name, commands, calls, facts))
+            found.append(ProcessTimeline((first + len(found)) * PROCESS_STEP, variant, name, commands, calls, facts))
     return found
 
 

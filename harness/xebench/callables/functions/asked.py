@@ -32,7 +32,7 @@ _NUMBERS: Final = {
 }
 
 
-def known(word: str, words: Iterable[str], what: str) -> str:
+def check_choice(word: str, words: Iterable[str], what: str) -> str:
     """A word, if it is one of these.
 
     Raises:
@@ -59,8 +59,8 @@ def settings_of(
     Raises:
         XebenchError: a word is not known, a number is none that can be kept to, or instances cannot be made anew.
     """
-    known(metric, Metric, "metric")
-    known(state, SAMPLED_STATES, "state")
+    check_choice(metric, Metric, "metric")
+    check_choice(state, SAMPLED_STATES, "state")
     for name, value in {"precision": precision, "budget_s": budget_s, **others}.items():
         if name in _NUMBERS:
             _check_number(name, value)
@@ -85,7 +85,7 @@ def _check_number(name: str, value: Any) -> None:
         raise XebenchError(f"{name}={value!r}: give a number {least} that is finite")
 
 
-def measured(
+def measure_functions(
     functions: Mapping[str, Callable[..., Any]],
     reference: str,
     claims: Mapping[str, tuple[Claim, ...]],

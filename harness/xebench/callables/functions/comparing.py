@@ -12,9 +12,9 @@ import pandas as pd
 from xebench.callables.functions.asked import (
     BUDGET_S,
     PRECISION,
+    check_choice,
     checked_function,
-    known,
-    measured,
+    measure_functions,
     settings_of,
 )
 from xebench.callables.functions.tables import run_of
@@ -130,7 +130,7 @@ def compare(
         raise XebenchError("compare wants two functions or more, by name: compare({'plain': f, 'fused': g})")
     for name, function in functions.items():
         checked_function(function, name)
-    against = next(iter(functions)) if reference is None else known(reference, functions, "reference")
+    against = next(iter(functions)) if reference is None else check_choice(reference, functions, "reference")
     settings = settings_of(
         metric=metric,
         state=state,
@@ -145,7 +145,7 @@ def compare(
         operations=operations,
     )
     claims = claims_by_name(claim, list(functions), against)
-    family = measured(functions, against, claims, settings, queue=queue, device=device, isolated=isolated)
+    family = measure_functions(functions, against, claims, settings, queue=queue, device=device, isolated=isolated)
     return Compared(against, run_of(family), unchecked=check and not family.compared)
 
 
@@ -162,7 +162,7 @@ def claims_by_name(written: Any, names: Iterable[str], reference: str) -> dict[s
     """
     names = list(names)
     by_name = written if isinstance(written, Mapping) else {name: written for name in names if name != reference}
-    claims = {known(name, names, "claim of"): claims_of(own) for name, own in by_name.items()}
+    claims = {check_choice(name, names, "claim of"): claims_of(own) for name, own in by_name.items()}
     for name, own in claims.items():
         for claim in own:
             _check_claim(claim, name, names)
@@ -181,4 +181,4 @@ def _check_claim(claim: Claim, name: str, names: list[str]) -> None:
             f"claim of {name}: {claim.word!r} is said of compiled kernels: write a pattern, use xebench isa"
         )
     if claim.against:
-        known(claim.against, [other for other in names if other != name], f"claim of {name}: against")
+        check_choice(claim.against, [other for other in names if other != name], f"claim of {name}: against")

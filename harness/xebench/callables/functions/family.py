@@ -10,7 +10,7 @@ from typing import Any, Final
 from xebench.callables.functions.rows import Rows, case_id
 from xebench.measuring.calibration import make_flusher
 from xebench.measuring.correctness import Expected
-from xebench.measuring.family import Family, Plan
+from xebench.measuring.family import FamilyLoop, Plan
 from xebench.measuring.local import FunctionPlace
 from xebench.measuring.messages import Stage
 from xebench.measuring.place import OnePlace, Place
@@ -143,7 +143,7 @@ class FunctionFamily:
             words=_WORDS,
         )
         stream = RowStream(self.rows, {run.name: case_id(run.name, self.device) for run in runs}, 0)
-        family = Family(
+        family = FamilyLoop(
             plan,
             runs,
             OnePlace(place),

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from xebench.callables.functions.family import RECORDED, FunctionFamily, Settings
-from xebench.errors import XebenchError, named
+from xebench.errors import XebenchError, describe_error
 from xebench.measuring.device_worker import Lost
 from xebench.measuring.place_server import IMPORTABLE, program
-from xebench.measuring.places import Process
+from xebench.measuring.places import RemoteProcess
 from xebench.measuring.remote import BeginFunctions, RemotePlace
 from xebench.measuring.session.session import Session
 from xebench.tables.analysis.claim import Claim
@@ -48,11 +48,11 @@ def measured_apart(
         packed = pickle.dumps((functions, settings.setup))
         begin = BeginFunctions(program(), packed, settings.metric, RECORDED)
     except (pickle.PicklingError, AttributeError, TypeError, RuntimeError) as error:
-        raise XebenchError(f"{IMPORTABLE} ({named(error)})") from error
+        raise XebenchError(f"{IMPORTABLE} ({describe_error(error)})") from error
     ended: dict[str, tuple[Status, str]] = {}
     while True:
         try:
-            process = Process(session.device.filter_string, {}, "its process", PATIENCE_S)
+            process = RemoteProcess(session.device.filter_string, {}, "its process", PATIENCE_S)
         except Lost as lost:
             raise XebenchError(f"isolated=True: {lost.how}: see 'xebench doctor'") from None
         family = FunctionFamily(functions, reference, claims, session, settings, ended)

@@ -13,7 +13,7 @@ from xebench.callables.functions.asked import (
     BUDGET_S,
     PRECISION,
     checked_function,
-    measured,
+    measure_functions,
     settings_of,
 )
 from xebench.callables.functions.tables import run_of
@@ -125,7 +125,7 @@ def measure(
         operations=operations,
     )
     name = getattr(function, "__name__", type(function).__name__)
-    family = measured({name: function}, name, {}, settings, queue=queue, device=device, isolated=isolated)
+    family = measure_functions({name: function}, name, {}, settings, queue=queue, device=device, isolated=isolated)
     return Measured(name, run_of(family))
 
 

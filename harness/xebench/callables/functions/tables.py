@@ -15,7 +15,7 @@ from xebench.callables.functions.rows import PATTERN, PRESET, case_id, family_id
 from xebench.measuring.instrument import measure_empty_kernel
 from xebench.measuring.session.session import Session
 from xebench.measuring.variant_run import VariantRun
-from xebench.patterns.conditions import asked_of
+from xebench.patterns.conditions import mark_not_asked
 from xebench.tables import Run, schema
 from xebench.tables.analysis.answer import same_within
 from xebench.tables.analysis.claim import applying, to_json
@@ -67,7 +67,7 @@ def _case(variant: VariantRun, family: FunctionFamily) -> dict[str, Any]:
         "device": device.device,
         "device_class": device.device_class,
         "metric": settings.metric,
-        "claims": to_json(asked_of(applying(variant.variant.claims, device.device_class, {}), device.to_row())),
+        "claims": to_json(mark_not_asked(applying(variant.variant.claims, device.device_class, {}), device.to_row())),
         "status": variant.status,
         "reason": variant.reason,
         "stopped_by": family.stopped_by if variant.is_good() else "",

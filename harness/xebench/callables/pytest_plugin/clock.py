@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 
-class Clock:
+class DeviceClock:
     """Measured times so far, in seconds when it is read.
 
     Args:
@@ -21,7 +21,7 @@ class Clock:
         return self.ns * 1e-9
 
 
-def replay(benchmark: Any, clock: Clock, times_ns: Sequence[float]) -> None:
+def replay(benchmark: Any, clock: DeviceClock, times_ns: Sequence[float]) -> None:
     """Give pytest-benchmark times that were measured already, as its rounds; at least one.
 
     Args:

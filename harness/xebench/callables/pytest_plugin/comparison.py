@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from xebench.callables.functions.asked import measured, settings_of
+from xebench.callables.functions.asked import measure_functions, settings_of
 from xebench.callables.functions.rows import case_id
 from xebench.callables.functions.tables import run_of
 from xebench.errors import XebenchError
@@ -58,7 +58,9 @@ def compared(
     raised: list[BaseException] = []
     functions = {NAIVE: naive, OPTIMISED: _noting(optimised, raised)}
     how = settings_of(metric=Metric.DEVICE, state=State.HOT, setup=None, instances=None, **settings)
-    family = measured(functions, NAIVE, {OPTIMISED: (said,)}, how, queue=session, device="auto", isolated=False)
+    family = measure_functions(
+        functions, NAIVE, {OPTIMISED: (said,)}, how, queue=session, device="auto", isolated=False
+    )
     if raised:
         raise raised[0]
     run, second = run_of(family), family.variants[OPTIMISED]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from xebench.callables.pytest_plugin import borrowed
-from xebench.callables.pytest_plugin.clock import Clock, replay
+from xebench.callables.pytest_plugin.clock import DeviceClock, replay
 from xebench.errors import XebenchError, first_line
 from xebench.system import runtime
 from xebench.system.runtime import DeviceInfo
@@ -76,7 +76,7 @@ class DeviceBenchmark:
         self._measured: list[tuple[float, float, int]] = []
         self.group = benchmark.group
         self.extra_info.update(device=device.name, device_class=device.device_class, driver=device.driver_version)
-        self._clock = Clock("device_clock")
+        self._clock = DeviceClock("device_clock")
         borrowed.set_timer(benchmark, self._clock, device.timer_resolution_ns * 1e-9)
 
     @property

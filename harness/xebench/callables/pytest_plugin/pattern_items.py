@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from xebench.callables.pytest_plugin import borrowed
-from xebench.callables.pytest_plugin.clock import Clock, replay
+from xebench.callables.pytest_plugin.clock import DeviceClock, replay
 from xebench.callables.pytest_plugin.stored import refuse_other_device
 from xebench.errors import XebenchError
 from xebench.patterns.declaration import PatternInfo
@@ -35,7 +35,7 @@ class PatternFile(pytest.File):
         except XebenchError as error:
             raise self.CollectError(str(error)) from error
         points = Counter(family.pattern.name for family in plan)
-        make = _benchmarked if self.config.getoption("benchmark_only", None) is not None else _checked
+        make = _benchmark_function if self.config.getoption("benchmark_only", None) is not None else _check_function
         for family in plan:
             point = f"[{family.point()}]" if points[family.pattern.name] > 1 else ""
             for variant in family.pattern.variants:
@@ -45,14 +45,14 @@ class PatternFile(pytest.File):
                 yield item
 
 
-def _benchmarked(family: Family, variant: str) -> Callable[..., None]:
+def _benchmark_function(family: Family, variant: str) -> Callable[..., None]:
     def check(request: pytest.FixtureRequest, benchmark: Any) -> None:
         case, times_ns = _look(request, family, variant)
         refuse_other_device(request, request.node.nodeid, case["device_class"], case["name"])
         place = f"[{case['device_class']} {case['name']}]"
         benchmark.group = " ".join(filter(None, (family.pattern.name, family.preset, family.point(), place)))
         benchmark.extra_info.update(device=case["name"], device_class=case["device_class"], metric=case["metric"])
-        clock = Clock("xebench")
+        clock = DeviceClock("xebench")
         try:
             borrowed.set_timer(benchmark, clock)
         except XebenchError as error:
@@ -62,7 +62,7 @@ def _benchmarked(family: Family, variant: str) -> Callable[..., None]:
     return check
 
 
-def _checked(family: Family, variant: str) -> Callable[..., None]:
+def _check_function(family: Family, variant: str) -> Callable[..., None]:
     def check(request: pytest.FixtureRequest) -> None:
         _look(request, family, variant)
 
@@ -97,7 +97,7 @@ def _run(request: pytest.FixtureRequest) -> Run:
         unique = {(family.pattern.name, family.point()): family for family in families}
         folder = request.getfixturevalue("tmp_path_factory").mktemp("xebench") / "run"
         try:
-            config.stash[RUN] = _measured(list(unique.values()), folder, config.getoption("--xebench-device"))
+            config.stash[RUN] = _run_plan(list(unique.values()), folder, config.getoption("--xebench-device"))
         except XebenchError as error:
             pytest.exit(f"xebench: {error}", returncode=error.exit_code)
     if str(config.stash[RUN].manifest.get("ended_by") or "").startswith("SIG"):
@@ -105,7 +105,7 @@ def _run(request: pytest.FixtureRequest) -> Run:
     return config.stash[RUN]
 
 
-def _measured(plan: Sequence[Family], folder: Path, device: str) -> Run:
+def _run_plan(plan: Sequence[Family], folder: Path, device: str) -> Run:
     from xebench.runner.recipe import Recipe
     from xebench.runner.run import run_plan
     from xebench.runner.run_options import Options

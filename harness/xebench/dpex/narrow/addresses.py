@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from xebench.dpex.narrow.function_text import Function, Instruction, is_number
-from xebench.dpex.narrow.interval_arithmetic import Interval
+from xebench.dpex.narrow.function_text import Function, LlvmInstruction, is_number
+from xebench.dpex.narrow.interval_arithmetic import IntegerRange
 
 _STEP: Final = re.compile(r"getelementptr (?:inbounds |nuw |nusw )*[\w ]+, [^%]*(?P<base>%[\w.$-]+), i64 \S+$")
 #: A ``getelementptr`` with one index.
@@ -26,12 +26,14 @@ class Addresses:
         interval: of a value.
     """
 
-    def __init__(self, function: Function, elements: Mapping[str, str], interval: Callable[[str], Interval]) -> None:
+    def __init__(
+        self, function: Function, elements: Mapping[str, str], interval: Callable[[str], IntegerRange]
+    ) -> None:
         self._function = function
         self._elements = elements
         self._interval = interval
 
-    def index(self, gep: Instruction) -> str:
+    def index(self, gep: LlvmInstruction) -> str:
         """The index of a ``getelementptr`` that takes the low 32 bits of it to an element of an array; or "".
 
         The array is reached from its start, in one step or in several that all go forwards: then each is within it.
@@ -46,7 +48,7 @@ class Addresses:
         forwards = self._goes_forwards(gep) and self._starts_forwards(base, kind)
         return match["index"] if forwards and self._is_accessed(gep.result, at_once=False) else ""
 
-    def _goes_forwards(self, gep: Instruction) -> bool:
+    def _goes_forwards(self, gep: LlvmInstruction) -> bool:
         """Whether a step is not backwards; a constant one may be, by less than what is between the bound and 2**31."""
         return all(self._interval(value)[0] >= (-(1 << 20) if is_number(value) else 0) for value in gep.operands)
 

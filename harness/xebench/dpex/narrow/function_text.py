@@ -45,7 +45,7 @@ def is_number(value: str) -> bool:
 
 
 @dataclass
-class Instruction:
+class LlvmInstruction:
     """One line.
 
     Attributes:
@@ -85,9 +85,9 @@ class Function:
         self.parameters = _PARAMETER.findall(head[head.index("(") : head.rindex(")")])
         self.instructions = list(_read(lines))
         self.values = {one.result: one for one in self.instructions if one.result}
-        self.uses: dict[str, list[Instruction]] = defaultdict(list)
+        self.uses: dict[str, list[LlvmInstruction]] = defaultdict(list)
         self.predecessors: dict[str, list[str]] = defaultdict(list)
-        self.branches: dict[str, Instruction] = {}
+        self.branches: dict[str, LlvmInstruction] = {}
         for one in self.instructions:
             for name in set(re.findall(NAME, one.line)) - {one.result}:
                 self.uses[name].append(one)
@@ -102,31 +102,31 @@ class Function:
         return "\n".join([self.head, *(one.line for one in self.instructions), "}"])
 
 
-def _read(lines: list[str]) -> Iterator[Instruction]:
+def _read(lines: list[str]) -> Iterator[LlvmInstruction]:
     block = ""
     for line in lines:
         if label := _LABEL.match(line):
             block = label[1]
-            yield Instruction(line, block, kind="label")
+            yield LlvmInstruction(line, block, kind="label")
         elif match := _RESULT.match(line):
             yield _instruction(line, block, match["result"], match["body"])
         elif match := _BRANCH.match(line):
-            yield Instruction(line, block, kind="branch", fields=match.groupdict())
+            yield LlvmInstruction(line, block, kind="branch", fields=match.groupdict())
         else:
-            yield Instruction(line, block)
+            yield LlvmInstruction(line, block)
 
 
-def _instruction(line: str, block: str, result: str, body: str) -> Instruction:
+def _instruction(line: str, block: str, result: str, body: str) -> LlvmInstruction:
     if body.startswith("phi i64 "):
         incoming = _INCOMING.findall(body)
         if len(incoming) == body.count("[ "):
             values, sources = map(list, zip(*incoming, strict=True))
-            return Instruction(line, block, result, "phi", "phi", values, sources=sources)
+            return LlvmInstruction(line, block, result, "phi", "phi", values, sources=sources)
     if body.startswith("getelementptr "):
-        return Instruction(line, block, result, "gep", "gep", _GEP_INDEX.findall(body))
+        return LlvmInstruction(line, block, result, "gep", "gep", _GEP_INDEX.findall(body))
     for kind, pattern in _PATTERNS.items():
         if match := pattern.match(body):
             groups = match.groupdict()
             operands = [groups[name] for name in ("a", "b") if groups.get(name)]
-            return Instruction(line, block, result, kind, groups.get("op") or kind, operands, groups)
-    return Instruction(line, block, result)
+            return LlvmInstruction(line, block, result, kind, groups.get("op") or kind, operands, groups)
+    return LlvmInstruction(line, block, result)

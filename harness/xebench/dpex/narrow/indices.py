@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from xebench.dpex.narrow.function_text import Function, Instruction, is_number
-from xebench.dpex.narrow.interval_arithmetic import Interval
+from xebench.dpex.narrow.function_text import Function, LlvmInstruction, is_number
+from xebench.dpex.narrow.interval_arithmetic import IntegerRange
 
 #: What only grows where its operands grow.
 GROWING: Final = ("add", "mul", "shl", "or", "phi", "select")
@@ -30,7 +30,7 @@ class Wrapped:
         result: the index from the start.
     """
 
-    test: Instruction
+    test: LlvmInstruction
     extent: str
     result: str
 
@@ -45,7 +45,7 @@ def wrapped_indices(function: Function) -> list[Wrapped]:
     return found
 
 
-def _of_test(function: Function, test: Instruction, negative: bool) -> list[Wrapped]:
+def _of_test(function: Function, test: LlvmInstruction, negative: bool) -> list[Wrapped]:
     found = []
     for choice in function.uses[test.result]:
         if choice.kind != "select" or choice.fields["condition"] != test.result:
@@ -62,8 +62,8 @@ def _of_test(function: Function, test: Instruction, negative: bool) -> list[Wrap
 def parts_of_indices(
     function: Function,
     among: set[str],
-    interval: Callable[[str], Interval],
-    element: Callable[[Instruction], str],
+    interval: Callable[[str], IntegerRange],
+    element: Callable[[LlvmInstruction], str],
 ) -> set[str]:
     """The values that an access bounds.
 
@@ -74,7 +74,7 @@ def parts_of_indices(
         element: the index of a ``getelementptr`` that leads to an access of an array, or "".
     """
 
-    def bounds(use: Instruction, value: str) -> bool:
+    def bounds(use: LlvmInstruction, value: str) -> bool:
         if use.kind == "gep":
             return element(use) == value
         if use.result not in found or use.op not in GROWING or value not in use.operands:

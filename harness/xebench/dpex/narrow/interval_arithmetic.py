@@ -5,16 +5,16 @@ from __future__ import annotations
 from itertools import product
 from typing import Final
 
-from xebench.dpex.narrow.function_text import Instruction
+from xebench.dpex.narrow.function_text import LlvmInstruction
 
-Interval = tuple[int, int]
+IntegerRange = tuple[int, int]
 
-ALL: Final[Interval] = (-(1 << 63), (1 << 63) - 1)
+ALL: Final[IntegerRange] = (-(1 << 63), (1 << 63) - 1)
 #: Ends that intervals which still grow are taken to.
 _STEPS: Final = (0, 1 << 16, (1 << 30) - 1, 1 << 30, (1 << 31) - 1, 1 << 32, 1 << 47, 1 << 62, (1 << 63) - 1)
 
 
-def outcome(op: str, left: Interval, right: Interval) -> bool | None:
+def outcome(op: str, left: IntegerRange, right: IntegerRange) -> bool | None:
     """What a comparison of two numbers gives, if it gives the same for all in their intervals."""
     if op.startswith("u") and min(left[0], right[0]) < 0:
         return None
@@ -28,7 +28,7 @@ def outcome(op: str, left: Interval, right: Interval) -> bool | None:
     return None
 
 
-def of_source(one: Instruction | None) -> Interval:
+def of_source(one: LlvmInstruction | None) -> IntegerRange:
     """What is not computed from 64-bit integers."""
     if one is not None and one.kind == "extension" and (width := int(one.fields["width"] or 64)) < 64:
         low = 0 if one.op == "zext" else -(1 << (width - 1))
@@ -36,18 +36,18 @@ def of_source(one: Instruction | None) -> Interval:
     return ALL
 
 
-def join(parts: list[Interval]) -> Interval:
+def join(parts: list[IntegerRange]) -> IntegerRange:
     """The least interval that has all of these."""
     return min(low for low, _ in parts), max(high for _, high in parts)
 
 
-def meet(one: Interval, other: Interval) -> Interval:
+def meet(one: IntegerRange, other: IntegerRange) -> IntegerRange:
     """What is in both; what cannot be, in code that is not reached, is left as it was."""
     low, high = max(one[0], other[0]), min(one[1], other[1])
     return (low, high) if low <= high else one
 
 
-def widened(before: Interval, new: Interval) -> Interval:
+def widened(before: IntegerRange, new: IntegerRange) -> IntegerRange:
     """The interval that has a new one, with ends at a few steps, so that it grows a few times only."""
     low, high = new
     if high > before[1]:
@@ -57,19 +57,19 @@ def widened(before: Interval, new: Interval) -> Interval:
     return low, high
 
 
-def is_moderate(interval: Interval) -> bool:
+def is_moderate(interval: IntegerRange) -> bool:
     """Whether sums of two such numbers fit 64 bits."""
     return interval[0] > -(1 << 62) and interval[1] < 1 << 62
 
 
-def _checked(low: int, high: int, *, fits: bool = False) -> Interval:
+def _checked(low: int, high: int, *, fits: bool = False) -> IntegerRange:
     """What an operation gives; ``fits``: LLVM says that it does not overflow."""
     if fits:
         low, high = max(low, ALL[0]), min(high, ALL[1])
     return (low, high) if ALL[0] <= low <= high <= ALL[1] else ALL
 
 
-def where(interval: Interval, op: str, other: Interval) -> Interval:
+def where(interval: IntegerRange, op: str, other: IntegerRange) -> IntegerRange:
     """What a comparison with a value of ``other`` says of a number in ``interval``."""
     low, high = other
     if op in ("ult", "ule") and low >= 0:  # as unsigned numbers, negative ones are the largest
@@ -82,7 +82,7 @@ def where(interval: Interval, op: str, other: Interval) -> Interval:
     return limits.get(op, other if op == "eq" else ALL)
 
 
-def _binary(one: Instruction, parts: list[Interval]) -> Interval:
+def _binary(one: LlvmInstruction, parts: list[IntegerRange]) -> IntegerRange:
     left, right = parts
     fits = "nsw" in (one.fields["flags"] or "")
     if one.op in ("add", "sub", "mul"):
@@ -94,7 +94,7 @@ def _binary(one: Instruction, parts: list[Interval]) -> Interval:
     return _division(one.op, left, right)
 
 
-def _sum_or_product(op: str, left: Interval, right: Interval, *, fits: bool) -> Interval:
+def _sum_or_product(op: str, left: IntegerRange, right: IntegerRange, *, fits: bool) -> IntegerRange:
     (a, b), (c, d) = left, right
     if op == "add":
         return _checked(a + c, b + d, fits=fits)
@@ -104,7 +104,7 @@ def _sum_or_product(op: str, left: Interval, right: Interval, *, fits: bool) -> 
     return _checked(min(corners), max(corners), fits=fits)
 
 
-def _bits(op: str, left: Interval, right: Interval) -> Interval:
+def _bits(op: str, left: IntegerRange, right: IntegerRange) -> IntegerRange:
     if op != "and" and (0, 0) in (left, right):
         return right if left == (0, 0) else left
     if op == "and":
@@ -113,7 +113,7 @@ def _bits(op: str, left: Interval, right: Interval) -> Interval:
     return (0, (1 << max(left[1], right[1]).bit_length()) - 1) if min(left[0], right[0]) >= 0 else ALL
 
 
-def _shift(op: str, number: Interval, by: Interval, *, fits: bool) -> Interval:
+def _shift(op: str, number: IntegerRange, by: IntegerRange, *, fits: bool) -> IntegerRange:
     if by[0] != by[1] or not 0 <= by[0] < 64:
         return (0, number[1]) if number[0] >= 0 and op != "shl" else ALL
     if op == "shl":
@@ -123,7 +123,7 @@ def _shift(op: str, number: Interval, by: Interval, *, fits: bool) -> Interval:
     return number[0] >> by[0], number[1] >> by[0]
 
 
-def _division(op: str, number: Interval, by: Interval) -> Interval:
+def _division(op: str, number: IntegerRange, by: IntegerRange) -> IntegerRange:
     """Of numbers that are not negative; others are not looked at."""
     if number[0] < 0 or by[0] < 0:
         return ALL
@@ -132,22 +132,22 @@ def _division(op: str, number: Interval, by: Interval) -> Interval:
     return 0, min(number[1], max(by[1] - 1, 0))
 
 
-def _select(one: Instruction, parts: list[Interval]) -> Interval:
+def _select(one: LlvmInstruction, parts: list[IntegerRange]) -> IntegerRange:
     return join(parts)
 
 
-def _same(one: Instruction, parts: list[Interval]) -> Interval:
+def _same(one: LlvmInstruction, parts: list[IntegerRange]) -> IntegerRange:
     return parts[0]
 
 
-def _extremum(one: Instruction, parts: list[Interval]) -> Interval:
+def _extremum(one: LlvmInstruction, parts: list[IntegerRange]) -> IntegerRange:
     if one.op.startswith("u") and min(parts[0][0], parts[1][0]) < 0:
         return ALL
     choose = min if one.op.endswith("min") else max
     return choose(parts[0][0], parts[1][0]), choose(parts[0][1], parts[1][1])
 
 
-def _saturated(one: Instruction, parts: list[Interval]) -> Interval:
+def _saturated(one: LlvmInstruction, parts: list[IntegerRange]) -> IntegerRange:
     (a, b), (c, d) = parts
     return max(a - d, ALL[0]), min(b - c, ALL[1])
 

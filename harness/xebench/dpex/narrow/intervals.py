@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from xebench.dpex.narrow.function_text import Function, Instruction, is_number
+from xebench.dpex.narrow.function_text import Function, LlvmInstruction, is_number
 from xebench.dpex.narrow.indices import zeros
 from xebench.dpex.narrow.interval_arithmetic import (
     ALL,
     TRANSFER,
-    Interval,
+    IntegerRange,
     is_moderate,
     join,
     meet,
@@ -53,10 +53,10 @@ class Intervals:
         counted: numbers that count up, each with the number at which it ends, which it does not pass.
     """
 
-    def __init__(self, function: Function, known: Mapping[str, Interval]) -> None:
+    def __init__(self, function: Function, known: Mapping[str, IntegerRange]) -> None:
         self._function = function
         self._known = known
-        self._found: dict[str, Interval] = {}
+        self._found: dict[str, IntegerRange] = {}
         self._within: dict[str, list[Condition]] = {}
         self.counted: set[tuple[str, str]] = set()
         computed = [
@@ -64,11 +64,11 @@ class Intervals:
         ]
         self._solve(computed)
 
-    def of(self, value: str) -> Interval:
+    def of(self, value: str) -> IntegerRange:
         """The interval of a value, or of a constant."""
         return self._at(value) or ALL
 
-    def _at(self, value: str) -> Interval | None:
+    def _at(self, value: str) -> IntegerRange | None:
         """The same; None for what has none yet."""
         if is_number(value):
             return (int(value), int(value)) if value.lstrip("-").isdigit() else ALL
@@ -79,7 +79,7 @@ class Intervals:
             return of_source(one)
         return self._found.get(value)
 
-    def _solve(self, computed: list[Instruction]) -> None:
+    def _solve(self, computed: list[LlvmInstruction]) -> None:
         rounds, changed = 0, True
         while changed:
             changed = False
@@ -101,7 +101,7 @@ class Intervals:
                 if (smaller := self._computed(one)) is not None and one.result in self._found:
                     self._found[one.result] = meet(self._found[one.result], smaller)
 
-    def _computed(self, one: Instruction) -> Interval | None:
+    def _computed(self, one: LlvmInstruction) -> IntegerRange | None:
         if one.kind == "phi":
             parts = [
                 self._on_edge(value, self._conditions(source, one.block), 0)
@@ -116,7 +116,7 @@ class Intervals:
             return None
         return TRANSFER[one.kind](one, [part for part in operands if part is not None])
 
-    def answer(self, one: Instruction) -> bool | None:
+    def answer(self, one: LlvmInstruction) -> bool | None:
         """What a comparison gives whenever it is made, if that is always the same."""
         conditions = self._conditions_in(one.block)
         left, right = (self._on_edge(value, conditions, 0) or ALL for value in one.operands)
@@ -137,28 +137,28 @@ class Intervals:
             seen.add(source)
             branch = self._function.branches.get(source)
             if branch is not None and branch.fields["then"] != branch.fields["other"]:
-                found += self._said(branch.fields["condition"] or "", branch.fields["then"] == target, 0)
+                found += self._comparisons(branch.fields["condition"] or "", branch.fields["then"] == target, 0)
             before = self._function.predecessors[source]
             if len(before) != 1:
                 break
             source, target = before[0], source
         return found
 
-    def _said(self, name: str, holds: bool, depth: int) -> list[Condition]:
+    def _comparisons(self, name: str, holds: bool, depth: int) -> list[Condition]:
         """The comparisons that a condition stands for."""
         one = self._function.values.get(name)
         if one is None or depth > 4:
             return []
         if one.kind == "conjunction" and holds:
             parts = [one.fields[key] for key in ("first", "second", "left", "right")]
-            return [said for part in parts if part for said in self._said(part, True, depth + 1)]
+            return [said for part in parts if part for said in self._comparisons(part, True, depth + 1)]
         if one.kind != "comparison":
             return []
         left, right = one.operands
         op = one.op if holds else _NEGATED[one.op]
         return [(left, op, right), (right, _SWAPPED[op], left)]
 
-    def _on_edge(self, value: str, conditions: list[Condition], depth: int) -> Interval | None:
+    def _on_edge(self, value: str, conditions: list[Condition], depth: int) -> IntegerRange | None:
         """A value where conditions hold."""
         interval = self._at(value)
         if interval is None:
@@ -175,7 +175,7 @@ class Intervals:
                 interval = meet(interval, where(interval, op, other))
         return interval
 
-    def _before_stop(self, total: Instruction, interval: Interval, conditions: list[Condition]) -> Interval:
+    def _before_stop(self, total: LlvmInstruction, interval: IntegerRange, conditions: list[Condition]) -> IntegerRange:
         """``number + step`` where ``number < stop - step``: it is before the stop, as in a loop over a range."""
         for left, op, right in conditions:
             difference = self._function.values.get(right)
@@ -192,11 +192,11 @@ class Intervals:
                 interval = meet(interval, (ALL[0], high - 1) if op == "slt" else (low + 1, ALL[1]))
         return interval
 
-    def _binary_fits(self, total: Instruction) -> bool:
+    def _binary_fits(self, total: LlvmInstruction) -> bool:
         parts = [self._at(operand) for operand in total.operands]
         return all(part is not None and is_moderate(part) for part in parts)
 
-    def _counted(self, phi: Instruction, interval: Interval) -> Interval:
+    def _counted(self, phi: LlvmInstruction, interval: IntegerRange) -> IntegerRange:
         """A number that counts up to a stop which it cannot miss, where the test is for equality."""
         if len(phi.operands) != 2:
             return interval
@@ -229,7 +229,7 @@ class Intervals:
         power = zeros(self._function, step)
         return step == str(1 << power) and power <= min(zeros(self._function, start), zeros(self._function, stop))
 
-    def _changes(self, value: str, phi: Instruction, back: int) -> bool:
+    def _changes(self, value: str, phi: LlvmInstruction, back: int) -> bool:
         """Whether a value is computed in the loop that a phi begins, so that it may be another in each round."""
         body, waiting = {phi.block}, [phi.sources[back]]
         while waiting:

@@ -6,8 +6,8 @@ import re
 from typing import Final
 
 from xebench.dpex.narrow import BOUND
-from xebench.dpex.narrow.function_text import NAME, Function, Instruction
-from xebench.dpex.narrow.interval_arithmetic import Interval
+from xebench.dpex.narrow.function_text import NAME, Function, LlvmInstruction
+from xebench.dpex.narrow.interval_arithmetic import IntegerRange
 from xebench.dpex.narrow.narrowing import narrowed
 from xebench.dpex.signature import ArrayType, LocalType, Signature
 
@@ -103,7 +103,7 @@ def _with_signs(lines: list[str]) -> list[str]:
     return found
 
 
-def _query(function: Function, one: Instruction) -> tuple[str, str] | None:
+def _query(function: Function, one: LlvmInstruction) -> tuple[str, str] | None:
     """Which id or extent of the index space a value is, and in which dimension; None: it is none.
 
     It is an element of a vector that SPIR-V has built in, or a call of OpenCL's function.
@@ -133,9 +133,9 @@ def _queries(function: Function) -> list[str]:
 
 def _known(
     function: Function, queries: list[str], signature: Signature, limit: int
-) -> tuple[dict[str, Interval], dict[str, str]]:
+) -> tuple[dict[str, IntegerRange], dict[str, str]]:
     """Intervals of parameters and of the index space's numbers, and types of arrays' elements."""
-    known: dict[str, Interval] = dict.fromkeys(queries, (0, abs(limit)))
+    known: dict[str, IntegerRange] = dict.fromkeys(queries, (0, abs(limit)))
     elements: dict[str, str] = {}
     names = iter(function.parameters)
     for argument in signature.arguments:

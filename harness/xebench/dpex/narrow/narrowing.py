@@ -17,9 +17,9 @@ from typing import Final
 
 from xebench.dpex.narrow import BOUND
 from xebench.dpex.narrow.addresses import ELEMENT, Addresses
-from xebench.dpex.narrow.function_text import Function, Instruction, is_number
+from xebench.dpex.narrow.function_text import Function, LlvmInstruction, is_number
 from xebench.dpex.narrow.indices import Wrapped, counts, parts_of_indices, wrapped_indices, zeros
-from xebench.dpex.narrow.interval_arithmetic import Interval
+from xebench.dpex.narrow.interval_arithmetic import IntegerRange
 from xebench.dpex.narrow.intervals import Intervals
 
 _COMPUTED: Final = ("binary", "phi", "select", "freeze", "extremum", "saturated")
@@ -27,7 +27,7 @@ _COMPUTED: Final = ("binary", "phi", "select", "freeze", "extremum", "saturated"
 _OF_LOW_BITS: Final = ("add", "sub", "mul", "and", "or", "xor", "shl", "phi", "select", "freeze")
 
 
-def narrowed(function: Function, known: Mapping[str, Interval], elements: Mapping[str, str]) -> str:
+def narrowed(function: Function, known: Mapping[str, IntegerRange], elements: Mapping[str, str]) -> str:
     """The function with its index arithmetic in 32 bits.
 
     Args:
@@ -49,7 +49,7 @@ class _Rewriting:
     def __init__(
         self,
         function: Function,
-        known: Mapping[str, Interval],
+        known: Mapping[str, IntegerRange],
         elements: Mapping[str, str],
         wrapped: Sequence[Wrapped],
     ) -> None:
@@ -64,7 +64,7 @@ class _Rewriting:
         self._bounded = parts_of_indices(function, self._low | self._whole, self._intervals.of, self._addresses.index)
         self._cut: set[str] = set()  # wide values of which 32 bits are used
 
-    def _outcome(self, one: Instruction) -> bool | None:
+    def _outcome(self, one: LlvmInstruction) -> bool | None:
         """What a comparison gives whenever it is made, as whether an index is negative."""
         if one.kind != "comparison" or any("@llvm.assume" in use.line for use in self._function.uses[one.result]):
             return None
@@ -85,7 +85,7 @@ class _Rewriting:
     def _is_positive(self, value: str) -> bool:
         return self._intervals.of(value)[0] >= 0
 
-    def _is_exact(self, one: Instruction) -> bool:
+    def _is_exact(self, one: LlvmInstruction) -> bool:
         """Whether the operation gives the same number in 32 bits."""
         if self._is_constant(one.result):
             return True
@@ -114,7 +114,7 @@ class _Rewriting:
                 return found
             found -= wrong
 
-    def _takes_low(self, use: Instruction, value: str, low: set[str]) -> bool:
+    def _takes_low(self, use: LlvmInstruction, value: str, low: set[str]) -> bool:
         if use.kind == "truncation":
             return int(use.fields["width"] or 64) <= 32
         if id(use) in self._decided or id(use) in self._wrapped:
@@ -151,7 +151,7 @@ class _Rewriting:
                 waiting = []
         return "\n".join([*lines, "}"])
 
-    def _rewritten(self, one: Instruction) -> str:
+    def _rewritten(self, one: LlvmInstruction) -> str:
         """The line in 32 bits; "" where it stays."""
         if one.result in self._whole or one.result in self._low:
             return f"  {_short(one.result)} = {self._operation(one)}"
@@ -167,7 +167,7 @@ class _Rewriting:
             return self._gep(one)
         return body and f"  {one.result} = {body}"
 
-    def _comparison(self, one: Instruction) -> str:
+    def _comparison(self, one: LlvmInstruction) -> str:
         left, right = one.operands
         if id(one) in self._decided:
             return f"icmp {'eq' if self._decided[id(one)] else 'ne'} i32 0, 0"
@@ -179,7 +179,7 @@ class _Rewriting:
             return f"icmp {one.op} i32 {self._of(left)}, {self._of(right)}"
         return ""
 
-    def _number_after(self, one: Instruction) -> tuple[str, str] | None:
+    def _number_after(self, one: LlvmInstruction) -> tuple[str, str] | None:
         """For ``number == stop - 1``, in a loop that counts by one up to it: the next number, and the stop."""
         number, last = one.operands
         before = self._function.values.get(last)
@@ -193,10 +193,10 @@ class _Rewriting:
                 return use.result, before.operands[0]
         return None
 
-    def _stands_before(self, one: Instruction, other: Instruction) -> bool:
+    def _stands_before(self, one: LlvmInstruction, other: LlvmInstruction) -> bool:
         return self._function.instructions.index(one) < self._function.instructions.index(other)
 
-    def _truncation(self, one: Instruction) -> str:
+    def _truncation(self, one: LlvmInstruction) -> str:
         value, width = one.operands[0], int(one.fields["width"] or 64)
         if width > 32 or not (value in self._whole or value in self._low):
             return ""
@@ -226,14 +226,14 @@ class _Rewriting:
             return [value]
         return [part for operand in one.operands for part in self._summands(operand, depth + 1)]
 
-    def _is_sum(self, one: Instruction) -> bool:
+    def _is_sum(self, one: LlvmInstruction) -> bool:
         """Whether it adds: also where no bit is set in both operands, which LLVM writes as a disjunction."""
         if one.op != "or" or not all(map(self._is_positive, one.operands)):
             return one.op == "add"
         (left, right), of = one.operands, self._intervals.of
         return of(left)[1] >> zeros(self._function, right) == 0 or of(right)[1] >> zeros(self._function, left) == 0
 
-    def _gep(self, one: Instruction) -> str:
+    def _gep(self, one: LlvmInstruction) -> str:
         match = ELEMENT.search(one.line)
         parts = self._parts(match["index"]) if match else None
         if match and parts:
@@ -268,7 +268,7 @@ class _Rewriting:
             total = f"{name}.{number}"
         return lines, total
 
-    def _operation(self, one: Instruction) -> str:
+    def _operation(self, one: LlvmInstruction) -> str:
         if self._is_constant(one.result) and one.kind != "phi":
             return f"add i32 {self._intervals.of(one.result)[0]}, 0"
         values = [self._of(value) for value in one.operands]
@@ -284,7 +284,7 @@ class _Rewriting:
             "extremum": f"call i32 @llvm.{one.op}.i32(i32 {', i32 '.join(values)})",
         }[one.kind]
 
-    def _binary(self, one: Instruction, values: list[str]) -> str:
+    def _binary(self, one: LlvmInstruction, values: list[str]) -> str:
         whole, bounded = one.result in self._whole, one.result in self._bounded
         op = "add" if self._is_sum(one) else one.op
         flags = " exact" if "exact" in (one.fields["flags"] or "") and whole else ""

@@ -14,7 +14,7 @@ from xebench.errors import XebenchError
 from xebench.isa.packing.opencl_modules import OpenCLModules
 from xebench.isa.packing.own_kernels import collect_own_kernels
 from xebench.isa.packing.pattern_kernels import collect_kernels
-from xebench.isa.packing.recorder import Recorder
+from xebench.isa.packing.recorder import KernelRecorder
 from xebench.patterns.reading import read
 from xebench.patterns.registry import builtin_files
 from xebench.system.kernel_pack import OCLOC, OWN_PACK, pack_beside, write_pack
@@ -42,7 +42,7 @@ def make_pack(
     path = output or usual
     modules = OpenCLModules(usual)
     opencl = module_of_packs if check else modules.module
-    recorder = Recorder(of_packs if check else compiler.compile_anew, opencl, only=file)
+    recorder = KernelRecorder(of_packs if check else compiler.compile_anew, opencl, only=file)
     compiler.use_source(recorder)
     failures = list(_collect(device, file, lambda: len(recorder.kernels)))
     failures += recorder.missing

@@ -10,12 +10,12 @@ from xebench.dpex.compiler import compile_for
 from xebench.dpex.events import DeviceEvent
 from xebench.dpex.kernel_store import KernelStore
 from xebench.dpex.signature import signature_of
-from xebench.errors import Unsupported, named
+from xebench.errors import Unsupported, describe_error
 from xebench.measuring.bound_problem import Binding, Bound
 from xebench.measuring.prepare import find_pattern, make_problem
 from xebench.measuring.session.device_memory import DeviceMemory
 from xebench.measuring.session.session import Session
-from xebench.measuring.variant_run import accepted, start
+from xebench.measuring.variant_run import accepted_parameters, start
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.pattern import Variant
 from xebench.patterns.plan import Family, build_plan
@@ -89,7 +89,7 @@ def _collect_family(
         session.sub_group_size = concrete.sub_group_size
         numbers = concrete.numbers
         # one problem at a time: those of the guide are large
-        key = repr(accepted(pattern.make_problem, numbers)) if pattern.make_problem else ""
+        key = repr(accepted_parameters(pattern.make_problem, numbers)) if pattern.make_problem else ""
         if key not in made:
             made.clear()
             problem = make_problem(pattern, numbers, 0)
@@ -113,7 +113,7 @@ def run_variant(session: Session, variant: Variant, bound: Bound, parameters: Ma
     except Unsupported:
         pass  # by the device here: what it was to launch is compiled
     except Exception as error:
-        failure = named(error)
+        failure = describe_error(error)
     session.wait()
     del sample  # which has the arrays of what was not over
     session.forget_queues(1)

@@ -25,7 +25,7 @@ from xebench.system.kernel_pack import PackedKernel
 _ROOTS: Final = PACKAGE.resolve().parents[:2]
 
 
-class Recorder:
+class KernelRecorder:
     """A source of kernels (`xebench.dpex.compiler.use_source`) that remembers what it gave.
 
     Args:
@@ -67,7 +67,7 @@ class Recorder:
             self.unknown[f"{file.name}: {name}"] = str(error)
             return compiled
         if key not in self._given:
-            self._given[key] = self._asked(kernel, signature)
+            self._given[key] = self._from_source(kernel, signature)
             if self._only in (None, file):
                 self._keep(kernel, key, self._given[key])
                 with suppress(KernelCompileError, NotShipped):
@@ -75,7 +75,7 @@ class Recorder:
                     self._keep(kernel, shipped_key(kernel, without), self._source(kernel, without, None))
         return self._given[key]
 
-    def _asked(self, kernel: Any, signature: Signature) -> CompiledKernel:
+    def _from_source(self, kernel: Any, signature: Signature) -> CompiledKernel:
         try:
             return self._source(kernel, signature, None)
         except NotShipped as error:

@@ -17,7 +17,7 @@ import numpy as np
 from xebench.dpex import kernel
 from xebench.dpex import kernel_api as kapi
 from xebench.dpex.kernel_store import KernelStore
-from xebench.errors import NoDevice, named
+from xebench.errors import NoDevice, describe_error
 from xebench.measuring.doctor.ulp import first_difference
 from xebench.system.runtime.capabilities import missing
 from xebench.system.runtime.devices import DeviceInfo, describe, open_device
@@ -135,7 +135,7 @@ def _guarded(name: str, check: Callable[[dpctl.SyclQueue], str | None], queue: d
     try:
         problem = check(queue)
     except Exception as error:  # whatever a compiler or driver throws is a failure of the device
-        problem = named(error)
+        problem = describe_error(error)
     return f"{name}: {problem}" if problem else None
 
 

@@ -16,12 +16,13 @@ from xebench.errors import Unsupported
 from xebench.measuring.roofline import sizes
 from xebench.measuring.roofline.search import FULL, Effort, Form, Measurement, WrongResult, grown, search
 from xebench.measuring.session.cache_flush import cache_bytes
-from xebench.measuring.session.device_memory import Array, DeviceMemory
+from xebench.measuring.session.device_memory import DeviceMemory
 from xebench.measuring.session.session import Session
+from xebench.system.sycl_types import Array
 from xebench.tables.analysis import metrics, timestamps
 from xebench.vocabulary import is_valid
 
-Numbers = TypeVar("Numbers", bound=tuple[int, ...])
+AnyNumbers = TypeVar("AnyNumbers", bound=tuple[int, ...])
 
 #: The host's clock must confirm a time: it may see a kernel end so much later, in parts of its time and in ns.
 LATE_PART = 0.2
@@ -72,7 +73,7 @@ class Bench:
         """Size of an array that the caches do not hold; ``Unsupported`` if memory is too small for one."""
         return sizes.array_bytes(self.cache_bytes, self.largest_array_bytes)
 
-    def likely(self, forms: Sequence[Numbers]) -> Sequence[Numbers]:
+    def likely(self, forms: Sequence[AnyNumbers]) -> Sequence[AnyNumbers]:
         """Those forms whose work-group, their first number, the device allows, or the first few of these.
 
         Raises:
@@ -139,7 +140,7 @@ class Bench:
         return Form(parameters, amount, partial(self.device_ns, submit), verify)
 
     def grown(
-        self, forms: Sequence[Numbers], fewest: int, most: int, make: Callable[[int, Numbers], Form]
+        self, forms: Sequence[AnyNumbers], fewest: int, most: int, make: Callable[[int, AnyNumbers], Form]
     ) -> Iterator[Form]:
         """The likely forms, of a problem that is long enough for the first of them.
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from xebench.system.sycl_types import Array
 
 #: The inputs of the bandwidth kernels repeat every so many elements.
 PERIOD: Final = 16

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, TypeVar
 
-Form = TypeVar("Form", bound=tuple[int, ...])
+AnyForm = TypeVar("AnyForm", bound=tuple[int, ...])
 
 #: A work-group of one vector.
 CPU_GROUP: Final = 16
@@ -67,11 +67,11 @@ LOCAL_FORMS: Final = (
 ATOMIC_FORMS: Final = ((256,), (64,), (1024,))
 
 
-def gpu_first(forms: Sequence[Form], *, is_gpu: bool) -> Sequence[Form]:
+def gpu_first(forms: Sequence[AnyForm], *, is_gpu: bool) -> Sequence[AnyForm]:
     """The forms with those first that were the best of a GPU, if it is one."""
     return sorted(forms, key=lambda form: form not in GPU_BEST) if is_gpu else forms
 
 
-def cpu_first(forms: Sequence[Form], *, is_cpu: bool) -> Sequence[Form]:
+def cpu_first(forms: Sequence[AnyForm], *, is_cpu: bool) -> Sequence[AnyForm]:
     """The forms with those first that suit a CPU only, if it is one: work-groups of one vector."""
     return sorted(forms, key=lambda form: form[0] != CPU_GROUP) if is_cpu else forms

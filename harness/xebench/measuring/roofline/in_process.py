@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from xebench.errors import TooLarge, Unsupported, first_line, named
+from xebench.errors import TooLarge, Unsupported, describe_error, first_line
 from xebench.measuring.roofline.catalogue import Probe, find_probe, grouped
 from xebench.measuring.roofline.results import ProbeResult
 from xebench.measuring.roofline.search import QUICK, Effort, Measurement, NoForm, Undetermined, WrongResult
@@ -78,7 +78,7 @@ def _measure(group: ProbeGroup, probe: Probe) -> ProbeResult:
     except (NoForm, WrongResult) as error:
         return ProbeResult(probe.name, "failed", reason=first_line(error))
     except Exception as error:
-        return ProbeResult(probe.name, "failed", reason=named(error))
+        return ProbeResult(probe.name, "failed", reason=describe_error(error))
 
 
 def result_of(probe: Probe, measurement: Measurement) -> ProbeResult:

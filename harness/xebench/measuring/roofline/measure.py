@@ -12,7 +12,7 @@ from xebench.measuring.roofline.catalogue import PROBES, find_probe, grouped
 from xebench.measuring.roofline.results import ProbeResult, Roofline
 from xebench.measuring.roofline.store import Store
 from xebench.system import runtime
-from xebench.system.children.ask import Reply, ask
+from xebench.system.children.ask import ChildReply, ask
 from xebench.system.children.programs import Program
 from xebench.tables.provenance import now
 
@@ -20,7 +20,7 @@ from xebench.tables.provenance import now
 GROUP_TIMEOUT_S = 300.0
 PROBE_TIMEOUT_S = 120.0
 
-Ask = Callable[..., Reply]
+Ask = Callable[..., ChildReply]
 
 
 def roofs(device: str = "auto", *, store: Store | None = None) -> dict[str, float | None]:
@@ -111,5 +111,5 @@ def ask_probes(
     return results
 
 
-def _decoded(answer: Reply) -> list[ProbeResult]:
+def _decoded(answer: ChildReply) -> list[ProbeResult]:
     return msgspec.convert(answer.value, list[ProbeResult])

@@ -47,7 +47,7 @@ def singly(times_ns: Mapping[str, float], block_s: float) -> int:
 
 
 @dataclass(frozen=True)
-class Sampled:
+class SamplingEnd:
     """The end of sampling: the reason that ``decide`` gave ("" if no variant was left), and the next free block."""
 
     stopped_by: str
@@ -78,7 +78,7 @@ def sample_family(
     first_block: int = 0,
     choose_batch: ChooseBatch = singly,
     clock: Clock = time.monotonic,
-) -> Sampled:
+) -> SamplingEnd:
     """Warm up, then sample in blocks until ``decide`` gives a reason or every variant has dropped out.
 
     Args:
@@ -105,9 +105,9 @@ def sample_family(
         if taken >= min(next_look, sampling.max_blocks) or elapsed_s >= sampling.budget_s:
             reason = decide({name: values[name] for name in blocks.variants}, elapsed_s) if blocks.variants else ""
             if reason is not None:
-                return Sampled(reason, blocks.number)
+                return SamplingEnd(reason, blocks.number)
             next_look = taken * (1 + LOOK_AGAIN)
-    return Sampled("", blocks.number)
+    return SamplingEnd("", blocks.number)
 
 
 class _Blocks:

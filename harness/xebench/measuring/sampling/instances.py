@@ -19,7 +19,7 @@ import numpy as np
 from xebench.measuring.sampling.limits import Clock, Sampling
 from xebench.measuring.sampling.stopping import NEXT_INSTANCE, log_speedups, narrow, spent
 from xebench.tables.analysis.intervals import MIN_SAMPLES, grouped_interval, median_interval
-from xebench.tables.analysis.moderation import NOTHING, Prior, moderated
+from xebench.tables.analysis.moderation import NOTHING, Prior, moderate
 from xebench.tables.analysis.statistics import Floats
 from xebench.tables.analysis.steady import settled, start_of
 from xebench.vocabulary import StopReason
@@ -178,7 +178,7 @@ class Instances:
             return narrow(groups, self._sampling.precision)
         if taken < self._sampling.few_instances or not self._prior.freedom:
             return False
-        widths = (moderated(grouped_interval(instances), self._prior).half_width for instances in groups)
+        widths = (moderate(grouped_interval(instances), self._prior).half_width for instances in groups)
         return all(width < FEW_MARGIN * self._sampling.precision for width in widths)
 
     def _known_of(self, name: str) -> list[Floats]:

@@ -8,14 +8,12 @@ from typing import Any, Final
 import dpctl
 import dpctl.memory
 import numpy as np
-import numpy.typing as npt
 
 from xebench.dpex.signature import as_usm_array
 from xebench.errors import TooLarge, Unsupported
 from xebench.measuring.session.recorder import Traffic
 from xebench.system.runtime import tensor
-
-Array = npt.NDArray[Any]
+from xebench.system.sycl_types import Array
 
 #: Elements that the host writes of an array of equal ones: the way to the device takes longer than what it does itself.
 _FIRST: Final = 1 << 18

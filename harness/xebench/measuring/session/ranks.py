@@ -27,7 +27,7 @@ class _Nobody:
         return lambda *arguments, **options: self
 
 
-class _Buffer(list[Any]):
+class _MpiBuffer(list[Any]):
     """A piece of memory and its type, as mpi4py takes them; the array, of which MPI has the address alone, lives on."""
 
     def __init__(self, array: usm_ndarray, memory: Any, datatype: Any) -> None:
@@ -63,7 +63,7 @@ class Ranks:
         from mpi4py import MPI
 
         memory = MPI.buffer.fromaddress(array._pointer, array.nbytes)
-        return _Buffer(array, memory, MPI.Datatype.fromcode(array.dtype.char))
+        return _MpiBuffer(array, memory, MPI.Datatype.fromcode(array.dtype.char))
 
 
 ALONE: Final = Ranks(_Nobody(), "", knows_device=False)

@@ -40,7 +40,7 @@ NO_CLOCKS: Final[Mapping[int, int]] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredSample:
     """One sample.
 
     Attributes:
@@ -60,7 +60,7 @@ class Measured:
     calls: Sequence[HostCall] = field(default_factory=list)
 
     @classmethod
-    def of_ranks(cls, ranks: Sequence[Measured]) -> Measured:
+    def of_ranks(cls, ranks: Sequence[MeasuredSample]) -> MeasuredSample:
         """The joint time of ranks: from the beginning of the first until the last is done.
 
         Their times of building, and of work that was not recorded, are side by side: the longest is that of all. Each

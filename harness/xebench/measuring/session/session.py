@@ -23,7 +23,7 @@ from xebench.measuring.session.host_trace import HostTrace
 from xebench.measuring.session.imported import import_memory
 from xebench.measuring.session.lanes import core_threads, device_lanes
 from xebench.measuring.session.ranks import ALONE, Ranks
-from xebench.measuring.session.recorder import NO_TRAFFIC, Measured, Recorder, Traffic
+from xebench.measuring.session.recorder import NO_TRAFFIC, MeasuredSample, Recorder, Traffic
 from xebench.measuring.session.several_devices import SeveralDevices, check_copy, devices_alike, several_devices
 from xebench.measuring.session.transcript import Transcript
 from xebench.measuring.session.waits import Waits, as_sycl
@@ -402,7 +402,7 @@ class Session:
             raise XebenchError("session.begin and session.measure are the harness's own: leave them out")
         self._recorder.begin()
 
-    def measure(self, timed: Callable[[], Any], batch: int = 1) -> Measured:
+    def measure(self, timed: Callable[[], Any], batch: int = 1) -> MeasuredSample:
         """Run one sample: ``batch`` executions, each of them until everything that it submitted is over.
 
         Executions are not let overlap, so a batch's mean is that of executions measured singly.
@@ -425,9 +425,9 @@ class Session:
         executions = recorder.collect(self._clocks())
         self.begin()
         build_ns = self._kernels.build_ns - built_before_ns
-        return Measured(end - begin, late_ns, executions, build_ns, begin)
+        return MeasuredSample(end - begin, late_ns, executions, build_ns, begin)
 
-    def trace(self, timed: Callable[[], Any]) -> Measured:
+    def trace(self, timed: Callable[[], Any]) -> MeasuredSample:
         """Run one execution whose host calls are timed; it is no sample, as the readings take time of their own."""
         recorder, trace = self._recorder, HostTrace(self._clock)
         self._recorder = trace.recorder

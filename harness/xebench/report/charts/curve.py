@@ -33,14 +33,14 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Series:
+class ChartLine:
     """A line: its name, and points in the order of x."""
 
     name: str
     points: Sequence[Point]
 
 
-def draw(series: Sequence[Series], parameter: str, quantity: str, *, is_ratio: bool = False) -> Markup:
+def draw(series: Sequence[ChartLine], parameter: str, quantity: str, *, is_ratio: bool = False) -> Markup:
     """The chart.
 
     Args:
@@ -80,7 +80,7 @@ def _upwards(values: Sequence[float], top: float, *, is_ratio: bool) -> Scale:
     return around([0.0, *values], top + _PLOT, top, logarithmic=False)
 
 
-def _line(number: int, series: Series, x: Scale, y: Scale) -> list[Markup]:
+def _line(number: int, series: ChartLine, x: Scale, y: Scale) -> list[Markup]:
     kind = f"s{number % SERIES}"
     corners = " ".join(f"{x.at(point.x):.1f},{y.at(point.y):.1f}" for point in series.points)
     bars = [
@@ -103,7 +103,7 @@ def _number(value: float) -> str:
     return f"{value:.0f}" if float(value).is_integer() and value < 1e6 else f"{value:.3g}"
 
 
-def _finding(series: Sequence[Series], parameter: str, quantity: str) -> str:
+def _finding(series: Sequence[ChartLine], parameter: str, quantity: str) -> str:
     told = (
         f"{each.name} from {each.points[0].y:.3g} at {_number(each.points[0].x)} "
         f"to {each.points[-1].y:.3g} at {_number(each.points[-1].x)}"

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 from markupsafe import Markup
 
 from xebench.report.charts.scale import Scale, around, time_unit
 from xebench.report.charts.svg import SERIES, WIDTH, below, chart, line, tag, text
-
-Floats = npt.NDArray[np.float64]
+from xebench.tables.analysis.statistics import Floats
 
 #: Bins of the whole axis.
 BINS: Final = 72
@@ -25,7 +23,7 @@ _OUT: Final = 0.005
 
 
 @dataclass(frozen=True)
-class Sampled:
+class VariantSamples:
     """A variant's samples: its name, its times in ns in order, its instance of each."""
 
     name: str
@@ -38,7 +36,7 @@ class Sampled:
         return float(np.median(self.times_ns))
 
 
-def draw(variants: Sequence[Sampled]) -> Markup:
+def draw(variants: Sequence[VariantSamples]) -> Markup:
     """The chart of variants that have samples, on one axis: of times, or of each time over its variant's median."""
     medians = [each.median_ns for each in variants]
     relative = max(medians) > _APART * min(medians)
@@ -54,7 +52,7 @@ def draw(variants: Sequence[Sampled]) -> Markup:
     return chart(_finding(variants), bottom + 36, parts)
 
 
-def _row(number: int, variant: Sampled, values: Floats, x: Scale, top: float) -> list[Markup]:
+def _row(number: int, variant: VariantSamples, values: Floats, x: Scale, top: float) -> list[Markup]:
     kind = f"s{number % SERIES}"
     base = top + _ROW - 8
     counts, _ = np.histogram(values, bins=BINS, range=(x.low, x.high))
@@ -72,11 +70,11 @@ def _row(number: int, variant: Sampled, values: Floats, x: Scale, top: float) ->
     ]
 
 
-def _finding(variants: Sequence[Sampled]) -> str:
-    def told(each: Sampled) -> str:
+def _finding(variants: Sequence[VariantSamples]) -> str:
+    def describe(each: VariantSamples) -> str:
         low, high = np.quantile(each.times_ns, (0.25, 0.75)) / each.median_ns - 1
         factor, unit = time_unit(each.median_ns)
         around_it = f"half of them from {100 * low:+.2g} to {100 * high:+.2g} %"
         return f"{each.name} median {each.median_ns / factor:.3g} {unit}, {around_it}"
 
-    return f"distribution of the samples: {'; '.join(map(told, variants))}"
+    return f"distribution of the samples: {'; '.join(map(describe, variants))}"

@@ -18,7 +18,7 @@ _LEFT, _TOP, _PLOT = 46.0, 26.0, 200.0
 
 
 @dataclass(frozen=True)
-class Roofs:
+class RoofLines:
     """The roofs of a device.
 
     Attributes:
@@ -55,7 +55,7 @@ class Placed:
     anchor: str = ""
 
 
-def draw(roofs: Roofs, programs: Sequence[Placed], label: str) -> Markup:
+def draw(roofs: RoofLines, programs: Sequence[Placed], label: str) -> Markup:
     """The chart of at least one program."""
     ridges = [roofs.rate / bandwidth for _, bandwidth in roofs.levels]
     x = around([*ridges, *(each.intensity for each in programs)], _LEFT, WIDTH - 8, logarithmic=True, room=0.1)
@@ -70,7 +70,7 @@ def draw(roofs: Roofs, programs: Sequence[Placed], label: str) -> Markup:
     return chart(label, bottom + 36, parts)
 
 
-def _roofs(roofs: Roofs, x: Scale, y: Scale) -> Iterator[Markup]:
+def _roofs(roofs: RoofLines, x: Scale, y: Scale) -> Iterator[Markup]:
     top = min(roofs.rate / bandwidth for _, bandwidth in roofs.levels)
     yield line(x.at(top), y.at(roofs.rate), x.end, y.at(roofs.rate), "roof")
     yield text(x.end, y.at(roofs.rate) - 5, f"{roofs.kind} {roofs.rate:.4g} {roofs.unit}", anchor="end")

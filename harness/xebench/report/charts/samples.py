@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from markupsafe import Markup
 
-from xebench.report.charts.distribution import Sampled
+from xebench.report.charts.distribution import VariantSamples
 from xebench.report.charts.scale import around
 from xebench.report.charts.svg import SERIES, WIDTH, chart, line, tag, text
 
@@ -21,16 +21,16 @@ _OUT: Final = 0.005
 _FINE: Final = 2
 
 
-def kept(variant: Sampled, most: int = MOST) -> Sampled:
+def thinned_out(variant: VariantSamples, most: int = MOST) -> VariantSamples:
     """At most so many of a variant's samples, at even distances, the first and the last among them."""
     count = len(variant.times_ns)
     if count <= most:
         return variant
     places = np.linspace(0, count - 1, most).round().astype(int)
-    return Sampled(variant.name, variant.times_ns[places], variant.instances[places])
+    return VariantSamples(variant.name, variant.times_ns[places], variant.instances[places])
 
 
-def draw(variants: Sequence[Sampled]) -> Markup:
+def draw(variants: Sequence[VariantSamples]) -> Markup:
     """The chart of variants that have samples: a panel each, around its own median; each instance has its shade."""
     parts: list[Markup] = []
     for number, variant in enumerate(variants):
@@ -38,8 +38,8 @@ def draw(variants: Sequence[Sampled]) -> Markup:
     return chart(_finding(variants), _ROW * len(variants) + 16, parts)
 
 
-def _panel(number: int, variant: Sampled, top: float) -> Iterator[Markup]:
-    shown, median = kept(variant), variant.median_ns
+def _panel(number: int, variant: VariantSamples, top: float) -> Iterator[Markup]:
+    shown, median = thinned_out(variant), variant.median_ns
     percent = 100 * (shown.times_ns / median - 1)
     ends = [float(end) for end in np.quantile(percent, (_OUT, 1 - _OUT))]
     plot = top + 20
@@ -62,7 +62,7 @@ def _panel(number: int, variant: Sampled, top: float) -> Iterator[Markup]:
     )
 
 
-def _bands(variant: Sampled) -> Iterator[tuple[int, int]]:
+def _bands(variant: VariantSamples) -> Iterator[tuple[int, int]]:
     """Every second instance: the places of its first sample, and of the one after its last."""
     changes = [0, *(np.flatnonzero(np.diff(variant.instances)) + 1).tolist(), len(variant.instances)]
     yield from zip(changes[1::2], changes[2::2], strict=False)
@@ -78,8 +78,8 @@ def _dots(columns: Sequence[int], rows: Sequence[int]) -> str:
     return "".join(found)
 
 
-def _finding(variants: Sequence[Sampled]) -> str:
-    def told(each: Sampled) -> str:
+def _finding(variants: Sequence[VariantSamples]) -> str:
+    def describe(each: VariantSamples) -> str:
         half = len(each.times_ns) // 2
         if not half:
             return f"{each.name} has one"
@@ -87,4 +87,4 @@ def _finding(variants: Sequence[Sampled]) -> str:
         count = len(np.unique(each.instances))
         return f"{each.name} changes by {100 * change:+.2g} % from first to second half, over {count} instances"
 
-    return f"samples in order: {'; '.join(map(told, variants))}"
+    return f"samples in order: {'; '.join(map(describe, variants))}"

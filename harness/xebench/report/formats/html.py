@@ -11,11 +11,11 @@ from xebench.report.answer_words import SIGNS
 from xebench.report.charts import forest
 from xebench.report.charts.scale import Scale
 from xebench.report.page import roofs, shipped_code
-from xebench.report.page.families import Family, by_pattern
-from xebench.report.page.measured import Measured
+from xebench.report.page.families import ReportFamily, by_pattern
+from xebench.report.page.measured import RunSamples
 from xebench.report.page.overview import chapters
 from xebench.report.page.pattern_view import TIME_HEADINGS, PatternView, pattern_view
-from xebench.report.page.program import Programs
+from xebench.report.page.program import SourcePrograms
 from xebench.report.page.timelines import timelines
 from xebench.report.remarks import failures, notes
 from xebench.report.result_rows import device_line
@@ -68,9 +68,9 @@ def render(run: Run) -> str:
 
 
 def _views(
-    run: Run, families: Mapping[str, list[Family]], anchors: Mapping[str, str], under: Iterable[roofs.Under]
+    run: Run, families: Mapping[str, list[ReportFamily]], anchors: Mapping[str, str], under: Iterable[roofs.Under]
 ) -> list[PatternView]:
-    measured, programs = Measured(run), Programs()
+    measured, programs = RunSamples(run), SourcePrograms()
     cases: dict[str, list[Row]] = {}
     for case in rows(run.cases):
         cases.setdefault(case["pattern"], []).append(case)
@@ -96,7 +96,7 @@ def _views(
     ]
 
 
-def _first_family(cases: Iterable[Row], families: Iterable[Family]) -> list[Row]:
+def _first_family(cases: Iterable[Row], families: Iterable[ReportFamily]) -> list[Row]:
     """The cases whose executions are shown: of the first family that has samples."""
     first = next((family.family_id for family in families if family.state), None)
     return [case for case in cases if case["family_id"] == first]

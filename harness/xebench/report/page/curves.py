@@ -8,8 +8,8 @@ from typing import Final
 from markupsafe import Markup
 
 from xebench.report.charts import curve
-from xebench.report.charts.curve import Point, Series
-from xebench.report.page.families import Family
+from xebench.report.charts.curve import ChartLine, Point
+from xebench.report.page.families import ReportFamily
 from xebench.tables.analysis import points
 from xebench.tables.analysis.rows import Row
 
@@ -19,12 +19,12 @@ MOST: Final = 6
 _QUANTITIES: Final = {"bandwidth_gbps": "GB/s", "rate_gops": "10^9 operations/s", "median_ns": "ns"}
 
 
-def curves(families: Sequence[Family]) -> list[Markup]:
+def curves(families: Sequence[ReportFamily]) -> list[Markup]:
     """Two charts for each combination of the other parameters: speed-ups, and a rate or the time."""
     parameter = _longest(families)
     if parameter is None:
         return []
-    groups: dict[str, list[Family]] = {}
+    groups: dict[str, list[ReportFamily]] = {}
     for family in families:
         if isinstance(family.point.get(parameter), int | float):
             groups.setdefault(_others(family, parameter), []).append(family)
@@ -33,7 +33,7 @@ def curves(families: Sequence[Family]) -> list[Markup]:
     return drawn[:MOST]
 
 
-def _longest(families: Sequence[Family]) -> str | None:
+def _longest(families: Sequence[ReportFamily]) -> str | None:
     """The parameter with the most numbers, more than one."""
     values: dict[str, set[points.Value]] = {}
     for family in families:
@@ -44,7 +44,7 @@ def _longest(families: Sequence[Family]) -> str | None:
     return longest if longest is not None and len(values[longest]) > 1 else None
 
 
-def _others(family: Family, parameter: str) -> str:
+def _others(family: ReportFamily, parameter: str) -> str:
     """The other parameters at which a family is measured, in words."""
     host = family.pairs[0].row["host"]
     point = points.words({name: value for name, value in family.point.items() if name != parameter})
@@ -52,7 +52,7 @@ def _others(family: Family, parameter: str) -> str:
     return ", ".join(filter(None, (point, family.state, preset, host if isinstance(host, str) else "")))
 
 
-def _charts(families: Sequence[Family], parameter: str, others: str) -> Iterator[Markup]:
+def _charts(families: Sequence[ReportFamily], parameter: str, others: str) -> Iterator[Markup]:
     title = f"{parameter} ({others})"
     speedups: dict[str, list[Point]] = {}
     for family in families:
@@ -73,7 +73,7 @@ def _charts(families: Sequence[Family], parameter: str, others: str) -> Iterator
             return
 
 
-def _rate(family: Family, summary: Row, parameter: str, column: str) -> Point:
+def _rate(family: ReportFamily, summary: Row, parameter: str, column: str) -> Point:
     """A rate with the interval of its median time, whose ends change places."""
     value, median, low, high = (summary[name] for name in (column, "median_ns", "low_ns", "high_ns"))
     if low is None or high is None or column == "median_ns":
@@ -81,9 +81,9 @@ def _rate(family: Family, summary: Row, parameter: str, column: str) -> Point:
     return Point(_at(family, parameter), value, value * median / high, value * median / low)
 
 
-def _at(family: Family, parameter: str) -> float:
+def _at(family: ReportFamily, parameter: str) -> float:
     return float(family.point[parameter])
 
 
-def _series(found: Mapping[str, list[Point]]) -> list[Series]:
-    return [Series(name, sorted(own, key=lambda point: point.x)) for name, own in found.items()]
+def _series(found: Mapping[str, list[Point]]) -> list[ChartLine]:
+    return [ChartLine(name, sorted(own, key=lambda point: point.x)) for name, own in found.items()]

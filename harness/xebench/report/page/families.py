@@ -52,7 +52,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Family:
+class ReportFamily:
     """Variants that are compared with each other.
 
     Attributes:
@@ -75,12 +75,12 @@ class Family:
         return str(self.pairs[0].row["family_id"])
 
 
-def by_pattern(run: Run) -> dict[str, list[Family]]:
+def by_pattern(run: Run) -> dict[str, list[ReportFamily]]:
     """The families of each pattern, patterns by chapter and name."""
     summaries: dict[tuple[str, str], list[Row]] = {}
     for row in rows(run.summaries):
         summaries.setdefault((row["family_id"], text(row["state"])), []).append(row)
-    found: dict[str, list[Family]] = {}
+    found: dict[str, list[ReportFamily]] = {}
     pairs = iter(sorted_pairs(run))
     family: list[Pair] = []
     for line in result_rows(run):
@@ -93,6 +93,6 @@ def by_pattern(run: Run) -> dict[str, list[Family]]:
         if len(family) == 1:
             own = summaries.get((row["family_id"], text(row["state"])), [])
             own = sorted(own, key=lambda each, name=head.variant: each["variant"] != name)  # type: ignore[misc]
-            made = Family(head, family, own, text(row["state"]), points.point(row))
+            made = ReportFamily(head, family, own, text(row["state"]), points.point(row))
             found.setdefault(line.pattern, []).append(made)
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from xebench.report.charts.distribution import Sampled
+from xebench.report.charts.distribution import VariantSamples
 from xebench.report.trace_events import Event, variants
 from xebench.tables import Run, schema
 from xebench.tables.analysis.rows import Row
@@ -19,7 +19,7 @@ _COLUMNS = (
 )
 
 
-class Measured:
+class RunSamples:
     """Samples and executions of a run."""
 
     def __init__(self, run: Run) -> None:
@@ -32,12 +32,12 @@ class Measured:
         sampled = samples[samples["state"].isin(SAMPLED_STATES)]
         self._flags = sampled.groupby(["case_id", "sample_flags"], sort=False).size().reset_index()
 
-    def samples(self, case_id: str, state: str, name: str) -> Sampled | None:
+    def samples(self, case_id: str, state: str, name: str) -> VariantSamples | None:
         """The samples of a case that count, in order; None where there are none."""
         own = self._groups.get((case_id, state))
         if own is None or own.empty:
             return None
-        return Sampled(name, own["time_ns"].to_numpy(), own["instance"].to_numpy())
+        return VariantSamples(name, own["time_ns"].to_numpy(), own["instance"].to_numpy())
 
     def flags(self) -> Mapping[str, tuple[int, Counter[str]]]:
         """The number of samples of each case, and of those with each flag, by case_id."""

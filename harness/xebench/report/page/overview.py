@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from xebench.report import units
 from xebench.report.answer_words import SIGNS
-from xebench.report.page.families import Family
+from xebench.report.page.families import ReportFamily
 from xebench.report.page.pattern_view import PatternView
 from xebench.report.result_rows import text
 from xebench.report.run_advice import gains
@@ -34,7 +34,7 @@ def chapters(views: Sequence[PatternView]) -> list[Chapter]:
 
 
 def _chapter(number: int, name: str, views: Sequence[PatternView]) -> Chapter:
-    families: list[Family] = [each.family for view in views for each in view.families]
+    families: list[ReportFamily] = [each.family for view in views for each in view.families]
     pairs = [pair for family in families for pair in family.pairs]
     answers = Counter(pair.line.answer for pair in pairs if text(pair.row["claim"]))
     total = sum(answers.values())

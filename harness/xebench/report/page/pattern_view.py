@@ -16,15 +16,15 @@ from xebench.patterns.registry import is_builtin
 from xebench.report import units
 from xebench.report.answer_words import SIGNS, obstacle
 from xebench.report.charts import distribution, forest, samples
-from xebench.report.charts.distribution import Sampled
+from xebench.report.charts.distribution import VariantSamples
 from xebench.report.charts.scale import Scale
-from xebench.report.claim_text import said, who
+from xebench.report.claim_text import claim_source, describe_claim
 from xebench.report.page import shipped_code
 from xebench.report.page.code import SideBySide, side_by_side
 from xebench.report.page.curves import curves
-from xebench.report.page.families import DECIDED, Family, Pair
-from xebench.report.page.measured import Measured
-from xebench.report.page.program import Programs
+from xebench.report.page.families import DECIDED, Pair, ReportFamily
+from xebench.report.page.measured import RunSamples
+from xebench.report.page.program import SourcePrograms
 from xebench.report.page.roofs import Chart, Under, charts
 from xebench.report.page.timelines import Timeline
 from xebench.report.result_rows import number, part_of_roof, text
@@ -54,7 +54,7 @@ class PairView:
 class FamilyView:
     """A family's part of the tables, and the charts of its samples."""
 
-    family: Family
+    family: ReportFamily
     pairs: Sequence[PairView]
     times: Sequence[Sequence[str]]
     charts: Sequence[Markup]
@@ -97,11 +97,11 @@ class PatternView:
 def pattern_view(
     name: str,
     anchor: str,
-    families: Sequence[Family],
+    families: Sequence[ReportFamily],
     cases: Sequence[Row],
-    measured: Measured,
+    measured: RunSamples,
     *,
-    programs: Programs,
+    programs: SourcePrograms,
     under: Sequence[Under],
     timelines: Sequence[Timeline],
     flags: Mapping[str, tuple[int, Counter[str]]],
@@ -159,14 +159,14 @@ def _strip_label(name: str, pairs: Sequence[Pair]) -> str:
     return f"speed-ups of {name}: {'; '.join(told)}"
 
 
-def _family(family: Family, scale: Scale, measured: Measured, cases: Sequence[Row]) -> FamilyView:
+def _family(family: ReportFamily, scale: Scale, measured: RunSamples, cases: Sequence[Row]) -> FamilyView:
     by_variant = {summary["variant"]: summary for summary in family.summaries}
     ids = {case["variant"]: case["case_id"] for case in cases if case["family_id"] == family.family_id}
     unit = next(
         (RATE_ROOFS[case["operation_kind"]].unit for case in cases if case["operation_kind"] in RATE_ROOFS), "Gop/s"
     )
     found = [measured.samples(ids[name], family.state, name) for name in by_variant if name in ids]
-    sampled: list[Sampled] = [each for each in found if each]
+    sampled: list[VariantSamples] = [each for each in found if each]
     return FamilyView(
         family,
         [_pair(pair, scale, by_variant.get(pair.line.variant), unit) for pair in family.pairs],
@@ -220,7 +220,9 @@ def _ends(low: float | None, high: float | None) -> str:
 def _claims(cases: Sequence[Row]) -> list[tuple[str, str]]:
     """Each claim once: the variant with what is said of it, and who says it."""
     found = (
-        (f"{case['variant']} is {said(claim)}", who(claim)) for case in cases for claim in from_json(case["claims"])
+        (f"{case['variant']} is {describe_claim(claim)}", claim_source(claim))
+        for case in cases
+        for claim in from_json(case["claims"])
     )
     return [*dict.fromkeys(found)]
 

@@ -14,7 +14,7 @@ from xebench.patterns.registry import discover
 from xebench.report.result_rows import text
 
 
-class Programs:
+class SourcePrograms:
     """The patterns at hand: the project's own, and files of the user's that this machine has read before.
 
     Nothing that a run folder names is executed or shown: what is kept of a file of the user's must have its hash.

@@ -8,7 +8,7 @@ from typing import Any
 
 from xebench.report import units
 from xebench.report.charts import roofline
-from xebench.report.charts.roofline import Placed, Roofs
+from xebench.report.charts.roofline import Placed, RoofLines
 from xebench.report.result_rows import number, part_of_roof
 from xebench.tables import Run
 from xebench.tables.analysis import points
@@ -32,7 +32,7 @@ class Under:
         is_optimized: by its role.
     """
 
-    roofs: Roofs
+    roofs: RoofLines
     host: str
     pattern: str
     name: str
@@ -74,7 +74,7 @@ def _under(case: Row, device: Row | None) -> Under | None:
     )
 
 
-def _roofs(device: Row, kind: Any) -> Roofs | None:
+def _roofs(device: Row, kind: Any) -> RoofLines | None:
     """The roofs of a device for a kind of operation; None if one of them is unknown."""
     memory = number(device[Roof.BANDWIDTH.column])
     roof = RATE_ROOFS.get(kind)
@@ -85,7 +85,7 @@ def _roofs(device: Row, kind: Any) -> Roofs | None:
     for level in levels_of(device["bandwidth_levels"]):
         if level.level != MEMORY:
             best[level.level] = max(best.get(level.level, 0.0), level.gbps)
-    return Roofs(kind, roof.unit, rate, (*best.items(), (MEMORY, memory)))
+    return RoofLines(kind, roof.unit, rate, (*best.items(), (MEMORY, memory)))
 
 
 def _roof_name(case: Row) -> str:

@@ -36,7 +36,7 @@ from xebench.system.children.ask import ask
 from xebench.system.children.programs import Program
 from xebench.system.runtime import DeviceInfo
 from xebench.tables import schema
-from xebench.tables.checks import Check
+from xebench.tables.checks import CheckRow
 from xebench.tables.provenance import manifest
 from xebench.vocabulary import Flag
 
@@ -234,7 +234,7 @@ class _Rows:
         """Take rows of a table."""
         self._tables.append((table, [dict(row) for row in rows]))
 
-    def append_checks(self, checks: Iterable[Check]) -> None:
+    def append_checks(self, checks: Iterable[CheckRow]) -> None:
         """Take checks."""
         self.append("checks", [check._asdict() for check in checks])
 

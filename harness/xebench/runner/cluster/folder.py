@@ -10,7 +10,7 @@ from xebench.patterns.plan import Family
 from xebench.runner import resume
 from xebench.runner.cluster.order import FamilyResult
 from xebench.tables import Run, RunWriter
-from xebench.tables.analysis.rows import Place, measured_at, place, problem_id, rows
+from xebench.tables.analysis.rows import DeviceKey, measured_at, place, problem_id, rows
 from xebench.tables.checks import superseding
 from xebench.vocabulary import Status
 
@@ -80,13 +80,13 @@ class Folder:
         self._next_sample += result.end_sample - result.first_sample
 
 
-def _here(row: Mapping[str, Any], where: Place, shift: int) -> dict[str, Any]:
+def _here(row: Mapping[str, Any], where: DeviceKey, shift: int) -> dict[str, Any]:
     numbers = {name: row[name] + shift for name in _NUMBERS if name in row}
     keys = {name: measured_at(row[name], where) for name in ("case_id", "family_id") if name in row}
     return {**row, **numbers, **keys}
 
 
-def calibrated(run: Run | None) -> frozenset[Place]:
+def calibrated(run: Run | None) -> frozenset[DeviceKey]:
     """The devices that a run knows."""
     return frozenset() if run is None else frozenset(place(row) for row in rows(run.devices))
 

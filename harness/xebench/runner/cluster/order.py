@@ -11,7 +11,7 @@ from xebench.patterns.plan import Family
 from xebench.runner.cluster.software import Software
 from xebench.runner.recipe import Recipe
 from xebench.system.runtime import DeviceInfo
-from xebench.tables.analysis.rows import Place
+from xebench.tables.analysis.rows import DeviceKey
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Order:
     exclusive: bool
     run_budget_s: float | None = None
     first_block: int = 0
-    calibrated: frozenset[Place] = frozenset()
+    calibrated: frozenset[DeviceKey] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Final, Self, TypeVar
 
-from xebench.errors import BrokenEnvironment, NoDevice, XebenchError, first_line, named
+from xebench.errors import BrokenEnvironment, NoDevice, XebenchError, describe_error, first_line
 from xebench.runner.cluster.order import Announcement, FamilyOrder, Order
 
 #: Seconds in which a scheduler must answer.
@@ -98,7 +98,7 @@ class Scheduler:
                 raise SchedulerLost(self.address) from None
             except Exception as error:
                 raise XebenchError(
-                    f"a worker of {self.address} cannot take a run ({named(error)}): install xebench's extra "
+                    f"a worker of {self.address} cannot take a run ({describe_error(error)}): install xebench's extra "
                     "cluster in the environment of each"
                 ) from None
             yield

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from xebench.errors import XebenchError, first_line, named
+from xebench.errors import XebenchError, describe_error, first_line
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import portable_source
 from xebench.runner.cluster.folder import Folder
@@ -168,7 +168,7 @@ class Tasks:
             self._end(number)
             self._progress.say(f"{family.title()}: {reason}")
         else:
-            what = first_line(error) if isinstance(error, XebenchError) else named(error)
+            what = first_line(error) if isinstance(error, XebenchError) else describe_error(error)
             raise XebenchError(f"{host}: {family.title()}: {what}" if host else f"{family.title()}: {what}")
 
     def _end(self, number: int) -> None:

@@ -16,14 +16,14 @@ from xebench.system.children.process_exit import how_it_ended, last_line
 
 
 @dataclass(frozen=True)
-class Reply:
+class ChildReply:
     """What a child process said: decoded JSON, or why there is none (one line)."""
 
     value: Any = None
     failure: str | None = None
 
 
-def ask(module: str, arguments: Sequence[str] = (), *, timeout_s: float) -> Reply:
+def ask(module: str, arguments: Sequence[str] = (), *, timeout_s: float) -> ChildReply:
     """Run ``python -m module arguments`` and decode the last line that it prints as JSON.
 
     A module that ends with a status of its own says why in the last line of its errors.
@@ -31,17 +31,17 @@ def ask(module: str, arguments: Sequence[str] = (), *, timeout_s: float) -> Repl
     try:
         child = run(python_module(module, *arguments), timeout_s, errors=subprocess.PIPE)
     except subprocess.TimeoutExpired:
-        return Reply(failure=f"no answer within {timeout_s:g} s")
+        return ChildReply(failure=f"no answer within {timeout_s:g} s")
     if child.returncode > 0 and (reason := last_line(child.stderr)):
-        return Reply(failure=reason)
+        return ChildReply(failure=reason)
     if child.returncode:
-        return Reply(failure=how_it_ended(child.returncode, child.stderr))
+        return ChildReply(failure=how_it_ended(child.returncode, child.stderr))
     # a driver may print lines of its own before ours
     line = last_line(child.stdout)
     try:
-        return Reply(json.loads(line))
+        return ChildReply(json.loads(line))
     except ValueError:
-        return Reply(failure=f"answered nonsense: {line[:80]!r}")
+        return ChildReply(failure=f"answered nonsense: {line[:80]!r}")
 
 
 def answer(question: Callable[[list[str]], Any]) -> NoReturn:

@@ -20,7 +20,7 @@ class Bytes(int):
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Counts = Annotated[tuple[Count, ...], msgspec.Meta(min_length=1)]
-Figure = Annotated[float, msgspec.Meta(gt=0, le=sys.float_info.max)]
+PositiveFloat = Annotated[float, msgspec.Meta(gt=0, le=sys.float_info.max)]
 
 
 class Product(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -39,14 +39,14 @@ class Product(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     eu_count: Count
     aliases: tuple[str, ...] = ()
-    clock_mhz: Figure | None = None
+    clock_mhz: PositiveFloat | None = None
     gti_bytes_per_clock: Count | None = None
     l3_bytes: Count | None = None
-    l3_gbps: Figure | None = None
-    memory_gbps: Figure | None = None
+    l3_gbps: PositiveFloat | None = None
+    memory_gbps: PositiveFloat | None = None
     stacks: Count = 1
-    ceilings_gbps: dict[str, Figure] = {}
-    ceilings_gops: dict[str, Figure] = {}
+    ceilings_gbps: dict[str, PositiveFloat] = {}
+    ceilings_gops: dict[str, PositiveFloat] = {}
     source: str = ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Status = Literal["ok", "warning", "error"]
+Severity = Literal["ok", "warning", "error"]
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Finding:
     """
 
     topic: str
-    status: Status
+    status: Severity
     title: str
     detail: str
     next_step: str = ""

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from xebench.system.runtime import pins
-from xebench.system.runtime.findings import Finding, Status
+from xebench.system.runtime.findings import Finding, Severity
 from xebench.system.runtime.stack import is_current
 
 # Packages that are imported, and their modules: they must be there. The others bring shared libraries, which
@@ -120,7 +120,7 @@ def _compare(package: str, installed: str, expected: str) -> Finding:
     if installed == expected:
         return Finding("packages", "ok", package, installed)
     detail = f"{installed} is installed, {expected} is needed"
-    status: Status = "error" if not _compatible(package, installed, expected) else "warning"
+    status: Severity = "error" if not _compatible(package, installed, expected) else "warning"
     return Finding("packages", status, package, detail, pins.mend_command([package]))
 
 

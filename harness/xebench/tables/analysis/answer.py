@@ -9,7 +9,7 @@ from typing import Final
 from xebench.tables.analysis.claim import Claim
 from xebench.tables.analysis.intervals import MIN_SAMPLES, UNKNOWN, Interval
 from xebench.tables.analysis.judgement import LARGER_PRESET, RAISE_BUDGET, STATUS_WORDS, Judgement
-from xebench.tables.analysis.steady import NO_START, Start
+from xebench.tables.analysis.steady import NO_START, SeriesStart
 from xebench.tables.analysis.unrecorded import HostTimes
 from xebench.vocabulary import (
     MAY_BE_WRONG,
@@ -63,7 +63,7 @@ class Circumstances:
     quantum: float = 0.0
     host: HostTimes | None = None
     disturbance: Flag = Flag.THROTTLED
-    start: Start = NO_START
+    start: SeriesStart = NO_START
     later: Interval = UNKNOWN
     spoilt: str | None = None
 

@@ -34,11 +34,11 @@ _QUESTION: Final = ("pattern", "variant", "baseline", "preset", "device_class", 
 #: Answers that can change: the others say that nothing is known.
 DECIDED: Final = frozenset(ANSWERED) - {Answer.UNDECIDED}
 
-Place = tuple[str, ...]
+RowPlace = tuple[str, ...]
 Match = tuple[Row | None, Row | None]
 
 
-class Tables(Protocol):
+class ComparedTables(Protocol):
     """The tables of a run that a comparison reads, as in `xebench.tables.Run`."""
 
     @property
@@ -51,7 +51,7 @@ class Tables(Protocol):
     def pairs(self) -> pd.DataFrame: ...
 
 
-def compare(before: Tables, after: Tables, threshold: float = THRESHOLD) -> list[Row]:
+def compare(before: ComparedTables, after: ComparedTables, threshold: float = THRESHOLD) -> list[Row]:
     """The rows of the table `comparisons`: one for each case and state that either run has, in the order of ``after``.
 
     ``faster`` and ``slower`` mean that the whole interval is outside the band of the threshold, ``same`` that all of
@@ -68,11 +68,11 @@ def compare(before: Tables, after: Tables, threshold: float = THRESHOLD) -> list
         ValueError: The threshold is negative.
     """
     check(threshold)
-    sides = _Side(before), _Side(after)
+    sides = _RunSide(before), _RunSide(after)
     return [row for match in _matches(*sides) for row in _rows(match, sides, threshold)]
 
 
-def compare_pairs(before: Tables, after: Tables, threshold: float = THRESHOLD) -> list[Row]:
+def compare_pairs(before: ComparedTables, after: ComparedTables, threshold: float = THRESHOLD) -> list[Row]:
     """The rows of the table `pair_comparisons`: one for each pair and state that either run has.
 
     ``faster`` and ``slower`` say that the variant gained on its baseline, or lost. Both sides of a pair are of one run,
@@ -87,7 +87,7 @@ def compare_pairs(before: Tables, after: Tables, threshold: float = THRESHOLD) -
         ValueError: The threshold is negative.
     """
     check(threshold)
-    sides = _Side(before), _Side(after)
+    sides = _RunSide(before), _RunSide(after)
     old, new = ({_question(pair): pair for pair in rows(run.pairs)} for run in (before, after))
     matches = [(old.get(key), new.get(key)) for key in {**new, **old}]
     return [_pair_row(match, sides, threshold) for match in matches]
@@ -119,11 +119,11 @@ class _Device(NamedTuple):
         return self[:2] != other[:2] or None is not self.host != other.host is not None
 
 
-class _Side:
+class _RunSide:
     """A run as the comparison reads it: its cases by place and parameters, their times and their devices."""
 
-    def __init__(self, run: Tables) -> None:
-        self.cases: dict[Place, dict[str, Row]] = {}
+    def __init__(self, run: ComparedTables) -> None:
+        self.cases: dict[RowPlace, dict[str, Row]] = {}
         self._by_id: dict[str, Row] = {}
         for case in rows(run.cases):
             self.cases.setdefault(_place(case), {})[case["parameters"]] = case
@@ -156,11 +156,11 @@ class _Side:
         return self._times.get(case["case_id"], {}) if case else {}
 
 
-def _question(pair: Row) -> Place:
+def _question(pair: Row) -> RowPlace:
     return tuple(str(pair[name]) for name in _QUESTION)
 
 
-def _pair_row(match: Match, sides: tuple[_Side, _Side], threshold: float) -> Row:
+def _pair_row(match: Match, sides: tuple[_RunSide, _RunSide], threshold: float) -> Row:
     either = match[1] or match[0]
     assert either is not None
     then, now = match
@@ -180,7 +180,7 @@ def _pair_row(match: Match, sides: tuple[_Side, _Side], threshold: float) -> Row
             outcome, reason = Outcome.NONE, without[0]
         else:
             change = intervals.quotient(ratios[1], ratios[0])
-            outcome, reason = judged(change, threshold, answer.describe(change, "blocks"))
+            outcome, reason = judge_ratio(change, threshold, answer.describe(change, "blocks"))
     return {
         **{name: either[name] for name in (*_QUESTION, "role", "metric")},
         "before_answer": then and then["answer"],
@@ -202,23 +202,23 @@ def _speedup(pair: Row | None) -> intervals.Interval:
     return intervals.Interval(estimate, low, high, blocks, instances)
 
 
-def _place(case: Row) -> Place:
+def _place(case: Row) -> RowPlace:
     return *(case[name] for name in _PLACE), points.to_json(points.swept(case))
 
 
-def _matches(before: _Side, after: _Side) -> list[Match]:
+def _matches(before: _RunSide, after: _RunSide) -> list[Match]:
     """Each case that either run has, with the other's: in the order of ``after``, then those of ``before`` alone."""
     both = [(_same_case(case, before), case) for case in after.all_cases()]
     matched = [id(case) for case, _ in both]
     return [*both, *((case, None) for case in before.all_cases() if id(case) not in matched)]
 
 
-def _same_case(case: Row, before: _Side) -> Row | None:
+def _same_case(case: Row, before: _RunSide) -> Row | None:
     """The case of the run before that is the same problem as one after."""
     return before.cases.get(_place(case), {}).get(case["parameters"])
 
 
-def _rows(match: Match, sides: tuple[_Side, _Side], threshold: float) -> Iterator[Row]:
+def _rows(match: Match, sides: tuple[_RunSide, _RunSide], threshold: float) -> Iterator[Row]:
     before, after = match
     measured = sides[0].times(before), sides[1].times(after)
     devices = sides[0].device(before), sides[1].device(after)
@@ -249,7 +249,7 @@ def _rows(match: Match, sides: tuple[_Side, _Side], threshold: float) -> Iterato
         }
 
 
-def _absence(match: Match, sides: tuple[_Side, _Side]) -> str:
+def _absence(match: Match, sides: tuple[_RunSide, _RunSide]) -> str:
     """Name the run that alone has a case, and the sizes of the same problem in the other run."""
     here, there = ("before", "after") if match[1] is None else ("after", "before")
     case, other = (match[0], sides[1]) if match[1] is None else (match[1], sides[0])
@@ -261,7 +261,7 @@ def _absence(match: Match, sides: tuple[_Side, _Side]) -> str:
     return f"only in the run {here}, at {_size_words(case)}: the run {there} has {others}"
 
 
-def _all_reservations(cases: tuple[Row, Row], sides: tuple[_Side, _Side]) -> str:
+def _all_reservations(cases: tuple[Row, Row], sides: tuple[_RunSide, _RunSide]) -> str:
     """Why two cases that are compared may be of two different things: empty, or ending in a colon."""
     devices = sides[0].device(cases[0]), sides[1].device(cases[1])
     return _reservations(devices) + _other_source(*cases) + _other_compiler(*cases)
@@ -313,10 +313,10 @@ def _conclude(
     if obstacle:
         return intervals.UNKNOWN, Outcome.NONE, obstacle
     ratio = intervals.independent_ratio(before.time_ns, after.time_ns, before.instances, after.instances)
-    return ratio, *judged(ratio, threshold, answer.describe(ratio, "samples"))
+    return ratio, *judge_ratio(ratio, threshold, answer.describe(ratio, "samples"))
 
 
-def judged(ratio: intervals.Interval, threshold: float, words: str) -> tuple[str, str]:
+def judge_ratio(ratio: intervals.Interval, threshold: float, words: str) -> tuple[str, str]:
     """The outcome of a ratio, and a reason.
 
     Args:

@@ -70,7 +70,7 @@ class Comparison:
         printed = self.claim.figure.speedup if there and self.claim.figure else 1.0
         return max(self.claim.at_least, FIGURE_MARGIN * max(printed, 1 / printed))
 
-    def _asked(self, judged: Judgement) -> Judgement:
+    def _if_asked(self, judged: Judgement) -> Judgement:
         """An answer, unless the claim is made of other devices."""
         why = self.claim.not_asked if self.claim else ""
         return replace(judged, answer=Answer.NOT_ASKED, code=Reason.OTHER_DEVICE, reason=why) if why else judged
@@ -83,7 +83,7 @@ class Comparison:
             spoilt: what became of a side most of whose samples are not valid.
         """
         judged = self._ended(blocks, spoilt)
-        return judged and self._asked(judged)
+        return judged and self._if_asked(judged)
 
     def _ended(self, blocks: int | None, spoilt: str | None) -> Judgement | None:
         own, other, claim = self.case, self.baseline, self.claim
@@ -114,7 +114,7 @@ class Comparison:
         own, other = (lanes(side) for side in (self.case, self.baseline))
         if own and other and own != other:
             judged = replace(judged, reason=f"{judged.reason}; kernels of {own} lanes against {other}")
-        return self._asked(judged)
+        return self._if_asked(judged)
 
 
 def lanes(case: Row) -> str:
@@ -125,7 +125,7 @@ def lanes(case: Row) -> str:
     return "" if None in widths else " and ".join(map(str, sorted(set(widths))))
 
 
-def compared(members: Sequence[Row]) -> Iterator[Comparison]:
+def family_comparisons(members: Sequence[Row]) -> Iterator[Comparison]:
     """All comparisons of a family; none without a naive, baseline or antipattern variant.
 
     The one without a claim comes first: with the variant that the case names, else with the baseline, where nothing is

@@ -80,7 +80,7 @@ def prior_of(medians: Iterable[Sequence[float]]) -> Prior:
     return Prior(math.exp(levels.mean() + special.digamma(half) - math.log(half)), 2 * half)
 
 
-def moderated(interval: Interval, prior: Prior) -> Interval:
+def moderate(interval: Interval, prior: Prior) -> Interval:
     """The interval of a pair of few instances (`intervals.grouped_interval`), with the run's prior.
 
     Args:
@@ -101,11 +101,11 @@ def _with_prior(interval: Interval, prior: Prior, confidence: float) -> Interval
 
 
 def moderated_speedup(speedup: Interval, prior: Prior) -> Interval:
-    """`moderated` of an interval that is not of logarithms."""
+    """`moderate` of an interval that is not of logarithms."""
     if not speedup.known:
         return speedup
     middle, low, high = (math.log(value) for value in (speedup.estimate, speedup.low, speedup.high))
-    logs = moderated(replace(speedup, estimate=middle, low=low, high=high), prior)
+    logs = moderate(replace(speedup, estimate=middle, low=low, high=high), prior)
     return replace(speedup, low=math.exp(logs.low), high=math.exp(logs.high))
 
 
@@ -113,7 +113,7 @@ def simultaneous(speedup: Interval, prior: Prior, count: int) -> Interval:
     """The interval of a speed-up that is one of several: all of them together hold their ratios in 95 % of runs.
 
     Each may miss its ratio in so many times fewer runs (Bonferroni's inequality, which needs no independence). Pairs of
-    few instances are moderated by the others, as `moderated` says.
+    few instances are moderated by the others, as `moderate` says.
 
     Args:
         speedup: with the interval of its own instances.

@@ -17,11 +17,11 @@ import pandas as pd
 from xebench.tables.analysis import answer, intervals, times
 from xebench.tables.analysis.claim import columns
 from xebench.tables.analysis.fixed_cost import with_fixed_cost
-from xebench.tables.analysis.judge import Comparison, compared
+from xebench.tables.analysis.judge import Comparison, family_comparisons
 from xebench.tables.analysis.moderation import NOTHING, Prior, moderated_speedup, prior_of
 from xebench.tables.analysis.rows import Row, by_place, place, rows
 from xebench.tables.analysis.statistics import Floats
-from xebench.tables.analysis.steady import Start, start_of_instances
+from xebench.tables.analysis.steady import SeriesStart, start_of_instances
 from xebench.tables.analysis.unrecorded import HostTimes, Side, allowed_ns
 from xebench.vocabulary import REMEDIES, Flag, Status, StopReason, metric_named
 
@@ -44,7 +44,7 @@ def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, sum
         devices: The table `devices`, for the timers, the empty kernel and the cost of a launch.
         summaries: The rows of the table `summaries`, for the fractions of the roof.
     """
-    blocks = _Blocks(cases, samples)
+    blocks = _BlockMedians(cases, samples)
     used = by_place(devices)
     roofs = {(row["case_id"], row["state"]): (row["roof_fraction"], row["nearest_roof"]) for row in summaries}
     compared = list(_compared(cases, blocks))
@@ -59,7 +59,7 @@ def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, sum
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredPair:
     """The measurements of two cases, before any conclusion.
 
     Attributes:
@@ -80,7 +80,7 @@ class Measured:
     same_program: bool | None
 
 
-def measured(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame) -> Iterator[Measured]:
+def measured_pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame) -> Iterator[MeasuredPair]:
     """The measurements of each pair without a claim, in each state, for callers that compare in another way than
     `pairs`.
 
@@ -89,19 +89,19 @@ def measured(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame) 
         samples: The table `samples`.
         devices: The table `devices`.
     """
-    used, compared = by_place(devices), list(_compared(cases, _Blocks(cases, samples)))
+    used, compared = by_place(devices), list(_compared(cases, _BlockMedians(cases, samples)))
     priors = _priors(compared)
     for pair in compared:
         if pair.claim is None:
             yield _measured(pair, used.get(place(pair.case), {}), priors.get(pair.kind, NOTHING))
 
 
-def _measured(pair: _Pair, device: Row, prior: Prior) -> Measured:
+def _measured(pair: _Pair, device: Row, prior: Prior) -> MeasuredPair:
     shared, quantum = pair.shared.settled, 0.0
     if shared.baseline_ns.size and metric_named(pair.case["metric"]).on_device_clock:
         quantum = _quantum(shared, device.get("timer_resolution_ns") or 0)
     speedup = intervals.speedup(shared.baseline_ns, shared.variant_ns, shared.instances)
-    return Measured(pair.baseline, pair.case, pair.state, speedup, prior, quantum, pair.same_program)
+    return MeasuredPair(pair.baseline, pair.case, pair.state, speedup, prior, quantum, pair.same_program)
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class _Shared:
     disturbance: Flag
 
     @cached_property
-    def start(self) -> Start:
+    def start(self) -> SeriesStart:
         """Where the two sides do not yet differ as they will in the end."""
         ratios = intervals.log_ratios(self.baseline_ns, self.variant_ns)
         by_instance = (intervals.by_instance(each, self.instances) for each in (ratios, self.places))
@@ -165,7 +165,7 @@ _NOTHING_SHARED: Final = _Shared(
 )
 
 
-class _Blocks:
+class _BlockMedians:
     """For each case and state the median of its samples that count in each block."""
 
     def __init__(self, cases: pd.DataFrame, samples: pd.DataFrame) -> None:
@@ -233,11 +233,11 @@ class _Pair(Comparison):
         return *place(self.case), self.case["metric"], self.state
 
 
-def _compared(cases: pd.DataFrame, blocks: _Blocks) -> Iterator[_Pair]:
+def _compared(cases: pd.DataFrame, blocks: _BlockMedians) -> Iterator[_Pair]:
     families: dict[str, list[Row]] = {}
     for case in rows(cases):
         families.setdefault(case["family_id"], []).append(case)
-    for one in itertools.chain.from_iterable(map(compared, families.values())):
+    for one in itertools.chain.from_iterable(map(family_comparisons, families.values())):
         for state in blocks.states(one.baseline, one.case):
             sides = (one.baseline["case_id"], one.case["case_id"])
             spoilt = next((told for side in sides if (told := blocks.spoilt.get((side, str(state))))), None)

@@ -14,7 +14,7 @@ import pandas as pd
 Row = dict[str, Any]
 
 #: What tells one device from another: its host, None where there is only one, and its filter string.
-Place = tuple[str | None, str]
+DeviceKey = tuple[str | None, str]
 
 
 def rows(data: pd.DataFrame) -> list[Row]:
@@ -24,17 +24,17 @@ def rows(data: pd.DataFrame) -> list[Row]:
     return [dict(zip(names, row, strict=True)) for row in zip(*plain, strict=True)]
 
 
-def place(row: Mapping[str, Any]) -> Place:
+def place(row: Mapping[str, Any]) -> DeviceKey:
     """The device of a row of `devices`, `cases`, `summaries` or `pairs`."""
     return row["host"], row["device"]
 
 
-def by_place(devices: pd.DataFrame) -> dict[Place, Row]:
+def by_place(devices: pd.DataFrame) -> dict[DeviceKey, Row]:
     """The rows of the table `devices`."""
     return {place(row): row for row in rows(devices)}
 
 
-def measured_at(key: str, where: Place) -> str:
+def measured_at(key: str, where: DeviceKey) -> str:
     """A ``case_id`` or ``family_id`` of a run over several hosts, with the device that measured it."""
     return f"{key}@{where[0]}/{where[1]}"
 

@@ -33,7 +33,7 @@ FEWEST: Final = 16
 
 
 @dataclass(frozen=True)
-class Start:
+class SeriesStart:
     """The start of a series, and whether it is over.
 
     Attributes:
@@ -51,10 +51,10 @@ AFTER: Final = 2
 #: How many times as long as another one a start may be: what differs more is none of the program's.
 ALIKE: Final = 2
 
-NO_START: Final = Start(0, over=True)
+NO_START: Final = SeriesStart(0, over=True)
 
 
-def start_of(values: ArrayLike) -> Start:
+def start_of(values: ArrayLike) -> SeriesStart:
     """The start of a series.
 
     Args:
@@ -63,7 +63,7 @@ def start_of(values: ArrayLike) -> Start:
     array, length = series(values), 0
     while change := _first_change(array[length:]):
         length += change
-    return Start(length, over=(1 + AFTER) * length <= array.size)
+    return SeriesStart(length, over=(1 + AFTER) * length <= array.size)
 
 
 def settled(values: ArrayLike) -> Floats:
@@ -72,7 +72,7 @@ def settled(values: ArrayLike) -> Floats:
     return array[start.length :] if start.over else array
 
 
-def start_of_instances(instances: Sequence[tuple[ArrayLike, Floats]]) -> Start:
+def start_of_instances(instances: Sequence[tuple[ArrayLike, Floats]]) -> SeriesStart:
     """The start that the instances of a pair have in common: the longest one, if more than half of the instances that
     were sampled before its end and long enough after it show one, and all are about as long. A start in a single
     instance may be the machine's doing, so it counts only if the others lose little by it.
@@ -89,10 +89,10 @@ def start_of_instances(instances: Sequence[tuple[ArrayLike, Floats]]) -> Start:
     showing = sum(min((places < end).sum(), (places >= end).sum()) >= FEWEST / 4 for _, places in own)
     spared = all((places >= end).mean() > 1 / 2 for start, places in own if not start.length)
     if 2 * len(ends) > showing and end <= ALIKE * min(ends) and (len(ends) > 1 or spared):
-        return Start(end, over=True)
+        return SeriesStart(end, over=True)
     drifting = [int(places[start.length]) for start, places in own if not start.over]
     long = sum(places.size >= FEWEST for _, places in own)
-    return Start(max(drifting), over=False) if 2 * len(drifting) > long else NO_START
+    return SeriesStart(max(drifting), over=False) if 2 * len(drifting) > long else NO_START
 
 
 def _first_change(array: Floats) -> int | None:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from xebench.tables.analysis import concurrency, intervals, link, statistics, times
 from xebench.tables.analysis.levels import MEMORY, levels_of
-from xebench.tables.analysis.rows import Place, Row, by_place, place, rows
+from xebench.tables.analysis.rows import DeviceKey, Row, by_place, place, rows
 from xebench.vocabulary import MIXES, ROOF_DOUBT, Roof, State
 
 #: Columns of `cases` that a summary repeats.
@@ -38,7 +38,7 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame,
     together = _of_events(trusted, concurrency.of_samples(events).join(_of_links(cases, events, used)))
     by_state = {key: _describe(times.Series.of(data)) for key, data in trusted.groupby(["case_id", "state"])}
     of_nothing = _describe(times.NONE)
-    compilations = samples[times.counted(samples) & (samples["state"] == State.COMPILE)]
+    compilations = samples[times.counting_samples(samples) & (samples["state"] == State.COMPILE)]
     compiled = compilations.groupby("case_id")["host_ns"].sum(min_count=1).to_dict()
     states = times.states_of(samples)
     first = events[events["sample_id"].isin(events.drop_duplicates("case_id")["sample_id"])]
@@ -63,9 +63,9 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame,
     return result
 
 
-def _of_links(cases: pd.DataFrame, events: pd.DataFrame, used: Mapping[Place, Row]) -> pd.DataFrame:
+def _of_links(cases: pd.DataFrame, events: pd.DataFrame, used: Mapping[DeviceKey, Row]) -> pd.DataFrame:
     """The copies of each sample at the links of the device that made them."""
-    own: dict[Place, list[str]] = {}
+    own: dict[DeviceKey, list[str]] = {}
     for case in rows(cases[["host", "device", "case_id"]]):
         own.setdefault(place(case), []).append(case["case_id"])
     parts = [

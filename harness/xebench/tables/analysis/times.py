@@ -61,7 +61,7 @@ def spoilt(cases: pd.DataFrame, samples: pd.DataFrame) -> dict[tuple[str, str], 
     return found
 
 
-def counted(samples: pd.DataFrame) -> pd.Series[bool]:
+def counting_samples(samples: pd.DataFrame) -> pd.Series[bool]:
     """Mark the samples that count: their timestamps can be trusted, and a check of the results came after them."""
     return samples["valid"] & samples["checked"]
 
@@ -80,7 +80,7 @@ def usable(cases: pd.DataFrame, samples: pd.DataFrame) -> pd.DataFrame:
     times = pd.Series(pd.NA, index=samples.index, dtype="Float64")
     for word in Metric:
         times = times.mask(metric == word, samples[word.column])
-    trusted = counted(samples) & samples["state"].isin(SAMPLED_STATES) & (times > 0).fillna(False)
+    trusted = counting_samples(samples) & samples["state"].isin(SAMPLED_STATES) & (times > 0).fillna(False)
     instances = samples["instance"].astype("float64").fillna(0)
     described = samples.assign(time_ns=times.astype("float64"), instance=instances, place=_places(samples, instances))
     return described[trusted].sort_values("sample_id", kind="stable")

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from xebench.tables.analysis import intervals, times
-from xebench.tables.analysis.compare import Tables, check, judged, obstacle_between
+from xebench.tables.analysis.compare import ComparedTables, check, judge_ratio, obstacle_between
 from xebench.tables.analysis.moderation import simultaneous
-from xebench.tables.analysis.pairs import Measured, measured
+from xebench.tables.analysis.pairs import MeasuredPair, measured_pairs
 from xebench.tables.analysis.rows import Row, by_place, place, rows
 from xebench.vocabulary import NEW_VERSION, OLD_VERSION, Outcome
 
@@ -22,7 +22,7 @@ from xebench.vocabulary import NEW_VERSION, OLD_VERSION, Outcome
 _KEPT: Final = ("pattern", "preset", "parameters", "device_class", "role", "metric")
 
 
-def compare_versions(run: Tables, threshold: float) -> list[Row]:
+def compare_versions(run: ComparedTables, threshold: float) -> list[Row]:
     """The rows of the table `comparisons`, before being the old version: one for each variant of either, and state.
 
     Args:
@@ -34,7 +34,7 @@ def compare_versions(run: Tables, threshold: float) -> list[Row]:
     """
     check(threshold)
     sides = _Sides(run)
-    between = [pair for pair in measured(run.cases, run.samples, run.devices) if _are_versions(pair)]
+    between = [pair for pair in measured_pairs(run.cases, run.samples, run.devices) if _are_versions(pair)]
     # the same program cannot be slower, so nothing is asked of it
     count = sum(pair.speedup.groups > 1 and pair.speedup.known and not pair.same_program for pair in between)
     found = []
@@ -46,12 +46,12 @@ def compare_versions(run: Tables, threshold: float) -> list[Row]:
     return found + [row for case in rows(run.cases) if case["case_id"] not in paired for row in sides.of_one(case)]
 
 
-def _are_versions(pair: Measured) -> bool:
+def _are_versions(pair: MeasuredPair) -> bool:
     before, after = pair.baseline["variant"], pair.case["variant"]
     return bool(before.startswith(OLD_VERSION) and after == NEW_VERSION + before.removeprefix(OLD_VERSION))
 
 
-def _concluded(pair: Measured, threshold: float, count: int) -> tuple[intervals.Interval, str, str]:
+def _concluded(pair: MeasuredPair, threshold: float, count: int) -> tuple[intervals.Interval, str, str]:
     before, after = ((side["status"], side["reason"]) for side in (pair.baseline, pair.case))
     obstacle = obstacle_between(pair.baseline, pair.case)
     if obstacle and before == after:
@@ -73,13 +73,13 @@ def _concluded(pair: Measured, threshold: float, count: int) -> tuple[intervals.
     together = f"all {count} pairs together" if count > 1 else "the only pair"
     span = f"{ratio.low:.3f} to {ratio.high:.3f} at 95 % for {together}"
     words = f"{ratio.estimate:.3f}, {span}, {ratio.n} blocks of {ratio.groups} instances"
-    return ratio, *judged(ratio, threshold, words)
+    return ratio, *judge_ratio(ratio, threshold, words)
 
 
 class _Sides:
     """The samples of a run, as many and as long as they are in each version."""
 
-    def __init__(self, run: Tables) -> None:
+    def __init__(self, run: ComparedTables) -> None:
         usable = times.usable(run.cases, run.samples).groupby(["case_id", "state"])["time_ns"]
         self._counts: Mapping[Any, int] = usable.size().to_dict()
         self._medians: Mapping[Any, float] = usable.median().to_dict()

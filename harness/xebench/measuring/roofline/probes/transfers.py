@@ -19,7 +19,8 @@ import numpy as np
 from xebench.measuring.roofline.bench import ProbeGroup, require_equal
 from xebench.measuring.roofline.line import search_line
 from xebench.measuring.roofline.search import Form, Measurement
-from xebench.measuring.session.device_memory import PEER_ROUTE, Array, DeviceMemory, allocate
+from xebench.measuring.session.device_memory import PEER_ROUTE, DeviceMemory, allocate
+from xebench.system.sycl_types import Array
 
 _MOST_BYTES = 256 << 20
 #: The copies' sizes: these parts of the array. The first is so small that its time is the fixed cost and little more.
