@@ -1,4 +1,6 @@
-"""What the commands on generated code share: what a user names, and its kernels. Heavy rooms are imported when used."""
+"""The parts that commands on generated code share: the user's names, and their kernels. Heavy rooms are imported when
+used.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,7 @@ def gpus_option(**more: Any) -> Callable[[Any], Any]:
 
 
 def _gpus(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str | GpuParameters, ...]:
-    """The GPUs, none twice: of names, aliases, products and files what is known, other names as ocloc may know them."""
+    """The GPUs, none twice: known facts of names, aliases, products and files; other names as ocloc may have them."""
     from xebench.system.gpu_model.gpu_parameters import GpuError
     from xebench.system.gpu_model.gpus import find_gpu
 
@@ -79,7 +81,7 @@ def plan_for(
 
 
 def plan_of_files(files: Sequence[Path], preset: str, gpus: Sequence[str | GpuParameters]) -> list[Family]:
-    """Likewise, of all patterns of a user's files."""
+    """The plan of all patterns of a user's files."""
     from xebench.patterns.reading import read
     from xebench.patterns.registry import pattern_file
 
@@ -98,7 +100,7 @@ def _plan(patterns: Sequence[PatternInfo], preset: str, gpus: Sequence[str | Gpu
 
 
 def collect_with_progress(plan: Sequence[Family]) -> Collected:
-    """The kernels of a plan, told as it begins."""
+    """The kernels of a plan; a line announces each pattern as it begins."""
     from xebench.isa.collect import collect
 
     with progress(f"collecting the kernels of {len({family.pattern.name for family in plan})} patterns") as begins:
@@ -107,7 +109,7 @@ def collect_with_progress(plan: Sequence[Family]) -> Collected:
 
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[int, str], None]]:
-    """Say what is done, and how far it is: a live line in a terminal, elsewhere a line every few seconds.
+    """Show the progress: a live line in a terminal, otherwise a line every few seconds.
 
     Gives the function to call when a part begins, with the number of all parts and its name, from any thread.
     """

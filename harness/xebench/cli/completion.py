@@ -1,4 +1,4 @@
-"""What a shell offers for arguments and options. A word that was typed wrong is the command's to refuse, not ours."""
+"""Completions of a shell for arguments and options. The command, not this module, refuses words that are wrong."""
 
 from __future__ import annotations
 

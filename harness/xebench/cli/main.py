@@ -39,7 +39,7 @@ _FUNCTIONS = {
 
 
 class _Commands(click.Group):
-    """Commands whose modules are imported when they are asked for."""
+    """Commands whose modules are imported at their first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*_FUNCTIONS]

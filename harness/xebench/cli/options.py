@@ -75,7 +75,7 @@ def preset_option(default: str) -> Callable[[Any], Any]:
 
 
 class Positive(click.FloatRange):
-    """A number above 0 that is finite, which click's own range does not ask for."""
+    """A number above 0 that is finite, which click's own range does not check."""
 
     def __init__(self) -> None:
         super().__init__(min=0, min_open=True)

@@ -1,4 +1,4 @@
-"""What commands print and write, and how an error that a user can cause ends. Imports click and nothing heavy."""
+"""Output of commands, and the end after an error that a user can cause. Imports click and nothing heavy."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def say(text: str) -> None:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file that a user asked for, and say so on standard error. A link is not followed.
+    """Write a file that a user named, and say so on standard error. A link is not followed.
 
     Raises:
         XebenchError: it cannot be written.

@@ -1,4 +1,4 @@
-"""What kernels become on Intel GPUs, without one: offline compilation and what the machine code says.
+"""The code of kernels on Intel GPUs, without one: offline compilation, and analysis of the machine code.
 
 ``ocloc`` compiles, ``zeinfo`` and ``assembly`` read what it left, ``table`` makes rows, ``collect`` finds a
 pattern's kernels, ``diff`` compares two of them, ``code_answers`` answers what patterns claim of generated code.

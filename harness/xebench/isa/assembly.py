@@ -100,7 +100,7 @@ class Assembly:
 
     @cached_property
     def by_class(self) -> dict[str, int]:
-        """How many instructions of each class; every class is there."""
+        """The number of instructions of each class; every class is there."""
         counts = Counter(instruction.kind for instruction in self.instructions)
         return {name: counts[name] for name in CLASSES}
 
@@ -110,7 +110,7 @@ class Assembly:
         return [instruction.message for instruction in self.instructions if instruction.message]
 
     def count(self, kind: str, space: str | None = None, *, purpose: str | None = None) -> int:
-        """How many messages there are of a kind, in a space if one is given, of a purpose if one is given."""
+        """The number of messages of a kind, in a space if one is given, of a purpose if one is given."""
         return sum(
             message.kind == kind and space in (None, message.space) and purpose in (None, message.purpose)
             for message in self.messages
@@ -209,7 +209,7 @@ def _kind(opcode: str, operands: str, type_: str, has_macl: bool) -> str:
 
 
 def _emulates_int64(stem: str, operands: str, has_macl: bool) -> bool:
-    """Whether the instruction is there because 64 bits go through 32-bit hardware: carries and high halves."""
+    """True if the instruction is there because 64 bits go through 32-bit hardware: carries and high halves."""
     if stem == "mach":
         # where macl is an instruction of its own, mach is the high half; elsewhere only if it writes the accumulator
         return has_macl or "AccWrEn" in operands

@@ -90,7 +90,7 @@ class _CodeSide:
 
 
 class _Code:
-    """What was compiled, by who launches it where."""
+    """The compiled code, by launch and target."""
 
     def __init__(self, collected: Collected, kernels: Sequence[KernelOnGpu]) -> None:
         self.targets = tuple(dict.fromkeys(_plain(kernel.target) for kernel in kernels))
@@ -114,7 +114,7 @@ class _Code:
 
 
 def _plain(target: Target) -> Target:
-    """A target without the options that a kernel asks for itself."""
+    """A target without the options that a kernel itself requires."""
     return replace(target, build_options=())
 
 

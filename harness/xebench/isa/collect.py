@@ -61,7 +61,7 @@ class KernelLaunch:
 
     @property
     def identity(self) -> tuple[str, str, tuple[str, ...]]:
-        """What is compiled: the same code with other options, such as the large register file, is another kernel."""
+        """The code to compile: with other options, such as the large register file, it is another kernel."""
         return self.kernel, self.spirv_sha256, self.build_options
 
 
@@ -103,14 +103,14 @@ class Collected:
     work: list[LeastWork] = field(default_factory=list)
 
     def merge(self, other: Collected) -> None:
-        """Take over what another has; the least work of a family may be told again."""
+        """Take over the contents of another; the least work of a family may arrive again."""
         self.launches += other.launches
         self.missing += other.missing
         self.work += [work for work in other.work if work not in self.work]
 
 
 class CollectFamily(Message, frozen=True, kw_only=True):
-    """Asks a worker to run variants of one pattern once, at one point of its parameters."""
+    """Requests a worker to run variants of one pattern once, at one point of its parameters."""
 
     source: str
     pattern: str
@@ -121,7 +121,7 @@ class CollectFamily(Message, frozen=True, kw_only=True):
 
 
 class Note(Message, frozen=True):
-    """A worker's answer, each time that there is something to tell."""
+    """A worker's answer, as soon as there is something to report."""
 
     collected: Collected
 

@@ -1,4 +1,4 @@
-"""What a worker of ``collect`` does: it runs each variant once, and tells which kernels it launches."""
+"""A worker of ``collect``: it runs each variant once, and reports the kernels that it launches."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def prepare(device: str, parent: Parent) -> Callable[[CollectFamily], None]:
 
 
 class _AskedDevice(dpctl.SyclDevice):  # type: ignore[misc]
-    """Knows whether a variant has asked for its number of compute units, which is not that of a GPU elsewhere."""
+    """Records if a variant has read its number of compute units, which another GPU does not have."""
 
     asked = False
 
@@ -60,7 +60,7 @@ class _Collector:
         self._noted: set[tuple[str, str, tuple[str, ...]]] = set()
 
     def collect(self, request: CollectFamily) -> None:
-        """Tell the family's least work, its kernels, and why variants have none."""
+        """Report the family's least work, its kernels, and why variants have none."""
         self._parent.activity.show(None, Stage.PROBLEM)
         pattern = find_pattern(request.source, request.pattern)
         try:
@@ -107,7 +107,7 @@ class _Collector:
     def _note(
         self, compiled: CompiledKernel, index_space: Any, arguments: Sequence[Any], queue: dpctl.SyclQueue
     ) -> None:
-        """Tell of a kernel that is launched for the first time, be it one that this device cannot run."""
+        """Report a kernel that is launched for the first time, even one that this device cannot run."""
         options, _ = compiled.options.flags("opencl", "Intel(R) Corporation", "gpu")
         global_size, local_size = index_space_extents(index_space)
         if narrow_switch() != "off" and is_within(compiled.limit, global_size, arguments):

@@ -1,4 +1,4 @@
-"""What is compiled, by which compiler, for what, and what became of it."""
+"""Compilations: the source, the compiler, the target, and the result."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ class Compiler:
 
 @dataclass(frozen=True)
 class Source:
-    """What is compiled: a SPIR-V module, or OpenCL C where ``language`` is ``opencl``."""
+    """The source of a compilation: a SPIR-V module, or OpenCL C if ``language`` is ``opencl``."""
 
     content: bytes = field(repr=False)
     language: str = "spirv"
 
     @property
     def sha256(self) -> str:
-        """Of the content, hexadecimal: for SPIR-V the same as in the table of cases."""
+        """Hash of the content, hexadecimal: for SPIR-V the same as in the table of cases."""
         return sha256(self.content).hexdigest()
 
 
 @dataclass(frozen=True)
 class Target:
-    """What it is compiled for.
+    """The GPU and the options of a compilation.
 
     Attributes:
         gpu: ``pvc``, ``dg2``, ``tgllp``, ``bmg`` or any other name that ocloc knows.
@@ -69,7 +69,7 @@ class Target:
 
     @property
     def parameters(self) -> GpuParameters | None:
-        """What is known of the GPU; None where only ocloc knows its name."""
+        """The parameters of the GPU; None if only ocloc has its name."""
         try:
             return self.described or find_gpu(self.gpu)
         except GpuError:
@@ -92,7 +92,7 @@ Job = tuple[Source, Target]
 
 @dataclass(frozen=True)
 class Compiled:
-    """What became of a compilation.
+    """The result of a compilation.
 
     Attributes:
         status: ok, refused (the compiler said why), crashed, timeout, or unreadable (the binary is damaged).

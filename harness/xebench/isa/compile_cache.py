@@ -42,7 +42,7 @@ class CompileCache:
         return self.folder / f"{sha256(text.encode()).hexdigest()}.json.gz"
 
     def load(self, compiler: Compiler, source: Source, target: Target) -> Compiled | None:
-        """What was kept of a compilation, or None."""
+        """The kept result of a compilation, or None."""
         if self.renew:
             return None
         try:

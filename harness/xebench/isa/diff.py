@@ -1,4 +1,4 @@
-"""What changed between two kernels, for a reader: figures, messages, and the assembly side by side."""
+"""The differences of two kernels for a reader: figures, messages, and the assembly side by side."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def _listing(code: KernelCode) -> list[tuple[str, str]]:
 
 
 def _tidy(line: str) -> str:
-    """One space between words; the comment only where it tells what a message does."""
+    """One space between words; the comment only if it says what a message does."""
     code, _, comment = line.partition("//")
     words = [part.strip() for part in re.split(r";|//", comment)]
     told = [word for word in words if re.search(r"read|write|atomic|fence|scratch|thread|barrier", word)]

@@ -23,7 +23,7 @@ _REGISTER_BYTES: Final = 32
 
 @dataclass(frozen=True)
 class KernelCode:
-    """What a kernel became.
+    """The code of a kernel.
 
     Attributes:
         info: from the binary's metadata.
@@ -42,7 +42,7 @@ class KernelCode:
 
     @property
     def private_bytes(self) -> int:
-        """Private memory of a hardware thread; old binaries tell it in other places."""
+        """Private memory of a hardware thread; old binaries have it in other places."""
         if self.info.private_bytes is not None:
             return self.info.private_bytes
         return max(self.assembly.private_bytes, self.info.buffer_bytes)
@@ -65,7 +65,7 @@ class KernelCode:
 
     @cached_property
     def messages(self) -> dict[str, int]:
-        """How many messages there are of each label (``load.global.d32x4``), without the kernel's arguments."""
+        """The number of messages of each label (``load.global.d32x4``), without the kernel's arguments."""
         labels = Counter(m.label for m in self.assembly.messages if m.space != "argument")
         return dict(sorted(labels.items()))
 

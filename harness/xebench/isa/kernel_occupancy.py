@@ -1,4 +1,4 @@
-"""How full each kernel of a pattern keeps an Intel GPU: its launch, with what the offline compiler made of it."""
+"""The occupancy of an Intel GPU by each kernel of a pattern: its launch, and the offline compiler's code."""
 
 from __future__ import annotations
 

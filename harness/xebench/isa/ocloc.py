@@ -77,7 +77,7 @@ def _version(command: Sequence[str], folder: Path) -> str:
 
 
 def _library(command: Sequence[str], folder: Path) -> str:
-    """File name of the compiler library: the dynamic linker tells which one was loaded."""
+    """File name of the compiler library, as the dynamic linker loaded it."""
     (folder / "probe.cl").write_bytes(_PROBE)
     call = ["env", "LD_DEBUG=libs", *command, "compile", "-file", "probe.cl", "-device", "tgllp", "-out_dir", "out"]
     run = process.run(call, TIMEOUT_S, folder=folder)
@@ -170,7 +170,7 @@ def _has_crashed(run: subprocess.CompletedProcess[str]) -> bool:
 
 
 def _reason(run: subprocess.CompletedProcess[str]) -> str:
-    """The line that tells most, without the echo of the command."""
+    """The most useful line, without the echo of the command."""
     unknown = re.search(r"Cannot get HW Info for device (\S+?)\.?\s", run.stdout)
     if unknown:
         return f"{_UNKNOWN} {unknown[1]}"
@@ -204,7 +204,7 @@ def _read_results(binary: Path, dump: Path) -> Compiled:
 
 
 def _simd_widths(zeinfo: str) -> dict[str, int]:
-    """What the metadata says of each kernel; nothing where it is damaged, of which the reader tells."""
+    """The SIMD width of each kernel in the metadata; empty if they are damaged, which their reader reports."""
     try:
         return {name: info.simd_width for name, info in read_zeinfo(zeinfo).items()}
     except ValueError:

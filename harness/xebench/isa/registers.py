@@ -1,4 +1,4 @@
-"""How many registers a kernel's code occupies, read from its assembly.
+"""The number of registers that a kernel's code occupies, read from its assembly.
 
 On Intel's GPUs every hardware thread has the whole register file, 128 registers or 256, whatever the kernel needs of
 it: no compiler says how many it used, so they are counted where the instructions name them. A compiler hands out a free
@@ -29,7 +29,7 @@ _BYTES: Final = {
 
 
 def registers_named(assembly: Assembly, register_bytes: int) -> int:
-    """How many different registers the instructions read or write, the arguments' prolog included.
+    """The number of different registers that the instructions read or write, with the arguments' prolog.
 
     Args:
         assembly: of one kernel.

@@ -18,7 +18,7 @@ from xebench.system.gpu_model.roof_model import RoofBound, bound, engines_share
 
 @dataclass(frozen=True)
 class Projection:
-    """What the roofs of a GPU allow one case.
+    """The projection of one case: the times that the roofs of a GPU allow.
 
     Attributes:
         family, variant: the case.

@@ -1,4 +1,4 @@
-"""Messages: what a ``send`` in Intel GPU assembly asks of memory, as text of both compiler generations has it.
+"""Messages: the memory access of a ``send`` in Intel GPU assembly, in the text of both compiler generations.
 
 Since Xe-HPG memory is reached by the load/store unit and the mnemonic says it all
 (``load.ugm.d32x4.a64 (16|M0) r14:4 [r10:2]``). Older GPUs, and scratch memory of newer ones, go through the data
@@ -56,7 +56,7 @@ class SendMessage:
 
 
 def is_message(opcode: str) -> bool:
-    """Whether an instruction is a message."""
+    """True if an instruction is a message."""
     return opcode.startswith(("send", "load.", "load_", "store.", "store_", "atomic_"))
 
 

@@ -40,7 +40,7 @@ class KernelOnGpu:
 
     @property
     def figures(self) -> dict[str, Any]:
-        """What the code says, by column of the table; nothing where there is none."""
+        """The figures of the code, by column of the table; empty without code."""
         if self.code is None:
             return {}
         info, assembly = self.code.info, self.code.assembly
@@ -124,7 +124,7 @@ def compile_launches(
 
 
 def _lacking(launch: KernelLaunch, target: Target) -> str:
-    """What a kernel requires and a GPU lacks, as far as is known of it; or ""."""
+    """The known requirements of a kernel that a GPU lacks; or ""."""
     gpu = target.parameters
     if gpu is None:
         return ""

@@ -1,4 +1,4 @@
-"""What a zebin says of its own kernels: the section ``.ze_info``, in YAML."""
+"""The description of a zebin's own kernels: the section ``.ze_info``, in YAML."""
 
 from __future__ import annotations
 

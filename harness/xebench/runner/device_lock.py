@@ -139,7 +139,7 @@ def _living(path: Path) -> OtherRun | None:
 
 @dataclass
 class SharingWatch:
-    """Looks for other runs while this one goes on, and tells of each one once.
+    """Looks for other runs while this one goes on, and reports each one once.
 
     Attributes:
         lock: of this run; None sees nobody.
@@ -155,7 +155,7 @@ class SharingWatch:
     _told: set[OtherRun] = field(default_factory=set)
 
     def shared(self) -> bool:
-        """Whether another run is on the device, as of the last second."""
+        """True if another run is on the device, as of the last second."""
         if self.lock is not None and self.clock() - self._looked_s >= LOOK_S:
             self._looked_s = self.clock()
             self._others = set(self.lock.others())

@@ -1,4 +1,4 @@
-"""How far a run is with a family: which variants wait, what became of the others, and what was spent.
+"""The progress of a run with a family: variants that wait, results of the others, and time spent.
 
 A run visits a family several times, and in a visit it may lose a worker with every variant. This knows what that
 leaves to do; rows of the table `cases` are written from it and never read back.
@@ -40,7 +40,7 @@ LogSpeedups = dict[str, list[Mapping[str, Sequence[float]]]]
 
 @dataclass
 class FamilyProgress:
-    """What a run has of a family.
+    """The progress of a run with one family.
 
     Attributes:
         family: what is measured.
@@ -84,7 +84,7 @@ class FamilyProgress:
     slowest_step_s: float = 0.0
 
     def __post_init__(self) -> None:
-        """A family that is new waits as a whole; it is sampled in the states that its pattern asks for, or the user."""
+        """A new family waits as a whole; its states are those of its pattern, or of the user's options."""
         self._spent_before_s, self._visit_s = self.spent_s, 0.0
         if not self.sampling.states:
             self.sampling = replace(self.sampling, states=(State(self.family.pattern.state),))
@@ -93,8 +93,8 @@ class FamilyProgress:
             self.waiting = list(self.fixed)
 
     def begin(self, visit: Visit) -> None:
-        """Begin a visit. In a later one variants that are good so far wait again, unless enough is known of them; what
-        is on disk stands.
+        """Begin a visit. In a later one, good variants wait again unless they are precise enough; what is on disk
+        stays.
         """
         self.visit, self._spent_before_s, self._visit_s = visit, self.spent_s, 0.0
         if visit.number:
@@ -107,12 +107,12 @@ class FamilyProgress:
 
     @property
     def is_later_visit(self) -> bool:
-        """Whether something is known from a visit before the one that is under way."""
+        """True if an earlier visit than the one that is under way has results."""
         return self.visit is not None and self.visit.number > 0
 
     @property
     def is_over(self) -> bool:
-        """Whether no visit is to come: each variant is known well enough, has had all its samples, or has failed."""
+        """True if no visit is to come: each variant is precise enough, has had all its samples, or has failed."""
         open_still = any(
             result.status == Status.OK and result.stopped_by == StopReason.PASS for result in self.results.values()
         )
@@ -135,7 +135,7 @@ class FamilyProgress:
 
     @property
     def _visit_is_cut(self) -> bool:
-        """Whether the visit has less time than the family: when that is spent, the family's is not."""
+        """True if the visit has less time than the family: when that is spent, the family's is not."""
         return self.visit is not None and self.visit.sampling_s < self.sampling.budget_s - self._spent_before_s
 
     def give_up(self, variants: Iterable[str], status: Status, reason: str) -> list[Row]:
@@ -177,7 +177,7 @@ class FamilyProgress:
         return [[float(np.median(one[name])) for one in instances if one.get(name)] for name in sorted(names)]
 
     def statuses(self) -> dict[str, str]:
-        """What became of each variant in this visit."""
+        """The result of each variant in this visit."""
         return {name: NOT_MEASURED if name in self.waiting else result.status for name, result in self.results.items()}
 
     # ---- hangs --------------------------------------------------------------------------------------------------
@@ -213,7 +213,7 @@ class FamilyProgress:
         )
 
     def is_last(self, limits: Sampling) -> bool:
-        """Whether no visit comes after this one: it may take all the time, or all the samples, that are left."""
+        """True if no visit comes after this one: it may take all the time, or all the samples, that are left."""
         states = len(limits.states)
         blocks_left = self._blocks_left() - limits.max_blocks // states * states
         return limits.budget_s >= self.rest_s or blocks_left < states
@@ -254,7 +254,7 @@ class FamilyProgress:
 
 @dataclass
 class VisitShare:
-    """What one worker does of a visit to a family.
+    """The part of a visit to a family that one worker does.
 
     Attributes:
         first_sample: number of its first sample.

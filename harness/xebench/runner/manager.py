@@ -183,7 +183,7 @@ class Manager:
         return progress.statuses()
 
     def progress_of(self, family: Family) -> FamilyProgress | None:
-        """What the run has of a family; None before its first visit."""
+        """The progress with a family; None before its first visit."""
         return self._families.get(self._key(family))
 
     def close(self) -> None:
@@ -194,7 +194,7 @@ class Manager:
         return self.make_worker(str(self.device["device"]), environment=environment)
 
     def _begin(self, family: Family, visit: Visit) -> FamilyProgress:
-        """What is known of a family, new in the first visit; variants to measure wait."""
+        """The progress with a family, new in the first visit; variants to measure wait."""
         key = self._key(family)
         if not (visit.number and key in self._families):
             fixed = self._fixed_columns(family)
@@ -238,8 +238,8 @@ class Manager:
                 raise _BudgetSpent(_WHOLE_BUDGET)
 
     def _silence_s(self, patience_s: float) -> float:
-        """How long a worker may say nothing: a hang takes no more of the run's budget than the family's share, and
-        nothing goes on when that is spent.
+        """The seconds that a worker may be silent: a hang takes no more of the run's budget than the family's share,
+        and nothing goes on when that is spent.
         """
         left_s = max(0.0, min(self._end_s + END_GRACE_S - self.clock(), self._patience_s + GRACE_S))
         return min(patience_s, round(left_s, 1)) if left_s < patience_s else patience_s
@@ -301,7 +301,7 @@ class Manager:
 
     @staticmethod
     def _has_failed(progress: FamilyProgress, variants: Sequence[str], share: VisitShare) -> bool:
-        """Whether a worker was lost with a variant, or has found one wrong or in error of which that is not claimed."""
+        """True if a worker was lost with a variant, or found one wrong or in error though no claim says so."""
         return not share.results.keys() >= set(variants) or any(
             result.status in _FAILURES
             and not is_expected(result.status, result.reason, from_json(progress.fixed[name]["claims"]))
@@ -309,7 +309,7 @@ class Manager:
         )
 
     def prior(self, metric: str, state: str) -> Prior:
-        """What all pairs of a metric say so far of how much instances differ."""
+        """The variance between instances, pooled so far over all pairs of a metric."""
         if (metric, state) not in self._priors:
             alike = [each for each in self._families.values() if each.family.pattern.metric == metric]
             self._priors[metric, state] = prior_of(medians for each in alike for medians in each.medians(state))
@@ -381,7 +381,7 @@ class Manager:
 
 
 def _with_same_worker(family: Family, upcoming: Family) -> Upcoming | None:
-    """What a worker may prepare beside a family: a stranger's code runs in no process that another file has."""
+    """The family that a worker may prepare beside this one: a stranger's file shares no process with another file."""
     one, other = family.pattern, upcoming.pattern
     if one.environment != other.environment or not all(is_builtin(pattern.source) for pattern in (one, other)):
         return None

@@ -1,4 +1,4 @@
-"""What the instances of a family say so far: for the plan of visits and for progress, never for a table.
+"""Preliminary results of a family's instances: for the plan of visits and for progress, never for a table.
 
 The answers are those of the one judge (`xebench.tables.analysis.judge`). For the table `pairs` it knows more: the
 timer's quantum, drift, and the host's times.
@@ -101,7 +101,7 @@ def ratio_of(logs: Interval) -> Interval:
 
 
 def pair_state(logs: Interval, claim: Claim | None, band: float, fewest: int) -> PairState:
-    """What the plan of visits needs to know of a pair.
+    """The state of a pair, for the plan of visits.
 
     Args:
         logs: the interval of its log speed-up.

@@ -1,4 +1,4 @@
-"""What a run measures, as it was asked for: kept in the manifest, so that a later session goes on with the same."""
+"""The recipe of a run, as the user gave it: kept in the manifest, so that a later session goes on with the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run may use: the memory of a worker process, and the seconds of the whole run."""
+"""The limits of a run: the memory of a worker process, and the seconds of the whole run."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class RunBudget:
             self.begun_s = self.clock()
 
     def left_s(self) -> float:
-        """What is left for measuring; infinite without a limit."""
+        """The seconds left for measuring; infinite without a limit."""
         if self.seconds is None:
             return math.inf
         # finding out what the end takes may take time itself, and is not worth any when none is left
@@ -96,7 +96,7 @@ class RunBudget:
 
     @property
     def spent(self) -> str:
-        """What is said when nothing is left."""
+        """The message when nothing is left."""
         return f"the budget of {self.seconds:g} s for the run is spent"
 
     def _rest_s(self) -> float:

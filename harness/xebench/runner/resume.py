@@ -33,7 +33,7 @@ OVER_SCHEDULER: Final = "over_scheduler"
 
 
 def earlier_session(options: Options, progress: Progress, *, over_scheduler: bool) -> Run | None:
-    """What an earlier session has left in the folder; None when the run is a new one, for which there is room.
+    """The rest of an earlier session in the folder; None if the run is a new one, for which there is room.
 
     Raises:
         RunFolderError: the folder cannot be written, or there is nothing to resume in it.
@@ -137,8 +137,8 @@ def unfinished_families(plan: Sequence[Family], cases: pd.DataFrame, device_clas
 
 
 def family_progress(family: Family, run: Run, device_class: str, sampling: Sampling, next_block: int) -> FamilyProgress:
-    """What a run has of a family to which it wanted to come again: one visit is left, the last, unless a run's budget
-    has the say.
+    """The progress of a run with a family that it meant to visit again: one visit is left, the last, unless a run's
+    budget decides.
 
     Args:
         family: whose cases have results.
@@ -192,7 +192,7 @@ class _Git(msgspec.Struct):
 
 
 class _Software(msgspec.Struct):
-    """What a manifest says of the software that measured."""
+    """The software of a manifest."""
 
     xebench: str | None = None
     git: _Git | None = None
@@ -205,7 +205,7 @@ class _Software(msgspec.Struct):
 
 
 def changed_software(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Which versions differ between two manifests: ``numba 0.59.1 -> 0.60.0``.
+    """The versions that differ between two manifests: ``numba 0.59.1 -> 0.60.0``.
 
     Raises:
         RunFolderError: a manifest was tampered with.

@@ -82,7 +82,7 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
 
 
 def _choose_device(options: Options, earlier: Run | None, progress: Progress) -> runtime.DeviceInfo:
-    """The device that was asked for; a run goes on on the one that it was begun on."""
+    """The device that the user chose; a resumed run keeps its device."""
     runtime.load()
     recorded = resume.recorded_device(earlier)
     request = options.recipe.device if recorded is None else str(recorded["device"])
@@ -124,7 +124,7 @@ def _open(options: Options, earlier: Run | None, progress: Progress, environment
 
 @dataclass
 class _PartOfRun:
-    """What one process does of a run: all of it, or from where an earlier process was cut off."""
+    """The part of a run that one process does: all of it, or from where an earlier process was cut off."""
 
     plan: Sequence[Family]
     options: Options

@@ -1,4 +1,4 @@
-"""How a run ends, whatever ends it: what was measured is kept, and the folder says why it ended."""
+"""The end of a run, for any reason: results are kept, and the folder says why it ended."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LAST_S: Final = 2.0
 
 @dataclass
 class EndTrials:
-    """How long the end of a run will take, from tries of it while the run goes on.
+    """Estimates how long the end of a run will take, from tries of it while the run goes on.
 
     The time grows with the rows, and is taken to be proportional to them until the next try. All tries together take
     about as long as the end.
@@ -92,12 +92,12 @@ class RunEnd:
         return self._finish(ended_by)
 
     def say_what_is_kept(self, cause: str) -> None:
-        """Tell why the run ends early, and how it goes on."""
+        """Print why the run ends early, and how it goes on."""
         again = f"'xebench run --resume {self.writer.path}{self.how}' goes on"
         self.progress.say(f"{cause}: what was measured is kept in {self.writer.path}; {again}")
 
     def say_what_lacks(self, budget: RunBudget, lacking: int, wide: int) -> str | None:
-        """Tell what the budget was too small for; why the run ends before everything was done, None when it does not.
+        """Print what the budget was too small for; returns why the run ends before everything was done, or None.
 
         Args:
             budget: of the run.

@@ -1,4 +1,4 @@
-"""How a session of a run goes about its plan, and the defaults that go with a preset."""
+"""Options of a session, and the defaults that go with a preset."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PASSES = 3
 
 @dataclass(frozen=True)
 class Options:
-    """How one session measures a plan.
+    """The way in which one session measures a plan.
 
     Attributes:
         output: the run folder.
@@ -107,13 +107,13 @@ class Options:
 
 
 class Progress(Protocol):
-    """Told how far a run is; see :mod:`xebench.report.progress`."""
+    """Receives the progress of a run; see :mod:`xebench.report.progress`."""
 
     def say(self, text: str) -> None:
         """A notice that stays visible."""
 
     def stage(self, text: str) -> None:
-        """What the run is at before the first family, such as the self-test."""
+        """The work before the first family, such as the self-test."""
 
     def family(self, done: int, total: int, name: str, left_s: float | None = None) -> None:
         """A visit to a family begins.

@@ -1,4 +1,4 @@
-"""A worker that says nothing: how long its steps take, and what whoever waits is told meanwhile."""
+"""Silence of a worker: how long its steps take, and what is printed meanwhile."""
 
 from __future__ import annotations
 

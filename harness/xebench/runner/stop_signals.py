@@ -14,7 +14,7 @@ from xebench.system.children.lifetime import STOPPING
 
 
 class Stopped(BaseException):
-    """A signal asked the run to end. No ``Exception``, so that nothing that handles errors takes it for one."""
+    """A signal ended the run. No ``Exception``, so that nothing that handles errors takes it for one."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)

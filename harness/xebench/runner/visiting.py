@@ -23,7 +23,7 @@ from xebench.vocabulary import DeviceClass
 
 @dataclass(frozen=True)
 class Unvisited:
-    """What the time was not enough for.
+    """Families that the time was not enough for.
 
     Attributes:
         never: families that were not visited.
@@ -93,7 +93,7 @@ class Visiting:
         return known is not None and NOT_MEASURED in [result.status for result in known.results.values()]
 
     def _look(self, number: int) -> FamilyState:
-        """What is known of a family now; answers that are sure are told, once."""
+        """The present state of a family; sure answers are reported once."""
         known = self.manager.progress_of(self.families[number])
         if known is None or known.visit is None:
             return FamilyState(rest_s=self.visits.sampling.budget_s)

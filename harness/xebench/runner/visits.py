@@ -1,4 +1,4 @@
-"""Which family a run comes to next, and for how long: arithmetic on what is known of the families.
+"""The plan of visits, which family comes next and for how long: arithmetic on the families' states.
 
 Without a budget every family has its turn, as often as there are passes. With one every family is visited once, as
 shortly as the budget asks for; what is left goes where it is worth most: to claims that can still be decided, those
@@ -67,7 +67,7 @@ class Visit:
 
 @dataclass(frozen=True)
 class PairState:
-    """What is known of a pair.
+    """The state of a pair.
 
     Attributes:
         half_width: of the interval of its log speed-up; infinite when there is none yet.
@@ -82,7 +82,7 @@ class PairState:
 
 @dataclass(frozen=True)
 class FamilyState:
-    """What is known of a family.
+    """The state of a family.
 
     Attributes:
         visits: that are over.
@@ -102,7 +102,7 @@ class FamilyState:
 
     @property
     def instances(self) -> int:
-        """Of the pair that has the fewest."""
+        """The instances of the pair that has the fewest."""
         return min((pair.instances for pair in self.pairs), default=0)
 
 
@@ -137,7 +137,7 @@ class Visits:
         return self._best(families, left_s)
 
     def to_come(self, families: Sequence[FamilyState], left_s: float = math.inf) -> int:
-        """How many visits are to come, as far as can be said now."""
+        """The number of visits to come, as far as it can be predicted."""
         opened = [family for family in families if not family.over]
         if self.budget_s is None:
             return sum(max(1, self.sampling.passes - family.visits) for family in opened)
@@ -146,7 +146,7 @@ class Visits:
         return new + (max(0, int(left_s / usual_s) - new) if opened else 0)
 
     def seconds_to_come(self, families: Sequence[FamilyState], left_s: float, spent_s: float) -> float | None:
-        """Seconds that are left: of the budget, or by what visits took so far; None when nobody knows.
+        """Seconds that are left: of the budget, or by what visits took so far; None if unknown.
 
         Args:
             families: as they are now.
@@ -186,7 +186,7 @@ class Visits:
 
     @staticmethod
     def _beside_s(families: Sequence[FamilyState]) -> float:
-        """What a visit takes beside sampling, as far as is known."""
+        """The seconds of a visit beside sampling, by the visits so far."""
         known = [family.beside_s for family in families if family.beside_s is not None]
         return sum(known) / len(known) if known else BESIDE_S
 
@@ -219,7 +219,7 @@ class Visits:
         return max(_known(family.instance_s, self.first_s), 1e-3)
 
     def _worth(self, family: FamilyState, visit: Visit, usual_s: float, left_s: float) -> tuple[bool, float]:
-        """What a visit is worth: first whether it leads to an answer within the time, then how much a second gives."""
+        """The worth of a visit: first whether it leads to an answer within the time, then how much a second gives."""
         beside_s = _known(family.beside_s, usual_s)
         answer_s = self._seconds_to_answer(family, beside_s)
         if answer_s <= left_s:

@@ -1,4 +1,4 @@
-"""What lies under everything: the SYCL runtime and the machine, child processes, files on disk, facts of GPUs."""
+"""The lowest room: the SYCL runtime and the machine, child processes, files on disk, facts of GPUs."""
 
 from pathlib import Path
 from typing import Final

@@ -61,7 +61,7 @@ class PackedKernel(msgspec.Struct, frozen=True, order=True):
 
 
 class Index(msgspec.Struct, frozen=True):
-    """What a pack holds.
+    """The index of a pack.
 
     Attributes:
         versions: of what made it, by package.
@@ -117,7 +117,7 @@ def _damaged(path: Path, error: Exception) -> BrokenEnvironment:
 
 
 def compiler_label(versions: Mapping[str, str]) -> str:
-    """What compiled kernels of Python, in words: ``numba-dpex 0.23.0 (llvmlite 0.42.0, numba 0.59.1)``.
+    """The compiler of Python kernels, in words: ``numba-dpex 0.23.0 (llvmlite 0.42.0, numba 0.59.1)``.
 
     Args:
         versions: by package, as a pack's index has them.

@@ -1,4 +1,4 @@
-"""Names of a package that are imported when they are first asked for: a face that costs nothing to import."""
+"""Names of a package that are imported at their first use: a face that costs nothing to import."""
 
 from __future__ import annotations
 

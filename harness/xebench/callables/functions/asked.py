@@ -1,4 +1,4 @@
-"""What a user asks of `measure` and `compare`, checked and put together."""
+"""The arguments of `measure` and `compare`, checked and put together."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ ATOL: Final = 1e-8
 
 @dataclass(frozen=True, repr=False)
 class Compared:
-    """What `compare` found.
+    """The result of `compare`.
 
     Attributes:
         reference: the name of the function that the others are compared with.
@@ -94,7 +94,8 @@ def compare(
     bytes_moved: int | None = None,
     operations: int | None = None,
 ) -> Compared:
-    """Compare functions, in one process: blocks that hold each once, in random order, until the speed-ups are known.
+    """Compare functions in one process: blocks that hold each once, in random order, until the speed-ups are precise
+    enough.
 
     Args:
         functions: by name; each is called as `measure` calls its function, and all with the same arguments.

@@ -40,7 +40,7 @@ _WORDS: Final = {
 
 @dataclass(frozen=True)
 class Settings:
-    """How functions are measured.
+    """The settings with which functions are measured.
 
     Attributes:
         metric: device, span or wall.
@@ -121,7 +121,7 @@ class FunctionFamily:
             place.end()
 
     def measure(self, place: Place) -> None:
-        """Measure all in a place, which is not told to end: what is called there may hang when a user gives up.
+        """Measure all functions in a place, and do not end it: what is called there may hang when a user gives up.
 
         Raises:
             XebenchError: nothing of the reference is recorded.

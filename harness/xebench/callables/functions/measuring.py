@@ -25,7 +25,7 @@ from xebench.vocabulary import Metric, State
 
 @dataclass(frozen=True, repr=False)
 class Measured:
-    """What `measure` found.
+    """The result of `measure`.
 
     Attributes:
         name: of the function.
@@ -85,7 +85,7 @@ def measure(
     bytes_moved: int | None = None,
     operations: int | None = None,
 ) -> Measured:
-    """Call a function until its time is known, in this process or another.
+    """Call a function until its time is precise enough, in this process or another.
 
     Args:
         function: called without arguments, or with those that ``setup`` makes. It may use a session, a kernel with

@@ -1,4 +1,4 @@
-"""What was measured of functions as the tables of a run, in memory."""
+"""Measurements of functions as the tables of a run, in memory."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _case(variant: VariantRun, family: FunctionFamily) -> dict[str, Any]:
 
 @functools.cache
 def empty_kernel(device: str) -> Mapping[str, float]:
-    """What an empty kernel takes, measured once in a process, on a session of its own."""
+    """The time of an empty kernel, measured once in a process, on a session of its own."""
     return measure_empty_kernel(Session.on(device))
 
 

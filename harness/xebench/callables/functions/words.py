@@ -35,7 +35,7 @@ def time_words(summary: pd.Series[Any]) -> str:
 
 
 def events_words(run: Run, summary: pd.Series[Any]) -> str:
-    """What one call submits, where, and at what rate: ``on opencl:cpu:0: kernel triad, library sum; 31.2 GB/s``."""
+    """The commands of one call, their device and rate: ``on opencl:cpu:0: kernel triad, library sum; 31.2 GB/s``."""
     events = run.events[run.events["case_id"] == summary["case_id"]]
     last = events[events["sample_id"] == events["sample_id"].max()]
     names = (last["kind"] + " " + last["name"].fillna("")).value_counts(sort=False)
@@ -73,12 +73,12 @@ def host_doubt(run: Run, summary: pd.Series[Any]) -> str | None:
 
 
 def has_library_calls(events: pd.DataFrame) -> bool:
-    """Whether some commands are calls of a library between barriers."""
+    """True if some commands are calls of a library between barriers."""
     return bool((events["kind"] == "library").any())
 
 
 def remarks(run: Run, *, unchecked: bool) -> Iterator[str]:
-    """What is to be said of a comparison beside its rows, a line each.
+    """Remarks on a comparison beside its rows, a line each.
 
     Args:
         run: its tables.

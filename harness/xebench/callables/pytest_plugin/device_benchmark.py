@@ -81,7 +81,7 @@ class DeviceBenchmark:
 
     @property
     def extra_info(self) -> dict[str, Any]:
-        """What else is kept with the result, as JSON has it."""
+        """Further facts that are kept with the result, as JSON has them."""
         info: dict[str, Any] = self._benchmark.extra_info
         return info
 
@@ -97,7 +97,7 @@ class DeviceBenchmark:
 
     @property
     def stats(self) -> Any:
-        """What pytest-benchmark counted, in seconds by the device's clock: ``stats.stats.median``; None before."""
+        """The statistics of pytest-benchmark, in seconds by the device's clock: ``stats.stats.median``; None before."""
         return self._benchmark.stats
 
     def __call__(

@@ -1,4 +1,4 @@
-"""What pytest loads (`pytest11`). Nothing of SYCL, and nothing of pytest-benchmark, is imported before it is used."""
+"""The module that pytest loads (`pytest11`). It imports SYCL and pytest-benchmark only when they are used."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Any:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """What was compared, and on what device."""
+    """Print what was compared, and on what device."""
     said = config.stash[LINES]
     lines = dict.fromkeys(said)
     if lines:
@@ -106,7 +106,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 def _is_wanted(config: pytest.Config, path: Path) -> bool:
-    """Whether a file is collected as one of patterns."""
+    """True if a file is collected as one of patterns."""
     return (
         bool(config.getoption("--xebench"))
         and path.suffix == ".py"

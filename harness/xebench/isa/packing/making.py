@@ -65,7 +65,7 @@ def of_packs(kernel: Any, signature: Any, cache: Any) -> Any:
 
 
 def module_of_packs(kernel: Any) -> bytes:
-    """Likewise, of those in OpenCL C."""
+    """The module of a kernel in OpenCL C, from the packs."""
     return shipped_spirv(kernel, "Level Zero")
 
 

@@ -32,7 +32,7 @@ class CompilingStore(KernelStore):
     def submit(
         self, kernel: Any, queue: Any, index_space: Any, arguments: Sequence[Any], depends: Sequence[Any] = ()
     ) -> DeviceEvent:
-        """An event that tells of nothing."""
+        """An event without times."""
         compile_for(kernel, signature_of(kernel, index_space, arguments), None)
         return DeviceEvent(queue.submit_barrier())
 
@@ -48,7 +48,7 @@ class CompilingSession(Session):
 
 
 def collect_kernels(device: str, patterns: Sequence[PatternInfo], known: Callable[[], int]) -> Iterator[str]:
-    """Ask for every kernel of some patterns; gives a line for each variant that fails.
+    """Request every kernel of some patterns; yields a line for each variant that fails.
 
     Where the second preset's sizes ask for no kernel that the first did not, on a CPU, where they are smallest, sizes
     are no part of the kernels, and all others are left out: large problems take long, and may not fit this machine.
@@ -73,7 +73,7 @@ def collect_kernels(device: str, patterns: Sequence[PatternInfo], known: Callabl
 def collect_preset(
     session: CompilingSession, info: PatternInfo, preset: str, device_classes: Sequence[DeviceClass]
 ) -> Iterator[str]:
-    """Ask for the kernels of one preset; gives a line for each variant that fails."""
+    """Request the kernels of one preset; yields a line for each variant that fails."""
     for family in build_plan([info], preset):
         yield from _collect_family(session, info, family, device_classes)
         gc.collect()  # what variants prepared refers to itself, and holds arrays

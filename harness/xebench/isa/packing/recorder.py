@@ -1,4 +1,4 @@
-"""Every kernel that is asked for in this process: compiled once, and kept for the pack."""
+"""Every kernel that this process requests: compiled once, and kept for the pack."""
 
 from __future__ import annotations
 

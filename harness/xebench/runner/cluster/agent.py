@@ -1,4 +1,4 @@
-"""What a worker of the scheduler does: say what it has, and measure families as a run on its machine would.
+"""The scheduler's worker: it announces its device, and measures families as a run on its machine would.
 
 The families' code runs in worker processes of the agent (`xebench.runner.manager`), as in a run on one machine: a
 crash, a hang or too much memory costs a variant there, and not the agent.
@@ -53,7 +53,7 @@ class RunIsOver(Exception):
 
 
 def announce(order: Order) -> Announcement:
-    """What this host has for a run, tested as a run on it would."""
+    """The device of this host for a run, tested as a run on it would."""
     host, machine = socket.gethostname(), _machine()
     if different := order.software.difference(Software.here(order.software.files)):
         return Announcement(host, machine, different=different)
@@ -239,14 +239,14 @@ class _Rows:
         self.append("checks", [check._asdict() for check in checks])
 
     def take(self) -> list[tuple[str, list[Mapping[str, Any]]]]:
-        """What came since the last call."""
+        """The answers since the last call."""
         taken, self._tables = self._tables, []
         return taken
 
 
 @dataclass
 class _Answers:
-    """What a family's visits found: the progress of one family."""
+    """The results of a family's visits: the progress of one family."""
 
     answers: Sequence[tuple[str, str, str]] = ()
 
@@ -260,7 +260,7 @@ class _Answers:
         """There is one."""
 
     def variant(self, name: str) -> None:
-        """The manager tells."""
+        """Do nothing: the manager reports."""
 
     def finished(self, name: str, answers: Sequence[tuple[str, str, str]]) -> None:
         """Keep the answers."""

@@ -41,7 +41,7 @@ class DevicePlugin(WorkerPlugin):  # type: ignore[misc]  # without types where t
             await asyncio.to_thread(self._agent.close)
 
     def measure(self, asked: FamilyOrder, worker: Any) -> FamilyResult:
-        """Measure a family; the command is told meanwhile."""
+        """Measure a family; the command gets its progress meanwhile."""
         announced = self.announced
         assert announced is not None  # before, it had no resource
 
@@ -62,6 +62,6 @@ def measure_family(run: str, asked: FamilyOrder) -> FamilyResult:
 
 
 def announcement(run: str, dask_worker: Any) -> Announcement | None:
-    """What a worker has announced for a run; asked of each worker itself."""
+    """A worker's announcement for a run, read on the worker itself."""
     plugin = dask_worker.plugins.get(run)
     return None if plugin is None else plugin.announced

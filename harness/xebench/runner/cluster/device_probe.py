@@ -1,4 +1,4 @@
-"""Which device of this host a worker would use, told by a process of its own: ``... REQUEST [--require-gpu]``."""
+"""The device of this host that a worker would use, found in a process of its own: ``... REQUEST [--require-gpu]``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What workers measured, as rows of the one run folder: numbered anew, with host and device in every key."""
+"""The workers' results as rows of the one run folder: with new numbers, and with host and device in every key."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _here(row: Mapping[str, Any], where: DeviceKey, shift: int) -> dict[str, Any
 
 
 def calibrated(run: Run | None) -> frozenset[DeviceKey]:
-    """The devices that a run knows."""
+    """The devices in the run's folder."""
     return frozenset() if run is None else frozenset(place(row) for row in rows(run.devices))
 
 

@@ -1,4 +1,4 @@
-"""What a run asks of every worker, and what a worker says of itself and of a family: plain data between hosts."""
+"""The run's order to every worker, and the workers' announcements and results: plain data between hosts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xebench.tables.analysis.rows import DeviceKey
 
 @dataclass(frozen=True)
 class Order:
-    """How a run measures, the same for all workers.
+    """The settings of a run, the same for all workers.
 
     Attributes:
         name: of the run, unique.
@@ -45,7 +45,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Announcement:
-    """What a worker says of itself.
+    """A worker's announcement of itself.
 
     Attributes:
         host: its name.
@@ -90,7 +90,7 @@ class FamilyOrder:
 
 @dataclass(frozen=True)
 class FamilyResult:
-    """What a worker measured of a family.
+    """A worker's results of a family.
 
     Attributes:
         device: the row of its device; with roofs when it has measured them.

@@ -116,7 +116,7 @@ def _kept(problem: _Problem) -> dict[str, Any]:
 
 
 class _Measuring:
-    """What one session does of the run."""
+    """The part of the run that one session measures."""
 
     def __init__(
         self,

@@ -107,7 +107,7 @@ class Scheduler:
                 self._client.unregister_worker_plugin(order.name)
 
     def announcements(self, order: Order, addresses: list[str] | None = None) -> Mapping[str, Announcement]:
-        """What workers say of themselves, by address; nothing of those that are gone, or not ready."""
+        """The workers' announcements, by address; none for workers that are gone, or not ready."""
         from xebench.runner.cluster.dask_worker import announcement
 
         told = self._sure(
@@ -142,7 +142,7 @@ class Scheduler:
         future.add_done_callback(lambda done: self.news.put(["done", number, "", done]))
 
     def cancel(self, futures: list[Any]) -> None:
-        """Have nobody measure families any more, as far as the scheduler can be told."""
+        """Cancel all families, as far as the scheduler can be reached."""
         with suppress(Exception):
             if futures:
                 self._client.cancel(futures)
@@ -161,7 +161,7 @@ class Scheduler:
 
 
 async def _kind(address: str) -> str:
-    """What a Dask server calls itself: Scheduler, Worker or Nanny."""
+    """The type that a Dask server reports: Scheduler, Worker or Nanny."""
     from distributed.core import rpc
 
     async with rpc(address, timeout=CONNECT_S / 2) as server:

@@ -1,4 +1,4 @@
-"""Whether a worker has the software and the pattern files that the command has: else its times are of another program.
+"""Compare a worker's software and pattern files with the command's: with others its times are of another program.
 
 Files of the user (``--path``, and what they import) must lie at the same place everywhere: nothing is sent.
 """
@@ -26,7 +26,7 @@ _MISSING: Final = b""
 
 @dataclass(frozen=True)
 class Software:
-    """What measures here.
+    """The software and files of a measurement.
 
     Attributes:
         version: of xebench.
@@ -42,12 +42,12 @@ class Software:
 
     @classmethod
     def here(cls, files: Iterable[str]) -> Software:
-        """Of this environment, with these files of the user."""
+        """The software of this environment, with these files of the user."""
         hashes = {file: reading.contents_hash(file) if Path(file).is_file() else _MISSING for file in files}
         return cls(metadata.version("xebench"), str(stack()), _source(), hashes)
 
     def difference(self, other: Software) -> str | None:
-        """What a worker must change to be as this is, which asks it; None when nothing.
+        """The change that a worker needs to equal this software; None if nothing differs.
 
         Args:
             other: of the worker.

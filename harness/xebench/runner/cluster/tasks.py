@@ -91,7 +91,9 @@ class Tasks:
             self._scheduler.cancel([*self._open.values()])
 
     def _wait(self) -> None:
-        """Hear what workers tell until no family is open, or the budget is spent and the workers do not keep to it."""
+        """Receive messages of workers until no family is open, or the budget is spent and the workers do not keep to
+        it.
+        """
         while self._open and self._budget.left_s() > -LATE_S:
             try:
                 what, number, host, *rest = self._scheduler.news.get(timeout=LOOK_S)
@@ -178,7 +180,7 @@ class Tasks:
         self._running.pop(number, None)
 
     def _show(self) -> None:
-        """Tell how far the run is, and which families run where."""
+        """Show the progress of the run, and which families run where."""
         total = len(self._families)
         left = len(self._open) + len(self._waiting)
         done = total - left

@@ -80,7 +80,7 @@ class Workers:
         return [one.device for one in self._able.values() if one.device is not None]
 
     def device_count(self) -> int:
-        """How many devices measure at the same time: workers that share one wait for one another."""
+        """The number of devices that measure at the same time: workers that share one wait for one another."""
         return len({(one.host, one.device.device) for one in self._able.values() if one.device is not None})
 
     def most_lanes(self) -> int:
@@ -88,7 +88,7 @@ class Workers:
         return max(one.lanes for one in self._able.values())
 
     def note_hosts(self, writer: RunWriter) -> None:
-        """Put what is known of the hosts into the manifest."""
+        """Put the facts of the hosts into the manifest."""
         hosts = {host: dict(one.facts) for host, one in self._hosts.items()}
         writer.note(hosts={**writer.manifest.get("hosts", {}), **hosts})
 
@@ -139,5 +139,5 @@ def _check_names(told: Iterable[Announcement]) -> None:
 
 
 def _asks_auto(order: Order) -> bool:
-    """Whether the user left the class of the devices open."""
+    """True if the user left the class of the devices open."""
     return order.recipe.device == "auto" and not order.recipe.require_gpu

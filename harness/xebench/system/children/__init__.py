@@ -1,1 +1,1 @@
-"""A child process: how it is started and asked, what it is doing, how it ended. It ends with its parent."""
+"""Child processes: how they start, answer, report what they do, and end. They end with their parent."""

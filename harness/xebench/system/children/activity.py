@@ -1,4 +1,4 @@
-"""What a worker is doing right now, readable by its parent even after the worker was killed.
+"""The present activity of a worker, readable by its parent even after the worker was killed.
 
 A message would wake the parent on another core in the middle of a measurement; some bytes of shared memory do not.
 """
@@ -36,12 +36,12 @@ class ActivityPage:
         return page
 
     def show(self, number: int | None, stage: str) -> None:
-        """Say which of the things that were asked for is in which stage; a name of 24 letters at most."""
+        """Show which of the requested items is in which stage; a name of 24 letters at most."""
         end_a_fork(self._pid)
         _LAYOUT.pack_into(self._memory, 0, _NOTHING if number is None else number, stage.encode())
 
     def read(self, names: Sequence[str] = ()) -> tuple[str | None, str]:
-        """What was shown last: the name of what is worked at, None for nothing, and the stage.
+        """Read what was shown last: the name of the item, None for nothing, and the stage.
 
         Whatever else may have been written there, by a program that writes to descriptors it does not know, is nothing
         in an unknown stage.

@@ -1,4 +1,4 @@
-"""Ask something of a driver in a process of its own, since a bad driver may abort or hang."""
+"""Put one question to a driver in a process of its own, since a bad driver may abort or hang."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xebench.system.children.process_exit import how_it_ended, last_line
 
 @dataclass(frozen=True)
 class ChildReply:
-    """What a child process said: decoded JSON, or why there is none (one line)."""
+    """A child process's answer: decoded JSON, or why there is none (one line)."""
 
     value: Any = None
     failure: str | None = None
@@ -45,7 +45,7 @@ def ask(module: str, arguments: Sequence[str] = (), *, timeout_s: float) -> Chil
 
 
 def answer(question: Callable[[list[str]], Any]) -> NoReturn:
-    """All that a module which is asked does as a program: print what a function gives for its arguments as JSON.
+    """The main program of such a module: print what a function gives for its arguments as JSON.
 
     A `XebenchError` is one line on standard error and its exit status.
     """

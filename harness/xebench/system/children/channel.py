@@ -1,4 +1,4 @@
-"""Messages over a pipe: one JSON object a line, each a `msgspec.Struct` of a tagged union that both sides know.
+"""Messages over a pipe: one JSON object a line, each a `msgspec.Struct` of a tagged union that both sides declare.
 
 A worker's standard output and error stay free for whatever native code prints.
 """
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class UnreadableMessage(Exception):
-    """What came is no message: the other side is broken, and nothing after it can be trusted."""
+    """The input is no message: the other side is broken, and nothing after it can be trusted."""
 
 
 class Sender:

@@ -1,4 +1,4 @@
-"""How a child process of ours begins and ends: it dies with its parent, and leaves without exit handlers."""
+"""The lifetime of our child processes: they die with their parent, and leave without exit handlers."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def die_with_parent() -> None:
 
 
 class _Forks:
-    """What a process and its forks do so that none of them outlives the one that it comes from."""
+    """Lets no fork of a process outlive the process that it comes from."""
 
     def note_parent(self) -> None:
         self._parent = os.getpid()

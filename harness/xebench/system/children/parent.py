@@ -34,5 +34,5 @@ class Parent:
         self.activity = ActivityPage(page)
 
     def requests(self, messages: Any) -> Receiver[Any]:
-        """What the parent asks for, until it ends; ``messages`` is the union of their types."""
+        """The parent's requests, until it ends; ``messages`` is the union of their types."""
         return Receiver(self._reading, messages)

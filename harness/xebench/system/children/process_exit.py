@@ -1,4 +1,4 @@
-"""How a process ended, in the words of its exit status and of what it printed last."""
+"""The end of a process, in words: its exit status and what it printed last."""
 
 from __future__ import annotations
 

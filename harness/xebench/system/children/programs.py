@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class Program(StrEnum):
-    """What a child process runs (`xebench.system.children.process.python_module`), or serves requests by."""
+    """A module that a child process runs (`xebench.system.children.process.python_module`), or serves requests by."""
 
     #: Answer one question (`xebench.system.children.ask`).
     DOCTOR = "xebench.measuring.doctor"

@@ -1,4 +1,4 @@
-"""A worker process as its parent sees it: start, ask, listen, look after it, and tell how it ended."""
+"""A worker process as its parent sees it: start, send, receive, watch, and describe its end."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 class WorkerEnded(Exception):
-    """A worker did not finish what it was asked for; the message says why."""
+    """A worker did not finish its request; the message says why."""
 
 
 class WorkerDied(WorkerEnded):
@@ -199,7 +199,7 @@ def resident_bytes(pid: int) -> int:
 
 
 def system_memory_kills(root: Path = Path("/")) -> int:
-    """How many processes the system's out-of-memory killer has ended since it started."""
+    """The number of processes that the system's out-of-memory killer has ended since the system started."""
     try:
         match = re.search(r"^oom_kill (\d+)$", (root / "proc/vmstat").read_text(), re.MULTILINE)
     except OSError:

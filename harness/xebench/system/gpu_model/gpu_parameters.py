@@ -1,4 +1,4 @@
-"""What an Intel GPU is made of: the fields of an entry of ``data/gpus.json``, and what follows from them."""
+"""The parts of an Intel GPU: the fields of an entry of ``data/gpus.json``, and what follows from them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PositiveFloat = Annotated[float, msgspec.Meta(gt=0, le=sys.float_info.max)]
 
 
 class Product(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A GPU that is sold, or a stack of one that is used alone; what is not known is None.
+    """A GPU that is sold, or a stack of one that is used alone; an unknown number is None.
 
     Attributes:
         ceilings_gbps: bandwidths that a tool measured by memory level (``gti``, ``dram``, ``l3``, ``slm``).
@@ -51,7 +51,7 @@ class Product(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class GpuParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The limits of one GPU, and the product of its family that is meant; what is not known is None.
+    """The limits of one GPU, and the product of its family that is meant; an unknown number is None.
 
     Attributes:
         code: its short name.
@@ -108,7 +108,7 @@ class GpuParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def ocloc_name(self) -> str:
-        """What Intel's offline compiler calls it."""
+        """The name for Intel's offline compiler."""
         return self.ocloc or self.code
 
     @property
@@ -146,7 +146,7 @@ class GpuParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return next((size for size in (0, *self.slm_sizes_bytes) if slm_bytes <= size), None)
 
     def peak_gops(self, operation_kind: str) -> float | None:
-        """Operations of all EUs in a nanosecond, at the product's clock; None where clock or lanes are not known.
+        """Operations of all EUs in a nanosecond, at the product's clock; None if clock or lanes are unknown.
 
         A multiply-add counts as two. 32-bit integers have no multiply-add of full rate: up to Xe-LP one operation a
         lane and clock, which is the ceiling that the guide's GPU Roofline chapter prints; later GPUs add three numbers

@@ -124,7 +124,7 @@ def _read_gpu(where: str, entry: Any) -> GpuParameters:
 
 
 def _read_bytes(kind: type, value: Any) -> Any:
-    """What msgspec calls for a `Bytes`."""
+    """The decoder that msgspec calls for a `Bytes`."""
     if kind is Bytes and type(value) in (int, str):
         try:
             size = parse_size(value)
@@ -136,7 +136,7 @@ def _read_bytes(kind: type, value: Any) -> Any:
 
 
 def _broken_rules(gpu: GpuParameters) -> dict[str, bool]:
-    """What must hold of several fields together, and whether it does not."""
+    """Rules for several fields together, each with a flag that it is broken."""
     sizes = list(gpu.slm_sizes_bytes)
     return {
         "eu_counts must be multiples of eus_per_xe_core": any(n % gpu.eus_per_xe_core for n in gpu.eu_counts),

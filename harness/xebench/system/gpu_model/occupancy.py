@@ -1,4 +1,4 @@
-"""How full a launch keeps an Intel GPU, computed from the launch and the GPU's parameters, never measured.
+"""The occupancy of an Intel GPU by a launch, computed from the launch and the GPU's parameters, never measured.
 
 Formulas F1 to F6 are those of the guide ("Thread Mapping and GPU Occupancy" and the notebook of that name).
 `occupancy_of` joins them in the way of Intel's GPU Occupancy Calculator (``data/gpus.json`` names the snapshot),
@@ -36,7 +36,7 @@ class UnsupportedLaunch(XebenchError):
 
 @dataclass(frozen=True)
 class LaunchShape:
-    """What a kernel asks of the GPU.
+    """The resources that a kernel takes of the GPU.
 
     Attributes:
         slm_bytes: shared local memory of one work-group.
@@ -124,7 +124,7 @@ class Occupancy:
 
     @property
     def is_upper_bound(self) -> bool:
-        """Whether the launch does not fill one wave: then nothing says how long all of its work-groups run together."""
+        """True if the launch does not fill one wave: it is unknown how long all of its work-groups run together."""
         return self.waves is not None and self.waves < 1
 
     def to_json(self) -> dict[str, str | int | float | None]:
@@ -143,7 +143,7 @@ def drivers_work_group(global_size: int, gpu: GpuParameters) -> int:
 
 
 def occupancy_of(launch: LaunchShape, gpu: GpuParameters) -> Occupancy:
-    """How full the launch keeps the GPU.
+    """The occupancy of the GPU by a launch.
 
     Raises:
         UnsupportedLaunch: the GPU cannot run it.

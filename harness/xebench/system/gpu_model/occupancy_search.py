@@ -1,4 +1,4 @@
-"""What limits the occupancy of a launch, which launch near it is fuller, and occupancy over many launches."""
+"""The limit of a launch's occupancy, a fuller launch near it, and occupancy over many launches."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _one_change_away(current: Occupancy) -> Iterator[tuple[float, LaunchShape]]:
 
 
 def difference(before: LaunchShape, after: LaunchShape) -> str:
-    """What changed between two launches: ``work-group size 512 -> 448``."""
+    """The change between two launches: ``work-group size 512 -> 448``."""
     names = {
         "work_group_size": "work-group size",
         "sub_group_size": "sub-group size",

@@ -35,7 +35,7 @@ COMPUTE: Final = "compute"
 
 @dataclass(frozen=True)
 class RoofBound:
-    """What the roofs of a GPU allow.
+    """The times that the roofs of a GPU allow.
 
     Attributes:
         memory_ns: of the least bytes; None when the problem states none, or the GPU's bandwidth is not known, or where
@@ -52,13 +52,13 @@ class RoofBound:
 
     @property
     def by_roof(self) -> dict[str, float]:
-        """The times that are known, by their roof."""
+        """The known times, by their roof."""
         times = {MEMORY: self.memory_ns, L3: self.l3_ns, SLM: self.slm_ns, COMPUTE: self.compute_ns}
         return {roof: time for roof, time in times.items() if time is not None}
 
     @property
     def time_ns(self) -> float | None:
-        """The longest; None when nothing is known."""
+        """The longest time; None if none is known."""
         return max(self.by_roof.values(), default=None)
 
     @property
@@ -103,7 +103,7 @@ def _over(amount: int | None, rate: float | None) -> float | None:
 
 
 def engines_share(launches: Sequence[Occupancy]) -> float:
-    """Part of the vector engines that can hold a thread, of the launch that can use most; 1 when none is known."""
+    """The part of the vector engines that can hold a thread, of the launch that can use most; 1 if none is known."""
     return max(map(_share, launches), default=1.0)
 
 
@@ -118,7 +118,7 @@ def _share(launch: Occupancy) -> float:
 
 
 class GuideFigure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A rate that the guide measured on a GPU whose parameters are known.
+    """A rate that the guide measured on a GPU with known parameters.
 
     Attributes:
         id: of the catalogue.

@@ -1,4 +1,4 @@
-"""What a device lacks for a case, in one line. Pure: it looks at a :class:`DeviceInfo`, never at a device."""
+"""The requirements of a case that a device lacks, in one line. Pure: it reads a :class:`DeviceInfo`, never a device."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _lacks_sub_group(device: DeviceInfo, wanted: int) -> str | None:
 
 
 def _lacks_matrix_engine(device: DeviceInfo, wanted: int) -> str | None:
-    """No driver tells the width: it is that of the vector engine, and so of the smallest sub-group."""
+    """Drivers do not report the engine's width: it is that of the vector engine, and so of the smallest sub-group."""
     lanes = min(device.sub_group_sizes, default=0)
     if reason := _lacks_name(device, "xmx"):
         return reason

@@ -1,4 +1,4 @@
-"""The caches of the host's CPU, as the kernel tells them: drivers of CPU devices often name a smaller one."""
+"""The caches of the host's CPU, as the system's kernel reports them: CPU devices' drivers often name a smaller one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def last_level_cache_bytes(root: Path = Path("/")) -> int | None:
-    """The last-level caches of all cores together, each counted once; None if the kernel does not tell.
+    """The last-level caches of all cores together, each counted once; None if the system does not report them.
 
     Args:
         root: where ``sys`` is looked for.
@@ -16,7 +16,8 @@ def last_level_cache_bytes(root: Path = Path("/")) -> int | None:
 
 
 def cache_bytes_by_level(root: Path = Path("/")) -> dict[int, int]:
-    """The data caches of each level, of all cores together, each counted once; empty if the kernel does not tell.
+    """The data caches of each level, of all cores together, each counted once; empty if the system does not report
+    them.
 
     Args:
         root: where ``sys`` is looked for.

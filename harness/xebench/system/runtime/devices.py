@@ -27,7 +27,7 @@ _ASPECT = "has_aspect_"
 
 @dataclass(frozen=True)
 class DeviceInfo:
-    """What a SYCL device says of itself: the columns of table ``devices`` known before anything runs.
+    """The properties of a SYCL device: the columns of table ``devices`` that exist before anything runs.
 
     Attributes:
         device: SYCL filter string, such as ``level_zero:gpu:0``: its name in every other table.
@@ -67,7 +67,7 @@ class DeviceInfo:
 
 @dataclass(frozen=True)
 class Selection:
-    """The device that was chosen, and what the user must be told of the choice."""
+    """The device that was chosen, and a notice on the choice for the user."""
 
     device: DeviceInfo
     notice: str | None = None
@@ -191,7 +191,7 @@ def _by_filter(devices: Sequence[DeviceInfo], request: str, require_gpu: bool) -
 
 
 def _available(devices: Sequence[DeviceInfo]) -> str:
-    """What there is instead, or why there is nothing."""
+    """The devices that there are instead, or why there are none."""
     own_driver = find_library(CPU_DRIVER_LIBRARY)
     hiding = hiding_variables(os.environ, own_driver)
     hidden = f"; {hiding} may hide others" if hiding else ""

@@ -6,7 +6,7 @@ import struct
 
 
 def is_zebin(data: bytes) -> bool:
-    """Whether ``data`` is a 64-bit ELF file; old compilers also know a format of their own."""
+    """True if ``data`` is a 64-bit ELF file; old compilers also have a format of their own."""
     return data[:5] == b"\x7fELF\x02"
 
 

@@ -1,4 +1,4 @@
-"""Reading the small files in which the operating system tells of itself."""
+"""Reading the small files in which the operating system describes itself."""
 
 from __future__ import annotations
 

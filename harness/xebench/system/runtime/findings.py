@@ -1,4 +1,4 @@
-"""What an examination found: one statement, and what to do about it."""
+"""Findings of an examination: one statement, and what to do about it."""
 
 from __future__ import annotations
 

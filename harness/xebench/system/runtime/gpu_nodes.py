@@ -44,7 +44,7 @@ def intel_gpus_on_bus(root: Path = ROOT) -> list[str]:
 
 
 def access_findings(root: Path = ROOT) -> Iterator[Finding]:
-    """Whether an Intel GPU is there, and whether this user may open its render node."""
+    """Findings on an Intel GPU: is it there, and may this user open its render node?"""
     gpus = nodes(root)
     on_bus = intel_gpus_on_bus(root)
     if not gpus:
@@ -59,7 +59,7 @@ def access_findings(root: Path = ROOT) -> Iterator[Finding]:
 
 
 def level_zero_findings(expected: bool, loader: str = "libze_loader.so.1") -> Iterator[Finding]:
-    """Whether Level Zero's loader and Intel's driver for it are there.
+    """Findings on Level Zero's loader and Intel's driver for it.
 
     Args:
         expected: whether this machine has a GPU; without one, nothing is wrong if they are missing.
@@ -74,7 +74,7 @@ def level_zero_findings(expected: bool, loader: str = "libze_loader.so.1") -> It
 
 
 def opencl_finding(drivers: Sequence[str], expected: bool) -> Finding:
-    """Whether an OpenCL driver for GPUs is registered: Intel's, or another, whose devices are tested like any.
+    """A finding on registered OpenCL drivers for GPUs: Intel's, or another, whose devices are tested like any.
 
     Args:
         drivers: the registered drivers that exist.
@@ -95,7 +95,7 @@ def _needed_for_gpu(
 
 
 def _loader_problem(loader: str) -> tuple[str | None, str]:
-    """What is wrong with Level Zero's loader, and what to do."""
+    """The fault of Level Zero's loader, and what to do."""
     try:
         library = ctypes.CDLL(loader)
     except OSError:

@@ -1,4 +1,4 @@
-"""Which piece of hardware a SYCL device is: of two equal GPUs, name and driver are the same.
+"""The identity of a SYCL device's hardware: two equal GPUs share name and driver.
 
 OpenCL's ``cl_khr_pci_bus_info`` and ``cl_khr_device_uuid``, and the UUID in ``ze_device_properties_t``, say it. The
 handle of a device comes from ``sycl::device::getNative``, as no order of drivers' lists is promised.

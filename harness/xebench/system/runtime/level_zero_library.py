@@ -1,4 +1,4 @@
-"""Level Zero itself, by ctypes: for the few things that SYCL and dpctl do not tell."""
+"""Level Zero itself, by ctypes: for the few things that SYCL and dpctl do not offer."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class _QueueGroup(ctypes.Structure):
 
 
 class _AllocationProperties(ctypes.Structure):
-    """``ze_memory_allocation_properties_t``; type 0 is memory that the driver does not know."""
+    """``ze_memory_allocation_properties_t``; type 0 is memory of another origin."""
 
     _fields_ = [
         ("stype", ctypes.c_uint32),
@@ -137,7 +137,7 @@ def device_uuid(library: Any, device: Handle) -> bytes:
 
 
 def compute_engines(library: Any, device: Handle) -> int:
-    """How many kernels of queues of their own a device can take side by side: its compute engines.
+    """The number of queues whose kernels a device can run side by side: its compute engines.
 
     Raises:
         LevelZeroError: the driver does not answer.
@@ -152,7 +152,7 @@ def compute_engines(library: Any, device: Handle) -> int:
 
 
 def can_access_peer(library: Any, device: Handle, peer: Handle) -> bool:
-    """Whether a device may read and write memory of another.
+    """True if a device may read and write memory of another.
 
     Raises:
         LevelZeroError: the driver does not answer.
@@ -163,7 +163,7 @@ def can_access_peer(library: Any, device: Handle, peer: Handle) -> bool:
 
 
 def is_imported(library: Any, address: int) -> bool:
-    """Whether a driver knows memory of the host as imported (Intel's ``zexDriverGetHostPointerBaseAddress``).
+    """True if a driver has imported memory of the host (Intel's ``zexDriverGetHostPointerBaseAddress``).
 
     Raises:
         LevelZeroError: there is no driver.
@@ -179,7 +179,7 @@ def is_imported(library: Any, address: int) -> bool:
 
 
 def is_allocated(library: Any, context: Handle, address: int) -> bool:
-    """Whether an address is in memory that a context's driver has allocated, and not taken back.
+    """True if an address is in memory that a context's driver has allocated, and not taken back.
 
     Raises:
         LevelZeroError: the driver does not answer.
@@ -190,7 +190,7 @@ def is_allocated(library: Any, context: Handle, address: int) -> bool:
 
 
 def build_log(library: Any, name: str, spirv: bytes, options: str) -> str:
-    """What the driver of a device writes when it builds a module.
+    """The log of a device's driver for the build of a module.
 
     Args:
         library: see `open_library`.
@@ -223,7 +223,7 @@ def load_kernel(library: Any, context: Handle, device: Handle, binary: bytes, na
 
 
 def native_binary(library: Any, name: str, spirv: bytes, options: str) -> bytes:
-    """What the driver of a device builds of a module; see `build_log`.
+    """The binary that a device's driver builds of a module; see `build_log`.
 
     Raises:
         LevelZeroError: there is no such device, or the module does not build.

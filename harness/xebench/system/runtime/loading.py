@@ -49,7 +49,7 @@ def check_environment() -> None:
 
 
 def compiler_finding() -> Finding:
-    """Whether numba compiles at all; on the current stack the project's own kernels need no compiler."""
+    """A finding on numba: does it compile at all? On the current stack the project's own kernels need no compiler."""
     if is_current():
         return packages.numba_finding()
     value = os.environ.get("NUMBA_DISABLE_JIT", "0")
@@ -60,7 +60,7 @@ def compiler_finding() -> Finding:
 
 
 def runtime_finding() -> Finding:
-    """Whether every shared library of the runtime is there."""
+    """A finding on the shared libraries of the runtime: is each there?"""
     absent = libraries.missing_libraries()
     if not absent:
         where = libraries.sycl_library()
@@ -71,7 +71,7 @@ def runtime_finding() -> Finding:
 
 
 def cpu_driver_finding() -> Finding:
-    """Whether the CPU device has a driver, and one that computes right.
+    """A finding on the CPU device's driver: is there one, and does it compute right?
 
     Its absence is an error only on a machine where no other device can be.
     """

@@ -1,4 +1,4 @@
-"""What the machine is: facts of the host that belong to a measurement's record. Touches no device."""
+"""Facts of the host that belong to a measurement's record. Touches no device."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CORES_OF_A_RUN: Final = 4
 
 @dataclass(frozen=True)
 class Machine:
-    """The host, as far as it tells. None or empty: it does not say.
+    """The host, as far as it is described. An unknown fact is None or empty.
 
     Attributes:
         usable_cores: how many of the logical cores this process may use.
@@ -84,7 +84,7 @@ def describe_machine(root: Path = ROOT) -> Machine:
 
 
 def has_cores_to_spare(*, is_cpu: bool) -> bool:
-    """Whether cores are free while a device samples; ``is_cpu``: whether it is made of them."""
+    """True if cores are free while a device samples; ``is_cpu``: whether the device is made of them."""
     return not is_cpu and len(os.sched_getaffinity(0)) >= CORES_OF_A_RUN
 
 
@@ -101,7 +101,7 @@ def operating_system(root: Path = ROOT) -> str:
 
 
 def container_hint(root: Path, environment: Mapping[str, str]) -> str | None:
-    """What kind of container this seems to be, by the marks that each leaves."""
+    """The probable kind of container, by the marks that each leaves."""
     if "KUBERNETES_SERVICE_HOST" in environment:
         return "kubernetes"
     if (root / ".dockerenv").exists():
@@ -145,7 +145,7 @@ def gpu_frequencies(root: Path = ROOT) -> dict[str, dict[str, int]]:
 
 
 def xe_link_power(root: Path = ROOT) -> dict[str, bool]:
-    """Whether the links between GPUs have power, by card (guide, Switching Xe-link On/Off; driver i915)."""
+    """The power state of the links between GPUs, by card (guide, Switching Xe-link On/Off; driver i915)."""
     values = {file.parent.name: _number(file) for file in (root / "sys/class/drm").glob("card*/iaf_power_enable")}
     return {card: bool(value) for card, value in sorted(values.items()) if value is not None}
 

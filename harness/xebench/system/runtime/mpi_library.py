@@ -1,4 +1,4 @@
-"""The MPI of this process, by ctypes: what it has read of a variable, which mpi4py does not tell."""
+"""The MPI of this process, by ctypes: the value that it has read of a variable, which mpi4py does not offer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ROOM: Final = 1 << 14
 
 
 def control_variable(name: str) -> int | None:
-    """What this process's MPI has for an environment variable that is a whole number; None if it reads none such.
+    """The value that this process's MPI has for a variable that is a whole number; None if it reads no such variable.
 
     MPICH and Intel's MPI describe their settings by MPI's tool interface (``MPI_T``), and Intel's says beside each
     which variable sets it. So what a newer library has renamed or dropped is found out.

@@ -41,12 +41,12 @@ def existing_drivers(environment: Mapping[str, str]) -> list[str]:
 
 
 def driver_exists(driver: str) -> bool:
-    """Whether a registered driver is there; one named without a folder is the loader's to find."""
+    """True if a registered driver is there; one named without a folder is the loader's to find."""
     return not driver.startswith("/") or Path(driver).exists()
 
 
 def cpu_driver_registered(drivers: Iterable[str]) -> bool:
-    """Whether one of the registered drivers is Intel's CPU driver (of a system-wide oneAPI, for example)."""
+    """True if a registered driver is Intel's CPU driver (of a system-wide oneAPI, for example)."""
     return any(Path(driver).name.startswith(CPU_DRIVER_LIBRARY) and driver_exists(driver) for driver in drivers)
 
 

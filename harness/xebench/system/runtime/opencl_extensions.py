@@ -1,4 +1,4 @@
-"""What kernels in OpenCL C may need beyond its standard, and which of it a device has."""
+"""Extensions that kernels in OpenCL C may need beyond its standard, and those that a device has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenCL itself, by ctypes: for the few things that SYCL and dpctl do not tell."""
+"""OpenCL itself, by ctypes: for the few things that SYCL and dpctl do not offer."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def open_library() -> Any:
 
 
 def handles(query: Any, *before: Any) -> list[Any]:
-    """What a function such as ``clGetPlatformIDs`` lists."""
+    """The list that a function such as ``clGetPlatformIDs`` returns."""
     count = ctypes.c_uint()
     check(query(*before, 0, None, ctypes.byref(count)))
     found = (Handle * count.value)()
@@ -47,7 +47,7 @@ def handles(query: Any, *before: Any) -> list[Any]:
 
 
 def text(query: Any, *before: Any) -> str:
-    """A text that a function such as ``clGetDeviceInfo`` tells."""
+    """The text that a function such as ``clGetDeviceInfo`` returns."""
     size = ctypes.c_size_t()
     check(query(*before, ctypes.c_size_t(0), None, ctypes.byref(size)))
     buffer = ctypes.create_string_buffer(max(size.value, 1))

@@ -39,7 +39,7 @@ FIRST_GOOD_DRIVER = 2025
 
 
 def python_finding(version: tuple[int, int] | None = None) -> Finding:
-    """Whether this Python can have the packages of its stack."""
+    """A finding on this Python: can it have the packages of its stack?"""
     version = version or (sys.version_info.major, sys.version_info.minor)
     first = pins.FIRST_PYTHON
     running = f"{version[0]}.{version[1]}"
@@ -90,7 +90,7 @@ def current_findings(version_of: Callable[[str], str | None] = pins.installed_ve
 
 
 def numba_finding(version_of: Callable[[str], str | None] = pins.installed_version) -> Finding:
-    """Which numba compiles kernels on the current stack, if any does; its own kernels need none.
+    """A finding on the numba that compiles kernels on the current stack, if any; its own kernels need none.
 
     Args:
         version_of: the installed version of a package, or None.

@@ -30,7 +30,7 @@ _PINNED_BY = ("intel-opencl-rt", "mkl-dpcpp")
 
 
 def pinned_versions() -> dict[str, str]:
-    """Package name to the exact version that :data:`DISTRIBUTION` asks for; ranges are not pins."""
+    """Package name to the exact version that :data:`DISTRIBUTION` requires; ranges are not pins."""
     return parse_pins(_requirements())
 
 
@@ -86,7 +86,7 @@ def lock_file() -> Path:
 
 
 def in_conda() -> bool:
-    """Whether this Python belongs to a conda environment."""
+    """True if this Python belongs to a conda environment."""
     return (Path(sys.prefix) / "conda-meta").is_dir()
 
 

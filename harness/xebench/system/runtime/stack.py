@@ -1,4 +1,4 @@
-"""Which of two sets of packages this environment has: the one place that says so.
+"""The stack of this environment, one of two sets of packages: the one place that decides it.
 
 *Pinned* has numba-dpex 0.23 and what works with it, on Python 3.11: kernels are written and compiled there. *Current*
 has dpctl and dpnp of today on any Python, and no numba-dpex, which nobody releases for them: kernels are shipped, or
@@ -33,7 +33,7 @@ def stack() -> Stack:
 
 
 def is_current() -> bool:
-    """Whether numba-dpex is not here."""
+    """True if numba-dpex is not installed."""
     return stack() is Stack.CURRENT
 
 
