@@ -29,6 +29,7 @@ from xebench.dpex.signature import (
     parameter_mismatch,
     scalar_dtype,
 )
+from xebench.system.sycl_types import Queue, UsmArray
 
 _FORMATS = {
     "int8": "b7x",
@@ -97,7 +98,7 @@ class ArgumentBlock:
         keep: the arguments last filled in.
     """
 
-    def __init__(self, types: Sequence[ArgumentType | Parameter], queue: Any) -> None:
+    def __init__(self, types: Sequence[ArgumentType | Parameter], queue: Queue) -> None:
         """Lay out the slots.
 
         Args:
@@ -194,7 +195,7 @@ class ArgumentBlock:
         values.append(value)
         return []
 
-    def _check_context(self, position: int, queue: Any) -> None:
+    def _check_context(self, position: int, queue: Queue) -> None:
         if id(queue) in self._known_queues:
             return
         if queue.sycl_context != self._context:
@@ -209,7 +210,7 @@ def _mismatch(position: int, expected: ArgumentType, value: Any) -> ArgumentErro
     return ArgumentError(f"argument {position} is {given}; the kernel was compiled for {expected}")
 
 
-def _fits(array: Any, expected: ArrayType) -> bool:
+def _fits(array: UsmArray, expected: ArrayType) -> bool:
     if array.ndim != expected.ndim:
         return False
     if expected.layout == "C":
@@ -217,7 +218,7 @@ def _fits(array: Any, expected: ArrayType) -> bool:
     return expected.layout == "A" or bool(array.flags.f_contiguous)
 
 
-def _flatten_array(values: list[Any], array: Any) -> int:
+def _flatten_array(values: list[Any], array: UsmArray) -> int:
     itemsize = array.itemsize
     pointer: int = array._pointer
     values += (array.size, itemsize, pointer, *array.shape)

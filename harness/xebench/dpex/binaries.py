@@ -13,6 +13,7 @@ import dpctl.program._program as dpctl_program
 from xebench.dpex.dpctl_library import kernel_bundle_delete, kernel_delete
 from xebench.dpex.native_handles import context_handle, device_handle, new_object, sycl_function
 from xebench.system.runtime import level_zero_library, opencl_library
+from xebench.system.sycl_types import Queue
 
 _MAKE_BUNDLE: Final = "_ZN4sycl3_V16detail18make_kernel_bundleEmRKNS0_7contextEbNS0_12bundle_stateENS0_7backendE"
 _MAKE_OF_BUNDLE: Final = (
@@ -24,7 +25,7 @@ _OPENCL, _LEVEL_ZERO, _EXECUTABLE = 1, 2, 2  # sycl::backend, sycl::bundle_state
 _OBJECT: Final = 16
 
 
-def kernel_of_binary(binary: bytes, name: str, queue: Any) -> Any:
+def kernel_of_binary(binary: bytes, name: str, queue: Queue) -> Any:
     """Load a binary, as ``dpctl.program`` builds SPIR-V.
 
     Args:
@@ -47,7 +48,7 @@ def kernel_of_binary(binary: bytes, name: str, queue: Any) -> Any:
         kernel_delete(made)
 
 
-def _on_opencl(binary: bytes, name: bytes, queue: Any) -> int:
+def _on_opencl(binary: bytes, name: bytes, queue: Queue) -> int:
     library = opencl_library.open_library()
     device, context = device_handle(queue.sycl_device), context_handle(queue.sycl_context)
     try:
@@ -61,7 +62,7 @@ def _on_opencl(binary: bytes, name: bytes, queue: Any) -> int:
     return made
 
 
-def _on_level_zero(binary: bytes, name: bytes, queue: Any) -> int:
+def _on_level_zero(binary: bytes, name: bytes, queue: Queue) -> int:
     library = level_zero_library.open_library()
     device, context = device_handle(queue.sycl_device), context_handle(queue.sycl_context)
     module, kernel = level_zero_library.load_kernel(library, context, device, binary, name)

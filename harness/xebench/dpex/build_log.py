@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from xebench.system.runtime import level_zero_library, opencl_library
+from xebench.system.sycl_types import Device
 
 _BUILD_LOG = 0x1183
 _MOST_CHARACTERS = 400
@@ -23,7 +24,7 @@ _CLANG_ERROR = re.compile(r"\S+?:(?P<line>\d+):\d+: (?:fatal )?error: ")
 
 
 @contextmanager
-def _program(library: Any, device: Any, code: bytes, language: str) -> Iterator[Any]:
+def _program(library: Any, device: opencl_library.Handle, code: bytes, language: str) -> Iterator[Any]:
     status = ctypes.c_int()
     devices = (opencl_library.Handle * 1)(device)
     context = opencl_library.Handle(library.clCreateContext(None, 1, devices, None, None, ctypes.byref(status)))
@@ -45,7 +46,7 @@ def _program(library: Any, device: Any, code: bytes, language: str) -> Iterator[
         library.clReleaseContext(context)
 
 
-def _opencl_log(code: bytes, language: str, device: Any, options: str) -> str:
+def _opencl_log(code: bytes, language: str, device: Device, options: str) -> str:
     library = opencl_library.open_library()
     handle = opencl_library.find_device(library, device.name, device.driver_version)
     with _program(library, handle, code, language) as program:
@@ -54,7 +55,7 @@ def _opencl_log(code: bytes, language: str, device: Any, options: str) -> str:
     return _summary(log) or f"OpenCL error {status}"
 
 
-def _level_zero_log(code: bytes, language: str, device: Any, options: str) -> str:
+def _level_zero_log(code: bytes, language: str, device: Device, options: str) -> str:
     del language  # SPIR-V is all that it takes
     return _summary(level_zero_library.build_log(level_zero_library.open_library(), device.name, code, options))
 
@@ -72,7 +73,7 @@ def _summary(log: str) -> str:
     return "; ".join(dict.fromkeys(told))  # Level Zero says it once for each try to build it
 
 
-def driver_reason(code: bytes, language: str, device: Any, options: str) -> str:
+def driver_reason(code: bytes, language: str, device: Device, options: str) -> str:
     """What the driver of a ``dpctl.SyclDevice`` says about code that it does not build, on one line.
 
     Args:

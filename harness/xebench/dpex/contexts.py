@@ -6,8 +6,10 @@ from typing import Any
 
 import dpctl
 
+from xebench.system.sycl_types import Device
 
-def separate_context(device: Any) -> Any:
+
+def separate_context(device: Device) -> Any:
     """A new ``dpctl.SyclContext`` of its own for ``device``.
 
     ``dpctl.SyclContext(device)`` answers the device's cached default context, so two contexts made that way are

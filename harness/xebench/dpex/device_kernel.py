@@ -17,6 +17,7 @@ from xebench.dpex.spirv_module import without_assumptions
 from xebench.errors import Unsupported
 from xebench.system.runtime.level_zero_library import LevelZeroError
 from xebench.system.runtime.opencl_library import OpenCLError
+from xebench.system.sycl_types import Device, Queue
 
 #: Build options of OpenCL C's text, which mean nothing for the SPIR-V that it became.
 _OF_THE_TEXT = ("-D", "-I", "-cl-std=")
@@ -71,7 +72,7 @@ class DeviceKernel:
         return bool(self.context.get_devices()[0] == self.device)
 
 
-def module_of(compiled: CompiledKernel, device: Any, flags: tuple[str, ...]) -> tuple[bytes, str, tuple[str, ...]]:
+def module_of(compiled: CompiledKernel, device: Device, flags: tuple[str, ...]) -> tuple[bytes, str, tuple[str, ...]]:
     """What a device's driver is given of a kernel: the code, its language, and those of the flags that mean anything.
 
     Raises:
@@ -87,7 +88,7 @@ def module_of(compiled: CompiledKernel, device: Any, flags: tuple[str, ...]) -> 
     return code, language, flags
 
 
-def build(compiled: CompiledKernel, queue: Any) -> DeviceKernel:
+def build(compiled: CompiledKernel, queue: Queue) -> DeviceKernel:
     """Build a kernel with the driver of the queue's device.
 
     Raises:
@@ -116,7 +117,7 @@ def build(compiled: CompiledKernel, queue: Any) -> DeviceKernel:
     return DeviceKernel(compiled, kernel, device, queue.sycl_context, stages, flags, ignored)
 
 
-def load(built: DeviceKernel, binary: bytes, queue: Any) -> DeviceKernel:
+def load(built: DeviceKernel, binary: bytes, queue: Queue) -> DeviceKernel:
     """A kernel again, from the binary that the driver made of it.
 
     Raises:

@@ -21,6 +21,7 @@ from xebench.dpex.events import DeviceEvent
 from xebench.errors import XebenchError
 from xebench.system.runtime.stack import is_current
 from xebench.system.runtime.tensor import tensor
+from xebench.system.sycl_types import Event
 
 #: Where functions of arrays are found by users of dpnp and of dpctl.
 _LIBRARIES = (dpnp, dpnp.fft, dpnp.linalg, dpnp.random, tensor)
@@ -32,7 +33,7 @@ _COPIES = ("_copy_from_usm_ndarray_to_usm_ndarray", "_copy_from_numpy_into")
 class Recording(Protocol):
     """Takes direct calls: a :class:`xebench.measuring.session.session.Session`."""
 
-    def launch_directly(self, kernel: Any, index_space: Any, arguments: Sequence[Any], depends: Sequence[Any]) -> Any:
+    def launch_directly(self, kernel: Any, index_space: Any, arguments: Sequence[Any], depends: Sequence[Event]) -> Any:
         """Launch a kernel; gives its event."""
 
     def call_directly(self, function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
@@ -119,7 +120,7 @@ class RecordedQueue(dpctl.SyclQueue):  # type: ignore[misc]
             DeviceEvent.watcher(None)
         super().wait()
 
-    def _noted(self, kind: str, name: str, event: Any, copied: tuple[Any, Any, int] | None = None) -> Any:
+    def _noted(self, kind: str, name: str, event: Event, copied: tuple[Any, Any, int] | None = None) -> Any:
         if (session := _recording()) is not None:
             session.note_directly(kind, name, self, event, copied)
         return event

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from xebench.dpex import dpctl_library
 from xebench.dpex.dpex_errors import ProfilingUnavailable
+from xebench.system.sycl_types import Event, Queue
 
 # References to unfinished commands whose DeviceEvent was dropped, with the memory that they still use.
 _orphans: list[tuple[int, Any]] = []
@@ -42,7 +43,7 @@ def _release_finished(wait: bool = False) -> None:
 atexit.register(_release_finished, wait=True)
 
 
-def _why_no_times(queue: Any) -> str:
+def _why_no_times(queue: Queue) -> str:
     if queue is None or not queue.has_enable_profiling:
         return "the event has no times: make its queue with enable_profiling"
     device = queue.sycl_device
@@ -68,7 +69,7 @@ class DeviceEvent:
 
     __slots__ = ("_done", "_keep", "_reference", "queue")
 
-    def __init__(self, sycl_event: Any, keep: Any = None) -> None:
+    def __init__(self, sycl_event: Event, keep: Any = None) -> None:
         """The same event as a ``dpctl.SyclEvent``; ``keep`` stays alive until the command has finished."""
         self._reference: int = dpctl_library.event_copy(sycl_event.addressof_ref())
         self._keep = keep

@@ -12,6 +12,7 @@ from xebench.dpex.clocks import NO_CLOCK, lacks_clock
 from xebench.dpex.dpex_errors import ArgumentError, SubmissionError
 from xebench.dpex.events import DeviceEvent
 from xebench.dpex.signature import as_usm_array
+from xebench.system.sycl_types import Queue, UsmArray
 
 _PATTERNS = {1: ctypes.c_uint8, 2: ctypes.c_uint16, 4: ctypes.c_uint32, 8: ctypes.c_uint64}
 _FILLS = {
@@ -22,7 +23,7 @@ _FILLS = {
 }
 
 
-def fill(queue: Any, array: Any, value: Any) -> DeviceEvent:
+def fill(queue: Queue, array: UsmArray, value: Any) -> DeviceEvent:
     """Submit a fill (``sycl::queue::fill``); returns at once.
 
     Args:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from math import prod
-from typing import Any
 
 from xebench.dpex.dpex_errors import OptionError, UnsupportedByDevice
+from xebench.system.sycl_types import Device
 
 _RELAXED_MATH = "-cl-fast-relaxed-math"
 _LARGE_GRF_FLAGS = {"level_zero": "-ze-opt-large-register-file", "opencl": "-cl-intel-256-GRF-per-thread"}
@@ -80,7 +80,7 @@ class KernelOptions:
                 ignored.append("large_grf")
         return tuple(flags), tuple(ignored)
 
-    def check_device(self, kernel: str, device: Any) -> None:
+    def check_device(self, kernel: str, device: Device) -> None:
         """Raise UnsupportedByDevice when a ``dpctl.SyclDevice`` lacks a size that the options require of *kernel*."""
         offered = list(device.sub_group_sizes)
         if self.sub_group_size is not None and self.sub_group_size not in offered:
@@ -94,7 +94,7 @@ class KernelOptions:
                 f"kernel {kernel} requires work-groups of {items}; {device.name} allows {device.max_work_group_size}"
             )
 
-    def flags_for(self, device: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def flags_for(self, device: Device) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """``flags`` for a ``dpctl.SyclDevice``."""
         return self.flags(device.backend.name, device.vendor, device.device_type.name)
 

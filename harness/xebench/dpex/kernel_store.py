@@ -24,6 +24,7 @@ from xebench.dpex.narrow import is_narrow, is_within
 from xebench.dpex.native_code import binary_of
 from xebench.dpex.signature import ArrayType, Signature, index_space_extents, signature_of
 from xebench.dpex.spirv_cache import SpirvCache
+from xebench.system.sycl_types import Event
 
 _Key = tuple[str, KernelOptions, dpctl.SyclContext, Any, Any]
 
@@ -78,7 +79,7 @@ class KernelStore:
         queue: dpctl.SyclQueue,
         index_space: Any,
         arguments: Sequence[Any],
-        depends: Sequence[Any] = (),
+        depends: Sequence[Event] = (),
     ) -> DeviceEvent:
         """Submit a kernel, compiling and building it first where that has not been done.
 

@@ -15,6 +15,7 @@ from xebench.dpex.events import DeviceEvent
 from xebench.dpex.launch_limits import check_index_space, check_local_memory
 from xebench.dpex.narrow import is_within
 from xebench.dpex.signature import index_space_extents
+from xebench.system.sycl_types import Event, Queue
 
 _NO_EVENTS = (ctypes.c_void_p(None), ctypes.c_size_t(0))
 
@@ -47,7 +48,7 @@ class PreparedLaunch:
         "queue",
     )
 
-    def __init__(self, device_kernel: DeviceKernel, queue: Any, index_space: Any, args: Sequence[Any]) -> None:
+    def __init__(self, device_kernel: DeviceKernel, queue: Queue, index_space: Any, args: Sequence[Any]) -> None:
         """Flatten ``args`` and check everything that can be checked before submission.
 
         Args:
@@ -115,7 +116,7 @@ class PreparedLaunch:
         check_local_memory(self.device_kernel, local_bytes)
         self.local_bytes = local_bytes
 
-    def submit(self, depends: Sequence[Any] = ()) -> DeviceEvent:
+    def submit(self, depends: Sequence[Event] = ()) -> DeviceEvent:
         """Submit the kernel.
 
         Args:

@@ -15,6 +15,7 @@ from xebench.dpex.dpex_errors import ArgumentError
 from xebench.dpex.events import DeviceEvent
 from xebench.dpex.kernel_store import KernelStore
 from xebench.dpex.signature import as_usm_array
+from xebench.system.sycl_types import Event
 
 
 @cache
@@ -39,7 +40,7 @@ def call_kernel(kernel_fn: Any, index_space: Any, *kernel_args: Any) -> None:
 
 
 def call_kernel_async(
-    kernel_fn: Any, index_space: Any, dependent_events: Sequence[Any], *kernel_args: Any
+    kernel_fn: Any, index_space: Any, dependent_events: Sequence[Event], *kernel_args: Any
 ) -> tuple[dpctl.SyclEvent, dpctl.SyclEvent]:
     """Launch a kernel once other commands are over, and return at once.
 
@@ -58,7 +59,7 @@ def call_kernel_async(
     return event, event
 
 
-def _submit(kernel: Any, index_space: Any, arguments: Sequence[Any], depends: Sequence[Any]) -> DeviceEvent:
+def _submit(kernel: Any, index_space: Any, arguments: Sequence[Any], depends: Sequence[Event]) -> DeviceEvent:
     arrays = [array for array in map(as_usm_array, arguments) if array is not None]
     if not arrays:
         raise ArgumentError("no argument is an array of dpnp, whose queue the kernel would be launched on")

@@ -18,6 +18,7 @@ from xebench.dpex.foreign_kernel import ForeignKernel
 from xebench.dpex.kernel_api import LocalAccessor, NdRange, Range
 from xebench.dpex.parameters import GlobalPointer, LocalPointer, Parameter
 from xebench.system.runtime.tensor import usm_ndarray
+from xebench.system.sycl_types import UsmArray
 
 _DTYPES = (
     *("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
@@ -113,7 +114,7 @@ def as_usm_array(value: Any) -> Any:
     return None if get_array is None else get_array()
 
 
-def _layout(array: Any) -> str:
+def _layout(array: UsmArray) -> str:
     flags = array.flags
     return "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
 
@@ -168,7 +169,7 @@ def _misfit(parameter: Parameter, value: Any) -> str:
     return "" if fits or scalar_dtype(value) == parameter.dtype else f"is {_describe_value(value)}"
 
 
-def _array_misfit(pointer: GlobalPointer, array: Any) -> str | None:
+def _array_misfit(pointer: GlobalPointer, array: UsmArray | None) -> str | None:
     if array is None:
         return "is no USM array"
     if pointer.dtype not in (None, _NAMES[array.dtype]):

@@ -23,6 +23,7 @@ from xebench.dpex.spirv_cache import SpirvCache
 from xebench.measuring.bound_problem import Binding
 from xebench.measuring.session.device_memory import DeviceMemory, allocate
 from xebench.system.runtime.tensor import usm_ndarray
+from xebench.system.sycl_types import UsmArray
 
 #: Smallest input that the device looks at itself: the sums of a smaller one would be as large as half of it.
 LARGE_BYTES: Final = 1 << 20
@@ -66,13 +67,13 @@ class Sums:
         self._queue = queue
         self._memory = DeviceMemory(queue)
 
-    def __call__(self, array: Any) -> bytes:
+    def __call__(self, array: UsmArray) -> bytes:
         """The sums of a contiguous array that is the whole of its allocation."""
         if self._queue.sycl_device.is_cpu:
             return _of_host(self._memory.read(array))
         return self._memory.read(self.by_device(array)).tobytes()
 
-    def by_device(self, array: Any) -> Any:
+    def by_device(self, array: UsmArray) -> Any:
         """The same as an array of the device, computed there in any case."""
         word = next(word for word in _WORDS if array.nbytes % word.itemsize == 0)
         words = usm_ndarray((array.nbytes // word.itemsize,), dtype=word, buffer=array.usm_data)

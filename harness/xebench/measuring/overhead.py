@@ -25,6 +25,7 @@ from xebench.measuring.sampling.stopping import decide
 from xebench.measuring.session.session import Session
 from xebench.patterns.pattern import Variant
 from xebench.system.children.channel import Sender
+from xebench.system.sycl_types import UsmArray
 from xebench.vocabulary import Metric, Role
 
 #: Samples in a round; the rounds of the two sides are taken in turns.
@@ -47,7 +48,7 @@ class Overheads:
     launch_ns: float
 
 
-def sample_overheads(session: Session, kernel: Any, index_space: Any, array: Any, *, rounds: int = 6) -> Overheads:
+def sample_overheads(session: Session, kernel: Any, index_space: Any, array: UsmArray, *, rounds: int = 6) -> Overheads:
     """Measure both sides in turns.
 
     Args:
@@ -93,7 +94,7 @@ def _harness_ns(session: Session, launch: Callable[[], Any]) -> float:
     return elapsed_ns / len(device_ns) - median(device_ns)
 
 
-def _bare_loop(session: Session, kernel: Any, index_space: Any, array: Any) -> Callable[[], float]:
+def _bare_loop(session: Session, kernel: Any, index_space: Any, array: UsmArray) -> Callable[[], float]:
     """A round of dpctl alone: submit, wait, read the three times."""
     extents, local = index_space_extents(index_space)
     queue, ranges = session.queue, [list(extents), list(local or ())]

@@ -14,6 +14,7 @@ from xebench.callables.functions.sessions import session_on
 from xebench.errors import XebenchError, suggestion
 from xebench.measuring.sampling.limits import MIN_INSTANCES, Sampling
 from xebench.measuring.session.session import Session
+from xebench.system.sycl_types import Queue
 from xebench.tables.analysis.claim import Claim
 from xebench.vocabulary import SAMPLED_STATES, Metric, State, metric_named
 
@@ -91,7 +92,7 @@ def measure_functions(
     claims: Mapping[str, tuple[Claim, ...]],
     settings: Settings,
     *,
-    queue: Any,
+    queue: Session | Queue | None,
     device: str,
     isolated: bool,
 ) -> FunctionFamily:

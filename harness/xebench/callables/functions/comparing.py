@@ -23,6 +23,7 @@ from xebench.errors import XebenchError
 from xebench.measuring.session.session import Session
 from xebench.report.console import terminal_width
 from xebench.report.formats.text import MOST, table
+from xebench.system.sycl_types import Queue
 from xebench.tables import Run
 from xebench.tables.analysis.claim import Claim, Claims, claims_of
 from xebench.vocabulary import Metric, State
@@ -79,7 +80,7 @@ def compare(
     *,
     reference: str | None = None,
     claim: Claims | Mapping[str, Claims] = None,
-    queue: Any = None,
+    queue: Session | Queue | None = None,
     device: str = "auto",
     metric: str = Metric.DEVICE.value,
     state: str = State.HOT.value,

@@ -17,6 +17,7 @@ from xebench.measuring.place_server import IMPORTABLE, program
 from xebench.measuring.places import RemoteProcess
 from xebench.measuring.remote import BeginFunctions, RemotePlace
 from xebench.measuring.session.session import Session
+from xebench.system.sycl_types import Queue
 from xebench.tables.analysis.claim import Claim
 from xebench.vocabulary import Metric, Status
 
@@ -67,7 +68,7 @@ def measured_apart(
             process.close()
 
 
-def refuse_what_stays_here(queue: Any, settings: Settings) -> None:
+def refuse_what_stays_here(queue: Session | Queue | None, settings: Settings) -> None:
     """Refuse what functions cannot have in another process.
 
     Raises:

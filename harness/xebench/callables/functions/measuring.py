@@ -19,6 +19,7 @@ from xebench.callables.functions.asked import (
 from xebench.callables.functions.tables import run_of
 from xebench.callables.functions.words import events_words, host_doubt, time_words
 from xebench.measuring.session.session import Session
+from xebench.system.sycl_types import Queue
 from xebench.tables import Run
 from xebench.vocabulary import Metric, State
 
@@ -73,7 +74,7 @@ class Measured:
 def measure(
     function: Callable[..., Any],
     *,
-    queue: Any = None,
+    queue: Session | Queue | None = None,
     device: str = "auto",
     metric: str = Metric.DEVICE.value,
     state: str = State.HOT.value,

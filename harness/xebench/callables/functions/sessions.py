@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Final
+from typing import Final
 
 import dpctl
 
@@ -13,6 +13,7 @@ from xebench.errors import NoDevice, XebenchError
 from xebench.measuring.session.session import Session
 from xebench.system.runtime import select_device
 from xebench.system.runtime.devices import device_class
+from xebench.system.sycl_types import Queue
 
 #: What `device` says where a queue tells it.
 AUTO: Final = "auto"
@@ -42,7 +43,7 @@ def open_session(device: str = AUTO) -> Session:
     return Session.on(chosen.device.device)
 
 
-def session_on(queue: Any, device: str, *, timed: bool) -> Session:
+def session_on(queue: Session | Queue | None, device: str, *, timed: bool) -> Session:
     """The session that measures what uses a queue.
 
     Args:
@@ -70,7 +71,7 @@ def session_on(queue: Any, device: str, *, timed: bool) -> Session:
     return session
 
 
-def _of_queue(queue: Any) -> Session:
+def _of_queue(queue: Queue) -> Session:
     if not isinstance(queue, dpctl.SyclQueue):
         raise XebenchError(
             f"queue is a {type(queue).__name__}: give a dpctl.SyclQueue, or what xebench.open_session gives"

@@ -21,12 +21,13 @@ from typing import Any, Final
 import numpy as np
 
 from xebench.system.runtime.variables import narrow_switch
+from xebench.system.sycl_types import Device
 
 #: Arrays have fewer elements, and no limit is larger: sums of two such numbers fit 32 bits, with a sign.
 BOUND: Final = 1 << 30
 
 
-def is_narrow(device: Any) -> bool:
+def is_narrow(device: Device) -> bool:
     """Whether a ``dpctl.SyclDevice`` is given narrowed modules."""
     switch = narrow_switch()
     return switch == "on" or (switch == "gpu" and bool(device.is_gpu))

@@ -18,7 +18,7 @@ from xebench.measuring.roofline.search import FULL, Effort, Form, Measurement, W
 from xebench.measuring.session.cache_flush import cache_bytes
 from xebench.measuring.session.device_memory import DeviceMemory
 from xebench.measuring.session.session import Session
-from xebench.system.sycl_types import Array
+from xebench.system.sycl_types import Array, UsmArray
 from xebench.tables.analysis import metrics, timestamps
 from xebench.vocabulary import is_valid
 
@@ -164,7 +164,7 @@ class Bench:
 
     # ---- writing and comparing --------------------------------------------------------------------------------------
 
-    def write(self, array: Any, numbers: npt.ArrayLike) -> None:
+    def write(self, array: UsmArray, numbers: npt.ArrayLike) -> None:
         """Fill a device array with one period of numbers, or a single one, and wait; by plain copies."""
         for part, wanted in _pieces(array, np.atleast_1d(numbers).astype(array.dtype)):
             self.memory.write(part, wanted)
@@ -175,7 +175,7 @@ class Bench:
             return [slice(None)]
         return [slice(PIECE), slice(size - PIECE, size)]
 
-    def require(self, array: Any, expected: Array) -> None:
+    def require(self, array: UsmArray, expected: Array) -> None:
         """Compare every element of a device array with one period of numbers, or with as many as it has.
 
         Raises:
@@ -218,7 +218,7 @@ def require_equal(parts: Iterable[tuple[Array, Array]]) -> None:
         raise WrongResult(f"{wrong} of {size} elements are wrong, {first}")
 
 
-def _pieces(array: Any, period: Array) -> Iterator[tuple[Any, Array]]:
+def _pieces(array: UsmArray, period: Array) -> Iterator[tuple[Any, Array]]:
     """The parts of a flat array, each with the numbers that stand or shall stand in it."""
     if array.size % period.size:
         raise ValueError(f"{array.size} elements are no whole number of periods of {period.size}")

@@ -13,7 +13,7 @@ from xebench.dpex.signature import as_usm_array
 from xebench.errors import TooLarge, Unsupported
 from xebench.measuring.session.recorder import Traffic
 from xebench.system.runtime import tensor
-from xebench.system.sycl_types import Array
+from xebench.system.sycl_types import Array, UsmArray
 
 #: Elements that the host writes of an array of equal ones: the way to the device takes longer than what it does itself.
 _FIRST: Final = 1 << 18
@@ -57,7 +57,7 @@ def spoil(memory: Any) -> None:
         memory.memset(POISON)
 
 
-def watch(array: Any) -> weakref.ref[Any]:
+def watch(array: UsmArray) -> weakref.ref[Any]:
     """A weak reference to the memory of an array, or to the array where dpctl's memory allows none."""
     try:
         return weakref.ref(array.usm_data)
@@ -105,7 +105,7 @@ def _kind_of(side: Any) -> str:
     return str(memory.get_usm_type()) if hasattr(memory, "get_usm_type") else "pageable"
 
 
-def _bytes_of(array: Any) -> tuple[Any, int]:
+def _bytes_of(array: Array | UsmArray) -> tuple[Any, int]:
     """The memory that dpctl copies from or to, and its size in bytes."""
     if isinstance(array, np.ndarray):
         if not array.flags.c_contiguous:
@@ -144,7 +144,7 @@ class DeviceMemory:
             contiguous = np.ascontiguousarray(source)  # must outlive the copy, which reads it when the device likes
             copy_async(self._queue, destination, contiguous, []).wait()
 
-    def rewrite(self, array: Any) -> None:
+    def rewrite(self, array: UsmArray) -> None:
         """Overwrite a device array with what it holds, and wait: part after part, by way of another array."""
         flat = tensor.tensor.reshape(array, (-1,))
         other = allocate(min(flat.size, _FIRST), flat.dtype, self._queue)

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
 from dpctl.utils import intel_device_info
 
 from xebench.system.gpu_model.gpu_parameters import GpuError
 from xebench.system.gpu_model.gpus import gpu_of_device
+from xebench.system.sycl_types import Device
 
 #: Work-items for a compute unit whose threads are not known. A multiprocessor of Nvidia's data-centre GPUs holds 2048
 #: (CUDA C++ Programming Guide, technical specifications of compute capability 7.0 to 9.0), and so does a compute unit
@@ -25,7 +26,7 @@ from xebench.system.gpu_model.gpus import gpu_of_device
 ASSUMED_ITEMS: Final = 2048
 
 
-def device_lanes(device: Any) -> int:
+def device_lanes(device: Device) -> int:
     """Work-items that fill a ``dpctl.SyclDevice``."""
     told = intel_device_info(device).get("gpu_hw_threads_per_eu") if device.is_gpu else None
     threads = told or (threads_by_name(device.name) if device.is_gpu else None)
@@ -43,7 +44,7 @@ def lanes(compute_units: int, sub_group_sizes: Sequence[int], threads: int | Non
     return compute_units * (ASSUMED_ITEMS if threads is None else threads * max(sub_group_sizes, default=1))
 
 
-def core_threads(device: Any, sub_group_size: int) -> int:
+def core_threads(device: Device, sub_group_size: int) -> int:
     """Hardware threads of a core of a ``dpctl.SyclDevice``: what the groups that are resident there share.
 
     That is an Xe-core on an Intel GPU that is known; on any other device a compute unit, and a thread is a sub-group.

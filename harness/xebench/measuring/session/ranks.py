@@ -10,6 +10,7 @@ import dpctl
 
 from xebench.errors import Unsupported
 from xebench.system.runtime.tensor import usm_ndarray
+from xebench.system.sycl_types import Device, UsmArray
 
 
 class _Nobody:
@@ -49,7 +50,7 @@ class Ranks:
     library: str
     knows_device: bool
 
-    def buffer(self, array: Any, device: Any) -> Any:
+    def buffer(self, array: UsmArray, device: Device) -> Any:
         """See `Session.mpi_buffer`; all memory of a CPU is the host's own."""
         if self is ALONE:
             return array

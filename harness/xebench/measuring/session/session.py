@@ -29,6 +29,7 @@ from xebench.measuring.session.transcript import Transcript
 from xebench.measuring.session.waits import Waits, as_sycl
 from xebench.system.runtime.capabilities import usual_sub_group_size
 from xebench.system.runtime.tensor import usm_ndarray
+from xebench.system.sycl_types import Array, Device, Event, UsmArray
 
 #: Out-of-order queues of CPUs stay until the process ends (7 kB each). Intel's driver (2026.2) destroys a queue within
 #: the task of its last command where nothing else refers to it any more, and waits there for this same task to end:
@@ -106,7 +107,7 @@ class Session:
         kernel: Any,
         index_space: Any,
         *arguments: Any,
-        depends: Sequence[Any] = (),
+        depends: Sequence[Event] = (),
         queue: dpctl.SyclQueue | None = None,
     ) -> DeviceEvent:
         """Submit a kernel; returns at once.
@@ -135,7 +136,7 @@ class Session:
         destination: Any,
         source: Any,
         *,
-        depends: Sequence[Any] = (),
+        depends: Sequence[Event] = (),
         queue: dpctl.SyclQueue | None = None,
     ) -> DeviceEvent:
         """Submit a copy between contiguous arrays of equal size; either may be a numpy array; returns at once.
@@ -156,7 +157,7 @@ class Session:
             self._transcript.copied(destination, source, depends, event)
         return event
 
-    def fill(self, array: Any, value: Any, *, queue: dpctl.SyclQueue | None = None) -> DeviceEvent:
+    def fill(self, array: UsmArray, value: Any, *, queue: dpctl.SyclQueue | None = None) -> DeviceEvent:
         """Submit a fill of a contiguous device array with one value; returns at once."""
         queue = queue or self.queue
         event = fill(queue, array, value)
@@ -215,7 +216,7 @@ class Session:
                 self._transcript.allocated(array, usm)
             return array
 
-    def import_memory(self, array: Any) -> None:
+    def import_memory(self, array: Array) -> None:
         """Register the memory of a contiguous numpy array with the driver as host USM while the array lives.
 
         Raises:
@@ -280,7 +281,7 @@ class Session:
         if self._transcript is not None:
             self._transcript.lose("it has its kernels built anew")
 
-    def barrier(self, *, queue: dpctl.SyclQueue | None = None, depends: Sequence[Any] = ()) -> DeviceEvent:
+    def barrier(self, *, queue: dpctl.SyclQueue | None = None, depends: Sequence[Event] = ()) -> DeviceEvent:
         """Submit a barrier: what comes later on the queue starts after what came before."""
         queue = queue or self.queue
         waits = self._waits.before_barrier(queue, depends)
@@ -310,7 +311,7 @@ class Session:
         """The communicator of mpi4py with all ranks of the variant; without ``ranks=``, one of a rank that is alone."""
         return self._ranks.comm
 
-    def mpi_buffer(self, array: Any) -> Any:
+    def mpi_buffer(self, array: UsmArray) -> Any:
         """The form of an array in USM that functions of MPI take, so that no copy to the host is needed.
 
         Raises:
@@ -338,7 +339,7 @@ class Session:
 
     # ---- what a variant calls by itself -------------------------------------------------------------------------
 
-    def launch_directly(self, kernel: Any, index_space: Any, arguments: Sequence[Any], depends: Sequence[Any]) -> Any:
+    def launch_directly(self, kernel: Any, index_space: Any, arguments: Sequence[Any], depends: Sequence[Event]) -> Any:
         """Launch what a variant gave ``call_kernel``, on the queue of its arrays, as numba-dpex does."""
         queues = direct_calls.queues_of(*arguments)
         queue = queues[0] if queues else self.queue
@@ -516,7 +517,7 @@ class Session:
         return result
 
     def _new_queue(
-        self, context: dpctl.SyclContext, device: Any, properties: list[str], clock: int = 0
+        self, context: dpctl.SyclContext, device: Device, properties: list[str], clock: int = 0
     ) -> dpctl.SyclQueue:
         queue = direct_calls.RecordedQueue(context, device, property=properties)
         if clock:

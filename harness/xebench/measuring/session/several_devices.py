@@ -14,6 +14,7 @@ from xebench.dpex.native_handles import device_handle
 from xebench.errors import Unsupported
 from xebench.system.runtime import level_zero_library
 from xebench.system.runtime.stack import is_current
+from xebench.system.sycl_types import Device
 
 KINDS: Final = ("any", "devices", "sub-devices", "cpu")
 
@@ -36,7 +37,7 @@ class SeveralDevices:
     are_parts: bool
 
 
-def several_devices(device: Any, count: int, kind: str = "any") -> SeveralDevices:
+def several_devices(device: Device, count: int, kind: str = "any") -> SeveralDevices:
     """So many devices.
 
     Args:
@@ -67,7 +68,7 @@ def several_devices(device: Any, count: int, kind: str = "any") -> SeveralDevice
     raise Unsupported(f"needs {count} {what}: {', and '.join(filter(None, (there, uncut)))}")
 
 
-def _cpus_beside(device: Any, count: int) -> SeveralDevices:
+def _cpus_beside(device: Device, count: int) -> SeveralDevices:
     if device.is_cpu:
         raise Unsupported("needs a GPU beside the CPU, the device is a CPU")
     beside = dpctl.get_devices(device_type="cpu")[:count]
@@ -97,7 +98,7 @@ def check_copy(destination: Any, source: Any) -> None:
 
 
 @functools.cache
-def _are_peers(device: Any, other: Any) -> bool:
+def _are_peers(device: Device, other: Any) -> bool:
     """The driver's answer for two devices on Level Zero; on OpenCL copies between devices are the driver's own."""
     if device.backend != dpctl.backend_type.level_zero:
         return True
@@ -105,7 +106,7 @@ def _are_peers(device: Any, other: Any) -> bool:
     return level_zero_library.can_access_peer(level_zero_library.open_library(), *handles)
 
 
-def devices_alike(device: Any, get_devices: Callable[[], Sequence[Any]] | None = None) -> list[Any]:
+def devices_alike(device: Device, get_devices: Callable[[], Sequence[Any]] | None = None) -> list[Any]:
     """The device and after it the others of its platform and type, which can share a context with it."""
     listed = get_devices or partial(dpctl.get_devices, backend=device.backend, device_type=device.device_type)
     own = _platform(device)
@@ -120,7 +121,7 @@ def partitions(compute_units: int, count: int) -> list[tuple[Any, str]]:
     return [*domains, ([compute_units // count] * count, "by count")]
 
 
-def _parts(device: Any, partition: Any) -> Sequence[Any]:
+def _parts(device: Device, partition: Any) -> Sequence[Any]:
     try:
         parts: Sequence[Any] = device.create_sub_devices(partition=partition)
     except dpctl.SyclSubDeviceCreationError:
@@ -128,7 +129,7 @@ def _parts(device: Any, partition: Any) -> Sequence[Any]:
     return parts
 
 
-def _platform(device: Any) -> tuple[str, ...]:
+def _platform(device: Device) -> tuple[str, ...]:
     platform = device.sycl_platform
     return platform.name, platform.vendor, platform.version
 

@@ -19,6 +19,7 @@ from xebench.dpex import DeviceEvent
 from xebench.dpex.device_kernel import DeviceKernel
 from xebench.dpex.launch import PreparedLaunch
 from xebench.dpex.signature import as_usm_array
+from xebench.system.sycl_types import Event, UsmArray
 
 
 class Transcript:
@@ -40,7 +41,7 @@ class Transcript:
         self._own = queue
         self._queues = [queue]
         self._memory: dict[int, str] = {}
-        self._events: dict[DeviceEvent, int] = {}
+        self._events: dict[Event, int] = {}
         self._thread = threading.get_ident()
 
     @property
@@ -52,13 +53,13 @@ class Transcript:
         """Something is done that is not noted; the first reason counts."""
         self.lost = self.lost or why
 
-    def allocated(self, array: Any, words: str) -> None:
+    def allocated(self, array: UsmArray, words: str) -> None:
         """Record an allocation; addresses differ from call to call, so a number identifies it."""
         self._memory[array.usm_data._pointer] = f"memory {len(self._memory)}"
         self._note("allocate", array.shape, array.dtype, words)
 
     def launched(
-        self, launch: PreparedLaunch | None, arguments: Sequence[Any], depends: Sequence[Any], event: DeviceEvent
+        self, launch: PreparedLaunch | None, arguments: Sequence[Any], depends: Sequence[Event], event: DeviceEvent
     ) -> None:
         """A kernel was submitted."""
         if launch is None or launch.queue is not event.queue:
@@ -70,7 +71,7 @@ class Transcript:
         kernel = self.kernels.index(launch.device_kernel)
         self.submitted(event, depends, "launch", kernel, *sizes, *map(self._argument, arguments))
 
-    def submitted(self, event: DeviceEvent, depends: Sequence[Any], *words: object) -> None:
+    def submitted(self, event: DeviceEvent, depends: Sequence[Event], *words: object) -> None:
         """Any command was submitted."""
         others = [self._events.get(each) for each in depends]
         if None in others:
@@ -82,14 +83,14 @@ class Transcript:
         """The host waits for a command, or for all of a queue."""
         self._note("wait", event and self._events.get(event))
 
-    def copied(self, destination: Any, source: Any, depends: Sequence[Any], event: DeviceEvent) -> None:
+    def copied(self, destination: Any, source: Any, depends: Sequence[Event], event: DeviceEvent) -> None:
         """A copy was submitted."""
         origin = self._argument(source)
         if isinstance(source, np.ndarray) and source.flags.writeable:  # the problem's cannot be written
             origin = hashlib.blake2b(np.ascontiguousarray(source).view(np.uint8).data).hexdigest()
         self.submitted(event, depends, "copy", self._argument(destination), origin)
 
-    def filled(self, array: Any, value: Any, event: DeviceEvent) -> None:
+    def filled(self, array: UsmArray, value: Any, event: DeviceEvent) -> None:
         """A fill was submitted."""
         self.submitted(event, (), "fill", self._argument(array), self._argument(value))
 

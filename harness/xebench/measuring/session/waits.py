@@ -14,6 +14,7 @@ import dpctl
 import dpctl.memory
 
 from xebench.dpex import DeviceEvent, direct_calls
+from xebench.system.sycl_types import Event
 
 
 class Waits:
@@ -22,14 +23,14 @@ class Waits:
     def __init__(self) -> None:
         self._bytes: dict[dpctl.SyclQueue, tuple[Any, Any]] = {}
 
-    def before_kernel(self, queue: dpctl.SyclQueue, depends: Sequence[Any]) -> Sequence[Any]:
+    def before_kernel(self, queue: dpctl.SyclQueue, depends: Sequence[Event]) -> Sequence[Any]:
         """The events that a kernel on the queue must depend on, when the queue waits for the rest."""
         if depends and queue.is_in_order and self._others(queue, depends):
             self._copy_a_byte(queue, depends)
             return ()
         return depends
 
-    def before_barrier(self, queue: dpctl.SyclQueue, depends: Sequence[Any]) -> list[Any]:
+    def before_barrier(self, queue: dpctl.SyclQueue, depends: Sequence[Event]) -> list[Any]:
         """The events that a barrier on the queue must depend on, when the queue waits for the rest."""
         if depends and self._others(queue, depends):
             return [self._copy_a_byte(queue, depends)]
@@ -41,11 +42,11 @@ class Waits:
             self._bytes.pop(queue, None)
 
     @staticmethod
-    def _others(queue: dpctl.SyclQueue, depends: Sequence[Any]) -> bool:
+    def _others(queue: dpctl.SyclQueue, depends: Sequence[Event]) -> bool:
         # of an event that the session did not make nobody knows the queue
         return any(getattr(event, "queue", None) is not queue for event in depends)
 
-    def _copy_a_byte(self, queue: dpctl.SyclQueue, depends: Sequence[Any]) -> Any:
+    def _copy_a_byte(self, queue: dpctl.SyclQueue, depends: Sequence[Event]) -> Any:
         if queue not in self._bytes:
             pair = (dpctl.memory.MemoryUSMDevice(1, queue=queue), dpctl.memory.MemoryUSMDevice(1, queue=queue))
             self._bytes.setdefault(queue, pair)  # another thread's may be in use by now
@@ -54,6 +55,6 @@ class Waits:
             return queue.memcpy_async(target, source, 1, [as_sycl(event) for event in depends])
 
 
-def as_sycl(event: Any) -> Any:
+def as_sycl(event: Event) -> Any:
     """An event as dpctl's own calls take it."""
     return event.sycl_event if isinstance(event, DeviceEvent) else event

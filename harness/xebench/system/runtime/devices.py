@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xebench.errors import NoDevice
 from xebench.system.runtime.hardware_id import hardware_id
@@ -19,6 +19,9 @@ from xebench.system.runtime.opencl_extensions import extensions_of
 from xebench.system.runtime.packages import CPU_DRIVER
 from xebench.system.runtime.pins import mend_command
 from xebench.system.runtime.variables import hiding_variables
+
+if TYPE_CHECKING:
+    from xebench.system.sycl_types import Device
 
 _CLASSES = ("gpu", "cpu")
 _BACKENDS = ("level_zero", "opencl")
@@ -135,7 +138,7 @@ def in_order(devices: Iterable[DeviceInfo]) -> list[DeviceInfo]:
     return sorted(devices, key=preference)
 
 
-def describe(device: Any) -> DeviceInfo:
+def describe(device: Device) -> DeviceInfo:
     """The facts of a ``dpctl.SyclDevice``, which must be a GPU or a CPU."""
     kind = device_class(device)
     assert kind is not None
@@ -175,7 +178,7 @@ def open_device(filter_string: str) -> Any:
     return device if device_class(device) else None
 
 
-def device_class(device: Any) -> str | None:
+def device_class(device: Device) -> str | None:
     """``gpu`` or ``cpu``; None for what is neither."""
     return "gpu" if device.is_gpu else "cpu" if device.is_cpu else None
 

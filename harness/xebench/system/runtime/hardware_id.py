@@ -7,16 +7,19 @@ handle of a device comes from ``sycl::device::getNative``, as no order of driver
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from xebench.system.runtime import level_zero_library, libraries, opencl_library
+
+if TYPE_CHECKING:
+    from xebench.system.sycl_types import Device
 
 _UUID, _PCI_BUS_INFO = 0x106A, 0x410F
 _UUID_BYTES: Final = 16
 _GET_NATIVE: Final = "_ZNK4sycl3_V16device9getNativeEv"
 
 
-def hardware_id(device: Any) -> str | None:
+def hardware_id(device: Device) -> str | None:
     """The PCI address of a ``dpctl.SyclDevice``, or its UUID; None where its driver gives neither."""
     told = {"opencl": _of_opencl, "level_zero": _of_level_zero}.get(device.backend.name)
     if told is None:
@@ -27,7 +30,7 @@ def hardware_id(device: Any) -> str | None:
         return None
 
 
-def native_handle(device: Any) -> ctypes.c_void_p:
+def native_handle(device: Device) -> ctypes.c_void_p:
     """The ``cl_device_id`` or ``ze_device_handle_t`` of a ``dpctl.SyclDevice``.
 
     Raises:

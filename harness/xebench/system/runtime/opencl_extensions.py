@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from xebench.system.runtime import opencl_library
+
+if TYPE_CHECKING:
+    from xebench.system.sycl_types import Device
 
 _EXTENSIONS = 0x1030
 
@@ -31,7 +34,7 @@ ON_LEVEL_ZERO: Final = frozenset(
 )
 
 
-def extensions_of(device: Any) -> tuple[str, ...]:
+def extensions_of(device: Device) -> tuple[str, ...]:
     """Those of `EXTENSIONS` that a ``dpctl.SyclDevice`` has, by OpenCL's names.
 
     A device of Level Zero is looked up by its name: Intel's OpenCL driver offers it, too, where that is installed.
