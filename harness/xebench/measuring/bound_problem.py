@@ -10,6 +10,7 @@ import numpy as np
 
 from xebench.errors import TooLarge, suggestion
 from xebench.patterns.problem import InOut, Output, Problem, device_bytes
+from xebench.system.runtime.capabilities import gib
 from xebench.system.sycl_types import Array
 
 if TYPE_CHECKING:
@@ -233,14 +234,10 @@ def check_memory(problem: Problem, global_memory_bytes: int, max_alloc_bytes: in
     total, largest = copies * sum(sizes), max(sizes, default=0)
     # The driver and temporaries need a part; 0.9 is what Intel's own allocators leave.
     if total > 0.9 * global_memory_bytes:
-        raise TooLarge(f"needs {_gib(total)} of device memory, the device has {_gib(global_memory_bytes)}")
+        raise TooLarge(f"needs {gib(total)} of device memory, the device has {gib(global_memory_bytes)}")
     if max_alloc_bytes and largest > max_alloc_bytes:
-        raise TooLarge(f"needs one allocation of {_gib(largest)}, the device allows {_gib(max_alloc_bytes)}")
+        raise TooLarge(f"needs one allocation of {gib(largest)}, the device allows {gib(max_alloc_bytes)}")
 
 
 def _bits(array: Array) -> Array:
     return array.reshape(-1).view(np.uint8)
-
-
-def _gib(size: float) -> str:
-    return f"{size / 2**30:.2f} GiB"

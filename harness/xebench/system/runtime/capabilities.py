@@ -131,11 +131,12 @@ def _lacks_local_memory(device: DeviceInfo, wanted: int) -> str | None:
 
 def _lacks_global_memory(device: DeviceInfo, wanted: int) -> str | None:
     most = device.global_memory_bytes
-    return None if wanted <= most else f"needs {_gib(wanted)} of device memory, the device has {_gib(most)}"
+    return None if wanted <= most else f"needs {gib(wanted)} of device memory, the device has {gib(most)}"
 
 
-def _gib(count: int) -> str:
-    return f"{count / 2**30:.2f} GiB"
+def gib(size_bytes: float) -> str:
+    """A size in words: ``1.50 GiB``."""
+    return f"{size_bytes / 2**30:.2f} GiB"
 
 
 _NUMBERS: Mapping[str, Callable[[DeviceInfo, int], str | None]] = {
