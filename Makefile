@@ -35,7 +35,7 @@ else
 	$(PIP) --upgrade -e . --group dev
 endif
 	$(BIN)/python -m compileall -q harness benchmarks  # some shells forbid Python to do this by itself, and list must be instant
-	-@$(BIN)/xebench list >/dev/null  # likewise: it keeps what the pattern files declare
+	-@$(BIN)/xebench list >/dev/null  # list must be instant: it keeps what the pattern files declare
 	@touch $@
 
 bench: install  ## the main job: every family, on the best device here; under ten minutes

@@ -450,7 +450,7 @@ class Roof(_Word):
         "memory read",
         "memory_read_roof_gbps",
         "GB/s",
-        "Memory bandwidth of reads alone, likewise; null in a run that looks briefly, unless it was kept.",
+        "Memory bandwidth of reads alone, the highest measured; null after a quick look, unless it was kept.",
         "memory",
         "bytes_moved",
         ("read",),
@@ -486,14 +486,14 @@ class Roof(_Word):
         ("stream_triad", "stream_add"),
         2 / 3,
     )
-    FP32 = ("fp32", "fp32_roof_gflops", "GFLOP/s", "Single-precision rate, likewise.")
-    FP64 = ("fp64", "fp64_roof_gflops", "GFLOP/s", "Double-precision rate, likewise; null where the device has none.")
-    INT32 = ("int32", "int32_roof_gops", "Gop/s", "32-bit integer rate, likewise.")
+    FP32 = ("fp32", "fp32_roof_gflops", "GFLOP/s", "Single-precision rate, the highest measured.")
+    FP64 = ("fp64", "fp64_roof_gflops", "GFLOP/s", "The same for double precision; null where the device has none.")
+    INT32 = ("int32", "int32_roof_gops", "Gop/s", "32-bit integer rate, the highest measured.")
     SLM = (
         "SLM",
         "slm_roof_gbps",
         "GB/s",
-        "Bandwidth of shared local memory, likewise.",
+        "Bandwidth of shared local memory, the highest measured.",
         "slm",
         "slm_bytes",
         ("slm_read",),
@@ -502,7 +502,7 @@ class Roof(_Word):
         "device link",
         "peer_link_roof_gbps",
         "GB/s",
-        "Bandwidth of copies to another device, or between parts of one, likewise; null where there is no other.",
+        "The highest bandwidth of copies to another device, or between parts of one; null where there is no other.",
         "device link",
         "peer_bytes",
         ("device_to_peer",),
@@ -511,7 +511,7 @@ class Roof(_Word):
         "host link",
         "host_link_roof_gbps",
         "GB/s",
-        "Bandwidth of copies between host and device, likewise.",
+        "Bandwidth of copies between host and device, the highest measured.",
         "host link",
         "host_bytes",
         ("host_to_device", "device_to_host", "pageable_to_device", "device_to_pageable"),

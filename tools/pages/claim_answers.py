@@ -45,7 +45,7 @@ class Found:
         answer: a word of `xebench.vocabulary.Answer`.
         reason: what it rests on.
         speedup: None where there is none.
-        low, high: ends of its 95 % interval, likewise.
+        low, high: ends of its 95 % interval; None where there is none.
         point: parameters that are swept or not the preset's own, and the state of the caches.
         older: whether the pattern's file, or what it imports, has changed since.
     """

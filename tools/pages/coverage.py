@@ -45,7 +45,7 @@ def kind(entry: Entry, patterns: Mapping[str, Sequence[str]]) -> str:
 
 
 def _kind(entry: Entry, patterns: Mapping[str, Sequence[str]], stand_ins: Mapping[str, str]) -> str:
-    """Likewise; a stand-in where all patterns of an entry are."""
+    """The kind of an entry; a stand-in if all of its patterns are."""
     answered = kind(entry, patterns)
     return STAND_IN if answered == PATTERN and stand_ins.keys() >= set(patterns[entry.id]) else answered
 

@@ -1,4 +1,4 @@
-"""A part of a page that is made anew, between two marks."""
+"""Replaces the part of a page between two marks."""
 
 from __future__ import annotations
 

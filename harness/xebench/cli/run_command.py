@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from xebench.runner.recipe import Recipe
     from xebench.tables import Run
 
-#: What numpy's generators and the tables take (`xebench.runner.recipe`, likewise).
+#: What numpy's generators and the tables take (`xebench.runner.recipe`).
 LARGEST_SEED = 2**32 - 1
 #: Fewest samples that make an interval (`xebench.tables.analysis.intervals`, which would have to be loaded).
 MIN_SAMPLES = 6

@@ -1,6 +1,6 @@
 """dpctl's C interface (``libDPCTLSyclInterface``) by ctypes: submission and events at their cheapest.
 
-dpctl's Python ``submit`` flattens its arguments anew at every call and takes no local memory; the C functions
+dpctl's Python ``submit`` flattens its arguments at every call and takes no local memory; the C functions
 under it take prepared arrays. All of them swallow C++ exceptions and answer a null reference.
 """
 

@@ -2,7 +2,7 @@
 
 A wrong match would run the wrong kernel, so this is conservative: to what the kernel is (:mod:`xebench.dpex.identity`)
 it adds the bytecode and constants of each function, the argument types and the versions of the compilers. Where a
-kernel refers to something whose identity cannot be told, there is no fingerprint and the kernel is compiled anew.
+kernel refers to something whose identity cannot be told, there is no fingerprint and the kernel is compiled again.
 """
 
 from __future__ import annotations

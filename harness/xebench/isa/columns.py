@@ -48,7 +48,7 @@ ISA: Final = (
         "loads_global",
         "Messages that load from global memory; on dg2 and tgllp also from private arrays, by the same ones.",
     ),
-    _count("stores_global", "Messages that store to global memory, likewise."),
+    _count("stores_global", "Messages that store to global memory; on dg2 and tgllp also to private arrays."),
     _count("atomics_global", "Atomic messages to global memory."),
     _count("address_registers", "Most registers that hold the addresses of one load, store or atomic of these."),
     _count("late_loads", "Loads from global memory that follow a store to it in the program text."),

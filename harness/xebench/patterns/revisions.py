@@ -64,7 +64,7 @@ def at_revisions(old: str, new: str, paths: Sequence[Path]) -> tuple[Version, Ve
 
     Args:
         old: a branch, tag or commit; `WORKING_TREE`: the files as they are now.
-        new: likewise.
+        new: the same for the newer version.
         paths: of pattern files and folders of them in the repository.
 
     Raises:

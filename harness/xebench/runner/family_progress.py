@@ -52,7 +52,8 @@ class FamilyProgress:
         waiting: variants that have no result of this visit.
         spent_s: seconds of sampling in all visits so far, those of workers that were lost too.
         beside_s: seconds of the last visit beside sampling; None when no visit of this session is over.
-        instance_s: seconds of sampling for an instance with blocks enough for an interval; None likewise.
+        instance_s: seconds of sampling for an instance with blocks enough for an interval; None when no visit of this
+            session is over.
         blocks: how many were sampled so far, in all states, by workers that were not lost.
         speedups: log speed-ups of the instances so far.
         compiled: variants that have their rows of compilation.

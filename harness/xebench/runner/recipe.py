@@ -41,7 +41,7 @@ class Recipe(msgspec.Struct, frozen=True):
         seed: of the data and of the order of samples.
         instances: of each family, before its precision may end the sampling; None: the preset's.
         passes: times that the run comes to each family; None: the preset's.
-        min_samples: of each variant and instance, likewise; None: the preset's.
+        min_samples: of each variant and instance, before its precision may end the sampling; None: the preset's.
         max_samples: of each variant and family, both states together; None: the default.
         versions: what the two versions are called that are measured side by side, the old one first (`xebench ab`);
             then no built-in patterns are.

@@ -154,7 +154,7 @@ class _PartOfRun:
             missing = resume.missing_families(self.plan, cases, device_class)
             if changed := resume.changed_families(self.plan, cases, device_class):
                 names = ", ".join(sorted({family.pattern.name for family in changed}))
-                self.progress.say(f"measured anew, since the pattern file has changed: {names}")
+                self.progress.say(f"measured again, since the pattern file has changed: {names}")
             first = self.writer.next_numbers()
             unfinished = [
                 resume.family_progress(family, self.earlier, device_class, self.sampling, next_block=first[1])

@@ -89,7 +89,7 @@ class FamilyState:
         over: whether it needs no other: it is known as precisely as was asked for, all samples are taken, or it failed.
         rest_s: seconds of sampling that its own budget leaves.
         beside_s: what its last visit took beside sampling; None when that is not known.
-        instance_s: seconds of sampling that make an instance with enough blocks; None likewise.
+        instance_s: seconds of sampling that make an instance with enough blocks; None when that is unknown.
         pairs: in each state of the caches.
     """
 

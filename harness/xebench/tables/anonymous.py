@@ -86,7 +86,7 @@ def anonymous(
 
     Args:
         manifest: of the run; it is not changed.
-        tables: as the schema has them; likewise.
+        tables: as the schema has them; they are not changed.
         more: further words to take out, such as a project's name.
     """
     names = Names(manifest, tables, more)

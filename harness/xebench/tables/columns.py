@@ -261,7 +261,7 @@ SAMPLES: Final = (
     _SAMPLE,
     _count("block", "Block of the sampling plan; the variants of a family are compared within a block."),
     _count("order", "Position in its block."),
-    _count("instance", "Instance of the family: its arrays and the code of its kernels were made anew for each."),
+    _count("instance", "Instance of the family: each has new arrays and newly built kernels."),
     _text("state", f"{', '.join(State)}.", required=True),
     _text("stage", "Stage of a compile row: typing, translate, build or launch."),
     Column("cached", "boolean", "Whether a compile row was answered by a cache."),
@@ -375,12 +375,14 @@ SUMMARIES: Final = (
         "null without events.",
     ),
     _text("overlap_note", "Why overlap is null although events ran, in one line; null where it is not."),
-    _number("concurrency", "How many events ran, on average, while any did: likewise."),
+    _number(
+        "concurrency", "How many events ran, on average, while any did: median over the samples; null without events."
+    ),
     _count("queues", "Queues that the events of its first sample were submitted to; null in runs of version 5."),
     _number(
         "copy_gbps",
-        "Bytes of the copies between host and device over the time in which any of them ran: likewise; null where a "
-        "copy is of pageable memory, whose times drivers do not tell right.",
+        "Bytes of the copies between host and device over the time in which any of them ran: median over the samples; "
+        "null where a copy is of pageable memory, whose times drivers report wrong.",
         "GB/s",
     ),
     _number(
@@ -499,9 +501,9 @@ PAIR_COMPARISONS: Final = (
     _METRIC,
     _text("claim", "What is claimed; null where nothing is."),
     _text("before_answer", f"In the first run, null where it lacks the pair: {', '.join(Answer)}."),
-    _text("after_answer", "Likewise in the second run."),
+    _text("after_answer", f"In the second run, null where it lacks the pair: {', '.join(Answer)}."),
     _number("before_speedup", "The variant against its baseline in the first run."),
-    _number("after_speedup", "Likewise in the second run."),
+    _number("after_speedup", "The variant against its baseline in the second run."),
     _number("change", "after_speedup / before_speedup: above 1 the variant gained on its baseline."),
     _number("change_low", "Lower end of the 95 % interval of the change."),
     _number("change_high", "Upper end of the 95 % interval of the change."),

@@ -68,7 +68,9 @@ def settings_of(
     if instances is not None and (instances < 1 or instances % 1):
         raise XebenchError(f"instances={instances!r}: give a whole number from 1")
     if instances not in (None, 1) and setup is None:
-        raise XebenchError(f"instances={instances}: nothing is made anew without setup=, which makes the arguments")
+        raise XebenchError(
+            f"instances={instances}: without setup=, which makes the arguments, there is one instance only"
+        )
     count = instances or (MIN_INSTANCES if setup else 1)
     sampling = Sampling(
         precision=precision, budget_s=budget_s, min_instances=count, few_instances=count, states=(State(state),)

@@ -103,22 +103,18 @@ def compare(
         reference: the name of the one that speed-ups are counted from; the first by default.
         claim: what is said of all others (``"faster"``, ``"slower"``, ``"same"``, or a `xebench.Claim`, whose
             ``against`` may name another function), or a mapping of this by name.
-        queue: as in `measure`, like all that is not explained here.
-        device: likewise.
-        metric: likewise.
-        state: likewise.
+        queue, device, metric, state: as in `measure`.
         precision: half-width of the 95 % interval of every log speed-up that ends the sampling.
         budget_s: seconds for all functions together.
-        setup: as in `measure`.
-        instances: likewise.
-        isolated: whether that is a process of their own. A function that ends it is told, and the others are measured
-            again without it; the functions and ``setup`` are as in `measure`.
+        setup, instances: as in `measure`.
+        isolated: whether the functions run in a process of their own. A function that ends it is reported, and the
+            others are measured again without it; the functions and ``setup`` are as in `measure`.
         check: whether arrays and numbers that functions return are compared with the reference's, before, among and
-            after the samples: shape and type must be the same. A function that returns others is told and not compared.
+            after the samples: shape and type must be the same. A function that returns others is reported and not
+            compared.
         rtol: difference that passes, relative to the reference's.
         atol: absolute difference that passes.
-        bytes_moved: as in `measure`.
-        operations: likewise.
+        bytes_moved, operations: as in `measure`.
 
     Returns:
         Speed-ups with intervals, the answers to claims, and the tables `pairs`, `samples` and `events`.
@@ -129,7 +125,7 @@ def compare(
         Exception: whatever the reference raises; what others raise is told.
     """
     if not isinstance(functions, Mapping) or len(functions) < 2:
-        raise XebenchError("compare wants two functions or more, by name: compare({'plain': f, 'fused': g})")
+        raise XebenchError("compare takes two functions or more, by name: compare({'plain': f, 'fused': g})")
     for name, function in functions.items():
         checked_function(function, name)
     against = next(iter(functions)) if reference is None else check_choice(reference, functions, "reference")

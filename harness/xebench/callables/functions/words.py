@@ -22,7 +22,7 @@ BRACKETED: Final = (
     "calls of dpnp and other libraries are timed between two barriers: an upper bound of the device's time"
 )
 ONE_INSTANCE: Final = (
-    "one instance: how arrays and code happen to lie in memory is not in the interval; setup= makes them anew"
+    "one instance: the interval does not cover the placement of arrays and code in memory; setup= makes more instances"
 )
 
 

@@ -153,8 +153,7 @@ class DeviceBenchmark:
             rounds: how many times are taken.
             warmup_rounds: rounds before those.
             iterations: calls in a round; 1 with a ``setup``.
-            bytes_moved: as in a plain call.
-            operations: likewise.
+            bytes_moved, operations: as in a plain call.
         """
 
         def once(*given: Any, **named: Any) -> Any:
@@ -186,7 +185,7 @@ class DeviceBenchmark:
 
         Args:
             naive: what ``optimised`` is compared with; called without arguments.
-            optimised: likewise.
+            optimised: called without arguments.
             claim: of ``optimised``: ``faster``, ``slower``, ``same``, or a `xebench.Claim` of time.
             precision: wanted half-width of the log speed-up's interval.
             budget_s: seconds of sampling; by default ``--benchmark-max-time`` for each of the two.

@@ -3,7 +3,7 @@
 Where arrays and the code of kernels lie in memory makes a difference between variants that stays for as long as they
 lie there, up to 20 % on a CPU device, so that a long look at one instance is sure of something that the next run
 does not show (Mytkowicz et al. 2009, "Producing wrong data without doing anything obviously wrong"). A family is
-therefore sampled in several instances, for each of which both are made anew.
+therefore sampled in several instances, each with new arrays and kernels.
 """
 
 from __future__ import annotations

@@ -39,8 +39,8 @@ class Sampling:
         first_blocks: blocks of the first instance before it is left, where they take little time.
         record_part: warm-up ends with a block in which no variant is faster than ever before by this part.
         start_blocks: blocks of warm-up after that: what is known of a slow start.
-        min_instances: instances of the family, with arrays and kernels made anew, before a decision.
-        few_instances: likewise, where the interval is narrow with what the run's other pairs say.
+        min_instances: instances of the family, with new arrays and kernels, before a decision.
+        few_instances: the same, if the run's other pairs make the interval narrow enough.
         passes: times that a run comes to the family; each takes its part of the instances.
         longest_s: seconds until which the budget waits for the first instance with blocks enough for an interval; 0: it
             does not.

@@ -99,7 +99,7 @@ class FamilyResult:
         answers: variant, answer and a few words of each, for progress.
         cut_off: a process was killed from outside, so that cases lack results.
         lacks: how many families the time was not enough for: 0 or 1.
-        wide: how many were to be visited again, likewise.
+        wide: how many were to be visited again: 0 or 1.
     """
 
     device: Mapping[str, Any]

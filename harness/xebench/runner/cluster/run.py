@@ -138,7 +138,7 @@ class _Measuring:
         """Measure; why that ended before the plan did, None when it did not."""
         missing, wide = missing_families(self._plan, self._earlier, self._workers.device_class)
         if self._earlier is not None:
-            again = f", {len(wide)} had too little time and begin anew" if wide else ""
+            again = f", {len(wide)} had too little time and begin again" if wide else ""
             self._progress.say(f"{len(missing)} of {len(self._plan)} families are missing{again}")
         folder = Folder(
             writer,

@@ -40,7 +40,7 @@ class RoofBound:
     Attributes:
         memory_ns: of the least bytes; None when the problem states none, or the GPU's bandwidth is not known, or where
             l3_ns stands for it.
-        compute_ns: of the least operations, likewise.
+        compute_ns: of the least operations; None when the problem states none, or the GPU's rate is not known.
         l3_ns: of the least bytes from the last cache, where all data fit into it.
         slm_ns: of the least bytes through shared local memory.
     """

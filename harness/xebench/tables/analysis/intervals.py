@@ -36,7 +36,7 @@ What was tried beside it, on the same families (lowest to highest coverage at 7 
 
 What stays the same in all blocks is in none of these intervals. Where a family's arrays and the code of its kernels
 lie in memory makes equal kernels differ by up to 20 % on a CPU device, for as long as they lie there; so they are
-made anew several times, and the interval is taken over these instances (`grouped_interval`). What the quantum of a
+made again several times, and the interval is taken over these instances (`grouped_interval`). What the quantum of a
 coarse timer hides is added (`blurred`).
 
 A rule that stops when the interval is narrow prefers samples that look quieter than they are. With a precision of 1 %
@@ -74,7 +74,7 @@ class Interval:
     Attributes:
         estimate: The estimate; NaN without samples.
         low: Lower end; NaN when there are too few samples for an interval.
-        high: Upper end, likewise.
+        high: Upper end; NaN when there are too few samples for an interval.
         n: Samples (or blocks) behind it; of two series the shorter.
         groups: Groups of them whose differences the interval holds (`grouped_interval`).
     """
@@ -240,7 +240,7 @@ def independent_ratio(
         before: Times > 0 in the order of measurement.
         after: The other times.
         before_instances: Number of the instance that each time before is of; None: all of one.
-        after_instances: Likewise.
+        after_instances: The same for the times after.
 
     Raises:
         ValueError: A time is not positive.
@@ -257,7 +257,7 @@ def quotient(above: Interval, below: Interval) -> Interval:
 
     Args:
         above: Ratio > 0.
-        below: Likewise.
+        below: Ratio > 0.
     """
     logs = (
         replace(each, estimate=math.log(each.estimate), low=math.log(each.low), high=math.log(each.high))

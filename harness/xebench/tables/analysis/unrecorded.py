@@ -111,10 +111,8 @@ def doubt(
     Args:
         name: of it.
         time_ns: the time of the commands in each sample, of one execution.
-        host_ns: the host's time likewise.
-        device_class: see `allowed_ns`, like what follows.
-        empty_kernel_ns: likewise.
-        commands: likewise.
+        host_ns: the host's time of each sample, of one execution.
+        device_class, empty_kernel_ns, commands: see `allowed_ns`.
     """
     allowed = allowed_ns(device_class, empty_kernel_ns, commands)
     found = Side(name, median_interval(host_ns - time_ns), allowed, float(np.median(time_ns))).contradiction()
