@@ -147,10 +147,13 @@ def going(
 @pytest.fixture(scope="module")
 def faults(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """One run with every fault that a variant can have."""
-    output = tmp_path_factory.mktemp("faults") / "run"
-    paths = ("--path", str(FAULTY / "faults.py"), "--path", str(FAULTY / "lying_driver.py"))
+    folder = tmp_path_factory.mktemp("faults")
+    output, gate = folder / "run", folder / "gate.py"
+    write_pattern(gate, (FAULTY / "gate.py").read_text() + WRITES_EVERYWHERE)
+    files = (FAULTY / "faults.py", FAULTY / "lying_driver.py", gate)
+    paths = [word for file in files for word in ("--path", str(file))]
     limits = ("--timeout", "15", "--memory-limit", "2G")
-    run_xebench(*smoke(output, "faults", "lying_driver", *paths, *limits), status=1)
+    run_xebench(*smoke(output, "faults", "lying_driver", "quick", "garbage", *paths, *limits), status=1)
     return load_run(output)
 
 
@@ -325,11 +328,8 @@ def is_running(pid: int) -> bool:
         return False
 
 
-def test_garbage_on_descriptors_that_are_not_a_patterns_costs_the_pattern(tmp_path: Path) -> None:
-    path = tmp_path / "gate.py"
-    write_pattern(path, (FAULTY / "gate.py").read_text() + WRITES_EVERYWHERE)
-    run_xebench(*smoke(tmp_path / "run", "quick", "garbage", "--path", str(path)), status=1)
-    cases = load_run(tmp_path / "run").cases
+def test_garbage_on_descriptors_that_are_not_a_patterns_costs_the_pattern(faults: Run) -> None:
+    cases = faults.cases
     assert set(cases.loc[cases["pattern"] == "quick", "status"]) == {"ok"}
     garbage = cases[cases["pattern"] == "garbage"]
     assert set(garbage["status"]) == {"crashed"}
