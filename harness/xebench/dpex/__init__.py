@@ -1,4 +1,4 @@
-"""What numba-dpex 0.23 lacks: kernel options, group algorithms, prepared launches, a SPIR-V cache, repairs.
+"""An extension of numba-dpex 0.23: kernel options, group algorithms, prepared launches, a SPIR-V cache, repairs.
 
 An extension of numba-dpex that can be used without the rest of the harness. Importing it loads the SYCL runtime
 (``xebench.system.runtime.load``, which does nothing when dpctl is importable already) and repairs numba-dpex once for

@@ -1,4 +1,4 @@
-"""What kernels' functions do in plain Python, where ``kernel_api.call_kernel`` runs work-items one after another."""
+"""Kernels' functions in plain Python, where ``kernel_api.call_kernel`` runs work-items one after another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a refused command was refused for want of a clock: on a queue with profiling, a driver must have one."""
+"""Refused commands: was one refused since the driver has no clock, which a queue with profiling needs?"""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def _require_compiler() -> None:
 
 
 def has_compiler() -> bool:
-    """Whether there is numba, which is not imported to find out."""
+    """True if there is numba, which is not imported to find out."""
     return importlib.util.find_spec("numba") is not None
 
 
@@ -90,7 +90,7 @@ def _not_among(overloads: tuple[Signature, ...], kernel: Any, signature: Signatu
 
 
 def _fingerprint(kernel: Any, signature: Signature) -> str | None:
-    """The identity of a compilation, or None when it cannot be told."""
+    """The identity of a compilation, or None if it cannot be determined."""
     try:
         key = shipped_key(kernel, signature)
     except UnknownIdentity:

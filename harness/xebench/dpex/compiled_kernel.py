@@ -56,7 +56,7 @@ class CompiledKernel:
 
     @property
     def language(self) -> str:
-        """Of its code: "spirv" or "opencl"."""
+        """The language of its code: "spirv" or "opencl"."""
         return "opencl" if self.foreign and self.foreign.opencl_c else "spirv"
 
     @property
@@ -66,5 +66,5 @@ class CompiledKernel:
 
     @cached_property
     def sha256(self) -> str:
-        """Of ``code``, hexadecimal; the same source gives the same bytes."""
+        """The hash of ``code``, hexadecimal; the same source gives the same bytes."""
         return hashlib.sha256(self.code).hexdigest()

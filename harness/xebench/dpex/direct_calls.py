@@ -1,4 +1,4 @@
-"""What a variant submits past its session is recorded as if it had used it.
+"""Record what a variant submits past its session, as if it had used the session.
 
 A worker process calls :func:`install` before it imports benchmark files. Functions of numba-dpex (where it is), dpnp
 and ``dpctl.tensor`` then have stand-ins, which do what the original does until :func:`recorded_by` names the session

@@ -108,7 +108,7 @@ def _place(value: ast.expr, places: dict[str, str]) -> str:
 
 
 def _diverges(test: ast.expr, scope: str, places: dict[str, str]) -> bool:
-    """Whether a condition compares a place with a constant so that lanes of the scope must disagree."""
+    """True if a condition compares a place with a constant so that lanes of the scope must disagree."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return _diverges(test.operand, scope, places)
     if isinstance(test, ast.BoolOp):

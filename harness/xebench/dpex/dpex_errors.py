@@ -10,7 +10,7 @@ class DpexError(Exception):
 
 
 class NeedsCompiler(DpexError, Unsupported, RuntimeError):
-    """Something that numba-dpex alone does was asked for where it is not."""
+    """A feature of numba-dpex alone was used where numba-dpex is not installed."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"{what}: numba-dpex is needed, which only the pinned environment has")
@@ -34,7 +34,7 @@ class NotSimulated(DpexError, NotImplementedError):
 
 
 class KernelOnly(DpexError, NotImplementedError):
-    """Something that only kernels can do was asked of the host."""
+    """The host called something that only kernels can do."""
 
 
 class RepairError(DpexError, RuntimeError):
@@ -74,7 +74,7 @@ class KernelBuildError(DpexError, RuntimeError):
 
 
 class UnsupportedByDevice(DpexError, Unsupported, RuntimeError):
-    """The device lacks what the kernel or the launch asks for (sub-group size, work-group size, local memory)."""
+    """The device lacks what the kernel or the launch needs (sub-group size, work-group size, local memory)."""
 
 
 class SubmissionError(DpexError, RuntimeError):

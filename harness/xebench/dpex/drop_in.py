@@ -81,7 +81,7 @@ def as_numba_dpex() -> None:
 
 
 def _module(name: str) -> ModuleType:
-    """A module, in its parent, that looks its names up when they are asked for."""
+    """A module, in its parent, that looks its names up at their first use."""
     module = ModuleType(name, __doc__)
     module.__spec__ = ModuleSpec(name, None)
     module.__path__ = []

@@ -37,7 +37,7 @@ _CODE_FIELDS = (
 
 
 def fingerprint(kernel: Any, signature: Signature) -> str | None:
-    """The identity of compiling ``kernel`` for ``signature``, or None when it cannot be told."""
+    """The identity of compiling ``kernel`` for ``signature``, or None if it cannot be determined."""
     identity = _OfCompilation()
     try:
         identity.add(toolchain(*_PACKAGES))

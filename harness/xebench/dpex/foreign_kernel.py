@@ -143,7 +143,7 @@ def spirv_kernel(
 
 
 def foreign_digest(kernel: ForeignKernel) -> str:
-    """The identity of a kernel: its code, and what its compiler is told; hexadecimal."""
+    """The identity of a kernel: its code, and its compiler's options; hexadecimal."""
     told = " ".join(kernel.options.source_flags)
     return hashlib.sha256(f"{kernel.name}\0{told}\0{kernel.opencl_c}\0".encode() + kernel.spirv).hexdigest()
 

@@ -1,4 +1,4 @@
-"""What a kernel is: a hash of its source text and of everything that the text refers to.
+"""The identity of a kernel: a hash of its source text and of everything that the text refers to.
 
 The same kernel has the same hash on both stacks: neither bytecode nor versions are part of it. A function's source text
 counts, the values that its closure and its globals hold, and the functions that it calls, all of these recursively;
@@ -36,7 +36,7 @@ _KERNEL_API = {id(getattr(kernel_api, name)): name for name in kernel_api.__all_
 
 
 class UnknownIdentity(Exception):
-    """A kernel refers to a value of which nobody can tell whether it is the same next time; the text says which."""
+    """A kernel refers to a value that may differ the next time; the text says which."""
 
 
 _digests: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
@@ -73,7 +73,7 @@ class Identity:
         self._alive: list[Any] = []
 
     def hexdigest(self) -> str:
-        """Of all that was added."""
+        """The hash of all that was added."""
         return self._hash.hexdigest()
 
     def add(self, value: Any, attributes: Iterable[str] = ()) -> None:
@@ -111,7 +111,7 @@ class Identity:
             raise UnknownIdentity(f"{value!r:.60}")
 
     def is_compound(self, value: Any) -> bool:
-        """Whether a value is one of those that may refer to others, themselves among them."""
+        """True if a value is one of those that may refer to others, themselves among them."""
         return isinstance(value, FunctionType | ModuleType) or hasattr(value, "py_func")
 
     def add_compound(self, value: Any, looked_up: frozenset[str]) -> None:

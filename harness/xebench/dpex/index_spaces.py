@@ -1,4 +1,4 @@
-"""What a launch is given beside arrays and numbers, where there is no numba-dpex: the same names and attributes."""
+"""Index spaces for launches without numba-dpex: the same names and attributes."""
 
 from __future__ import annotations
 

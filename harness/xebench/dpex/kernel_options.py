@@ -1,4 +1,4 @@
-"""Per-kernel options: what a kernel asks of the compilers, and what drivers are told of it."""
+"""Options of a kernel, and the flags of compilers and drivers that follow from them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LARGE_GRF_FLAGS = {"level_zero": "-ze-opt-large-register-file", "opencl": "-cl-
 
 @dataclass(frozen=True)
 class KernelOptions:
-    """What a kernel asks of the compilers.
+    """The options of a kernel.
 
     Attributes:
         sub_group_size: required sub-group (SIMD) size, SPIR-V ``SubgroupSize`` execution mode.
@@ -52,7 +52,7 @@ class KernelOptions:
 
     @property
     def source_flags(self) -> tuple[str, ...]:
-        """What a compiler of OpenCL C is told, whatever the device."""
+        """The flags of a compiler of OpenCL C, whatever the device."""
         return (*self.build_options, *([_RELAXED_MATH] if self.relaxed_math else []))
 
     def text(self) -> str:

@@ -1,4 +1,4 @@
-"""What a device can launch, and the check of a launch against it."""
+"""The launch limits of a device, and the check of a launch against them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _local_memory_bytes = lru_cache(maxsize=32)(lambda device: int(device.local_mem_
 
 
 def check_local_memory(kernel: DeviceKernel, local_bytes: int) -> None:
-    """Raise UnsupportedByDevice when the LocalAccessors ask for more than the device has."""
+    """Raise UnsupportedByDevice if the LocalAccessors need more memory than the device has."""
     available = _local_memory_bytes(kernel.device)
     if local_bytes > available:
         raise UnsupportedByDevice(

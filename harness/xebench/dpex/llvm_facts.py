@@ -1,4 +1,4 @@
-"""What every launch guarantees, written into the text of a kernel's LLVM IR for the optimizers.
+"""Facts that every launch guarantees, written into the text of a kernel's LLVM IR for the optimizers.
 
 Arguments and ids have values, extents are not negative, ids are below 2**31. So tests for negative indices vanish, and
 remainders by powers of two become masks. A device's compiler is given the same by ``llvm.assume``, which is an
@@ -26,7 +26,7 @@ _ADDRESS = re.compile(r"= getelementptr (?:nusw )?(?!inbounds|nusw)")
 
 
 def launch_facts(signature: Signature) -> dict[int, int | None]:
-    """What is known of integers among the flattened parameters: their value, or None for "not negative".
+    """The known values of integers among the flattened parameters; None stands for "not negative".
 
     Args:
         signature: what a kernel is compiled for.
@@ -45,7 +45,7 @@ def launch_facts(signature: Signature) -> dict[int, int | None]:
 
 
 def state_launch(text: str, kernel: str, facts: Mapping[int, int | None]) -> str:
-    """Say that all parameters have values, as ids have, what is known of them, and that addresses are within arrays.
+    """State that all parameters have values, as ids have, their known ranges, and that addresses are within arrays.
 
     Args:
         text: the module.

@@ -38,7 +38,7 @@ def entry_point_name(python_name: str) -> str:
 
 
 def apply_options(text: str, kernel: str, options: KernelOptions) -> str:
-    """Write into a module what a kernel asks of LLVM and of the device's compiler."""
+    """Write a kernel's options for LLVM and the device's compiler into a module."""
     if options.restrict:
         text = add_noalias(text, kernel)
     if options.fast_math:

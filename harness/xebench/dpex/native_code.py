@@ -35,7 +35,7 @@ def native_code(built: DeviceKernel) -> str | None:
 
 
 def binary_of(built: DeviceKernel) -> bytes:
-    """What a driver made of a kernel's module; empty where the back end has no way to tell.
+    """The binary that a driver made of a kernel's module; empty if the back end cannot hand it out.
 
     Raises:
         OSError, AttributeError, OpenCLError, LevelZeroError: the driver does not hand it out.
@@ -45,7 +45,7 @@ def binary_of(built: DeviceKernel) -> bytes:
 
 
 def without_names(binary: bytes, name: bytes) -> bytes:
-    """What is left of a binary when a kernel's name and what is no code are taken out.
+    """The rest of a binary without the kernel's name and everything that is no code.
 
     Args:
         binary: an ELF file, of which some sections are ELF files again; all else is taken as it is.

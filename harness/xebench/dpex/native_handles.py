@@ -1,4 +1,4 @@
-"""What OpenCL or Level Zero call the objects of SYCL, by the functions that SYCL's own headers call."""
+"""Handles of OpenCL or Level Zero for objects of SYCL, by the functions that SYCL's own headers call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a kernel's text in OpenCL C says of it: parameters, required sub-group size and required work-group size.
+"""Properties of a kernel in its OpenCL C text: parameters, required sub-group size and required work-group size.
 
 This is no C compiler. It knows comments, ``#define NAME text``, ``typedef type name;`` and ``-DNAME=text``. Where the
 text says more than one thing, such as two definitions under ``#if``, it does not guess: the author states it.

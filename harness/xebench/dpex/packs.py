@@ -25,7 +25,7 @@ def find_packed(key: str, file: Path) -> tuple[Pack, PackedKernel] | None:
 
 
 def packs_in_sight(file: Path) -> str:
-    """What tells that a pack for kernels of a file was made, replaced or removed; none is opened."""
+    """A key that changes when a pack for kernels of a file is made, replaced or removed; no pack is opened."""
     return repr([(stat.st_size, stat.st_mtime_ns) for path in _packs(file) if (stat := _stat(path))])
 
 

@@ -1,4 +1,4 @@
-"""Kernels that were compiled elsewhere and shipped: the project's own pack, and one beside a user's pattern file."""
+"""Kernels that were compiled beforehand and shipped: the project's own pack, and one beside a user's file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a kernel is compiled for: the index space and the types of its arguments, without any queue.
+"""The signature for which a kernel is compiled: the index space and the types of its arguments, without any queue.
 
 numba-dpex compiles a kernel again for every queue and kind of USM, because both are part of its types. The
 code does not depend on them (but for 64-bit atomics, which are checked), so a ``Signature`` leaves them out and

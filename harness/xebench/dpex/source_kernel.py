@@ -1,4 +1,4 @@
-"""Kernels and device functions where numba-dpex is not: the Python function and what was asked of the compilers."""
+"""Kernels and device functions without numba-dpex: the Python function and its options for the compilers."""
 
 from __future__ import annotations
 

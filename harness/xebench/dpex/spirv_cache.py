@@ -25,7 +25,7 @@ _SPIRV_MAGIC = b"\x03\x02\x23\x07"
 
 
 class CachedSpirv(NamedTuple):
-    """What is kept of a kernel: its entry point, SPIR-V, narrowed SPIR-V and the limit of that."""
+    """The kept parts of a kernel: its entry point, SPIR-V, narrowed SPIR-V and the limit of that."""
 
     name: str
     spirv: bytes
@@ -48,7 +48,7 @@ class SpirvCache:
         return self.folder / f"{key}.spv"
 
     def load(self, key: str) -> CachedSpirv | None:
-        """What is kept under a fingerprint, or None: no such sound entry."""
+        """The kernel under a fingerprint, or None without a sound entry."""
         try:
             return _decode(key, self.path(key).read_bytes())
         except (OSError, ValueError):
@@ -66,7 +66,7 @@ def kept_or_compiled(
     fingerprint: Callable[[Any, Signature], str | None],
     compile_kernel: Callable[[Any, Signature], CompiledKernel],
 ) -> CompiledKernel:
-    """What a cache has of a kernel, or what the compiler makes of it, which the cache then keeps.
+    """The kernel in a cache, or else the compiler's, which the cache then keeps.
 
     What ``compile_kernel`` found elsewhere, instead of compiling it, is not kept.
 

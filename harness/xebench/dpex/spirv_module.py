@@ -1,4 +1,4 @@
-"""What a SPIR-V module says of its kernels: their names, the sub-group and work-group sizes that they require.
+"""Properties of kernels in a SPIR-V module: their names, the sub-group and work-group sizes that they require.
 
 And a module without its facts for optimizers.
 """

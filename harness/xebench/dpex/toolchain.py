@@ -1,4 +1,4 @@
-"""What makes a kernel's SPIR-V, with versions: part of the name of what is kept of it on disk, and told by a run."""
+"""The tools that make a kernel's SPIR-V, with versions: part of the keys on disk, and recorded by a run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def toolchain(*packages: str) -> str:
 
 
 def compiler_versions() -> dict[str, str]:
-    """Of the compiler of this stack."""
+    """The versions of this stack's compiler."""
     return {name: _version(name) or "?" for name in (OWN if is_current() else NUMBA_DPEX)}
 
 

@@ -40,7 +40,7 @@ _PATTERNS: Final = {kind: re.compile(pattern + "$") for kind, pattern in _KINDS.
 
 
 def is_number(value: str) -> bool:
-    """Whether it is a constant."""
+    """True if it is a constant."""
     return not value.startswith("%")
 
 

@@ -1,4 +1,4 @@
-"""Which 64-bit integers are but parts of indices, so that an access that they lead to bounds them.
+"""Find 64-bit integers that are only parts of indices, so that an access that they lead to bounds them.
 
 An array has fewer than 2**30 elements, and an access is in bounds, or a kernel has no meaning. So a number that is not
 negative, and that reaches an access by sums and products of such numbers alone, fits 31 bits whenever the access is

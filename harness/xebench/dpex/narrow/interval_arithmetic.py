@@ -1,4 +1,4 @@
-"""What operations on 64-bit integers make of intervals."""
+"""The effect of operations on intervals of 64-bit integers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STEPS: Final = (0, 1 << 16, (1 << 30) - 1, 1 << 30, (1 << 31) - 1, 1 << 32, 1 <
 
 
 def outcome(op: str, left: IntegerRange, right: IntegerRange) -> bool | None:
-    """What a comparison of two numbers gives, if it gives the same for all in their intervals."""
+    """The result of a comparison of two numbers, if it is the same for all in their intervals."""
     if op.startswith("u") and min(left[0], right[0]) < 0:
         return None
     sense = op[1:]
@@ -58,7 +58,7 @@ def widened(before: IntegerRange, new: IntegerRange) -> IntegerRange:
 
 
 def is_moderate(interval: IntegerRange) -> bool:
-    """Whether sums of two such numbers fit 64 bits."""
+    """True if sums of two such numbers fit 64 bits."""
     return interval[0] > -(1 << 62) and interval[1] < 1 << 62
 
 

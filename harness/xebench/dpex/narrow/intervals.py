@@ -117,7 +117,7 @@ class Intervals:
         return TRANSFER[one.kind](one, [part for part in operands if part is not None])
 
     def answer(self, one: LlvmInstruction) -> bool | None:
-        """What a comparison gives whenever it is made, if that is always the same."""
+        """The result of a comparison, if it is the same whenever it is made."""
         conditions = self._conditions_in(one.block)
         left, right = (self._on_edge(value, conditions, 0) or ALL for value in one.operands)
         return outcome(one.op, left, right)
