@@ -95,7 +95,7 @@ from xebench.measuring.roofline.bench import Bench
 from xebench.measuring.roofline.in_process import measure_probes
 from xebench.measuring.session.session import Session
 
-recorder = Recorder(of_packs, module_of_packs, only=None)
+recorder = KernelRecorder(of_packs, module_of_packs, only=None)
 compiler.use_source(recorder)
 device = runtime.select_device("cpu").device.device
 probe = [result.reason for result in measure_probes(Bench(Session.on(device), ONCE), sys.argv[2:])]
@@ -292,7 +292,7 @@ from xebench.vocabulary import CodeClaim
 claim = Claim("barriers", against="two_barriers")
 assert claim.fault() is None and claim.of_code
 assert set(CodeClaim.BARRIERS.columns) <= {column.name for column in ISA}
-print(said(claim))
+print(describe_claim(claim))
 """
 
 
